@@ -1,0 +1,48 @@
+using Snapper.Actors.Generated;
+using Snapper.Protocol.Identity;
+
+namespace Snapper.Actors;
+
+/// <summary>
+/// What a method may know and do besides its own computation. Every member throws
+/// <see cref="TransactionDoomedException"/> once the attempt can no longer commit, and when it is used from a thread that
+/// does not belong to the actor (after <c>Task.Run</c>, or after the worker gave up on a blocked method).
+/// </summary>
+public abstract class ActorContext : IActorCaller
+{
+    /// <summary>The actor the code runs on.</summary>
+    public abstract ActorKey Actor { get; }
+
+    /// <summary>Number of this attempt of the transaction.</summary>
+    public abstract TransactionId Transaction { get; }
+
+    /// <summary>The request's id: the caller's idempotency key, or a generated one. The same in every attempt.</summary>
+    public abstract string RequestId { get; }
+
+    /// <summary>Who asked: as established at the door; null when the door knows no callers.</summary>
+    public abstract string? Caller { get; }
+
+    /// <summary>W3C <c>traceparent</c> of the request; null when there is none.</summary>
+    public abstract string? TraceParent { get; }
+
+    /// <summary>Time at which this attempt began; the same for all its actors. Use it instead of the clock.</summary>
+    public abstract DateTimeOffset UtcNow { get; }
+
+    /// <summary>A new random id. Use it instead of <see cref="Guid.NewGuid"/>.</summary>
+    public abstract Guid NewGuid();
+
+    /// <inheritdoc/>
+    public abstract Task<TResult> Call<TInput, TResult>(string actorType, string actorId, ActorMethodKey method, TInput input);
+
+    /// <inheritdoc/>
+    public abstract Task CallVoid<TInput>(string actorType, string actorId, ActorMethodKey method, TInput input);
+
+    /// <summary>The state to read; for an ACT after a shared lock. Null when the actor was never written.</summary>
+    public abstract ValueTask<object?> ReadState();
+
+    /// <summary>The state to change; for an ACT after an exclusive lock. Null when the actor was never written.</summary>
+    public abstract ValueTask<object?> ReadStateForUpdate();
+
+    /// <summary>Replaces the state. For an ACT the exclusive lock must be held (<see cref="ReadStateForUpdate"/> was awaited).</summary>
+    public abstract void WriteState(object state);
+}

@@ -1,0 +1,61 @@
+namespace Snapper.Actors.Generated;
+
+/// <summary>How one method of an actor class is run. Made by generated code; never by name from the wire.</summary>
+public abstract class ActorMethod
+{
+    private protected ActorMethod(string name, bool mayAbort, bool readOnly)
+    {
+        Name = name;
+        MayAbort = mayAbort;
+        ReadOnly = readOnly;
+    }
+
+    /// <summary>The method's name.</summary>
+    public string Name { get; }
+
+    /// <summary>Carries <see cref="MayAbortAttribute"/>.</summary>
+    public bool MayAbort { get; }
+
+    /// <summary>Carries <see cref="ReadOnlyMethodAttribute"/>.</summary>
+    public bool ReadOnly { get; }
+
+    /// <summary>Type of the input; <see cref="Nothing"/> when there is none.</summary>
+    public abstract Type InputType { get; }
+
+    /// <summary>Type of the result; <see cref="Nothing"/> when there is none.</summary>
+    public abstract Type ResultType { get; }
+
+    /// <summary>Hands the typed method to a visitor, so that the runtime can build typed frames without reflection.</summary>
+    public abstract TOut Accept<TOut>(IActorMethodVisitor<TOut> visitor);
+}
+
+/// <summary>Receives a method with its types.</summary>
+public interface IActorMethodVisitor<out TOut>
+{
+    /// <summary>Called back once by <see cref="ActorMethod.Accept{TOut}"/>.</summary>
+    TOut Visit<TInput, TResult>(ActorMethod<TInput, TResult> method);
+}
+
+/// <summary>A method with its input and result types.</summary>
+/// <param name="name">The method's name.</param>
+/// <param name="mayAbort">Carries <see cref="MayAbortAttribute"/>.</param>
+/// <param name="readOnly">Carries <see cref="ReadOnlyMethodAttribute"/>.</param>
+/// <param name="run">
+/// Runs the method on an actor object: casts it to the class and calls it. For a method with a result the returned task
+/// is a <see cref="Task{TResult}"/> of <typeparamref name="TResult"/>; for one without, any task.
+/// </param>
+public sealed class ActorMethod<TInput, TResult>(string name, bool mayAbort, bool readOnly, Func<TransactionalActor, TInput, Task> run)
+    : ActorMethod(name, mayAbort, readOnly)
+{
+    /// <summary>Runs the method on an actor object.</summary>
+    public Func<TransactionalActor, TInput, Task> Run { get; } = run;
+
+    /// <inheritdoc/>
+    public override Type InputType => typeof(TInput);
+
+    /// <inheritdoc/>
+    public override Type ResultType => typeof(TResult);
+
+    /// <inheritdoc/>
+    public override TOut Accept<TOut>(IActorMethodVisitor<TOut> visitor) => visitor.Visit(this);
+}

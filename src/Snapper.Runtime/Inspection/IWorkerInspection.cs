@@ -1,0 +1,70 @@
+using System.Text.Json;
+using Snapper.Protocol.Identity;
+
+namespace Snapper.Runtime.Inspection;
+
+/// <summary>Read-only views of a worker; values, not live objects. Thread-safe; cheap enough to be polled each second.</summary>
+public interface IWorkerInspection
+{
+    /// <summary>The worker now.</summary>
+    WorkerStatus Status();
+
+    /// <summary>Ready for requests; otherwise which check fails and why.</summary>
+    IReadOnlyList<HealthCheck> Checks();
+
+    /// <summary>The actor types this worker hosts.</summary>
+    IReadOnlyList<ActorTypeView> ActorTypes();
+
+    /// <summary>Durable state of one actor; <see cref="ActorView.State"/> is null when it was never written. Null: unknown type.</summary>
+    Task<ActorView?> Actor(ActorKey actor, CancellationToken cancellation);
+
+    /// <summary>The actor's local schedule now; null: unknown type. An actor that is not resident has an empty one.</summary>
+    Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation);
+
+    /// <summary>The most recent batches, newest first.</summary>
+    Task<IReadOnlyList<BatchView>> Batches(int limit, CancellationToken cancellation);
+
+    /// <summary>One recent batch; null when it is unknown or no longer kept.</summary>
+    Task<BatchView?> Batch(long bid, CancellationToken cancellation);
+
+    /// <summary>The most recent aborts, newest first, those that the system repeats included.</summary>
+    Task<IReadOnlyList<AbortView>> Aborts(int limit, CancellationToken cancellation);
+}
+
+/// <summary>One named health check.</summary>
+public sealed record HealthCheck(string Name, bool Healthy, string Detail);
+
+/// <summary>A worker at a moment; counters count since it started.</summary>
+public sealed record WorkerStatus(
+    string Worker, int Pid, int SidecarPid, int RedisPid, long Epoch, string Dapr, string Log, string Durability, long UptimeMs, string Version,
+    long Committed, long Aborted, long InFlight, long CommittedPact, long CommittedAct, IReadOnlyDictionary<string, long> AbortsByReason,
+    long Batches, long HighestCommittedBatch, long LogPosition, long DurablePosition, long Undos, long ResidentActors);
+
+/// <summary>An actor type.</summary>
+public sealed record ActorTypeView(string Type, IReadOnlyList<ActorMethodView> Methods);
+
+/// <summary>A method with JSON schemas of its input and result; null schema: none.</summary>
+public sealed record ActorMethodView(string Name, bool MayAbort, bool ReadOnly, JsonElement? Input, JsonElement? Result);
+
+/// <summary>Durable state of an actor.</summary>
+public sealed record ActorView(string Type, string Id, JsonElement? State, long Version, long LastBatch, string Worker, bool Resident);
+
+/// <summary>An actor's local schedule: batches chained by previous batch, ACTs by place.</summary>
+public sealed record ScheduleView(string Type, string Id, IReadOnlyList<ScheduleEntryView> Entries);
+
+/// <summary>
+/// One entry. <paramref name="Kind"/> is <c>pact</c> or <c>act</c>; <paramref name="State"/> is <c>waiting</c>,
+/// <c>executing</c>, <c>executed</c>, <c>committing</c>; <paramref name="Batch"/> is 0 for an ACT; Ahead and Behind are an
+/// ACT's neighbours (0: none).
+/// </summary>
+public sealed record ScheduleEntryView(string Kind, long Transaction, long Batch, string State, int Calls, int Declared, long Ahead, long Behind);
+
+/// <summary>A batch with its phase times in milliseconds since it was formed; null: not yet.</summary>
+public sealed record BatchView(
+    long Batch, long PreviousBatch, int Transactions, int Actors, string State, DateTimeOffset FormedAt,
+    double? CompletedMs, double? QueuedMs, double? CommittedMs, IReadOnlyList<string> WaitingFor);
+
+/// <summary>An abort with what explains it. Floor and Ceil are set for H5; Blocker for wait-die; both 0 otherwise.</summary>
+public sealed record AbortView(
+    DateTimeOffset At, string Id, long Transaction, string Mode, string Root, string Method, string Reason, string Message, bool Repeated,
+    IReadOnlyList<string> Actors, long Blocker, long Floor, long Ceil);
