@@ -1,0 +1,44 @@
+using Snapper.Protocol.Identity;
+
+namespace Snapper.Protocol.Commitment;
+
+/// <summary>A finished ACT on its way to its record.</summary>
+public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<ActorKey> participants, object request)
+{
+    private readonly List<Change> _changes = new(participants.Count);
+
+    /// <summary>The attempt.</summary>
+    public TransactionId Tid { get; } = tid;
+
+    /// <summary>False: the application refused; nothing is changed, but the answer waits for H3 (H7).</summary>
+    public bool Committed { get; } = committed;
+
+    /// <summary>Every actor it visited, once each.</summary>
+    public IReadOnlyList<ActorKey> Participants { get; } = participants;
+
+    /// <summary>The shell's request.</summary>
+    public object Request { get; } = request;
+
+    /// <summary>Changes so far; in the order of arrival.</summary>
+    public IReadOnlyList<Change> Changes => _changes;
+
+    /// <summary>Participants whose part has arrived.</summary>
+    public int Arrived { get; private set; }
+
+    /// <summary>Every part is here.</summary>
+    public bool IsComplete => Arrived == Participants.Count;
+
+    /// <summary>A participant's part.</summary>
+    public void Add(Change? change)
+    {
+        if (++Arrived > Participants.Count)
+        {
+            throw new ProtocolViolationException($"ACT {Tid}: more parts than participants.");
+        }
+
+        if (change is not null && Committed)
+        {
+            _changes.Add(change);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+using Snapper.Protocol.Scheduling;
+
+namespace Snapper.Protocol.Commitment;
+
+/// <summary>
+/// The undo manager (A4 to A8): takes a failed PACT and everything that built on it out of the batches that are not
+/// final, and sends those transactions again under new numbers. One undo at a time, in rounds, until no victim is new.
+/// </summary>
+public sealed partial class CommitMachine
+{
+    private readonly Queue<Victim> _failed = new();
+    private Undo? _undo;
+    private long _undoCount;
+
+    /// <summary>Undos so far.</summary>
+    public long Undos => _undoCount;
+
+    /// <summary>Transactions removed so far, ACTs included.</summary>
+    public long Removals { get; private set; }
+
+    private bool IsHeldByUndo(BatchId bid) => _undo is not null && bid >= _undo.Lowest; // A6
+
+    private void OnPactFailed(TransactionId tid, BatchId bid, OutputBuffer outputs)
+    {
+        var batch = TryFind(bid);
+        if (batch is null)
+        {
+            throw new ProtocolViolationException($"Transaction {tid} failed after its batch {bid} was final.");
+        }
+
+        var member = batch.MemberOf(tid);
+        if (batch.StateOf(member) == MemberState.Removed)
+        {
+            return; // it was a victim already and runs again
+        }
+
+        // A1: a root that failed unmarked holds its turns from now on.
+        batch.Tickets[member].Marked = true;
+        _failed.Enqueue(new Victim(tid, bid));
+        StartUndo(outputs);
+    }
+
+    private void StartUndo(OutputBuffer outputs)
+    {
+        while (_undo is null && _failed.Count > 0)
+        {
+            var failed = _failed.Dequeue();
+            var batch = TryFind(failed.Bid);
+            if (batch is null || batch.StateOf(batch.MemberOf(failed.Tid)) == MemberState.Removed)
+            {
+                continue;
+            }
+
+            _undo = new Undo(++_undoCount);
+            _undo.Fresh.Add(failed);
+            StartRound(outputs);
+        }
+    }
+
+    /// <summary>Sends what is newly removed to all its declared actors.</summary>
+    private void StartRound(OutputBuffer outputs)
+    {
+        var undo = _undo!;
+        var tids = new List<TransactionId>(undo.Fresh.Count);
+        var actors = new List<ActorKey>();
+        foreach (var victim in undo.Fresh)
+        {
+            if (!victim.Tid.IsAct)
+            {
+                RemovePact(undo, victim, actors, outputs);
+                tids.Add(victim.Tid);
+            }
+            else if (undo.ActParticipants.Remove(victim.Tid, out var participants))
+            {
+                RemoveAct(victim.Tid);
+                AddAll(actors, participants);
+                tids.Add(victim.Tid);
+            }
+            else
+            {
+                throw new ProtocolViolationException($"ACT {victim.Tid} is undone before its root has answered.");
+            }
+        }
+
+        undo.Fresh.Clear();
+        tids.Sort();
+        actors.Sort();
+        var order = new UndoOrder(tids);
+        undo.Missing = actors.Count;
+        foreach (var actor in actors)
+        {
+            undo.Touched.Add(actor);
+            ReopenSlots(actor, undo.Number);
+            outputs.ToActor(MessageKind.Undo, actor, TransactionId.None, BatchId.None).Body = order;
+        }
+
+        EndRoundIfOver(outputs);
+    }
+
+    private void RemovePact(Undo undo, Victim victim, List<ActorKey> actors, OutputBuffer outputs)
+    {
+        var batch = Find(victim.Bid); // nothing final can be a victim (A6, L2)
+        var member = batch.MemberOf(victim.Tid);
+        batch.Remove(member);
+        Removals++;
+        undo.Lower(victim.Bid);
+        var ticket = batch.Tickets[member];
+        undo.Again.Add(ticket);
+        ref var message = ref outputs.Add(OutputKind.SendToRoot, MessageKind.Removed);
+        message.Tid = victim.Tid;
+        message.Body = ticket;
+        foreach (var access in ticket.Declared)
+        {
+            AddOnce(actors, access.Actor);
+        }
+    }
+
+    private void RemoveAct(TransactionId tid)
+    {
+        Removals++;
+        OnActGone(tid);
+    }
+
+    private void OnUndoAcknowledged(ActorKey actor, List<Victim>? victims, OutputBuffer outputs)
+    {
+        var undo = _undo ?? throw new ProtocolViolationException($"{actor} acknowledges an undo that nobody started.");
+        if (victims is not null)
+        {
+            foreach (var victim in victims)
+            {
+                AddVictim(undo, victim, outputs);
+            }
+        }
+
+        undo.Missing--;
+        EndRoundIfOver(outputs);
+    }
+
+    private void AddVictim(Undo undo, Victim victim, OutputBuffer outputs)
+    {
+        if (victim.Tid.IsAct)
+        {
+            if (undo.Acts.Add(victim.Tid))
+            {
+                // A5: its root poisons its branches and acknowledges with the actors it visited before UndoDone.
+                undo.Missing++;
+                ref var message = ref outputs.Add(OutputKind.SendToRoot, MessageKind.Removed);
+                message.Tid = victim.Tid;
+            }
+
+            return;
+        }
+
+        var batch = Find(victim.Bid);
+        if (batch.StateOf(batch.MemberOf(victim.Tid)) == MemberState.Removed || undo.Fresh.Contains(victim))
+        {
+            return;
+        }
+
+        undo.Fresh.Add(victim);
+    }
+
+    private void OnActPoisoned(TransactionId tid, IReadOnlyList<ActorKey>? participants, OutputBuffer outputs)
+    {
+        var undo = _undo ?? throw new ProtocolViolationException($"ACT {tid} acknowledges an undo that nobody started.");
+        if (participants is not null)
+        {
+            undo.ActParticipants[tid] = participants;
+            undo.Fresh.Add(new Victim(tid, BatchId.None));
+        }
+
+        undo.Missing--;
+        EndRoundIfOver(outputs);
+    }
+
+    private void EndRoundIfOver(OutputBuffer outputs)
+    {
+        var undo = _undo!;
+        if (undo.Missing > 0)
+        {
+            return;
+        }
+
+        if (undo.Fresh.Count > 0)
+        {
+            StartRound(outputs);
+            return;
+        }
+
+        _undo = null;
+        foreach (var actor in undo.Touched)
+        {
+            outputs.ToActor(MessageKind.UndoDone, actor, TransactionId.None, BatchId.None).Value = undo.Number;
+        }
+
+        SendAgain(undo, outputs);
+        FinalizeBatches(outputs);
+        StartUndo(outputs);
+    }
+
+    private static void SendAgain(Undo undo, OutputBuffer outputs)
+    {
+        undo.Again.Sort(static (left, right) => left.Tid.CompareTo(right.Tid));
+        foreach (var ticket in undo.Again)
+        {
+            ref var message = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact);
+            message.Tid = ticket.Tid;
+            message.Body = ticket;
+            ticket.Tid = TransactionId.None;
+            ticket.Bid = BatchId.None;
+        }
+    }
+
+    private void ReopenSlots(ActorKey actor, long number)
+    {
+        foreach (var batch in _open)
+        {
+            for (var slot = 0; slot < batch.SlotCount; slot++)
+            {
+                if (batch.SubBatchOf(slot).Actor.Equals(actor))
+                {
+                    batch.ReopenSlot(slot, number);
+                    break;
+                }
+            }
+        }
+    }
+
+    private static void AddAll(List<ActorKey> actors, IReadOnlyList<ActorKey> more)
+    {
+        foreach (var actor in more)
+        {
+            AddOnce(actors, actor);
+        }
+    }
+
+    private static void AddOnce(List<ActorKey> actors, ActorKey actor)
+    {
+        if (!actors.Contains(actor))
+        {
+            actors.Add(actor);
+        }
+    }
+
+    private sealed class Undo(long number)
+    {
+        public long Number { get; } = number;
+
+        /// <summary>Victims of this round.</summary>
+        public List<Victim> Fresh { get; } = [];
+
+        /// <summary>Answers that this round waits for.</summary>
+        public int Missing { get; set; }
+
+        /// <summary>ACT victims that were told, so that each is told once.</summary>
+        public HashSet<TransactionId> Acts { get; } = [];
+
+        public Dictionary<TransactionId, IReadOnlyList<ActorKey>> ActParticipants { get; } = [];
+
+        /// <summary>Actors that got an undo and wait for its end.</summary>
+        public SortedSet<ActorKey> Touched { get; } = [];
+
+        /// <summary>PACTs to be numbered anew.</summary>
+        public List<PactTicket> Again { get; } = [];
+
+        /// <summary>Nothing is queued from this batch on until the undo is over (A6).</summary>
+        public BatchId Lowest { get; private set; } = new(long.MaxValue);
+
+        public void Lower(BatchId bid)
+        {
+            if (bid < Lowest)
+            {
+                Lowest = bid;
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+
+namespace Snapper.Protocol.Commitment;
+
+/// <summary>
+/// The worker's commit order: which batch or ACT is queued in the log next (L2, H3), who is answered when (L5), who dies
+/// early (H5), and the undo of failed PACTs (A4 to A7). One per worker, because there is one log per worker (L1).
+/// </summary>
+/// <remarks>
+/// Pure. Two-phase commit over workers takes its place here: a global batch or a distributed ACT is one more kind of
+/// item that is queued when what is before it is final (R, H6).
+/// </remarks>
+public sealed partial class CommitMachine
+{
+    private readonly int _ringSize;
+
+    // Batches that are not final, in bid order.
+    private readonly List<Batch> _open = [];
+    private readonly Queue<Pending> _unflushed = new();
+    private BatchId _final;
+    private int _unflushedBatches;
+
+    /// <summary>A commit machine.</summary>
+    /// <param name="ringSize">Number of coordinators, 1..64.</param>
+    public CommitMachine(int ringSize)
+    {
+        _ringSize = ringSize;
+    }
+
+    /// <summary>The highest final batch: everything up to it is in the log's queue or empty.</summary>
+    public BatchId Final => _final;
+
+    /// <summary>Batches that are not final, in order.</summary>
+    public IReadOnlyList<Batch> Open => _open;
+
+    /// <summary>Handles one message.</summary>
+    public void Step(in Message message, OutputBuffer outputs)
+    {
+        switch (message.Kind)
+        {
+            case MessageKind.BatchFormed:
+                OnBatchFormed((Batch)message.Body!);
+                break;
+            case MessageKind.SubBatchCompleted:
+                OnSubBatchCompleted(message, outputs);
+                break;
+            case MessageKind.PactDecided:
+                OnPactDecided(message.Tid, message.Bid, message.Flag);
+                break;
+            case MessageKind.PactFailed:
+                OnPactFailed(message.Tid, message.Bid, outputs);
+                break;
+            case MessageKind.ActVisited:
+                _order.Visited(message.Tid, message.Bid, _final, _doomed);
+                KillDoomed(outputs);
+                break;
+            case MessageKind.ActOvertaken:
+                _order.Overtaken(message.Tid, message.Bid, _final, _doomed);
+                KillDoomed(outputs);
+                break;
+            case MessageKind.ActWaits:
+                _order.Waits(message.Tid, (TransactionId[])message.Body!, _final, _doomed);
+                KillDoomed(outputs);
+                break;
+            case MessageKind.ActFinished:
+                OnActFinished((ActOutcome)message.Body!, outputs);
+                break;
+            case MessageKind.ActChanges:
+                OnActChanges(message.Tid, (Change?)message.Body, outputs);
+                break;
+            case MessageKind.ActGone:
+                OnActGone(message.Tid);
+                break;
+            case MessageKind.ActPoisoned:
+                OnActPoisoned(message.Tid, (IReadOnlyList<ActorKey>?)message.Body, outputs);
+                break;
+            case MessageKind.UndoAcknowledged:
+                OnUndoAcknowledged(message.Actor!, (List<Scheduling.Victim>?)message.Body, outputs);
+                break;
+            case MessageKind.Flushed:
+                OnFlushed(message.Value, outputs);
+                break;
+            default:
+                throw new ProtocolViolationException($"Commit: no transition for {message.Kind}.");
+        }
+    }
+
+    /// <summary>The shell has queued the item of an <see cref="OutputKind.Append"/>; its answers leave when the ticket is flushed (L5).</summary>
+    /// <param name="item">The <see cref="Batch"/> or <see cref="ActOutcome"/>.</param>
+    /// <param name="ticket">Ticket of its record, or of a barrier when it needs no record; tickets never go back.</param>
+    public void Queued(object item, long ticket)
+    {
+        _unflushed.Enqueue(new Pending(item, ticket));
+        if (item is Batch)
+        {
+            _unflushedBatches++;
+        }
+    }
+
+    private void OnBatchFormed(Batch batch)
+    {
+        // Two coordinators may announce their batches in either order.
+        var at = _open.Count;
+        while (at > 0 && _open[at - 1].Bid > batch.Bid)
+        {
+            at--;
+        }
+
+        if (batch.Bid <= _final)
+        {
+            throw new ProtocolViolationException($"Batch {batch.Bid} was formed behind the final batch {_final}.");
+        }
+
+        _open.Insert(at, batch);
+    }
+
+    private void OnSubBatchCompleted(in Message message, OutputBuffer outputs)
+    {
+        var batch = Find(message.Bid);
+        batch.CompleteSlot(message.Count, message.Value, (Change?)message.Body);
+        if (batch.IsComplete)
+        {
+            FinalizeBatches(outputs);
+        }
+    }
+
+    private void OnPactDecided(TransactionId tid, BatchId bid, bool committed)
+    {
+        var batch = TryFind(bid);
+        if (batch is null)
+        {
+            throw new ProtocolViolationException($"Transaction {tid} ended after its batch {bid} was final.");
+        }
+
+        batch.Decide(batch.MemberOf(tid), committed);
+    }
+
+    /// <summary>Makes batches final in order (L2) and lets ACTs follow that waited for them (H3).</summary>
+    private void FinalizeBatches(OutputBuffer outputs)
+    {
+        var before = _final;
+        while (_open.Count > 0)
+        {
+            var batch = _open[0];
+            if (!batch.IsComplete || batch.Previous > _final || IsHeldByUndo(batch.Bid))
+            {
+                break;
+            }
+
+            if (batch.Undecided > 0)
+            {
+                throw new ProtocolViolationException($"Batch {batch.Bid} is complete, but {batch.Undecided} of its transactions have no result.");
+            }
+
+            _open.RemoveAt(0);
+            _final = batch.Bid;
+            if (!IsEmpty(batch))
+            {
+                outputs.Add(OutputKind.Append).Body = batch;
+            }
+        }
+
+        if (_final != before)
+        {
+            CommitActs(outputs);
+            ReportProgress(outputs);
+        }
+    }
+
+    private static bool IsEmpty(Batch batch)
+    {
+        for (var i = 0; i < batch.Tickets.Length; i++)
+        {
+            if (batch.StateOf(i) != MemberState.Removed)
+            {
+                return false;
+            }
+        }
+
+        return true; // A7: an empty batch passes its turn in bid order without a record
+    }
+
+    private void OnFlushed(long ticket, OutputBuffer outputs)
+    {
+        var batches = _unflushedBatches;
+        while (_unflushed.Count > 0 && _unflushed.Peek().Ticket <= ticket)
+        {
+            var item = _unflushed.Dequeue().Item;
+            if (item is Batch)
+            {
+                _unflushedBatches--;
+            }
+
+            outputs.Add(OutputKind.Reply).Body = item;
+        }
+
+        if (_unflushedBatches != batches)
+        {
+            ReportProgress(outputs);
+        }
+    }
+
+    private void ReportProgress(OutputBuffer outputs)
+    {
+        for (var i = 0; i < _ringSize; i++)
+        {
+            ref var message = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.LogProgress, i);
+            message.Bid = _final;
+            message.Value = _open.Count + _unflushedBatches;
+        }
+    }
+
+    private Batch Find(BatchId bid) =>
+        TryFind(bid) ?? throw new ProtocolViolationException($"Batch {bid} is not open; the highest final one is {_final}.");
+
+    private Batch? TryFind(BatchId bid)
+    {
+        // Few are open, and most messages are about the oldest.
+        foreach (var batch in _open)
+        {
+            if (batch.Bid == bid)
+            {
+                return batch;
+            }
+        }
+
+        return null;
+    }
+
+    private readonly record struct Pending(object Item, long Ticket);
+}

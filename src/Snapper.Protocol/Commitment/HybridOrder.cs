@@ -1,0 +1,196 @@
+using Snapper.Protocol.Identity;
+
+namespace Snapper.Protocol.Commitment;
+
+/// <summary>
+/// The early abort of ACTs (H5): floor(T) is the highest batch ahead of T that is not final, those ahead of ACTs whose
+/// locks it waits for included; ceil(T) the lowest batch behind it. floor &gt;= ceil: T would close a ring, so it dies.
+/// </summary>
+/// <remarks>
+/// Exact on one worker: in any ring of waits batches wait for smaller or equal ones, a batch that waits for an ACT is at or
+/// above its ceil, an ACT that waits for a batch has it at or below its floor, an ACT that waits for an ACT inherits its
+/// floor; floor &lt; ceil everywhere would make a batch smaller than itself. Only ACTs that ever stood beside a batch that
+/// was not final, or waited for a lock, are known here: pure ACT load costs one entry per lock wait.
+/// </remarks>
+public sealed class HybridOrder
+{
+    private const int TombstoneLimit = 8192;
+
+    private readonly Dictionary<TransactionId, Node> _nodes = [];
+    private readonly List<Node> _waiters = [];
+    private readonly Queue<TransactionId> _tombstones = new();
+    private readonly HashSet<TransactionId> _ended = [];
+    private int _round;
+
+    /// <summary>ACTs known here.</summary>
+    public int Count => _nodes.Count;
+
+    /// <summary>T took a place behind a batch.</summary>
+    public void Visited(TransactionId tid, BatchId ahead, BatchId final, List<Doomed> doomed)
+    {
+        if (ahead <= final || Find(tid) is not { } node)
+        {
+            return;
+        }
+
+        if (ahead > node.Ahead)
+        {
+            node.Ahead = ahead;
+            Judge(node, final, doomed);
+        }
+    }
+
+    /// <summary>A batch arrived behind a place of T.</summary>
+    public void Overtaken(TransactionId tid, BatchId behind, BatchId final, List<Doomed> doomed)
+    {
+        if (Find(tid) is not { } node)
+        {
+            return;
+        }
+
+        if (node.Ceil == BatchId.None || behind < node.Ceil)
+        {
+            node.Ceil = behind;
+            Judge(node, final, doomed);
+        }
+    }
+
+    /// <summary>T waits for locks of others.</summary>
+    public void Waits(TransactionId tid, TransactionId[] holders, BatchId final, List<Doomed> doomed)
+    {
+        if (Find(tid) is not { } node)
+        {
+            return;
+        }
+
+        if (node.WaitsFor.Count == 0)
+        {
+            _waiters.Add(node);
+        }
+
+        node.WaitsFor.AddRange(holders);
+        Judge(node, final, doomed);
+    }
+
+    /// <summary>T has finished; from now on it dies of <see cref="AbortReason.Serializability"/>.</summary>
+    public void Finished(TransactionId tid, BatchId final, List<Doomed> doomed)
+    {
+        if (_nodes.TryGetValue(tid, out var node))
+        {
+            node.HasFinished = true;
+            Judge(node, final, doomed);
+        }
+    }
+
+    /// <summary>floor(T) without what it inherits: what H3 waits for. None: nothing ahead is open.</summary>
+    public BatchId AheadOf(TransactionId tid) => _nodes.TryGetValue(tid, out var node) ? node.Ahead : BatchId.None;
+
+    /// <summary>T is over. Messages about it that are still on their way are ignored.</summary>
+    public void Ended(TransactionId tid)
+    {
+        if (_nodes.Remove(tid, out var node) && node.WaitsFor.Count > 0)
+        {
+            _waiters.Remove(node);
+        }
+
+        if (_ended.Add(tid))
+        {
+            _tombstones.Enqueue(tid);
+            if (_tombstones.Count > TombstoneLimit)
+            {
+                _ended.Remove(_tombstones.Dequeue());
+            }
+        }
+    }
+
+    private Node? Find(TransactionId tid)
+    {
+        if (_nodes.TryGetValue(tid, out var node))
+        {
+            return node;
+        }
+
+        if (_ended.Contains(tid))
+        {
+            return null;
+        }
+
+        node = new Node(tid);
+        _nodes.Add(tid, node);
+        return node;
+    }
+
+    private void Judge(Node changed, BatchId final, List<Doomed> doomed)
+    {
+        JudgeOne(changed, final, doomed);
+        foreach (var waiter in _waiters)
+        {
+            if (!ReferenceEquals(waiter, changed))
+            {
+                JudgeOne(waiter, final, doomed);
+            }
+        }
+    }
+
+    private void JudgeOne(Node node, BatchId final, List<Doomed> doomed)
+    {
+        if (node.IsDoomed || node.Ceil == BatchId.None)
+        {
+            return;
+        }
+
+        _round++;
+        var floor = FloorOf(node, final);
+        if (floor != BatchId.None && floor >= node.Ceil)
+        {
+            node.IsDoomed = true;
+            var reason = node.HasFinished ? AbortReason.Serializability : AbortReason.Deadlock;
+            doomed.Add(new Doomed(node.Tid, reason, floor, node.Ceil));
+        }
+    }
+
+    private BatchId FloorOf(Node node, BatchId final)
+    {
+        if (node.Round == _round)
+        {
+            return BatchId.None;
+        }
+
+        node.Round = _round;
+        var floor = node.Ahead > final ? node.Ahead : BatchId.None;
+        foreach (var holder in node.WaitsFor)
+        {
+            // A holder that has ended is gone from here, and with it what T inherited from it.
+            if (_nodes.TryGetValue(holder, out var other))
+            {
+                var inherited = FloorOf(other, final);
+                if (inherited > floor)
+                {
+                    floor = inherited;
+                }
+            }
+        }
+
+        return floor;
+    }
+
+    private sealed class Node(TransactionId tid)
+    {
+        public TransactionId Tid { get; } = tid;
+
+        public BatchId Ahead { get; set; }
+
+        public BatchId Ceil { get; set; }
+
+        public bool HasFinished { get; set; }
+
+        public bool IsDoomed { get; set; }
+
+        public List<TransactionId> WaitsFor { get; } = [];
+
+        public int Round { get; set; }
+    }
+}
+
+/// <summary>An ACT that must die, with the bound that failed.</summary>
+public readonly record struct Doomed(TransactionId Tid, AbortReason Reason, BatchId Floor, BatchId Ceil);

@@ -1,0 +1,91 @@
+using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+
+namespace Snapper.Protocol.Commitment;
+
+/// <summary>What became of a PACT whose root has ended.</summary>
+public enum PactEnd : byte
+{
+    /// <summary>Committed with its batch.</summary>
+    Committed,
+
+    /// <summary>Aborted by itself; the outcome is recorded with its batch (A3).</summary>
+    Aborted,
+
+    /// <summary>Removed and run again, marked (A4).</summary>
+    RunAgain,
+}
+
+/// <summary>
+/// What the root of a transaction tells the others at its end. The root coordinates: for PACTs <c>Ended</c> (A2, A3) or a
+/// removal (A4), for ACTs the collection of changes. Two-phase commit over workers takes its place in <see cref="EndAct"/>.
+/// </summary>
+public static class RootEnding
+{
+    /// <summary>Ends a PACT.</summary>
+    /// <param name="ticket">The PACT, numbered.</param>
+    /// <param name="succeeded">The root has returned and all calls under it are joined.</param>
+    /// <param name="calls">Calls made, by index of <see cref="PactTicket.Declared"/>; no more will be made.</param>
+    /// <param name="outputs">Receives the messages.</param>
+    public static PactEnd EndPact(PactTicket ticket, bool succeeded, ReadOnlySpan<int> calls, OutputBuffer outputs)
+    {
+        if (!succeeded && !ticket.Marked && ATurnMayHavePassed(ticket, calls))
+        {
+            outputs.ToCommit(MessageKind.PactFailed, ticket.Tid, ticket.Bid);
+            return PactEnd.RunAgain;
+        }
+
+        // The result first: the root's actor completes its sub-batch only after it (no batch is final without results).
+        outputs.ToCommit(MessageKind.PactDecided, ticket.Tid, ticket.Bid).Flag = succeeded;
+        for (var i = 0; i < calls.Length; i++)
+        {
+            var access = ticket.Declared[i];
+            if (!succeeded || ticket.Marked || calls[i] < access.Calls || access.Actor.Equals(ticket.Root))
+            {
+                ref var message = ref outputs.ToActor(MessageKind.Ended, access.Actor, ticket.Tid, ticket.Bid);
+                message.Flag = succeeded;
+                message.Count = calls[i];
+            }
+        }
+
+        return succeeded ? PactEnd.Committed : PactEnd.Aborted;
+    }
+
+    /// <summary>Ends an ACT by its own outcome (H7): its actors send their changes, the commit machine waits for H3.</summary>
+    public static void EndAct(ActOutcome outcome, OutputBuffer outputs)
+    {
+        outputs.ToCommit(MessageKind.ActFinished, outcome.Tid, BatchId.None).Body = outcome;
+        foreach (var participant in outcome.Participants)
+        {
+            outputs.ToActor(MessageKind.ActCollect, participant, outcome.Tid, BatchId.None).Flag = outcome.Committed;
+        }
+    }
+
+    /// <summary>Aborts an ACT at once (H7: conflicts); nothing of it remains anywhere.</summary>
+    public static void AbortAct(TransactionId tid, IReadOnlyList<ActorKey> participants, OutputBuffer outputs)
+    {
+        outputs.ToCommit(MessageKind.ActGone, tid, BatchId.None);
+        foreach (var participant in participants)
+        {
+            outputs.ToActor(MessageKind.ActEnd, participant, tid, BatchId.None).Flag = false;
+        }
+    }
+
+    /// <summary>
+    /// A4 speaks of turns that have passed. A turn of an unmarked PACT passes when the declared calls are made; while none
+    /// can have passed, every declared actor still holds its turn, exactly as for a marked one, so that A3 applies.
+    /// </summary>
+    private static bool ATurnMayHavePassed(PactTicket ticket, ReadOnlySpan<int> calls)
+    {
+        for (var i = 0; i < calls.Length; i++)
+        {
+            if (calls[i] >= ticket.Declared[i].Calls && !ticket.Declared[i].Actor.Equals(ticket.Root))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+}

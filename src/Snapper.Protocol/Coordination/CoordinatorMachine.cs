@@ -1,0 +1,237 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+using Snapper.Protocol.Scheduling;
+
+namespace Snapper.Protocol.Coordination;
+
+/// <summary>
+/// One member of the ring of local coordinators: collects PACTs and, when it holds the token and the log keeps up, turns
+/// all that wait into a batch with contiguous tids and the previous batch per actor (thesis 3.3.2; DESIGN 7).
+/// </summary>
+/// <remarks>
+/// No timer: a batch closes as soon as fewer than <see cref="CoordinatorOptions.OpenBatches"/> batches wait for the log,
+/// so that one transaction alone never waits and load makes batches large. An idle ring parks its token.
+/// </remarks>
+public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptions options)
+{
+    private readonly Queue<PactTicket> _waiting = new();
+    private readonly Queue<Batch> _formed = new();
+    private RingToken? _token;
+    private bool _asked;
+    private long _undurable;
+    private BatchId _final;
+
+    /// <summary>Its position in the ring, from 0.</summary>
+    public int Index { get; } = index;
+
+    /// <summary>It holds the token.</summary>
+    public bool HoldsToken => _token is not null;
+
+    /// <summary>PACTs that wait for a number.</summary>
+    public int Waiting => _waiting.Count;
+
+    /// <summary>Handles one message.</summary>
+    public void Step(in Message message, OutputBuffer outputs)
+    {
+        switch (message.Kind)
+        {
+            case MessageKind.NewPact:
+                _waiting.Enqueue((PactTicket)message.Body!);
+                break;
+            case MessageKind.Token:
+                OnToken((RingToken)message.Body!);
+                break;
+            case MessageKind.TokenWanted:
+                OnTokenWanted(message.Count, outputs);
+                break;
+            case MessageKind.LogProgress:
+                _undurable = message.Value;
+                _final = message.Bid > _final ? message.Bid : _final;
+                break;
+            case MessageKind.Withdraw:
+                OnWithdraw((PactTicket)message.Body!, message.Reason, outputs);
+                break;
+            default:
+                throw new ProtocolViolationException($"Coordinator {Index}: no transition for {message.Kind}.");
+        }
+
+        FormBatches(outputs);
+        PassToken(outputs);
+    }
+
+    private void OnToken(RingToken token)
+    {
+        if (_token is not null)
+        {
+            throw new ProtocolViolationException($"Coordinator {Index} got a second token.");
+        }
+
+        _token = token;
+        _asked = false;
+        token.WantedBy &= ~(1UL << Index);
+    }
+
+    private void OnTokenWanted(int wanter, OutputBuffer outputs)
+    {
+        if (_token is not null)
+        {
+            _token.WantedBy |= 1UL << wanter;
+        }
+        else if (wanter != Index)
+        {
+            // The wish runs round the ring until it meets the token; it cannot overtake it on a link.
+            outputs.Add(OutputKind.SendToCoordinator, MessageKind.TokenWanted, Next).Count = wanter;
+        }
+        else if (_waiting.Count > 0)
+        {
+            // Once round without meeting it: the token was moving. Ask again.
+            outputs.Add(OutputKind.SendToCoordinator, MessageKind.TokenWanted, Next).Count = Index;
+        }
+        else
+        {
+            _asked = false;
+        }
+    }
+
+    private int Next => (Index + 1) % ringSize;
+
+    private void OnWithdraw(PactTicket ticket, AbortReason reason, OutputBuffer outputs)
+    {
+        if (ticket.Tid != TransactionId.None || ticket.Withdrawn)
+        {
+            return; // numbered: the root ends it
+        }
+
+        ticket.Withdrawn = true;
+        ref var message = ref outputs.Add(OutputKind.Dropped);
+        message.Body = ticket;
+        message.Reason = reason;
+    }
+
+    private void FormBatches(OutputBuffer outputs)
+    {
+        if (_waiting.Count == 0)
+        {
+            return;
+        }
+
+        if (_token is null)
+        {
+            if (!_asked)
+            {
+                _asked = true;
+                outputs.Add(OutputKind.SendToCoordinator, MessageKind.TokenWanted, Next).Count = Index;
+            }
+
+            return;
+        }
+
+        if (_undurable < options.OpenBatches)
+        {
+            FormBatch(_token, outputs);
+        }
+    }
+
+    private void FormBatch(RingToken token, OutputBuffer outputs)
+    {
+        ForgetFinal(token);
+        var tickets = TakeTickets();
+        if (tickets is null)
+        {
+            return;
+        }
+
+        var bid = new BatchId(token.LastTid.Value + 1); // bid = first tid
+        var batch = new Batch(bid, token.LastBid, tickets);
+        token.LastBid = bid;
+        for (var i = 0; i < tickets.Length; i++)
+        {
+            var ticket = tickets[i];
+            var tid = new TransactionId(bid.Value + i);
+            ticket.Tid = tid;
+            ticket.Bid = bid;
+            ticket.Attempts++;
+            token.LastTid = tid;
+            foreach (var access in ticket.Declared)
+            {
+                var last = token.LastOf(access.Actor);
+                if (last is null || last.Bid != bid)
+                {
+                    last = new SubBatch(access.Actor, bid, last?.Bid ?? BatchId.None, batch.SlotCount);
+                    batch.AddSlot(last);
+                    token.SetLast(last);
+                }
+
+                var isRoot = access.Actor.Equals(ticket.Root);
+                last.Add(new SubBatchEntry(tid, access.Access, access.Calls, ticket.Marked, isRoot ? ticket : null));
+            }
+        }
+
+        _undurable++;
+        _formed.Enqueue(batch);
+        ref var formed = ref outputs.ToCommit(MessageKind.BatchFormed, TransactionId.None, bid);
+        formed.Body = batch;
+        for (var slot = 0; slot < batch.SlotCount; slot++)
+        {
+            var subBatch = batch.SubBatchOf(slot);
+            outputs.ToActor(MessageKind.SubBatch, subBatch.Actor, TransactionId.None, bid).Body = subBatch;
+        }
+    }
+
+    private PactTicket[]? TakeTickets()
+    {
+        while (_waiting.Count > 0 && _waiting.Peek().Withdrawn)
+        {
+            _waiting.Dequeue();
+        }
+
+        var most = Math.Min(_waiting.Count, options.TransactionsPerBatch);
+        if (most == 0)
+        {
+            return null;
+        }
+
+        var tickets = new List<PactTicket>(most);
+        while (tickets.Count < most && _waiting.Count > 0)
+        {
+            var ticket = _waiting.Dequeue();
+            if (!ticket.Withdrawn)
+            {
+                tickets.Add(ticket);
+            }
+        }
+
+        return tickets.ToArray();
+    }
+
+    private void ForgetFinal(RingToken token)
+    {
+        while (_formed.Count > 0 && _formed.Peek().Bid <= _final)
+        {
+            var batch = _formed.Dequeue();
+            for (var slot = 0; slot < batch.SlotCount; slot++)
+            {
+                token.Forget(batch.SubBatchOf(slot));
+            }
+        }
+    }
+
+    private void PassToken(OutputBuffer outputs)
+    {
+        if (_token is null || _token.WantedBy == 0)
+        {
+            return; // parked: an idle ring burns no CPU
+        }
+
+        if (_waiting.Count > 0)
+        {
+            _token.WantedBy |= 1UL << Index; // it comes round again
+        }
+
+        outputs.Add(OutputKind.SendToCoordinator, MessageKind.Token, Next).Body = _token;
+        _token = null;
+        _asked = _waiting.Count > 0;
+    }
+
+}

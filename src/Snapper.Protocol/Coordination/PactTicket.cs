@@ -1,0 +1,52 @@
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Scheduling;
+
+namespace Snapper.Protocol.Coordination;
+
+/// <summary>
+/// A PACT on its way to its end: what it declares, and the numbers of its current attempt. One ticket per request; it is
+/// numbered again after an undo (A4).
+/// </summary>
+public sealed class PactTicket
+{
+    /// <summary>A ticket.</summary>
+    /// <param name="root">The root actor; must be among the declared.</param>
+    /// <param name="declared">Each actor once, with its most calls.</param>
+    /// <param name="request">The shell's own request; the machines never look into it.</param>
+    public PactTicket(ActorKey root, ActorAccess[] declared, object request)
+    {
+        Root = root;
+        Declared = declared;
+        Request = request;
+    }
+
+    /// <summary>The root actor.</summary>
+    public ActorKey Root { get; }
+
+    /// <summary>The declared actors.</summary>
+    public ActorAccess[] Declared { get; }
+
+    /// <summary>The shell's request.</summary>
+    public object Request { get; }
+
+    /// <summary>Hold every turn until the end (A1); set for good once an unmarked attempt has failed (A4).</summary>
+    public bool Marked { get; set; }
+
+    /// <summary>Number of the current attempt; none while it waits for one.</summary>
+    public TransactionId Tid { get; set; }
+
+    /// <summary>Batch of the current attempt.</summary>
+    public BatchId Bid { get; set; }
+
+    /// <summary>Attempts numbered so far.</summary>
+    public int Attempts { get; set; }
+
+    /// <summary>Dropped before it was numbered.</summary>
+    public bool Withdrawn { get; set; }
+}
+
+/// <summary>An actor of an access set.</summary>
+/// <param name="Actor">The actor.</param>
+/// <param name="Access">What of it.</param>
+/// <param name="Calls">Most method calls, at least 1.</param>
+public readonly record struct ActorAccess(ActorKey Actor, Access Access, int Calls);

@@ -1,0 +1,164 @@
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+using Snapper.Protocol.Scheduling;
+
+namespace Snapper.Protocol.Locking;
+
+/// <summary>
+/// The locks of one actor: strict two-phase locking with wait-die (W1), granted first come, first served.
+/// </summary>
+/// <remarks>
+/// Invariant: every waiter is older than all that it waits for, which are the conflicting holders and the conflicting
+/// waiters ahead of it. So waits never form a ring, and a grant never puts a younger waiter behind an older holder: W1
+/// holds at grants without killing anyone there. A request that conflicts with an older waiter dies as if that waiter
+/// held the lock, so readers do not overtake a waiting writer.
+/// </remarks>
+public sealed class LockTable
+{
+    private readonly List<ActVisit> _holders = [];
+    private readonly List<Request> _waiters = [];
+
+    /// <summary>Nobody holds and nobody waits.</summary>
+    public bool IsEmpty => _holders.Count == 0 && _waiters.Count == 0;
+
+    /// <summary>Somebody waits for a lock that the transaction holds or has asked for earlier.</summary>
+    public bool HasWaitersBehind(ActVisit visit)
+    {
+        foreach (var waiter in _waiters)
+        {
+            if (!ReferenceEquals(waiter.Visit, visit))
+            {
+                return visit.Held != LockMode.None;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Asks for a lock.</summary>
+    /// <param name="visit">The ACT's stay on the actor.</param>
+    /// <param name="mode">Shared or exclusive; a stronger mode than the held one is an upgrade.</param>
+    /// <param name="call">Named in the later grant or refusal.</param>
+    /// <param name="frozen">Grant nothing now (an undo is going on); dying is still possible.</param>
+    /// <param name="blockers">Those it waits for, or the one that kills it; filled only when not granted.</param>
+    public LockAnswer Ask(ActVisit visit, LockMode mode, IActorCall call, bool frozen, List<TransactionId> blockers)
+    {
+        blockers.Clear();
+        if (visit.Held >= mode)
+        {
+            return LockAnswer.Granted;
+        }
+
+        // An upgrade goes ahead of the queue: everyone in the queue waits for its shared lock already, so waiting for
+        // them would be a ring.
+        var position = visit.Held == LockMode.Shared ? 0 : _waiters.Count;
+        foreach (var holder in _holders)
+        {
+            if (!ReferenceEquals(holder, visit) && Conflict(holder.Held, mode))
+            {
+                if (holder.Age.IsOlderThan(visit.Age))
+                {
+                    blockers.Clear();
+                    blockers.Add(holder.Tid);
+                    return LockAnswer.Die;
+                }
+
+                blockers.Add(holder.Tid);
+            }
+        }
+
+        for (var i = 0; i < position; i++)
+        {
+            var waiter = _waiters[i];
+            if (!ReferenceEquals(waiter.Visit, visit) && Conflict(waiter.Mode, mode))
+            {
+                if (waiter.Visit.Age.IsOlderThan(visit.Age))
+                {
+                    blockers.Clear();
+                    blockers.Add(waiter.Visit.Tid);
+                    return LockAnswer.Die;
+                }
+
+                blockers.Add(waiter.Visit.Tid);
+            }
+        }
+
+        if (blockers.Count == 0 && !frozen)
+        {
+            Hold(visit, mode);
+            return LockAnswer.Granted;
+        }
+
+        _waiters.Insert(position, new Request(visit, mode, call));
+        return LockAnswer.Waiting;
+    }
+
+    /// <summary>Takes an ACT's locks and requests out. Follow with <see cref="GrantNext"/>.</summary>
+    public void Release(ActVisit visit)
+    {
+        if (visit.Held != LockMode.None)
+        {
+            _holders.Remove(visit);
+            visit.Held = LockMode.None;
+        }
+
+        for (var i = _waiters.Count - 1; i >= 0; i--)
+        {
+            if (ReferenceEquals(_waiters[i].Visit, visit))
+            {
+                _waiters.RemoveAt(i);
+            }
+        }
+    }
+
+    /// <summary>Grants from the head of the queue as far as it is compatible with the holders.</summary>
+    public void GrantNext(OutputBuffer outputs)
+    {
+        while (_waiters.Count > 0)
+        {
+            var next = _waiters[0];
+            foreach (var holder in _holders)
+            {
+                if (!ReferenceEquals(holder, next.Visit) && Conflict(holder.Held, next.Mode))
+                {
+                    if (!next.Visit.Age.IsOlderThan(holder.Age))
+                    {
+                        // W1: a younger waiter behind an older holder would be a wait that can close a ring.
+                        throw new ProtocolViolationException($"Waiter {next.Visit.Tid} is not older than holder {holder.Tid}.");
+                    }
+
+                    return;
+                }
+            }
+
+            _waiters.RemoveAt(0);
+            Hold(next.Visit, next.Mode);
+            outputs.Add(OutputKind.GrantLock).Body = next.Call;
+        }
+    }
+
+    private static bool Conflict(LockMode held, LockMode asked) =>
+        held != LockMode.None
+        && (held == LockMode.Exclusive || asked == LockMode.Exclusive)
+        && Accesses.Conflicts(Access.Whole, Access.Whole);
+
+    private void Hold(ActVisit visit, LockMode mode)
+    {
+        if (visit.Held == LockMode.None)
+        {
+            _holders.Add(visit);
+        }
+
+        if (mode > visit.Held)
+        {
+            visit.Held = mode;
+        }
+
+        if (visit.Held == LockMode.Exclusive && _holders.Count != 1)
+        {
+            throw new ProtocolViolationException($"{visit.Tid} holds an exclusive lock beside {_holders.Count - 1} others.");
+        }
+    }
+
+    private readonly record struct Request(ActVisit Visit, LockMode Mode, IActorCall Call);
+}

@@ -1,0 +1,100 @@
+namespace Snapper.Protocol.Messages;
+
+/// <summary>Everything that machines tell each other. The comment names the fields of <see cref="Message"/> that count.</summary>
+public enum MessageKind : byte
+{
+    /// <summary>Never sent.</summary>
+    None,
+
+    // ---- to a coordinator -------------------------------------------------------------------------------------
+
+    /// <summary>A PACT asks for a number (I5). Body: <see cref="Coordination.PactTicket"/>.</summary>
+    NewPact,
+
+    /// <summary>The token of the ring. Body: <see cref="Coordination.RingToken"/>.</summary>
+    Token,
+
+    /// <summary>A coordinator without the token has work. Count: its index.</summary>
+    TokenWanted,
+
+    /// <summary>Fewer batches wait for the log. Bid: the highest final batch; Value: batches formed and not durable.</summary>
+    LogProgress,
+
+    /// <summary>The deadline passed or the client left before numbering. Body: ticket; Reason.</summary>
+    Withdraw,
+
+    // ---- to an actor ------------------------------------------------------------------------------------------
+
+    /// <summary>The actor's part of a batch. Body: <see cref="Scheduling.SubBatch"/>.</summary>
+    SubBatch,
+
+    /// <summary>A method call. Body: <see cref="Scheduling.IActorCall"/>.</summary>
+    Call,
+
+    /// <summary>A call's method has returned and all calls under it are joined. Body: the call.</summary>
+    CallEnded,
+
+    /// <summary>A PACT has ended (A2). Tid, Bid; Flag: committed; Count: final number of calls on this actor.</summary>
+    Ended,
+
+    /// <summary>An ACT has finished: send its changes. Tid.</summary>
+    ActCollect,
+
+    /// <summary>An ACT is over (H4). Tid; Flag: committed.</summary>
+    ActEnd,
+
+    /// <summary>Remove transactions (A5). Body: <see cref="Scheduling.UndoOrder"/>.</summary>
+    Undo,
+
+    /// <summary>Undo is over; go on. Value: its number.</summary>
+    UndoDone,
+
+    // ---- to the worker's commit machine -----------------------------------------------------------------------
+
+    /// <summary>A batch exists. Body: <see cref="Commitment.Batch"/>. Sent before its sub-batches.</summary>
+    BatchFormed,
+
+    /// <summary>A sub-batch is complete. Bid, Count: slot, Value: number of the actor's last UndoDone, Body: <see cref="Commitment.Change"/> or null.</summary>
+    SubBatchCompleted,
+
+    /// <summary>A PACT's root has its result. Tid, Bid, Flag: committed. Sent before the root's actor is told.</summary>
+    PactDecided,
+
+    /// <summary>A PACT failed after a turn had passed (A4): remove it and run it again. Tid, Bid.</summary>
+    PactFailed,
+
+    /// <summary>An ACT took its place on an actor behind a batch. Tid, Bid: the batch ahead (H5).</summary>
+    ActVisited,
+
+    /// <summary>A batch arrived behind an ACT's place. Tid, Bid (H5).</summary>
+    ActOvertaken,
+
+    /// <summary>An ACT waits for a lock. Tid; Body: ids of those it waits for (H5).</summary>
+    ActWaits,
+
+    /// <summary>An ACT's root has its result. Tid, Body: <see cref="Commitment.ActOutcome"/>.</summary>
+    ActFinished,
+
+    /// <summary>An actor's part of an ACT. Tid, Bid: the batch ahead; Body: <see cref="Commitment.Change"/> or null.</summary>
+    ActChanges,
+
+    /// <summary>An ACT was aborted by its root for a conflict (H7). Tid.</summary>
+    ActGone,
+
+    /// <summary>An ACT's root has poisoned its branches. Tid, Body: the actors it visited, or null when it was over already.</summary>
+    ActPoisoned,
+
+    /// <summary>An actor has undone. Actor, Body: victims (A5) or null.</summary>
+    UndoAcknowledged,
+
+    /// <summary>Everything queued with this ticket or a smaller one is durable (L5). Value: the ticket.</summary>
+    Flushed,
+
+    // ---- to the root of a transaction -------------------------------------------------------------------------
+
+    /// <summary>The ACT must die: floor has met ceil (H5). Tid, Reason.</summary>
+    Die,
+
+    /// <summary>The attempt is removed (A5, A8). PACT: its ticket is sent again by the commit machine. ACT: answer <see cref="ActPoisoned"/>.</summary>
+    Removed,
+}

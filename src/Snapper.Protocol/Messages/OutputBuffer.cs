@@ -1,0 +1,116 @@
+using System.Runtime.CompilerServices;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+
+namespace Snapper.Protocol.Messages;
+
+/// <summary>What the shell has to do with an <see cref="Output"/>.</summary>
+public enum OutputKind : byte
+{
+    /// <summary>Deliver the message to an actor (Message.Actor).</summary>
+    SendToActor,
+
+    /// <summary>Deliver the message to a coordinator of this worker's ring (Index).</summary>
+    SendToCoordinator,
+
+    /// <summary>Deliver the message to the commit machine of this worker.</summary>
+    SendToCommit,
+
+    /// <summary>Deliver the message to the root of the transaction (Message.Tid; Body may hold its ticket).</summary>
+    SendToRoot,
+
+    /// <summary>Run the user code of a call (Message.Body). Comes last of a step's outputs for one actor.</summary>
+    Invoke,
+
+    /// <summary>Run the root call of a PACT (Message.Body: its ticket; Tid, Bid).</summary>
+    InvokeRoot,
+
+    /// <summary>A call is refused: its transaction is doomed (Message.Body: the call; Reason).</summary>
+    Refuse,
+
+    /// <summary>A lock that a call waited for is granted (Message.Body: the call).</summary>
+    GrantLock,
+
+    /// <summary>A lock that a call waited for is refused by wait-die (Message.Body: the call; Tid: the blocker).</summary>
+    RefuseLock,
+
+    /// <summary>Queue a final record (Message.Body: <see cref="Batch"/> or <see cref="ActOutcome"/>); the shell answers with <see cref="CommitMachine.Queued"/>.</summary>
+    Append,
+
+    /// <summary>Durable: answer the requests of a <see cref="Batch"/> or an <see cref="ActOutcome"/> (Message.Body).</summary>
+    Reply,
+
+    /// <summary>A PACT that waited for its number is dropped (Message.Body: ticket; Reason).</summary>
+    Dropped,
+}
+
+/// <summary>One effect of a step, as data.</summary>
+public struct Output
+{
+    /// <summary>What to do.</summary>
+    public OutputKind Kind;
+
+    /// <summary>Index of the coordinator, for <see cref="OutputKind.SendToCoordinator"/>.</summary>
+    public int Index;
+
+    /// <summary>With what.</summary>
+    public Message Message;
+}
+
+/// <summary>
+/// The effects of a step in the order in which they must take place: a send never overtakes an append listed before it
+/// (L1). Reused; holds no references after <see cref="Clear"/>.
+/// </summary>
+public sealed class OutputBuffer
+{
+    private Output[] _items = new Output[32];
+    private int _count;
+
+    /// <summary>Number of effects.</summary>
+    public int Count => _count;
+
+    /// <summary>The effect at a position.</summary>
+    public ref readonly Output this[int index] => ref _items[index];
+
+    /// <summary>Forgets all effects.</summary>
+    public void Clear()
+    {
+        Array.Clear(_items, 0, _count);
+        _count = 0;
+    }
+
+    /// <summary>Adds an effect and returns its message to be filled.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ref Message Add(OutputKind kind, MessageKind message = MessageKind.None, int index = 0)
+    {
+        if (_count == _items.Length)
+        {
+            Array.Resize(ref _items, _count * 2);
+        }
+
+        ref var output = ref _items[_count++];
+        output.Kind = kind;
+        output.Index = index;
+        output.Message.Kind = message;
+        return ref output.Message;
+    }
+
+    /// <summary>Adds a message to the commit machine.</summary>
+    public ref Message ToCommit(MessageKind kind, TransactionId tid, BatchId bid)
+    {
+        ref var message = ref Add(OutputKind.SendToCommit, kind);
+        message.Tid = tid;
+        message.Bid = bid;
+        return ref message;
+    }
+
+    /// <summary>Adds a message to an actor.</summary>
+    public ref Message ToActor(MessageKind kind, ActorKey actor, TransactionId tid, BatchId bid)
+    {
+        ref var message = ref Add(OutputKind.SendToActor, kind);
+        message.Actor = actor;
+        message.Tid = tid;
+        message.Bid = bid;
+        return ref message;
+    }
+}

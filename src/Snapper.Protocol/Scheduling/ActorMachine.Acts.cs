@@ -1,0 +1,241 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Locking;
+using Snapper.Protocol.Messages;
+
+namespace Snapper.Protocol.Scheduling;
+
+/// <summary>ACTs: places between batches (H1, H2), locks (W1), end (H4).</summary>
+public sealed partial class ActorMachine
+{
+    private readonly List<TransactionId> _blockers = [];
+    private List<ActVisit>? _acts;
+    private LockTable? _locks;
+
+    /// <summary>Asks for the lock that a call needs before it reads or writes.</summary>
+    /// <returns>Granted: go on. Waiting: an output grants or the transaction ends. Die: the transaction is doomed (W1).</returns>
+    public LockAnswer AskLock(IActorCall call, LockMode mode, OutputBuffer outputs)
+    {
+        var visit = (ActVisit)Demand(call);
+        _locks ??= new LockTable();
+        var answer = _locks.Ask(visit, mode, call, _frozen, _blockers);
+        switch (answer)
+        {
+            case LockAnswer.Waiting:
+                outputs.ToCommit(MessageKind.ActWaits, visit.Tid, BatchId.None).Body = _blockers.ToArray();
+                break;
+            case LockAnswer.Die:
+                ref var message = ref outputs.Add(OutputKind.RefuseLock);
+                message.Body = call;
+                message.Reason = AbortReason.Conflict;
+                message.Tid = _blockers[0];
+                break;
+        }
+
+        return answer;
+    }
+
+    private bool EnterAct(IActorCall call, OutputBuffer outputs)
+    {
+        if (!call.IsAlive)
+        {
+            Refuse(call, AbortReason.Conflict, outputs); // W3: a late call
+            return false;
+        }
+
+        var visit = FindAct(call.Tid);
+        if (visit is null)
+        {
+            visit = TakePlace(call, outputs);
+        }
+        else if (visit.Collected)
+        {
+            throw new ProtocolViolationException($"{Key}: ACT {call.Tid} calls after it has finished.");
+        }
+
+        if (visit.Started)
+        {
+            return visit.Admit(call);
+        }
+
+        visit.Keep(call);
+        return false;
+    }
+
+    /// <summary>H1: the first visit takes a place at the tail; later visits use the same one.</summary>
+    private ActVisit TakePlace(IActorCall call, OutputBuffer outputs)
+    {
+        var ahead = _lastPlaced > _final ? _lastPlaced : BatchId.None;
+        var visit = new ActVisit(call.Tid, call.Age, ahead) { Started = _cursor == _visits.Count && !_frozen };
+        (_acts ??= []).Add(visit);
+        if (ahead != BatchId.None)
+        {
+            outputs.ToCommit(MessageKind.ActVisited, call.Tid, ahead).Actor = Key;
+        }
+
+        if (_parked is not null)
+        {
+            foreach (var parked in _parked)
+            {
+                NoteBehind(visit, parked.Bid, outputs);
+            }
+        }
+
+        return visit;
+    }
+
+    private void OnActCollect(TransactionId tid, bool committed, OutputBuffer outputs)
+    {
+        var visit = FindAct(tid);
+        if (visit is null)
+        {
+            return; // removed by an undo meanwhile: the commit machine no longer waits for it
+        }
+
+        visit.Collected = true;
+        Change? change = null;
+        if (committed && visit.Wrote)
+        {
+            visit.Version = ++_version;
+            change = new Change(Key, visit.Version, _state!);
+        }
+
+        ref var message = ref outputs.ToCommit(MessageKind.ActChanges, tid, visit.Ahead);
+        message.Actor = Key;
+        message.Body = change;
+    }
+
+    private void OnActEnd(TransactionId tid, bool committed, OutputBuffer outputs)
+    {
+        var visit = FindAct(tid);
+        if (visit is null)
+        {
+            return; // it never came in, or an undo has removed it
+        }
+
+        RemoveAct(visit, committed, AbortReason.Conflict, outputs);
+        if (_frozen)
+        {
+            return;
+        }
+
+        _locks?.GrantNext(outputs);
+        Advance(outputs);
+    }
+
+    private void RemoveAct(ActVisit visit, bool committed, AbortReason reason, OutputBuffer outputs)
+    {
+        if (!committed && visit.Wrote)
+        {
+            _state = visit.BeforeImage; // strict locking: nobody has touched it since
+            TakeVersionBack(visit);
+        }
+
+        RefuseAll(visit, reason, outputs);
+        visit.IsOver = true;
+        _locks?.Release(visit);
+        _acts!.Remove(visit);
+        if (_acts.Count == 0)
+        {
+            _acts = null;
+            if (_locks is { IsEmpty: false })
+            {
+                throw new ProtocolViolationException($"{Key}: locks are held by nobody.");
+            }
+
+            _locks = null;
+        }
+    }
+
+    private void TakeVersionBack(ActVisit visit)
+    {
+        if (visit.Version == 0)
+        {
+            return;
+        }
+
+        if (visit.Version != _version)
+        {
+            throw new ProtocolViolationException($"{Key}: ACT {visit.Tid} gives back version {visit.Version}, the newest is {_version}.");
+        }
+
+        _version--;
+        visit.Version = 0;
+    }
+
+    private void StartActs(OutputBuffer outputs)
+    {
+        if (_acts is null || _frozen)
+        {
+            return;
+        }
+
+        // Everything before the cursor has executed: so has what lies ahead of these places.
+        var nextBid = _cursor < _visits.Count ? _visits[_cursor].Batch.Bid : new BatchId(long.MaxValue);
+        for (var i = 0; i < _acts.Count; i++)
+        {
+            var visit = _acts[i];
+            if (!visit.Started && visit.Ahead < nextBid)
+            {
+                visit.Started = true;
+                if (visit.NextWaiting() is { } call)
+                {
+                    outputs.Add(OutputKind.Invoke).Body = call;
+                }
+            }
+        }
+    }
+
+    private bool HasActAheadOf(BatchId bid)
+    {
+        foreach (var visit in _acts!)
+        {
+            if (visit.Ahead < bid)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private void NoteBehind(BatchId bid, OutputBuffer outputs)
+    {
+        if (_acts is null)
+        {
+            return;
+        }
+
+        foreach (var visit in _acts)
+        {
+            NoteBehind(visit, bid, outputs);
+        }
+    }
+
+    private void NoteBehind(ActVisit visit, BatchId bid, OutputBuffer outputs)
+    {
+        if (visit.Behind != BatchId.None && visit.Behind <= bid)
+        {
+            return;
+        }
+
+        visit.Behind = bid;
+        outputs.ToCommit(MessageKind.ActOvertaken, visit.Tid, bid).Actor = Key;
+    }
+
+    private ActVisit? FindAct(TransactionId tid)
+    {
+        if (_acts is not null)
+        {
+            foreach (var visit in _acts)
+            {
+                if (visit.Tid == tid)
+                {
+                    return visit;
+                }
+            }
+        }
+
+        return null;
+    }
+}

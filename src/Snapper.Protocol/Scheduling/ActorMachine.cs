@@ -1,0 +1,183 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+
+namespace Snapper.Protocol.Scheduling;
+
+/// <summary>
+/// One actor: its state, its local schedule (batches chained by previous batch, PACTs in tid order, ACTs by their places
+/// between batches), its locks and its part of an undo. Start reading at <see cref="Step"/>.
+/// </summary>
+/// <remarks>
+/// Pure: no clock, task or I/O; not thread-safe. User code runs outside and comes back as <see cref="MessageKind.CallEnded"/>;
+/// it reads and writes the state through <see cref="Read"/>, <see cref="Write"/> and <see cref="AskLock"/> inside its turn.
+/// Sources: thesis 3.3 (PACT), 3.4 (ACT, hybrid); protocol.md A, H, W.
+/// </remarks>
+public sealed partial class ActorMachine
+{
+    private object? _state;
+    private long _version;
+    private BatchId _final;
+    private bool _frozen;
+    private long _undoNumber;
+
+    /// <summary>An actor as it was loaded.</summary>
+    /// <param name="key">Its name.</param>
+    /// <param name="state">Its committed state; null when it was never written.</param>
+    /// <param name="version">Number of its committed changes (L7).</param>
+    public ActorMachine(ActorKey key, object? state, long version)
+    {
+        Key = key;
+        _state = state;
+        _version = version;
+    }
+
+    /// <summary>Its name.</summary>
+    public ActorKey Key { get; }
+
+    /// <summary>Version of the newest change that was given one, final or not.</summary>
+    public long Version => _version;
+
+    /// <summary>Nothing is scheduled, running or kept for an undo: the actor may leave memory once its changes are folded (L8).</summary>
+    public bool IsIdle => _visits.Count == 0 && _acts is null && _early is null && _parked is null && !_frozen;
+
+    /// <summary>Handles one message.</summary>
+    /// <param name="message">What happened.</param>
+    /// <param name="final">The highest batch known to be final; rides on every message.</param>
+    /// <param name="outputs">Receives the effects.</param>
+    public void Step(in Message message, BatchId final, OutputBuffer outputs)
+    {
+        ForgetFinal(final);
+        switch (message.Kind)
+        {
+            case MessageKind.SubBatch:
+                OnSubBatch((SubBatch)message.Body!, outputs);
+                break;
+            case MessageKind.Call:
+                OnCall((IActorCall)message.Body!, outputs);
+                break;
+            case MessageKind.CallEnded:
+                OnCallEnded((IActorCall)message.Body!, outputs);
+                break;
+            case MessageKind.Ended:
+                OnEnded(message.Tid, message.Bid, message.Flag, message.Count, outputs);
+                break;
+            case MessageKind.ActCollect:
+                OnActCollect(message.Tid, message.Flag, outputs);
+                break;
+            case MessageKind.ActEnd:
+                OnActEnd(message.Tid, message.Flag, outputs);
+                break;
+            case MessageKind.Undo:
+                OnUndo((UndoOrder)message.Body!, outputs);
+                break;
+            case MessageKind.UndoDone:
+                OnUndoDone(message.Value, outputs);
+                break;
+            default:
+                throw new ProtocolViolationException($"{Key}: no transition for {message.Kind}.");
+        }
+    }
+
+    /// <summary>Handles a call at once. The same as a <see cref="MessageKind.Call"/> message, without copying one.</summary>
+    /// <returns>True: run it now, and do not look for it among the outputs.</returns>
+    public bool Enter(IActorCall call, BatchId final, OutputBuffer outputs)
+    {
+        ForgetFinal(final);
+        return call.Tid.IsAct ? EnterAct(call, outputs) : EnterPact(call, outputs);
+    }
+
+    /// <summary>The state as the call's transaction sees it; null when it was never written.</summary>
+    public object? Read(IActorCall call)
+    {
+        Demand(call);
+        return _state;
+    }
+
+    /// <summary>Replaces the state. An ACT must hold the exclusive lock.</summary>
+    public void Write(IActorCall call, object state)
+    {
+        var visit = Demand(call);
+        if (visit is ActVisit { Held: not Locking.LockMode.Exclusive })
+        {
+            throw new ProtocolViolationException($"{Key}: ACT {call.Tid} writes without an exclusive lock.");
+        }
+
+        visit.NoteWrite(_state);
+        _state = state;
+    }
+
+    /// <summary>True when somebody waits behind the transaction here: for its turn, its lock or its place (W4).</summary>
+    public bool HasWaitersBehind(TransactionId tid)
+    {
+        if (tid.IsAct)
+        {
+            var act = FindAct(tid);
+            return act is not null && (act.Behind != BatchId.None || (_locks is not null && _locks.HasWaitersBehind(act)));
+        }
+
+        var at = IndexOf(tid);
+        return at >= 0 && !_visits[at].Batch.Executed && (at + 1 < _visits.Count || _acts is not null);
+    }
+
+    private Visit Demand(IActorCall call)
+    {
+        var visit = call.Visit;
+        if (visit is null || visit.IsOver || !call.IsAlive)
+        {
+            throw new ProtocolViolationException($"{Key}: {call.Tid} uses the actor outside its stay.");
+        }
+
+        return visit;
+    }
+
+    private void OnCall(IActorCall call, OutputBuffer outputs)
+    {
+        if (call.Tid.IsAct ? EnterAct(call, outputs) : EnterPact(call, outputs))
+        {
+            outputs.Add(OutputKind.Invoke).Body = call;
+        }
+    }
+
+    private void OnCallEnded(IActorCall call, OutputBuffer outputs)
+    {
+        var visit = call.Visit ?? throw new ProtocolViolationException($"{Key}: a call of {call.Tid} ended that never began.");
+        if (visit.IsOver)
+        {
+            return; // undone or aborted meanwhile: the result counts for nothing (A8)
+        }
+
+        visit.Leave(call);
+        var next = visit.NextWaiting();
+        if (next is not null)
+        {
+            outputs.Add(OutputKind.Invoke).Body = next;
+            return;
+        }
+
+        if (visit is PactVisit)
+        {
+            Advance(outputs);
+        }
+    }
+
+    private static void Refuse(IActorCall call, AbortReason reason, OutputBuffer outputs)
+    {
+        ref var message = ref outputs.Add(OutputKind.Refuse);
+        message.Body = call;
+        message.Reason = reason;
+        message.Tid = call.Tid;
+    }
+
+    private static void RefuseAll(Visit visit, AbortReason reason, OutputBuffer outputs)
+    {
+        var waiting = visit.TakeWaiting();
+        if (waiting is not null)
+        {
+            foreach (var call in waiting)
+            {
+                Refuse(call, reason, outputs);
+            }
+        }
+    }
+}
