@@ -44,7 +44,7 @@ public sealed partial class CommitMachine
     /// <summary>H3: queued only when every batch before it on each of its actors is final.</summary>
     private bool TryCommitAct(ActOutcome outcome, OutputBuffer outputs)
     {
-        if (!outcome.IsComplete || _order.AheadOf(outcome.Tid) > _final)
+        if (!outcome.IsComplete || _order.AheadOf(outcome.Tid) > _final || _order.IsDoomed(outcome.Tid))
         {
             return false;
         }

@@ -85,6 +85,9 @@ public sealed class HybridOrder
     /// <summary>floor(T) without what it inherits: what H3 waits for. None: nothing ahead is open.</summary>
     public BatchId AheadOf(TransactionId tid) => _nodes.TryGetValue(tid, out var node) ? node.Ahead : BatchId.None;
 
+    /// <summary>T was told to die: it must not be queued any more.</summary>
+    public bool IsDoomed(TransactionId tid) => _nodes.TryGetValue(tid, out var node) && node.IsDoomed;
+
     /// <summary>T is over. Messages about it that are still on their way are ignored.</summary>
     public void Ended(TransactionId tid)
     {

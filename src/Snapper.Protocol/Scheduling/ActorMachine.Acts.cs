@@ -86,21 +86,20 @@ public sealed partial class ActorMachine
 
     private void OnActCollect(TransactionId tid, bool committed, OutputBuffer outputs)
     {
+        // Unknown: its only call was refused because the attempt had died, or an undo has removed it; then nobody waits.
         var visit = FindAct(tid);
-        if (visit is null)
-        {
-            return; // removed by an undo meanwhile: the commit machine no longer waits for it
-        }
-
-        visit.Collected = true;
         Change? change = null;
-        if (committed && visit.Wrote)
+        if (visit is not null)
         {
-            visit.Version = ++_version;
-            change = new Change(Key, visit.Version, _state!);
+            visit.Collected = true;
+            if (committed && visit.Wrote)
+            {
+                visit.Version = ++_version;
+                change = new Change(Key, visit.Version, _state!);
+            }
         }
 
-        ref var message = ref outputs.ToCommit(MessageKind.ActChanges, tid, visit.Ahead);
+        ref var message = ref outputs.ToCommit(MessageKind.ActChanges, tid, visit?.Ahead ?? BatchId.None);
         message.Actor = Key;
         message.Body = change;
     }

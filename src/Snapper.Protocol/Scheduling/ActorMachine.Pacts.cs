@@ -316,8 +316,23 @@ public sealed partial class ActorMachine
         return -1;
     }
 
+    /// <summary>The transactions of a batch that replaced the state here; for a change that turns out too large to be kept.</summary>
+    public IReadOnlyList<TransactionId> WritersOf(BatchId bid)
+    {
+        var writers = new List<TransactionId>();
+        foreach (var visit in _visits)
+        {
+            if (visit.Batch.Bid == bid && visit.Wrote && !visit.Removed)
+            {
+                writers.Add(visit.Tid);
+            }
+        }
+
+        return writers;
+    }
+
     /// <summary>Final batches can no longer be undone: their before-images go.</summary>
-    private void ForgetFinal(BatchId final)
+    public void ForgetFinal(BatchId final)
     {
         if (final <= _final)
         {

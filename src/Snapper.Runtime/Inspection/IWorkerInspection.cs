@@ -38,7 +38,11 @@ public sealed record HealthCheck(string Name, bool Healthy, string Detail);
 public sealed record WorkerStatus(
     string Worker, int Pid, int SidecarPid, int RedisPid, long Epoch, string Dapr, string Log, string Durability, long UptimeMs, string Version,
     long Committed, long Aborted, long InFlight, long CommittedPact, long CommittedAct, IReadOnlyDictionary<string, long> AbortsByReason,
-    long Batches, long HighestCommittedBatch, long LogPosition, long DurablePosition, long Undos, long ResidentActors);
+    long Batches, long HighestCommittedBatch, long LogPosition, long DurablePosition, long Undos, long ResidentActors)
+{
+    /// <summary>Attempts that the system repeated by itself, by reason.</summary>
+    public IReadOnlyDictionary<string, long> RepeatsByReason { get; init; } = new Dictionary<string, long>();
+}
 
 /// <summary>An actor type.</summary>
 public sealed record ActorTypeView(string Type, IReadOnlyList<ActorMethodView> Methods);

@@ -1,0 +1,27 @@
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Scheduling;
+using Snapper.Runtime.Types;
+
+namespace Snapper.Runtime.Execution;
+
+/// <summary>One resident actor: its machine, once its state is loaded, and what waits for that. Used by its executor alone.</summary>
+internal sealed class ActorCell(ActorKey key, ActorType type, Executor executor)
+{
+    public ActorKey Key { get; } = key;
+
+    public ActorType Type { get; } = type;
+
+    public Executor Executor { get; } = executor;
+
+    /// <summary>Null while the state is loaded.</summary>
+    public ActorMachine? Machine { get; set; }
+
+    /// <summary>What arrived while the state was loaded.</summary>
+    public List<WorkItem>? Pending { get; set; }
+
+    /// <summary>Why its stored state cannot be used; null: it can. Transactions that touch it abort and name this.</summary>
+    public string? Broken { get; set; }
+
+    /// <summary>Sweeps since it was last used.</summary>
+    public int IdleSweeps { get; set; }
+}

@@ -1,0 +1,190 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Requests;
+
+namespace Snapper.Runtime.Execution;
+
+/// <summary>
+/// One attempt of one transaction on this worker: alive until it is doomed or ended. Shared by the executors that it
+/// visits; once dead, every use of its contexts throws and every late call is refused (W3, A8).
+/// </summary>
+internal sealed class Attempt
+{
+    private readonly Lock _lock = new();
+    private readonly int[]? _calls;
+    private List<ActorKey>? _participants;
+    private List<int>? _participantCalls;
+    private volatile bool _alive = true;
+    private volatile bool _wrote;
+    private int _waiting;
+
+    public Attempt(Request request, TransactionId tid, BatchId bid, TransactionId age, Executor rootExecutor, DateTimeOffset startedAt)
+    {
+        Request = request;
+        Tid = tid;
+        Bid = bid;
+        Age = age;
+        RootExecutor = rootExecutor;
+        StartedAt = startedAt;
+        if (!tid.IsAct)
+        {
+            _calls = new int[request.Declared!.Length];
+        }
+    }
+
+    public Request Request { get; }
+
+    public TransactionId Tid { get; }
+
+    public BatchId Bid { get; }
+
+    public TransactionId Age { get; }
+
+    public Executor RootExecutor { get; }
+
+    public DateTimeOffset StartedAt { get; }
+
+    public CallFrame? Root { get; set; }
+
+    public bool IsAlive => _alive;
+
+    public bool IsPact => _calls is not null;
+
+    /// <summary>Some actor's state was replaced.</summary>
+    public bool Wrote => _wrote;
+
+    /// <summary>The root has told the others how it ended; nothing may end it twice. Only the root's executor uses it.</summary>
+    public bool RootEnded { get; set; }
+
+    /// <summary>Size checks at every write and turn: set for attempts that run again after an undo.</summary>
+    public bool Careful { get; init; }
+
+    /// <summary>Why it died; null while alive.</summary>
+    public AbortInfo? Doom { get; private set; }
+
+    /// <summary>Calls made so far per declared actor.</summary>
+    public ReadOnlySpan<int> Calls => _calls;
+
+    /// <summary>Position in its root executor's list of running attempts (W4).</summary>
+    public LinkedListNode<Attempt>? Running { get; set; }
+
+    /// <summary>When it began, by timestamp.</summary>
+    public long BeganAt { get; init; }
+
+    /// <summary>When somebody was last seen waiting behind it, by timestamp (W4).</summary>
+    public long BlockingSeen { get; set; }
+
+    /// <summary>Since when somebody has waited behind it, by timestamp; 0: nobody (W4).</summary>
+    public long BlockingSince { get; set; }
+
+    /// <summary>Branches that wait for a turn, a lock or a load; while there is one, the attempt is not to blame (W4).</summary>
+    public int WaitingBranches => Volatile.Read(ref _waiting);
+
+    public void NoteWrite() => _wrote = true;
+
+    public void BranchWaits() => Interlocked.Increment(ref _waiting);
+
+    public void BranchGoesOn() => Interlocked.Decrement(ref _waiting);
+
+    /// <summary>Kills the attempt; its root executor then ends it. The first reason counts.</summary>
+    /// <returns>False: it was dead already.</returns>
+    public bool TryDoom(AbortInfo why)
+    {
+        lock (_lock)
+        {
+            if (!_alive)
+            {
+                return false;
+            }
+
+            Doom = why;
+            _alive = false;
+            return true;
+        }
+    }
+
+    /// <summary>Counts a call of a PACT against its declaration.</summary>
+    /// <returns>0: fine; 1: the actor is not declared; 2: more calls than declared.</returns>
+    public int CountCall(ActorKey actor)
+    {
+        var declared = Request.Declared!;
+        for (var i = 0; i < declared.Length; i++)
+        {
+            if (declared[i].Actor.Equals(actor))
+            {
+                return Interlocked.Increment(ref _calls![i]) > declared[i].Calls ? 2 : 0;
+            }
+        }
+
+        return 1;
+    }
+
+    /// <summary>Notes an actor that an ACT is about to visit. Under the same lock as dying, so that whoever ends it knows them all.</summary>
+    /// <returns>False: the attempt is dead; do not send the call.</returns>
+    public bool TryAddParticipant(ActorKey actor)
+    {
+        lock (_lock)
+        {
+            if (!_alive)
+            {
+                return false;
+            }
+
+            _participants ??= new List<ActorKey>(4);
+            _participantCalls ??= new List<int>(4);
+            for (var i = 0; i < _participants.Count; i++)
+            {
+                if (_participants[i].Equals(actor))
+                {
+                    _participantCalls[i]++;
+                    return true;
+                }
+            }
+
+            _participants.Add(actor);
+            _participantCalls.Add(1);
+            return true;
+        }
+    }
+
+    /// <summary>The actors that an ACT has visited.</summary>
+    public IReadOnlyList<ActorKey> TakeParticipants()
+    {
+        lock (_lock)
+        {
+            return _participants is null ? [] : _participants.ToArray();
+        }
+    }
+
+    /// <summary>What was really called, in the shape of a declaration.</summary>
+    public Door.DeclaredAccess[] Touched()
+    {
+        var touched = new List<Door.DeclaredAccess>();
+        if (_calls is not null)
+        {
+            for (var i = 0; i < _calls.Length; i++)
+            {
+                if (_calls[i] > 0)
+                {
+                    touched.Add(new Door.DeclaredAccess(Request.Declared![i].Actor, _calls[i]));
+                }
+            }
+        }
+        else
+        {
+            lock (_lock)
+            {
+                for (var i = 0; i < (_participants?.Count ?? 0); i++)
+                {
+                    touched.Add(new Door.DeclaredAccess(_participants![i], _participantCalls![i]));
+                }
+            }
+        }
+
+        return touched.ToArray();
+    }
+}
+
+/// <summary>Why a transaction is aborted. Floor, ceil and blocker explain H5 and W1; 0 otherwise.</summary>
+internal sealed record AbortInfo(
+    AbortReason Reason, string Message, ActorKey? Actor = null, long Blocker = 0, long Floor = 0, long Ceil = 0);

@@ -1,0 +1,287 @@
+using System.Text.Json;
+using Snapper.Actors;
+using Snapper.Actors.Generated;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Locking;
+using Snapper.Protocol.Scheduling;
+using Snapper.Runtime.Types;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.Runtime.Execution;
+
+/// <summary>Actors of this executor: loading, stepping, calls between them.</summary>
+internal sealed partial class Executor
+{
+    private readonly Dictionary<ActorKey, ActorCell> _cells = [];
+
+    /// <summary>Resident actors.</summary>
+    public int Residents => Volatile.Read(ref _residents);
+
+    private int _residents;
+
+    public ActorCell? FindCell(ActorKey key) => _cells.GetValueOrDefault(key);
+
+    public LockAnswer AskLock(ActorCell cell, CallFrame frame, LockMode mode, out TransactionId blocker)
+    {
+        blocker = default;
+        var answer = Machine(cell).AskLock(frame, mode, _outputs);
+        if (answer == LockAnswer.Die)
+        {
+            blocker = _outputs[_outputs.Count - 1].Message.Tid;
+        }
+
+        Dispatch(cell);
+        return answer;
+    }
+
+    /// <summary>A method calls another actor: inline when that one lives here, else by message.</summary>
+    public Task StartCall<TInput, TResult>(CallFrame caller, string actorType, string actorId, ActorMethodKey method, TInput input)
+    {
+        var attempt = caller.Attempt;
+        var key = new ActorKey(actorType, actorId);
+        if (Worker.FindType(actorType) is null)
+        {
+            throw DoomCall(caller, AbortReason.Application, key, $"{caller.Where()} calls {key}: there is no actor type '{actorType}'.");
+        }
+
+        if (caller.Depth >= Worker.Options.MaxCallDepth)
+        {
+            throw DoomCall(caller, AbortReason.Application, key, $"{caller.Where()} calls {key}: more than {Worker.Options.MaxCallDepth} calls deep.");
+        }
+
+        if (attempt.IsPact)
+        {
+            var count = attempt.CountCall(key);
+            if (count != 0)
+            {
+                throw DoomCall(caller, AbortReason.Undeclared, key, count == 1
+                    ? $"{caller.Where()} calls {key}.{method.Name}, but {key} is not declared."
+                    : $"{caller.Where()} calls {key}.{method.Name}: more calls on {key} than were declared.");
+            }
+        }
+        else if (!attempt.TryAddParticipant(key))
+        {
+            throw new TransactionDoomedException(attempt.Doom!.Reason, attempt.Doom.Message, attempt.Doom.Actor);
+        }
+
+        var target = Worker.ExecutorOf(key);
+        var frame = new CallFrame<TInput, TResult>(attempt, key, caller, method.Name, input);
+        caller.ChildStarted();
+        var promise = ReferenceEquals(target, this) ? EnterHere(frame) : null;
+        if (promise is not null)
+        {
+            return promise;
+        }
+
+        promise = frame.TaskForCaller();
+        if (!ReferenceEquals(target, this))
+        {
+            frame.StartWaiting();
+            var item = new WorkItem { Kind = WorkKind.Actor };
+            item.Message.Kind = Snapper.Protocol.Messages.MessageKind.Call;
+            item.Message.Actor = key;
+            item.Message.Body = frame;
+            target.Post(item);
+        }
+
+        return promise;
+    }
+
+    /// <summary>Dooms an attempt; its root's executor ends it. From any executor.</summary>
+    public void Doom(Attempt attempt, AbortInfo why)
+    {
+        if (attempt.TryDoom(why))
+        {
+            attempt.RootExecutor.Post(new WorkItem { Kind = WorkKind.Doomed, Extra = attempt });
+        }
+    }
+
+    private TransactionDoomedException DoomCall(CallFrame caller, AbortReason reason, ActorKey actor, string message)
+    {
+        Doom(caller.Attempt, new AbortInfo(reason, message, actor));
+        return new TransactionDoomedException(reason, message, actor);
+    }
+
+    private Task? EnterHere<TInput, TResult>(CallFrame<TInput, TResult> frame)
+    {
+        var cell = GetCell(frame.Target);
+        frame.Cell = cell;
+        if (cell.Machine is null || frame.Depth % InlineDepth == 0)
+        {
+            frame.StartWaiting();
+            var item = new WorkItem { Kind = WorkKind.Actor };
+            item.Message.Kind = Snapper.Protocol.Messages.MessageKind.Call;
+            item.Message.Actor = frame.Target;
+            item.Message.Body = frame;
+            _local.Enqueue(item);
+            return null;
+        }
+
+        var entered = cell.Machine.Enter(frame, Worker.Final, _outputs);
+        Dispatch(cell);
+        if (!entered)
+        {
+            frame.StartWaiting();
+            return null;
+        }
+
+        frame.RunsInline = true;
+        frame.Run();
+        frame.RunsInline = false;
+        if (frame.HasEnded)
+        {
+            frame.CallerFrame!.ChildEnded();
+        }
+
+        return frame.TaskForCaller();
+    }
+
+    /// <summary>A call has ended with all calls under it: its actor goes on, and its caller or the root learns of it.</summary>
+    public void FrameEnded(CallFrame frame)
+    {
+        var cell = frame.Cell!;
+        if (frame.Attempt.Careful && frame.Visit!.Wrote && WeighState(frame, cell) is { } tooLarge)
+        {
+            Doom(frame.Attempt, new AbortInfo(AbortReason.Application, tooLarge, cell.Key));
+            return;
+        }
+
+        var message = new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.CallEnded, Body = frame };
+        Machine(cell).Step(message, Worker.Final, _outputs);
+        Dispatch(cell);
+        if (frame.CallerFrame is null)
+        {
+            EndSucceeded(frame);
+        }
+        else if (!frame.RunsInline)
+        {
+            Hosting.Worker.PostResult(frame);
+        }
+    }
+
+    private string? WeighState(CallFrame frame, ActorCell cell)
+    {
+        var bytes = cell.Type.Encode(Machine(cell).Read(frame)!).Length;
+        return bytes > Worker.Options.MaxStateBytes ? Worker.StateTooLarge(cell.Key, bytes) : null;
+    }
+
+    private void StepActor(in WorkItem item)
+    {
+        var cell = GetCell(item.Message.Actor!);
+        if (cell.Machine is null)
+        {
+            (cell.Pending ??= []).Add(item);
+            return;
+        }
+
+        cell.IdleSweeps = 0;
+        if (item.Message.Body is CallFrame frame)
+        {
+            frame.Cell = cell;
+        }
+
+        cell.Machine.Step(item.Message, Worker.Final, _outputs);
+        Dispatch(cell);
+    }
+
+    private ActorCell GetCell(ActorKey key)
+    {
+        if (_cells.TryGetValue(key, out var cell))
+        {
+            return cell;
+        }
+
+        cell = new ActorCell(key, Worker.TypeOf(key), this);
+        _cells.Add(key, cell);
+        Volatile.Write(ref _residents, _cells.Count);
+        Load(cell);
+        return cell;
+    }
+
+    private void Load(ActorCell cell)
+    {
+        var load = Worker.Store.Load(cell.Key, Worker.Stopping);
+        if (load.IsCompletedSuccessfully)
+        {
+            Activate(cell, load.Result);
+            return;
+        }
+
+        _ = FinishLoad(cell, load);
+    }
+
+    private async Task FinishLoad(ActorCell cell, Task<StoredState?> load)
+    {
+        for (var attempt = 0; ; attempt++)
+        {
+            try
+            {
+                var stored = await load.ConfigureAwait(false);
+                Post(new WorkItem { Kind = WorkKind.Loaded, Extra = new Loading(cell, stored) });
+                return;
+            }
+            catch (OperationCanceledException) when (Worker.Stopping.IsCancellationRequested)
+            {
+                return;
+            }
+            catch (Exception exception) when (exception is not CorruptLogException)
+            {
+                // The store cannot be reached: those who wait for the actor wait on, until their own deadlines.
+                Worker.NoteLoadFailure(cell.Key, exception);
+                await Task.Delay(TimeSpan.FromMilliseconds(Math.Min(1000, 20 << Math.Min(attempt, 6))), Worker.Time, Worker.Stopping).ConfigureAwait(false);
+                load = Worker.Store.Load(cell.Key, Worker.Stopping);
+            }
+        }
+    }
+
+    private void OnLoaded(Loading loading)
+    {
+        Activate(loading.Cell, loading.Stored);
+        var pending = loading.Cell.Pending;
+        loading.Cell.Pending = null;
+        if (pending is not null)
+        {
+            foreach (var item in pending)
+            {
+                StepActor(item);
+            }
+        }
+    }
+
+    private void Activate(ActorCell cell, StoredState? stored)
+    {
+        object? state = null;
+        if (stored is not null)
+        {
+            try
+            {
+                state = Decode(cell.Type, stored);
+            }
+            catch (Exception exception) when (exception is JsonException or NotSupportedException or InvalidOperationException)
+            {
+                // What is stored stays as it is: nobody can write over a state that could not be read.
+                cell.Broken = $"The stored state of {cell.Key} cannot be read as {cell.Type.Descriptor.StateType.Name}: {exception.Message}";
+                Worker.NoteBrokenState(cell.Key, cell.Broken);
+            }
+        }
+
+        cell.Machine = new ActorMachine(cell.Key, state, stored?.Version ?? 0);
+    }
+
+    private static object? Decode(ActorType type, StoredState stored)
+    {
+        foreach (var field in stored.Fields)
+        {
+            if (field.Name == StateField.WholeState && field.Value is { } value)
+            {
+                return type.Decode(value.Span);
+            }
+        }
+
+        return null;
+    }
+
+    private sealed record Loading(ActorCell Cell, StoredState? Stored);
+}

@@ -1,0 +1,312 @@
+using System.Text.Json;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+using Snapper.Runtime.Requests;
+
+namespace Snapper.Runtime.Execution;
+
+/// <summary>Roots of transactions on this executor: start, end, dooms and deadlines.</summary>
+internal sealed partial class Executor
+{
+    // Attempts whose root is here, oldest first (W4).
+    private readonly LinkedList<Attempt> _runningAttempts = new();
+
+    private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid, ActorCell cell)
+    {
+        if (ticket.Tid != tid)
+        {
+            return; // removed before it began; it has a new number, or will get one
+        }
+
+        var request = (Request)ticket.Request;
+        var attempt = Begin(request, tid, bid, age: tid);
+        attempt.CountCall(cell.Key);
+        var frame = request.Method.CreateRoot(attempt, cell, request.Input);
+        attempt.Root = frame;
+        if (request.Expired)
+        {
+            Doom(attempt, Worker.DeadlinePassed());
+            return;
+        }
+
+        EnterRoot(cell, frame);
+    }
+
+    private void StartAct(Request request)
+    {
+        if (request.IsAnswered)
+        {
+            return;
+        }
+
+        var tid = Worker.NextAct();
+        if (request.Age == TransactionId.None)
+        {
+            request.Age = tid;
+        }
+
+        var attempt = Begin(request, tid, BatchId.None, request.Age);
+        Worker.Acts[tid.Value] = attempt;
+        attempt.TryAddParticipant(request.Asked.Actor);
+        var cell = GetCell(request.Asked.Actor);
+        var frame = request.Method.CreateRoot(attempt, cell, request.Input);
+        attempt.Root = frame;
+        if (cell.Machine is null)
+        {
+            frame.StartWaiting();
+            var item = new WorkItem { Kind = WorkKind.Actor };
+            item.Message.Kind = MessageKind.Call;
+            item.Message.Actor = cell.Key;
+            item.Message.Body = frame;
+            StepActor(item);
+            return;
+        }
+
+        EnterRoot(cell, frame);
+    }
+
+    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age)
+    {
+        var attempt = new Attempt(request, tid, bid, age, this, Worker.Time.GetUtcNow())
+        {
+            Careful = request.Attempts > 0,
+            BeganAt = Worker.Time.GetTimestamp(),
+        };
+        request.Attempt = attempt;
+        request.Attempts++;
+        request.Phase = RequestPhase.Running;
+        request.Abort = null;
+        request.Result = null;
+        attempt.Running = _runningAttempts.AddLast(attempt);
+        return attempt;
+    }
+
+    private void EnterRoot(ActorCell cell, CallFrame frame)
+    {
+        var entered = Machine(cell).Enter(frame, Worker.Final, _outputs);
+        Dispatch(cell);
+        if (entered)
+        {
+            frame.Run();
+        }
+        else
+        {
+            frame.StartWaiting();
+        }
+    }
+
+    private void EndSucceeded(CallFrame root)
+    {
+        var attempt = root.Attempt;
+        var request = attempt.Request;
+        if (attempt.RootEnded)
+        {
+            return;
+        }
+
+        try
+        {
+            request.Result = root.EncodeResult(request.Method);
+        }
+        catch (Exception exception) when (exception is JsonException or NotSupportedException or InvalidOperationException or ArgumentException)
+        {
+            Doom(attempt, new AbortInfo(AbortReason.Application, $"The result of {root.Where()} cannot be written as JSON: {exception.Message}", root.Target));
+            return;
+        }
+
+        if (request.Result.Length > Worker.Options.MaxResultBytes)
+        {
+            var text = $"The result of {root.Where()} has {request.Result.Length} bytes; the limit is {Worker.Options.MaxResultBytes}.";
+            Doom(attempt, new AbortInfo(AbortReason.Application, text, root.Target));
+            return;
+        }
+
+        End(attempt);
+        request.Phase = RequestPhase.Ended;
+        if (attempt.IsPact)
+        {
+            RootEnding.EndPact(request.Ticket!, succeeded: true, attempt.Calls, _outputs);
+        }
+        else
+        {
+            RootEnding.EndAct(new ActOutcome(attempt.Tid, committed: true, attempt.TakeParticipants(), request), _outputs);
+        }
+
+        Dispatch(null);
+    }
+
+    private void EndDoomed(Attempt attempt)
+    {
+        if (attempt.IsPact)
+        {
+            EndDoomedPact(attempt);
+        }
+        else
+        {
+            EndDoomedAct(attempt);
+        }
+    }
+
+    private void EndDoomedPact(Attempt attempt)
+    {
+        if (attempt.RootEnded)
+        {
+            return; // removed after its end: the commit machine numbers it anew
+        }
+
+        End(attempt);
+        var request = attempt.Request;
+        var doom = attempt.Doom!;
+        request.Abort = doom;
+        request.Phase = RequestPhase.Ended;
+        var end = RootEnding.EndPact(request.Ticket!, succeeded: false, attempt.Calls, _outputs);
+        if (end == PactEnd.RunAgain && doom.Reason == AbortReason.Application && !request.Method.Marked)
+        {
+            request.Method.Marked = true; // A1: from then on in this process
+            Worker.NoteMarked(request.Method, doom);
+        }
+
+        Worker.NoteAbort(attempt, doom, repeated: end == PactEnd.RunAgain);
+        Dispatch(null);
+    }
+
+    private void EndDoomedAct(Attempt attempt)
+    {
+        var request = attempt.Request;
+        var doom = attempt.Doom!;
+        var participants = attempt.TakeParticipants();
+        var ownOutcome = !attempt.RootEnded && doom.Reason == AbortReason.Application;
+        End(attempt);
+        if (ownOutcome)
+        {
+            // H7: it may have read what is undone, so its answer waits like a commit.
+            request.Abort = doom;
+            request.Phase = RequestPhase.Ended;
+            Worker.NoteAbort(attempt, doom, repeated: false);
+            RootEnding.EndAct(new ActOutcome(attempt.Tid, committed: false, participants, request), _outputs);
+            Dispatch(null);
+            return;
+        }
+
+        Worker.Acts.TryRemove(attempt.Tid.Value, out _);
+        if (doom.Reason == AbortReason.Undone)
+        {
+            // The undo removes it at its actors, and waits for this.
+            Worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid, Body = participants });
+        }
+        else
+        {
+            RootEnding.AbortAct(attempt.Tid, participants, _outputs);
+            Dispatch(null);
+        }
+
+        var repeat = AbortReasons.IsRepeated(doom.Reason) && !request.Expired;
+        Worker.NoteAbort(attempt, doom, repeat);
+        if (repeat)
+        {
+            request.Phase = RequestPhase.Waiting;
+            Worker.Relay.Repeat(request, this);
+        }
+        else
+        {
+            request.Abort = doom.Reason == AbortReason.Undone ? Worker.DeadlinePassed() : doom;
+            Worker.Relay.Answer(request, request.Envelope(Door.Outcome.Aborted));
+        }
+    }
+
+    private void End(Attempt attempt)
+    {
+        attempt.RootEnded = true;
+        if (attempt.Running is not null)
+        {
+            _runningAttempts.Remove(attempt.Running);
+            attempt.Running = null;
+        }
+    }
+
+    private void OnRootMessage(in Message message)
+    {
+        var attempt = (Attempt)message.Body!;
+        if (attempt.IsPact)
+        {
+            // A5, A8: removed; its contexts throw from now on, and it tells nobody anything any more.
+            attempt.TryDoom(new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."));
+            End(attempt);
+            attempt.Request.Phase = RequestPhase.Waiting;
+            return;
+        }
+
+        AbortInfo why;
+        if (message.Kind == MessageKind.Removed)
+        {
+            why = new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again.");
+        }
+        else
+        {
+            why = new AbortInfo(
+                message.Reason,
+                $"Stood behind batch {message.Value} and ahead of batch {message.Bid}.",
+                null,
+                Floor: message.Value,
+                Ceil: message.Bid.Value);
+        }
+
+        if (attempt.TryDoom(why))
+        {
+            EndDoomedAct(attempt);
+        }
+        else if (message.Kind == MessageKind.Removed)
+        {
+            AcknowledgeRemoval(attempt);
+        }
+    }
+
+    /// <summary>An ACT that died by itself is removed by an undo at the same time: the undo still waits for its actors' names.</summary>
+    private void AcknowledgeRemoval(Attempt attempt)
+    {
+        // Its own end releases its actors; what the undo has put back is not put back twice (A5). An application abort
+        // waits for H3, though, and was decided on undone state: it is run again.
+        var undecided = attempt.RootEnded && Worker.Acts.TryRemove(attempt.Tid.Value, out _);
+        Worker.SendToCommit(new Message
+        {
+            Kind = MessageKind.ActPoisoned,
+            Tid = attempt.Tid,
+            Body = undecided ? attempt.TakeParticipants() : null,
+        });
+        if (undecided)
+        {
+            attempt.Request.Phase = RequestPhase.Waiting;
+            attempt.Request.Abort = null;
+            Worker.Relay.Repeat(attempt.Request, this);
+        }
+    }
+
+    private void OnDeadline(Request request, AbortReason reason)
+    {
+        if (request.IsAnswered)
+        {
+            return;
+        }
+
+        var expired = reason == AbortReason.Timeout;
+        request.Expired |= expired;
+        switch (request.Phase)
+        {
+            case RequestPhase.Waiting when request.IsPact:
+                Worker.SendToCoordinator(Worker.CoordinatorOf(request), new Message { Kind = MessageKind.Withdraw, Body = request.Ticket, Reason = reason });
+                break;
+            case RequestPhase.Waiting:
+                request.Abort = expired ? Worker.DeadlinePassed() : new AbortInfo(reason, "The caller went away.");
+                Worker.Relay.Answer(request, request.Envelope(Door.Outcome.Aborted));
+                break;
+            case RequestPhase.Running when expired:
+                Doom(request.Attempt!, Worker.DeadlinePassed());
+                break;
+            case RequestPhase.Ended when expired:
+                Worker.Relay.InDoubt(request);
+                break;
+        }
+    }
+}

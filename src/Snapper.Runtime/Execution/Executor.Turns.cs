@@ -1,0 +1,83 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+
+namespace Snapper.Runtime.Execution;
+
+/// <summary>The turn bound (W4): user code may keep others waiting only so long.</summary>
+internal sealed partial class Executor
+{
+    /// <summary>Looks at the attempts that have run for long; called some ten times a second while requests are under way.</summary>
+    public void CheckTurns()
+    {
+        var now = Worker.Time.GetTimestamp();
+        for (var node = _runningAttempts.First; node is not null; node = node.Next)
+        {
+            var attempt = node.Value;
+            var bound = Worker.TurnBoundOf(attempt.Request);
+            if (Worker.Time.GetElapsedTime(attempt.BeganAt, now) < Worker.Options.TurnTick)
+            {
+                break; // younger ones follow
+            }
+
+            if (attempt.WaitingBranches > 0 || !attempt.IsAlive)
+            {
+                attempt.BlockingSince = 0; // who waits is not to blame
+                continue;
+            }
+
+            if (attempt.BlockingSince != 0 && Worker.Time.GetElapsedTime(attempt.BlockingSeen, now) > 4 * Worker.Options.TurnTick)
+            {
+                attempt.BlockingSince = 0;
+            }
+
+            if (attempt.BlockingSince != 0 && Worker.Time.GetElapsedTime(attempt.BlockingSince, now) >= bound)
+            {
+                var text = $"User code of {attempt.Root!.Where()} kept others waiting for more than {bound.TotalMilliseconds:0} ms.";
+                Doom(attempt, new AbortInfo(AbortReason.Timeout, text, attempt.Root.Target));
+                continue;
+            }
+
+            Probe(attempt);
+        }
+    }
+
+    private void Probe(Attempt attempt)
+    {
+        if (attempt.IsPact)
+        {
+            foreach (var access in attempt.Request.Declared!)
+            {
+                ProbeActor(attempt, access.Actor);
+            }
+
+            return;
+        }
+
+        foreach (var actor in attempt.TakeParticipants())
+        {
+            ProbeActor(attempt, actor);
+        }
+    }
+
+    private void ProbeActor(Attempt attempt, ActorKey actor)
+    {
+        var target = Worker.ExecutorOf(actor);
+        target.PostRun(() =>
+        {
+            if (target.FindCell(actor)?.Machine is { } machine && machine.HasWaitersBehind(attempt.Tid))
+            {
+                PostRun(() => NoteBlocking(attempt));
+            }
+        });
+    }
+
+    private void NoteBlocking(Attempt attempt)
+    {
+        var now = Worker.Time.GetTimestamp();
+        attempt.BlockingSeen = now;
+        if (attempt.BlockingSince == 0)
+        {
+            attempt.BlockingSince = now;
+        }
+    }
+}

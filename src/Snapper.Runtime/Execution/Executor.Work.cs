@@ -1,0 +1,200 @@
+using Snapper.Actors;
+using Snapper.Protocol;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Messages;
+using Snapper.Runtime.Requests;
+
+namespace Snapper.Runtime.Execution;
+
+/// <summary>What is done with an item, and with the effects of a machine's step.</summary>
+internal sealed partial class Executor
+{
+    private readonly OutputBuffer _outputs = new();
+
+    private void Handle(in WorkItem item)
+    {
+        switch (item.Kind)
+        {
+            case WorkKind.Actor:
+                StepActor(item);
+                break;
+            case WorkKind.Coordinator:
+                Worker.Coordinators[item.Index].Step(item.Message, _outputs);
+                Dispatch(null);
+                break;
+            case WorkKind.Commit:
+                Worker.Commits.Step(item.Message, _outputs, this);
+                Dispatch(null);
+                Worker.Commits.Publish();
+                break;
+            case WorkKind.Root:
+                OnRootMessage(item.Message);
+                break;
+            case WorkKind.Invoke:
+                ((CallFrame)item.Message.Body!).Run();
+                break;
+            case WorkKind.InvokeRoot:
+                StartPact((PactTicket)item.Message.Body!, item.Message.Tid, item.Message.Bid, (ActorCell)item.Extra!);
+                break;
+            case WorkKind.Result:
+                OnResult((CallFrame)item.Message.Body!);
+                break;
+            case WorkKind.LockGranted:
+                ((CallFrame)item.Message.Body!).LockGranted();
+                break;
+            case WorkKind.StartAct:
+                StartAct((Request)item.Extra!);
+                break;
+            case WorkKind.Doomed:
+                EndDoomed((Attempt)item.Extra!);
+                break;
+            case WorkKind.Deadline:
+                OnDeadline((Request)item.Extra!, item.Message.Reason);
+                break;
+            case WorkKind.Loaded:
+                OnLoaded((Loading)item.Extra!);
+                break;
+            case WorkKind.Continue:
+                Continue((Continuation)item.Extra!);
+                break;
+            case WorkKind.Run:
+                ((Action)item.Extra!)();
+                break;
+            default:
+                throw new ProtocolViolationException($"Executor {Index}: unknown work {item.Kind}.");
+        }
+    }
+
+    private void Continue(Continuation continuation)
+    {
+        var outer = BeginUserCode(continuation.Frame);
+        Exception? failure = null;
+        try
+        {
+            continuation.Callback(continuation.State);
+        }
+        catch (Exception exception) when (exception is not DisownedException)
+        {
+            failure = exception; // of an async void method, say: it dooms its transaction, not the worker (A10)
+        }
+
+        EndUserCode(outer);
+        if (failure is not null)
+        {
+            continuation.Frame.Fail(failure);
+        }
+    }
+
+    private void OnResult(CallFrame frame)
+    {
+        var caller = frame.CallerFrame!;
+        var outer = BeginUserCode(caller);
+        frame.Deliver();
+        EndUserCode(outer);
+        if (frame.HasEnded)
+        {
+            caller.ChildEnded();
+        }
+    }
+
+    /// <summary>Carries out the effects of a step, in order. Runs no user code and steps no machine: those are queued.</summary>
+    private void Dispatch(ActorCell? cell)
+    {
+        for (var i = 0; i < _outputs.Count; i++)
+        {
+            ref readonly var output = ref _outputs[i];
+            switch (output.Kind)
+            {
+                case OutputKind.SendToActor:
+                    Worker.SendToActor(output.Message);
+                    break;
+                case OutputKind.SendToCoordinator:
+                    Worker.SendToCoordinator(output.Index, output.Message);
+                    break;
+                case OutputKind.SendToCommit:
+                    SendToCommit(output.Message, cell);
+                    break;
+                case OutputKind.SendToRoot:
+                    Worker.SendToRoot(output.Message);
+                    break;
+                case OutputKind.Invoke:
+                    _local.Enqueue(new WorkItem { Kind = WorkKind.Invoke, Message = output.Message });
+                    break;
+                case OutputKind.InvokeRoot:
+                    _local.Enqueue(new WorkItem { Kind = WorkKind.InvokeRoot, Message = output.Message, Extra = cell });
+                    break;
+                case OutputKind.GrantLock:
+                    _local.Enqueue(new WorkItem { Kind = WorkKind.LockGranted, Message = output.Message });
+                    break;
+                case OutputKind.Refuse:
+                    OnRefused(output.Message);
+                    break;
+                case OutputKind.RefuseLock:
+                    break; // the asking call knows it by the return value
+                case OutputKind.Append:
+                    Worker.Commits.Append(output.Message.Body!);
+                    break;
+                case OutputKind.Reply:
+                    Worker.Commits.Reply(output.Message.Body!);
+                    break;
+                case OutputKind.Dropped:
+                    Worker.Relay.Dropped((Request)((PactTicket)output.Message.Body!).Request, output.Message.Reason);
+                    break;
+                default:
+                    throw new ProtocolViolationException($"Executor {Index}: unknown effect {output.Kind}.");
+            }
+        }
+
+        _outputs.Clear();
+    }
+
+    /// <summary>L4: a change becomes bytes here, on its actor's executor, before it leaves it.</summary>
+    private void SendToCommit(in Message message, ActorCell? cell)
+    {
+        if (message.Body is not Change change || cell is null)
+        {
+            Worker.SendToCommit(message);
+            return;
+        }
+
+        var encoded = message;
+        var bytes = cell.Type.Encode(change.State);
+        if (bytes.Length > Worker.Options.MaxStateBytes)
+        {
+            StateTooLarge(message, cell, bytes.Length);
+            return;
+        }
+
+        encoded.Body = new Change(change.Actor, change.Version, bytes);
+        Worker.SendToCommit(encoded);
+    }
+
+    private void StateTooLarge(in Message message, ActorCell cell, int bytes)
+    {
+        var why = Worker.StateTooLarge(cell.Key, bytes);
+        if (message.Kind == MessageKind.ActChanges)
+        {
+            var die = new Message { Kind = MessageKind.Die, Tid = message.Tid, Reason = AbortReason.Application, Body = why };
+            Worker.SendToRoot(die);
+            return;
+        }
+
+        // Nobody can tell which transaction of the sub-batch went too far: those that wrote run again and are weighed one by one.
+        foreach (var tid in Machine(cell).WritersOf(message.Bid))
+        {
+            Worker.SendToCommit(new Message { Kind = MessageKind.PactFailed, Tid = tid, Bid = message.Bid });
+        }
+    }
+
+    private static void OnRefused(in Message message)
+    {
+        var frame = (CallFrame)message.Body!;
+        var text = message.Reason switch
+        {
+            AbortReason.Undeclared => $"{frame.CallerFrame?.Where() ?? "The request"} made more calls on {frame.Target} than were declared.",
+            _ => $"The call of {frame.Where()} came too late: its transaction had ended.",
+        };
+        frame.Fail(new TransactionDoomedException(message.Reason, text, frame.Target));
+    }
+}

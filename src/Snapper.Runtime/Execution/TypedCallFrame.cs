@@ -1,0 +1,106 @@
+using Snapper.Actors;
+using Snapper.Actors.Generated;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Types;
+
+namespace Snapper.Runtime.Execution;
+
+/// <summary>A call with the types of its method.</summary>
+internal sealed class CallFrame<TInput, TResult> : CallFrame
+{
+    private readonly TInput _input;
+    private ActorMethod<TInput, TResult>? _method;
+    private TaskCompletionSource<TResult>? _promise;
+    private Task? _running;
+    private TResult _result = default!;
+
+    /// <summary>A call whose actor is on this executor.</summary>
+    public CallFrame(Attempt attempt, ActorCell cell, CallFrame? caller, ActorMethod<TInput, TResult> method, TInput input)
+        : base(attempt, cell, cell.Key, caller, method.Name)
+    {
+        _method = method;
+        _input = input;
+    }
+
+    /// <summary>A call whose actor is on another executor.</summary>
+    public CallFrame(Attempt attempt, ActorKey target, CallFrame caller, string method, TInput input)
+        : base(attempt, null, target, caller, method) => _input = input;
+
+    /// <summary>The caller's task: the method's own when it has returned at once, else one that <see cref="Deliver"/> completes.</summary>
+    public Task TaskForCaller()
+    {
+        if (HasEnded)
+        {
+            return _running!;
+        }
+
+        if (Failure is not null)
+        {
+            return Task.FromException<TResult>(Doomed());
+        }
+
+        _promise ??= new TaskCompletionSource<TResult>();
+        return _promise.Task;
+    }
+
+    public override void Deliver()
+    {
+        if (_promise is null)
+        {
+            return;
+        }
+
+        if (Failure is null)
+        {
+            _promise.TrySetResult(_result);
+        }
+        else if (_promise.TrySetException(Doomed()))
+        {
+            _ = _promise.Task.Exception; // looked at: a caller that does not await it is no error of its own (A10)
+        }
+    }
+
+    private TransactionDoomedException Doomed() => Failure as TransactionDoomedException
+        ?? new TransactionDoomedException(
+            Attempt.Doom?.Reason ?? Snapper.Protocol.Commitment.AbortReason.Application, Attempt.Doom?.Message ?? Failure!.Message, Attempt.Doom?.Actor);
+
+    public override byte[] EncodeResult(RootMethod method) => ((RootMethod<TInput, TResult>)method).EncodeResult(_result);
+
+    protected override Task Start()
+    {
+        var cell = Cell!;
+        _method ??= cell.Type.Find(MethodName) switch
+        {
+            RootMethod<TInput, TResult> found => found.Typed,
+            null => throw new InvalidOperationException($"{cell.Type.Name} has no method {MethodName}."),
+            _ => throw new InvalidOperationException($"{cell.Type.Name}.{MethodName} has another input or result than the interface it was called by."),
+        };
+        var actor = cell.Type.Descriptor.Create(cell.Executor.Services);
+        actor.Enter(this);
+        return _running = _method.Run(actor, _input) ?? throw new InvalidOperationException($"{Where()} returned no task.");
+    }
+
+    protected override void Await(Task task) =>
+        task.ConfigureAwait(true).GetAwaiter().UnsafeOnCompleted(Resume);
+
+    protected override void TakeResult(Task task)
+    {
+        if (typeof(TResult) == typeof(Nothing))
+        {
+            return;
+        }
+
+        _result = task is Task<TResult> typed
+            ? typed.Result
+            : throw new InvalidOperationException($"{Where()} returned a task without its result.");
+    }
+
+    private void Resume()
+    {
+        // The awaiter comes back on the executor; when user code completed its task on a disowned thread, it must not.
+        if (Cell!.Executor.IsCurrent)
+        {
+            OnReturned(_running!);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Inspection;
+using Snapper.Runtime.Requests;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.Runtime.Hosting;
+
+/// <summary>
+/// The shell of the commit machine: makes records of what it queues, answers what is durable, and publishes the highest
+/// final batch. Runs on one executor.
+/// </summary>
+internal sealed class CommitHost
+{
+    private readonly Worker _worker;
+    private readonly CommitMachine _machine;
+    private readonly Queue<Written> _written = new();
+    private readonly BatchTraces _traces;
+
+    public CommitHost(Worker worker, int ringSize, BatchTraces traces)
+    {
+        _worker = worker;
+        _machine = new CommitMachine(ringSize);
+        _traces = traces;
+    }
+
+    public long Undos => _machine.Undos;
+
+    public void Step(in Message message, OutputBuffer outputs, Executor executor)
+    {
+        _ = executor;
+        if (message.Kind == MessageKind.BatchFormed)
+        {
+            _traces.Formed((Batch)message.Body!, _worker.Time);
+        }
+
+        _machine.Step(message, outputs);
+    }
+
+    /// <summary>Everybody may know what is final: it rides on every message (H5, L7).</summary>
+    public void Publish() => _worker.Final = _machine.Final;
+
+    /// <summary>Queues the record of a batch or an ACT; what needs none waits for the next flush all the same (L5).</summary>
+    public void Append(object item)
+    {
+        LogRecord? record = item switch
+        {
+            Batch batch => RecordOf(batch),
+            ActOutcome act => RecordOf(act),
+            _ => throw new Snapper.Protocol.ProtocolViolationException($"Nothing is known of how to log a {item.GetType().Name}."),
+        };
+        long ticket;
+        long sequence = 0;
+        if (record is null)
+        {
+            ticket = _worker.Log.EnqueueBarrier();
+        }
+        else
+        {
+            ticket = _worker.Log.Enqueue(record, out sequence);
+        }
+
+        _written.Enqueue(new Written(record, sequence));
+        if (item is Batch queued)
+        {
+            NoteSequence(queued, sequence);
+            _traces.Queued(queued, _worker.Time);
+        }
+        else
+        {
+            var act = (ActOutcome)item;
+            ((Request)act.Request).Sequence = sequence;
+            _worker.Acts.TryRemove(act.Tid.Value, out _);
+        }
+
+        _machine.Queued(item, ticket);
+    }
+
+    /// <summary>The item is durable: answer its requests, in bid order by the order of the calls (L5).</summary>
+    public void Reply(object item)
+    {
+        var written = _written.Dequeue();
+        if (item is Batch batch)
+        {
+            _traces.Committed(batch, _worker.Time);
+            for (var i = 0; i < batch.Tickets.Length; i++)
+            {
+                var state = batch.StateOf(i);
+                if (state != MemberState.Removed)
+                {
+                    var request = (Request)batch.Tickets[i].Request;
+                    _worker.Relay.Answer(request, request.Envelope(state == MemberState.Committed ? Outcome.Committed : Outcome.Aborted));
+                }
+            }
+        }
+        else
+        {
+            var act = (ActOutcome)item;
+            var request = (Request)act.Request;
+            _worker.Relay.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
+        }
+
+        if (written.Record is not null)
+        {
+            _worker.Checkpoints.OnDurable(written.Record, written.Sequence);
+        }
+    }
+
+    private static void NoteSequence(Batch batch, long sequence)
+    {
+        for (var i = 0; i < batch.Tickets.Length; i++)
+        {
+            if (batch.StateOf(i) != MemberState.Removed)
+            {
+                ((Request)batch.Tickets[i].Request).Sequence = sequence;
+            }
+        }
+    }
+
+    private LocalBatchCommitted? RecordOf(Batch batch)
+    {
+        var changes = new List<ActorChange>(batch.SlotCount);
+        for (var slot = 0; slot < batch.SlotCount; slot++)
+        {
+            if (batch.ChangeOf(slot) is { } change)
+            {
+                changes.Add(ChangeOf(change));
+            }
+        }
+
+        var outcomes = new List<OutcomeRecord>(batch.Tickets.Length);
+        var now = _worker.UnixMs();
+        for (var i = 0; i < batch.Tickets.Length; i++)
+        {
+            var state = batch.StateOf(i);
+            if (state == MemberState.Removed)
+            {
+                continue;
+            }
+
+            if (OutcomeOf((Request)batch.Tickets[i].Request, state == MemberState.Committed, now) is { } outcome)
+            {
+                outcomes.Add(outcome);
+            }
+        }
+
+        return changes.Count == 0 && outcomes.Count == 0
+            ? null
+            : new LocalBatchCommitted { Batch = batch.Bid, LastTransaction = batch.LastTid, Changes = changes, Outcomes = outcomes };
+    }
+
+    private ActCommitted? RecordOf(ActOutcome act)
+    {
+        var changes = new List<ActorChange>(act.Changes.Count);
+        foreach (var change in act.Changes)
+        {
+            changes.Add(ChangeOf(change));
+        }
+
+        var outcome = OutcomeOf((Request)act.Request, act.Committed, _worker.UnixMs());
+        return changes.Count == 0 && outcome is null
+            ? null
+            : new ActCommitted { Transaction = act.Tid, Changes = changes, Outcome = outcome };
+    }
+
+    private static ActorChange ChangeOf(Change change) =>
+        new(change.Actor, change.Version, [new StateField(StateField.WholeState, (byte[])change.State)]);
+
+    /// <summary>
+    /// I4: every request that has effects is named; what only read, or refused, is named when its caller may ask again by
+    /// its own key (I2). Aborts that may succeed later are not: their id may run again.
+    /// </summary>
+    private static OutcomeRecord? OutcomeOf(Request request, bool committed, long now)
+    {
+        var attempt = request.Attempt!;
+        if (committed ? !request.HasCallerKey && !attempt.Wrote : !request.HasCallerKey || !AbortReasons.IsKept(request.Abort!.Reason))
+        {
+            return null;
+        }
+
+        return new OutcomeRecord
+        {
+            RequestId = request.Id,
+            IsCallerKey = request.HasCallerKey,
+            RequestHash = request.RequestHash,
+            IsAct = !request.IsPact,
+            Transaction = attempt.Tid,
+            Batch = attempt.Bid,
+            Attempts = request.Attempts,
+            AtUnixMs = now,
+            Abort = committed ? AbortReason.None : request.Abort!.Reason,
+            Payload = committed ? request.Result! : System.Text.Encoding.UTF8.GetBytes(request.Abort!.Message),
+            AbortActor = committed ? null : request.Abort!.Actor,
+        };
+    }
+
+    private readonly record struct Written(LogRecord? Record, long Sequence);
+}

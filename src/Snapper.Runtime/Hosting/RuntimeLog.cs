@@ -1,0 +1,34 @@
+using Microsoft.Extensions.Logging;
+
+namespace Snapper.Runtime.Hosting;
+
+/// <summary>Every log line of the runtime. Ids 1000 to 1099.</summary>
+internal static partial class RuntimeLog
+{
+    [LoggerMessage(EventId = 1000, Level = LogLevel.Critical, Message = "Worker stopped: {Reason}")]
+    public static partial void WorkerFailed(ILogger logger, Exception exception, string reason);
+
+    [LoggerMessage(EventId = 1001, Level = LogLevel.Error, Message = "Log unavailable: {Detail}")]
+    public static partial void LogUnavailable(ILogger logger, string detail);
+
+    [LoggerMessage(EventId = 1002, Level = LogLevel.Information, Message = "Log available again")]
+    public static partial void LogAvailable(ILogger logger);
+
+    [LoggerMessage(EventId = 1003, Level = LogLevel.Warning, Message = "State of {Actor} could not be loaded; trying again")]
+    public static partial void LoadFailed(ILogger logger, Exception exception, string actor);
+
+    [LoggerMessage(EventId = 1004, Level = LogLevel.Error, Message = "State of {Actor} is unreadable: {Detail}")]
+    public static partial void BrokenState(ILogger logger, string actor, string detail);
+
+    [LoggerMessage(EventId = 1005, Level = LogLevel.Information, Message = "Method {Method} failed unmarked and holds its turns from now on: {Detail}")]
+    public static partial void MethodMarked(ILogger logger, string method, string detail);
+
+    [LoggerMessage(EventId = 1006, Level = LogLevel.Error, Message = "Executor was stuck in {Method}; it goes on with a new thread")]
+    public static partial void ExecutorStuck(ILogger logger, string method);
+
+    [LoggerMessage(EventId = 1007, Level = LogLevel.Information, Message = "Worker {Worker} is open: epoch {Epoch}, {Records} records of {Bytes} bytes recovered in {ElapsedMs} ms")]
+    public static partial void Opened(ILogger logger, string worker, long epoch, long records, long bytes, double elapsedMs);
+
+    [LoggerMessage(EventId = 1008, Level = LogLevel.Information, Message = "Worker {Worker} drains {InFlight} requests")]
+    public static partial void Draining(ILogger logger, string worker, int inFlight);
+}

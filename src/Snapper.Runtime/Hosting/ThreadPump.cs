@@ -1,0 +1,117 @@
+using Snapper.Runtime.Execution;
+
+namespace Snapper.Runtime.Hosting;
+
+/// <summary>Pumps one executor on a thread of its own, and gives it a new thread when user code does not come back (W5).</summary>
+internal sealed class ThreadPump : IDisposable
+{
+    private readonly Executor _executor;
+    private readonly Action<Exception> _failed;
+    private readonly ManualResetEventSlim _signal = new(false, spinCount: 0);
+    private volatile bool _idle;
+    private volatile bool _stopped;
+    private long _seenProgress;
+    private long _stuckSince;
+    private Thread _thread;
+
+    public ThreadPump(Executor executor, Action<Exception> failed)
+    {
+        _executor = executor;
+        _failed = failed;
+        executor.Wake = Wake;
+        _thread = StartThread();
+    }
+
+    /// <summary>Threads that were given up so far.</summary>
+    public int Disowned { get; private set; }
+
+    /// <summary>Looks whether the executor is stuck in user code; called every tick while requests are under way.</summary>
+    /// <returns>The call that was given up; null: all is well.</returns>
+    public CallFrame? Watch(TimeProvider time, TimeSpan bound)
+    {
+        var progress = _executor.Progress;
+        var now = time.GetTimestamp();
+        if (progress != _seenProgress || _idle)
+        {
+            _seenProgress = progress;
+            _stuckSince = now;
+            return null;
+        }
+
+        if (time.GetElapsedTime(_stuckSince, now) < bound || _executor.TryDisown() is not { } frame)
+        {
+            return null;
+        }
+
+        Disowned++;
+        _stuckSince = now;
+        _thread = StartThread();
+        return frame;
+    }
+
+    public void Dispose()
+    {
+        _stopped = true;
+        _signal.Set();
+        if (Thread.CurrentThread != _thread)
+        {
+            _thread.Join(TimeSpan.FromSeconds(5));
+        }
+    }
+
+    private Thread StartThread()
+    {
+        var thread = new Thread(Loop) { IsBackground = true, Name = $"snapper-executor-{_executor.Index}" };
+        thread.Start();
+        return thread;
+    }
+
+    private void Wake()
+    {
+        Interlocked.MemoryBarrier(); // the item must be seen before the pump is taken for idle
+        if (_idle)
+        {
+            _signal.Set();
+        }
+    }
+
+    private void Loop()
+    {
+        _executor.Enter();
+        try
+        {
+            while (!_stopped)
+            {
+                if (!_executor.RunOne())
+                {
+                    Sleep();
+                }
+            }
+        }
+        catch (DisownedException)
+        {
+            // Another thread has gone on with the executor; this one ends here.
+        }
+        catch (Exception exception)
+        {
+            _failed(exception);
+        }
+        finally
+        {
+            Executor.Leave();
+        }
+    }
+
+    private void Sleep()
+    {
+        _idle = true;
+        Interlocked.MemoryBarrier();
+        if (!_executor.HasWork && !_stopped)
+        {
+            _signal.Wait();
+        }
+
+        _idle = false;
+        _signal.Reset();
+    }
+}

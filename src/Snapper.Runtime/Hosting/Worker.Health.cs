@@ -1,0 +1,118 @@
+using Microsoft.Extensions.Logging;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Requests;
+using Snapper.Runtime.Types;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Records;
+using Snapper.TransactionLog.Writing;
+
+namespace Snapper.Runtime.Hosting;
+
+/// <summary>What can go wrong with a worker, and reading outcomes back.</summary>
+internal sealed partial class Worker : ILogObserver
+{
+    private readonly WorkerParts _parts;
+    private readonly long _olderOutcomesUntil;
+    private volatile string? _unavailable = "The worker is starting.";
+    private volatile string? _logOutage;
+    private Exception? _failure;
+
+    /// <summary>Why requests are refused; null: they are not.</summary>
+    public string? Unavailability => _unavailable ?? _logOutage;
+
+    public string? LogOutage => _logOutage;
+
+    /// <summary>The broken invariant, or the lost log, that stopped the worker; null: none.</summary>
+    public Exception? Failure => Volatile.Read(ref _failure);
+
+    /// <summary>Ids may have outcomes that only the store knows; false once the window since the start has passed.</summary>
+    public bool MayHaveOlderOutcomes { get => field && UnixMs() < _olderOutcomesUntil; }
+
+    public long QueuedLogBytes => Log.QueuedBytes;
+
+    public ILogger Logger => _parts.Logger;
+
+    /// <summary>Requests are let in.</summary>
+    public void Open() => _unavailable = null;
+
+    /// <summary>Requests are refused from now on.</summary>
+    public void Close(string why) => _unavailable = why;
+
+    public void StopLoading() => _stopping.Cancel();
+
+    /// <summary>Never goes on with a state that it cannot explain: no request is let in or answered any more.</summary>
+    public void Fail(Exception exception)
+    {
+        if (Interlocked.CompareExchange(ref _failure, exception, null) is not null)
+        {
+            return;
+        }
+
+        _unavailable = "The worker has stopped: " + exception.Message;
+        RuntimeLog.WorkerFailed(Logger, exception, exception.Message);
+        _parts.Failed(exception);
+    }
+
+    void ILogObserver.Flushed(long ticket) =>
+        SendToCommit(new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.Flushed, Value = ticket });
+
+    void ILogObserver.Unavailable(string detail)
+    {
+        _logOutage = "The log cannot be written: " + detail;
+        RuntimeLog.LogUnavailable(Logger, detail);
+    }
+
+    void ILogObserver.Available()
+    {
+        _logOutage = null;
+        RuntimeLog.LogAvailable(Logger);
+    }
+
+    void ILogObserver.Lost(AppendStatus status, string detail) =>
+        Fail(new LogLostFailure($"The log is lost to this worker ({status}): {detail}"));
+
+    public void NoteLoadFailure(ActorKey actor, Exception exception) => RuntimeLog.LoadFailed(Logger, exception, actor.ToString());
+
+    public void NoteBrokenState(ActorKey actor, string why) => RuntimeLog.BrokenState(Logger, actor.ToString(), why);
+
+    public void NoteMarked(RootMethod method, AbortInfo why) => RuntimeLog.MethodMarked(Logger, method.Name, why.Message);
+
+    public void NoteDisowned(CallFrame frame) => RuntimeLog.ExecutorStuck(Logger, frame.Where());
+
+    /// <summary>The outcome of an id from the log or the store; null: neither has it.</summary>
+    public async Task<TransactionEnvelope?> ReadOutcome(string id, long sequence, CancellationToken cancellation)
+    {
+        var record = sequence > 0
+            ? await _parts.Outcomes.Find(sequence, id, cancellation).ConfigureAwait(false)
+            : await Store.FindOutcome(id, cancellation).ConfigureAwait(false);
+        return record is null ? null : EnvelopeOf(record);
+    }
+
+    public async Task<(TransactionEnvelope? Envelope, UInt128 RequestHash)> ReadArchived(string id, CancellationToken cancellation)
+    {
+        var record = await Store.FindOutcome(id, cancellation).ConfigureAwait(false);
+        return record is null ? (null, default) : (EnvelopeOf(record), record.RequestHash);
+    }
+
+    private static TransactionEnvelope EnvelopeOf(OutcomeRecord record)
+    {
+        var committed = record.Abort == Snapper.Protocol.Commitment.AbortReason.None;
+        return new TransactionEnvelope
+        {
+            Id = record.RequestId,
+            Outcome = committed ? Outcome.Committed : Outcome.Aborted,
+            Mode = record.IsAct ? TransactionMode.Act : TransactionMode.Pact,
+            Transaction = record.Transaction.Value,
+            Batch = record.Batch.Value,
+            Attempts = record.Attempts,
+            Result = committed ? record.Payload : default,
+            Abort = committed ? null : new AbortDetails(
+                record.Abort, System.Text.Encoding.UTF8.GetString(record.Payload.Span), AbortReasons.IsRetryable(record.Abort), record.AbortActor),
+        };
+    }
+}
+
+/// <summary>The worker's log has another owner, or lost what it had acknowledged: recovery decides what is true.</summary>
+public sealed class LogLostFailure(string message) : Exception(message);

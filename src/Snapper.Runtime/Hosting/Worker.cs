@@ -1,0 +1,240 @@
+using System.Collections.Concurrent;
+using System.Collections.Frozen;
+using Snapper.Protocol;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Inspection;
+using Snapper.Runtime.Requests;
+using Snapper.Runtime.Types;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Checkpointing;
+using Snapper.TransactionLog.Writing;
+
+namespace Snapper.Runtime.Hosting;
+
+/// <summary>
+/// One worker: executors with their actors, the ring of coordinators, the commit order, the log, the door. Built and
+/// started by <see cref="WorkerHost"/>; this class is where its parts find each other and where messages are routed.
+/// </summary>
+internal sealed partial class Worker
+{
+    private readonly FrozenDictionary<string, ActorType> _types;
+    private readonly Executor[] _executors;
+    private readonly CancellationTokenSource _stopping = new();
+    private long _actCounter;
+    private long _final;
+
+    public Worker(WorkerParts parts, RecoveredPositions positions)
+    {
+        Options = parts.Options;
+        Time = parts.Time;
+        Services = parts.Services;
+        Store = parts.Store;
+        _parts = parts;
+        _types = parts.Types.ToFrozenDictionary(type => type.Name, StringComparer.Ordinal);
+        _actCounter = positions.ActCounter;
+        MayHaveOlderOutcomes = positions.MayHaveOlderOutcomes;
+        _olderOutcomesUntil = UnixMs() + (long)Options.IdempotencyWindow.TotalMilliseconds;
+        var seed = Options.Seed ?? Random.Shared.Next();
+        _executors = new Executor[Options.Executors];
+        for (var i = 0; i < _executors.Length; i++)
+        {
+            _executors[i] = new Executor(this, i, seed + i);
+        }
+
+        Coordinators = new CoordinatorMachine[Options.Coordinators];
+        var coordination = new CoordinatorOptions(Options.TransactionsPerBatch, Options.OpenBatches);
+        for (var i = 0; i < Coordinators.Length; i++)
+        {
+            Coordinators[i] = new CoordinatorMachine(i, Coordinators.Length, coordination);
+        }
+
+        Commits = new CommitHost(this, Coordinators.Length, Batches);
+        Wheel = new DeadlineWheel(Time, Options.TurnTick, request => PostDeadline(request, AbortReason.Timeout), OnTick);
+        Relay = new Relay(this, Wheel, parts.IdPrefix);
+        SendToCoordinator(0, new Message { Kind = MessageKind.Token, Body = new RingToken(new TransactionId(positions.LastTransaction)) });
+    }
+
+    public WorkerOptions Options { get; }
+
+    public TimeProvider Time { get; }
+
+    public IServiceProvider? Services { get; }
+
+    public IStateStore Store { get; }
+
+    public LogWriter Log { get; set; } = null!;
+
+    public Checkpointer Checkpoints { get; set; } = null!;
+
+    public CoordinatorMachine[] Coordinators { get; }
+
+    public CommitHost Commits { get; }
+
+    public Relay Relay { get; }
+
+    public DeadlineWheel Wheel { get; }
+
+    public BatchTraces Batches { get; } = new(256);
+
+    public AbortTraces AbortTraces { get; } = new(512);
+
+    public WorkerCounters Counters { get; } = new();
+
+    /// <summary>ACT attempts that are not queued, by tid: how the commit machine finds their roots.</summary>
+    public ConcurrentDictionary<long, Attempt> Acts { get; } = new();
+
+    public IReadOnlyList<Executor> Executors => _executors;
+
+    public IReadOnlyCollection<ActorType> Types => _types.Values;
+
+    public CancellationToken Stopping => _stopping.Token;
+
+    /// <summary>The highest final batch; rides on every message to an actor.</summary>
+    public BatchId Final
+    {
+        get => new(Volatile.Read(ref _final));
+        set => Volatile.Write(ref _final, value.Value);
+    }
+
+    public ActorType? FindType(string name) => _types.GetValueOrDefault(name);
+
+    public ActorType TypeOf(ActorKey key) =>
+        FindType(key.Type) ?? throw new ProtocolViolationException($"{key} was let in, but there is no such type.");
+
+    public Executor ExecutorOf(ActorKey key) =>
+        _executors.Length == 1 ? _executors[0] : _executors[(int)((key.Hash >> 32) % (ulong)_executors.Length)];
+
+    public TransactionId NextAct() => TransactionId.Act(Interlocked.Increment(ref _actCounter), Options.Number);
+
+    public int CoordinatorOf(Request request) =>
+        Coordinators.Length == 1 ? 0 : (int)(request.Asked.Actor.Hash % (ulong)Coordinators.Length);
+
+    public long UnixMs() => Time.GetUtcNow().ToUnixTimeMilliseconds();
+
+    public void SendToActor(in Message message) =>
+        ExecutorOf(message.Actor!).Post(new WorkItem { Kind = WorkKind.Actor, Message = message });
+
+    public void SendToCoordinator(int index, in Message message)
+    {
+        if (message.Kind == MessageKind.NewPact && ((PactTicket)message.Body!).Request is Request { Expired: true } expired)
+        {
+            Relay.Dropped(expired, AbortReason.Timeout); // removed by an undo, and its time is over
+            return;
+        }
+
+        _executors[index % _executors.Length].Post(new WorkItem { Kind = WorkKind.Coordinator, Index = index, Message = message });
+    }
+
+    /// <summary>The commit machine lives with the first coordinator.</summary>
+    public void SendToCommit(in Message message) =>
+        _executors[0].Post(new WorkItem { Kind = WorkKind.Commit, Message = message });
+
+    public void SendToRoot(in Message message)
+    {
+        var routed = message;
+        if (message.Body is PactTicket ticket)
+        {
+            var request = (Request)ticket.Request;
+            if (request.Attempt is { } attempt && attempt.Tid == message.Tid)
+            {
+                routed.Body = attempt;
+                attempt.RootExecutor.Post(new WorkItem { Kind = WorkKind.Root, Message = routed });
+            }
+
+            return; // not begun yet: its number is taken from it, so it will not begin
+        }
+
+        if (Acts.TryGetValue(message.Tid.Value, out var act))
+        {
+            if (message.Body is string tooLarge)
+            {
+                act.RootExecutor.Doom(act, new AbortInfo(AbortReason.Application, tooLarge));
+                return;
+            }
+
+            routed.Body = act;
+            act.RootExecutor.Post(new WorkItem { Kind = WorkKind.Root, Message = routed });
+        }
+        else if (message.Kind == MessageKind.Removed)
+        {
+            SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = message.Tid });
+        }
+    }
+
+    /// <summary>A call's result goes to the executor of its caller.</summary>
+    public static void PostResult(CallFrame frame)
+    {
+        var item = new WorkItem { Kind = WorkKind.Result };
+        item.Message.Body = frame;
+        frame.CallerFrame!.Cell!.Executor.Post(item);
+    }
+
+    public void PostDeadline(Request request, AbortReason reason)
+    {
+        var item = new WorkItem { Kind = WorkKind.Deadline, Extra = request };
+        item.Message.Reason = reason;
+        ExecutorOf(request.Asked.Actor).Post(item);
+    }
+
+    /// <summary>Starts an ACT again after a pause.</summary>
+    public void After(TimeSpan pause, Executor executor, Request request)
+    {
+        ITimer? timer = null;
+        timer = Time.CreateTimer(
+            _ =>
+            {
+                executor.Post(new WorkItem { Kind = WorkKind.StartAct, Extra = request });
+                timer?.Dispose();
+            },
+            null,
+            pause,
+            Timeout.InfiniteTimeSpan);
+    }
+
+    public AbortInfo DeadlinePassed() => new(AbortReason.Timeout, "The request's timeout has passed.");
+
+    public TimeSpan TurnBoundOf(Request request)
+    {
+        var own = FindType(request.Asked.Actor.Type)!.Descriptor.TurnBoundMs;
+        return own > 0 ? TimeSpan.FromMilliseconds(own) : Options.TurnBound;
+    }
+
+    public string StateTooLarge(ActorKey actor, int bytes) =>
+        $"The state of {actor} would have {bytes} bytes as JSON; the limit is {Options.MaxStateBytes}.";
+
+    public void NoteAbort(Attempt attempt, AbortInfo why, bool repeated)
+    {
+        if (repeated)
+        {
+            Counters.Repeated(why.Reason);
+        }
+
+        var request = attempt.Request;
+        var actors = new List<string>();
+        foreach (var access in attempt.Touched())
+        {
+            actors.Add(access.Actor.ToString());
+        }
+
+        AbortTraces.Add(new AbortView(
+            Time.GetUtcNow(), request.Id, attempt.Tid.Value, request.IsPact ? "pact" : "act", request.Asked.Actor.ToString(), request.Method.Name,
+            AbortReasons.Name(why.Reason), why.Message, repeated, actors, why.Blocker, why.Floor, why.Ceil));
+    }
+
+    private void OnTick()
+    {
+        foreach (var executor in _executors)
+        {
+            executor.PostRun(executor.CheckTurns);
+        }
+
+        Ticked?.Invoke();
+    }
+
+    /// <summary>Called each tick while requests are under way; the pumps' watchdog hangs on it (W5).</summary>
+    public Action? Ticked { get; set; }
+}

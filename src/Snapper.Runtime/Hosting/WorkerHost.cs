@@ -1,0 +1,216 @@
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Inspection;
+using Snapper.Runtime.Types;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Checkpointing;
+using Snapper.TransactionLog.Records;
+using Snapper.TransactionLog.Recovery;
+using Snapper.TransactionLog.Writing;
+
+namespace Snapper.Runtime.Hosting;
+
+/// <summary>
+/// A running worker: recovers from its log, opens its door, and drains at the end. The public face of the runtime.
+/// </summary>
+public sealed class WorkerHost : IAsyncDisposable
+{
+    private readonly Worker _worker;
+    private readonly List<ThreadPump> _pumps = [];
+    private readonly ITransactionLog _log;
+    private readonly ITimer _maintenance;
+    private int _stopped;
+
+    private WorkerHost(Worker worker, ITransactionLog log, LogOpening opening, RecoverySummary recovered, WorkerInspection inspection)
+    {
+        _worker = worker;
+        _log = log;
+        Opening = opening;
+        Recovered = recovered;
+        Inspection = inspection;
+        _maintenance = worker.Time.CreateTimer(_ => Maintain(), null, TimeSpan.FromMinutes(1), TimeSpan.FromMinutes(1));
+    }
+
+    /// <summary>Where requests enter.</summary>
+    public ITransactionDoor Door => _worker.Relay;
+
+    /// <summary>Read-only views.</summary>
+    public IWorkerInspection Inspection { get; }
+
+    /// <summary>The log as it was opened.</summary>
+    public LogOpening Opening { get; }
+
+    /// <summary>What recovery found.</summary>
+    public RecoverySummary Recovered { get; }
+
+    /// <summary>The broken invariant, or the lost log, that stopped the worker; null: it runs.</summary>
+    public Exception? Failure => _worker.Failure;
+
+    /// <summary>Recovers and starts a worker with a thread per executor.</summary>
+    /// <param name="setup">What it consists of.</param>
+    /// <param name="cancellation">Gives up starting.</param>
+    /// <exception cref="CorruptLogException">The log is damaged; the worker must not run on it.</exception>
+    public static async Task<WorkerHost> Start(WorkerSetup setup, CancellationToken cancellation)
+    {
+        var host = await Prepare(setup, cancellation).ConfigureAwait(false);
+        host.StartThreads();
+        host._worker.Open();
+        return host;
+    }
+
+    /// <summary>Refuses new requests, lets those under way end, flushes and folds, and stops.</summary>
+    public async Task Stop()
+    {
+        if (Interlocked.Exchange(ref _stopped, 1) != 0)
+        {
+            return;
+        }
+
+        _worker.Close("The worker is stopping.");
+        RuntimeLog.Draining(_worker.Logger, _worker.Options.Name, _worker.Relay.InFlight);
+        await Drain().ConfigureAwait(false);
+        await _maintenance.DisposeAsync().ConfigureAwait(false);
+        _worker.StopLoading();
+        foreach (var pump in _pumps)
+        {
+            pump.Dispose();
+        }
+
+        _worker.Wheel.Dispose();
+        if (_worker.Failure is null && _worker.LogOutage is null)
+        {
+            using var limit = new CancellationTokenSource(_worker.Options.DrainTimeout, _worker.Time);
+            try
+            {
+                await _worker.Log.Drain(limit.Token).ConfigureAwait(false);
+                await _worker.Checkpoints.FoldNow().WaitAsync(limit.Token).ConfigureAwait(false);
+            }
+            catch (OperationCanceledException)
+            {
+                // What is not folded is in the log, and recovery folds it.
+            }
+        }
+
+        await _worker.Checkpoints.DisposeAsync().ConfigureAwait(false);
+        await _worker.Log.DisposeAsync().ConfigureAwait(false);
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync() => await Stop().ConfigureAwait(false);
+
+    /// <summary>Recovers without starting threads: a simulator pumps the executors itself.</summary>
+    internal static async Task<WorkerHost> Prepare(WorkerSetup setup, CancellationToken cancellation)
+    {
+        setup.Options.Validate();
+        var opening = await setup.Log.Open(cancellation).ConfigureAwait(false);
+        var sink = new OutcomeSink();
+        var recovered = await LogRecovery.Run(setup.Log, setup.Store, opening, sink, setup.Time, cancellation).ConfigureAwait(false);
+        var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time);
+        var positions = new RecoveredPositions(
+            NumbersAbove(Math.Max(opening.Watermarks.Transaction, recovered.HighestTransaction), opening),
+            NumbersAbove(Math.Max(opening.Watermarks.ActCounter, recovered.HighestActCounter), opening),
+            opening.NextSequence > 1);
+        var parts = new WorkerParts(
+            setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
+            setup.Failed, IdPrefix(setup, opening));
+        var worker = new Worker(parts, positions) { Checkpoints = checkpoints };
+        worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
+        foreach (var (id, hash, sequence, at) in sink.Outcomes)
+        {
+            worker.Relay.Recovered(id, hash, sequence, at);
+        }
+
+        checkpoints.Start();
+        RuntimeLog.Opened(setup.Logger, setup.Options.Name, opening.Epoch, recovered.Records, recovered.Bytes, recovered.Elapsed.TotalMilliseconds);
+        return new WorkerHost(worker, setup.Log, opening, recovered, new WorkerInspection(worker, setup, opening));
+    }
+
+    /// <summary>
+    /// R1: above anything in the log of earlier epochs. Attempts that left no record had numbers too, so a restart leaves
+    /// a gap that no epoch's unlogged work can fill.
+    /// </summary>
+    private static long NumbersAbove(long highest, LogOpening opening) =>
+        opening.NextSequence == 1 && highest == 0 ? 0 : ((highest / 1_000_000) + 1) * 1_000_000;
+
+    private static ActorType[] TypesOf(WorkerSetup setup)
+    {
+        var types = new List<ActorType>();
+        foreach (var descriptor in setup.ActorTypes)
+        {
+            types.Add(new ActorType(descriptor, setup.Json, setup.StateUpgrades.GetValueOrDefault(descriptor.Type)));
+        }
+
+        return types.ToArray();
+    }
+
+    private static string IdPrefix(WorkerSetup setup, LogOpening opening)
+    {
+        var random = setup.Options.Seed is { } seed ? new Random(seed).NextInt64() : Random.Shared.NextInt64();
+        return string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{setup.Options.Name}-{opening.Epoch}-{random:x}-");
+    }
+
+    private void StartThreads()
+    {
+        foreach (var executor in _worker.Executors)
+        {
+            _pumps.Add(new ThreadPump(executor, _worker.Fail));
+        }
+
+        _worker.Ticked = Watch;
+    }
+
+    /// <summary>W5: an executor that is stuck in user code gets a new thread, and the transaction that holds it dies.</summary>
+    private void Watch()
+    {
+        var disowned = 0;
+        foreach (var pump in _pumps)
+        {
+            var frame = pump.Watch(_worker.Time, _worker.Options.TurnBound);
+            if (frame is not null)
+            {
+                _worker.NoteDisowned(frame);
+                var text = $"{frame.Where()} blocked its thread for more than {_worker.Options.TurnBound.TotalMilliseconds:0} ms.";
+                frame.Attempt.RootExecutor.Doom(
+                    frame.Attempt, new AbortInfo(Snapper.Protocol.Commitment.AbortReason.Timeout, text, frame.Target));
+            }
+
+            disowned += pump.Disowned;
+        }
+
+        if (disowned > _worker.Options.DisownedLimit)
+        {
+            _worker.Fail(new InvalidOperationException($"{disowned} threads are stuck in actors' code; the worker must be restarted."));
+        }
+    }
+
+    private void Maintain()
+    {
+        _worker.Relay.Ids.Forget(_worker.UnixMs() - (long)_worker.Options.IdempotencyWindow.TotalMilliseconds - 60_000);
+        foreach (var executor in _worker.Executors)
+        {
+            executor.PostRun(executor.SweepIdle);
+        }
+    }
+
+    private async Task Drain()
+    {
+        var until = _worker.Time.GetTimestamp() + (long)(_worker.Options.DrainTimeout.TotalSeconds * _worker.Time.TimestampFrequency);
+        while (_worker.Relay.InFlight > 0 && _worker.Failure is null && _worker.Time.GetTimestamp() < until)
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(10), _worker.Time, CancellationToken.None).ConfigureAwait(false);
+        }
+    }
+
+    private sealed class OutcomeSink : IRecoverySink
+    {
+        public List<(string Id, UInt128 Hash, long Sequence, long At)> Outcomes { get; } = [];
+
+        public void Outcome(OutcomeRecord outcome, long sequence)
+        {
+            if (outcome.IsCallerKey)
+            {
+                Outcomes.Add((outcome.RequestId, outcome.RequestHash, sequence, outcome.AtUnixMs));
+            }
+        }
+    }
+}

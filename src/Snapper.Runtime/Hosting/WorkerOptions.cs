@@ -1,0 +1,93 @@
+namespace Snapper.Runtime.Hosting;
+
+/// <summary>Settings of a worker. <see cref="Validate"/> names the first one that is out of range.</summary>
+public sealed class WorkerOptions
+{
+    /// <summary>Name of the worker, e.g. <c>w1</c>: 1..64 letters, digits, <c>-</c> or <c>_</c>.</summary>
+    public string Name { get; init; } = "w1";
+
+    /// <summary>Number of the worker in ACT numbers, 0..1023.</summary>
+    public int Number { get; init; } = 1;
+
+    /// <summary>Single-threaded executors, 1..64. Default: 1 per 4 cores (see DESIGN.md: the sidecar, Redis and HTTP need the rest).</summary>
+    public int Executors { get; init; } = Math.Max(1, Environment.ProcessorCount / 4);
+
+    /// <summary>Local coordinators of the ring, 1..64. Default: 1.</summary>
+    public int Coordinators { get; init; } = 1;
+
+    /// <summary>Most transactions of a batch, 1..10,000. Default: 512.</summary>
+    public int TransactionsPerBatch { get; init; } = 512;
+
+    /// <summary>Batches formed and not durable at which forming pauses, 1..16. Default: 2.</summary>
+    public int OpenBatches { get; init; } = 2;
+
+    /// <summary>Longest time that user code may keep others waiting (W4), 10 ms..5 min. Default: 1 s.</summary>
+    public TimeSpan TurnBound { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>How often deadlines and turns are looked at while requests are under way, 5 ms..1 s. Default: 50 ms.</summary>
+    public TimeSpan TurnTick { get; init; } = TimeSpan.FromMilliseconds(50);
+
+    /// <summary>Executors whose stuck threads were replaced at which the worker asks to be restarted (W5). Default: 4.</summary>
+    public int DisownedLimit { get; init; } = 4;
+
+    /// <summary>Most calls deep within a transaction (W5), 1..1,000. Default: 64.</summary>
+    public int MaxCallDepth { get; init; } = 64;
+
+    /// <summary>Largest state of an actor as JSON, in bytes. Default: 1 MiB.</summary>
+    public int MaxStateBytes { get; init; } = 1 << 20;
+
+    /// <summary>Largest result as JSON, in bytes. Default: 1 MiB.</summary>
+    public int MaxResultBytes { get; init; } = 1 << 20;
+
+    /// <summary>Most requests under way; more are answered 429. Default: 20,000.</summary>
+    public int MaxInFlight { get; init; } = 20_000;
+
+    /// <summary>Bytes that may wait for the log; at more, requests are answered 429. Default: 64 MiB.</summary>
+    public long MaxQueuedLogBytes { get; init; } = 64L << 20;
+
+    /// <summary>How long a caller's idempotency key is remembered, 1 min..24 h. Default: 10 min.</summary>
+    public TimeSpan IdempotencyWindow { get; init; } = TimeSpan.FromMinutes(10);
+
+    /// <summary>Longest pause before an ACT that met a conflict is tried again; jittered. Default: 4 ms at first, doubling to 64 ms.</summary>
+    public TimeSpan FirstBackOff { get; init; } = TimeSpan.FromMilliseconds(4);
+
+    /// <summary>An actor that was idle so long leaves memory, 1 s..30 days. Default: 1 h.</summary>
+    public TimeSpan IdleActorTimeout { get; init; } = TimeSpan.FromHours(1);
+
+    /// <summary>Longest drain at a stop. Default: 10 s.</summary>
+    public TimeSpan DrainTimeout { get; init; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>Seed of jitter and of <c>Context.NewGuid</c>; null: from the system. A simulator sets it.</summary>
+    public int? Seed { get; init; }
+
+    /// <summary>Throws when a setting is out of range, naming it.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">A setting is out of range.</exception>
+    public void Validate()
+    {
+        Check(Executors, 1, 64, nameof(Executors));
+        Check(Coordinators, 1, 64, nameof(Coordinators));
+        Check(Number, 0, 1023, nameof(Number));
+        Check(TransactionsPerBatch, 1, 10_000, nameof(TransactionsPerBatch));
+        Check(OpenBatches, 1, 16, nameof(OpenBatches));
+        Check(TurnBound.TotalMilliseconds, 10, 300_000, nameof(TurnBound) + " (ms)");
+        Check(TurnTick.TotalMilliseconds, 5, 1_000, nameof(TurnTick) + " (ms)");
+        Check(MaxCallDepth, 1, 1_000, nameof(MaxCallDepth));
+        Check(MaxStateBytes, 64, 64 << 20, nameof(MaxStateBytes));
+        Check(MaxResultBytes, 64, 64 << 20, nameof(MaxResultBytes));
+        Check(MaxInFlight, 1, 1_000_000, nameof(MaxInFlight));
+        Check(IdempotencyWindow.TotalMinutes, 1, 1440, nameof(IdempotencyWindow) + " (min)");
+        Check(IdleActorTimeout.TotalSeconds, 1, 2_592_000, nameof(IdleActorTimeout) + " (s)");
+        if (Name.Length is 0 or > 64)
+        {
+            throw new ArgumentOutOfRangeException(nameof(Name), Name, "The worker's name must have 1 to 64 characters.");
+        }
+    }
+
+    private static void Check(double value, double least, double most, string name)
+    {
+        if (!(value >= least && value <= most))
+        {
+            throw new ArgumentOutOfRangeException(name, value, $"{name} must be {least} to {most}.");
+        }
+    }
+}

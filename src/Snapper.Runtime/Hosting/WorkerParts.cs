@@ -1,0 +1,21 @@
+using Microsoft.Extensions.Logging;
+using Snapper.Runtime.Types;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Recovery;
+
+namespace Snapper.Runtime.Hosting;
+
+/// <summary>What a worker is built of.</summary>
+internal sealed record WorkerParts(
+    WorkerOptions Options,
+    TimeProvider Time,
+    IServiceProvider? Services,
+    IReadOnlyList<ActorType> Types,
+    IStateStore Store,
+    OutcomeReader Outcomes,
+    ILogger Logger,
+    Action<Exception> Failed,
+    string IdPrefix);
+
+/// <summary>Where the log of earlier epochs ends: numbering goes on above it (R1).</summary>
+internal sealed record RecoveredPositions(long LastTransaction, long ActCounter, bool MayHaveOlderOutcomes);

@@ -1,0 +1,69 @@
+using System.Text.Json;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+using Snapper.Actors.Generated;
+using Snapper.Runtime.Types;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Checkpointing;
+using Snapper.TransactionLog.Writing;
+
+namespace Snapper.Runtime.Hosting;
+
+/// <summary>Everything a worker takes from outside: settings, actor types, log, store, time.</summary>
+public sealed class WorkerSetup
+{
+    /// <summary>Settings.</summary>
+    public required WorkerOptions Options { get; init; }
+
+    /// <summary>The actor types it hosts; names are unique.</summary>
+    public required IReadOnlyList<ActorTypeDescriptor> ActorTypes { get; init; }
+
+    /// <summary>Its log; the caller disposes it after the worker.</summary>
+    public required ITransactionLog Log { get; init; }
+
+    /// <summary>Where states are folded; the caller disposes it after the worker.</summary>
+    public required IStateStore Store { get; init; }
+
+    /// <summary>Hooks for states of older versions, by actor type.</summary>
+    public IReadOnlyDictionary<string, IStateUpgrade> StateUpgrades { get; init; } = new Dictionary<string, IStateUpgrade>();
+
+    /// <summary>How inputs, results and states are written.</summary>
+    public JsonSerializerOptions Json { get; init; } = DefaultJson;
+
+    /// <summary>The append queue.</summary>
+    public LogWriterOptions Writing { get; init; } = new();
+
+    /// <summary>Folding and trimming.</summary>
+    public CheckpointerOptions Checkpointing { get; init; } = new();
+
+    /// <summary>Clock and timers.</summary>
+    public TimeProvider Time { get; init; } = TimeProvider.System;
+
+    /// <summary>Services that actors take in their constructors; null: none.</summary>
+    public IServiceProvider? Services { get; init; }
+
+    /// <summary>Log lines.</summary>
+    public ILogger Logger { get; init; } = NullLogger.Instance;
+
+    /// <summary>Called once when the worker has stopped for a broken invariant or a lost log: the process should end and start anew.</summary>
+    public Action<Exception> Failed { get; init; } = static _ => { };
+
+    /// <summary>Facts of the surroundings that the status shows.</summary>
+    public Func<SurroundingFacts> Surroundings { get; init; } = static () => SurroundingFacts.None;
+
+    private static JsonSerializerOptions DefaultJson { get; } = new(JsonSerializerDefaults.Web)
+    {
+        NumberHandling = System.Text.Json.Serialization.JsonNumberHandling.Strict,
+        MaxDepth = 64,
+        RespectRequiredConstructorParameters = true,
+        RespectNullableAnnotations = true,
+        AllowDuplicateProperties = false,
+    };
+}
+
+/// <summary>Facts that only the host knows. Pids are 0 when unknown; durability is <c>always</c>, <c>everysec</c> or <c>none</c>.</summary>
+public sealed record SurroundingFacts(string Dapr, int SidecarPid, int RedisPid, string Durability, string Version)
+{
+    /// <summary>Nothing known.</summary>
+    public static SurroundingFacts None { get; } = new("none", 0, 0, "none", "0.0.0");
+}

@@ -1,0 +1,185 @@
+using System.Text.Json;
+using System.Text.Json.Schema;
+using Snapper.Actors;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Requests;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.Runtime.Inspection;
+
+/// <summary>The views of a running worker.</summary>
+internal sealed class WorkerInspection : IWorkerInspection
+{
+    private readonly Worker _worker;
+    private readonly WorkerSetup _setup;
+    private readonly LogOpening _opening;
+    private readonly long _startedAt;
+    private readonly Lazy<IReadOnlyList<ActorTypeView>> _types;
+
+    public WorkerInspection(Worker worker, WorkerSetup setup, LogOpening opening)
+    {
+        _worker = worker;
+        _setup = setup;
+        _opening = opening;
+        _startedAt = worker.Time.GetTimestamp();
+        _types = new Lazy<IReadOnlyList<ActorTypeView>>(ReadTypes);
+    }
+
+    public WorkerStatus Status()
+    {
+        var facts = _setup.Surroundings();
+        var counters = _worker.Counters;
+        var aborts = new Dictionary<string, long>();
+        foreach (var reason in Enum.GetValues<AbortReason>())
+        {
+            if (reason is not (AbortReason.None or AbortReason.Undone))
+            {
+                aborts[AbortReasons.Name(reason)] = counters.Aborts(reason);
+            }
+        }
+
+        var repeats = new Dictionary<string, long>
+        {
+            ["conflict"] = counters.Repeats(AbortReason.Conflict),
+            ["deadlock"] = counters.Repeats(AbortReason.Deadlock),
+            ["serializability"] = counters.Repeats(AbortReason.Serializability),
+            ["undone"] = counters.Repeats(AbortReason.Undone),
+        };
+        return new WorkerStatus(
+            _worker.Options.Name, Environment.ProcessId, facts.SidecarPid, facts.RedisPid, _opening.Epoch, facts.Dapr, _setup.Log.Kind, facts.Durability,
+            (long)_worker.Time.GetElapsedTime(_startedAt).TotalMilliseconds, facts.Version, counters.CommittedPact + counters.CommittedAct, counters.Aborted,
+            _worker.Relay.InFlight, counters.CommittedPact, counters.CommittedAct, aborts, _worker.Batches.Count, _worker.Final.Value, _worker.Log.LastSequence,
+            _worker.Log.DurableSequence, _worker.Commits.Undos, Residents())
+        {
+            RepeatsByReason = repeats,
+        };
+    }
+
+    public IReadOnlyList<HealthCheck> Checks()
+    {
+        var unavailable = _worker.Unavailability;
+        return
+        [
+            new HealthCheck("worker", _worker.Failure is null, _worker.Failure?.Message ?? "running"),
+            new HealthCheck("log", _worker.LogOutage is null, _worker.LogOutage ?? _setup.Log.Kind),
+            new HealthCheck("door", unavailable is null, unavailable ?? "open"),
+            new HealthCheck("checkpoints", _worker.Checkpoints.Stopped is null, _worker.Checkpoints.LastError ?? "folding"),
+        ];
+    }
+
+    public IReadOnlyList<ActorTypeView> ActorTypes() => _types.Value;
+
+    public async Task<ActorView?> Actor(ActorKey actor, CancellationToken cancellation)
+    {
+        var type = _worker.FindType(actor.Type);
+        if (type is null)
+        {
+            return null;
+        }
+
+        // L5: committed state is shown only when it is durable; what is not folded yet is folded first.
+        await _worker.Log.Drain(cancellation).ConfigureAwait(false);
+        if (!_worker.Checkpoints.IsFolded(actor))
+        {
+            await _worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
+        }
+
+        var stored = await _worker.Store.Load(actor, cancellation).ConfigureAwait(false);
+        JsonElement? state = null;
+        foreach (var field in stored?.Fields ?? [])
+        {
+            if (field.Name == StateField.WholeState && field.Value is { } bytes)
+            {
+                using var document = JsonDocument.Parse(bytes);
+                state = document.RootElement.Clone();
+            }
+        }
+
+        var (resident, lastBatch) = await Residency(actor, cancellation).ConfigureAwait(false);
+        return new ActorView(actor.Type, actor.Id, state, stored?.Version ?? 0, lastBatch, _worker.Options.Name, resident);
+    }
+
+    public Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation)
+    {
+        if (_worker.FindType(actor.Type) is null)
+        {
+            return Task.FromResult<ScheduleView?>(null);
+        }
+
+        var view = new TaskCompletionSource<ScheduleView?>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var executor = _worker.ExecutorOf(actor);
+        executor.PostRun(() =>
+        {
+            var machine = executor.FindCell(actor)?.Machine;
+            machine?.ForgetFinal(_worker.Final);
+            view.SetResult(new ScheduleView(actor.Type, actor.Id, machine is null ? [] : Entries(machine)));
+        });
+        return view.Task.WaitAsync(cancellation);
+    }
+
+    public Task<IReadOnlyList<BatchView>> Batches(int limit, CancellationToken cancellation) => Task.FromResult(_worker.Batches.Recent(limit));
+
+    public Task<BatchView?> Batch(long bid, CancellationToken cancellation) => Task.FromResult(_worker.Batches.Find(bid));
+
+    public Task<IReadOnlyList<AbortView>> Aborts(int limit, CancellationToken cancellation) => Task.FromResult(_worker.AbortTraces.Recent(limit));
+
+    private static List<ScheduleEntryView> Entries(Snapper.Protocol.Scheduling.ActorMachine machine)
+    {
+        var entries = new List<ScheduleEntryView>();
+        foreach (var entry in machine.Inspect())
+        {
+            var act = entry.Tid.IsAct;
+            entries.Add(new ScheduleEntryView(
+                act ? "act" : "pact", entry.Tid.Value, entry.Bid.Value, entry.State, entry.Calls, entry.Declared, entry.Ahead.Value, entry.Behind.Value));
+        }
+
+        return entries;
+    }
+
+    private Task<(bool Resident, long LastBatch)> Residency(ActorKey actor, CancellationToken cancellation)
+    {
+        var answer = new TaskCompletionSource<(bool, long)>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var executor = _worker.ExecutorOf(actor);
+        executor.PostRun(() =>
+        {
+            var machine = executor.FindCell(actor)?.Machine;
+            answer.SetResult((machine is not null, machine?.LastBatch.Value ?? 0));
+        });
+        return answer.Task.WaitAsync(cancellation);
+    }
+
+    private long Residents()
+    {
+        var residents = 0L;
+        foreach (var executor in _worker.Executors)
+        {
+            residents += executor.Residents;
+        }
+
+        return residents;
+    }
+
+    private IReadOnlyList<ActorTypeView> ReadTypes()
+    {
+        var views = new List<ActorTypeView>();
+        foreach (var type in _worker.Types)
+        {
+            var methods = new List<ActorMethodView>();
+            foreach (var method in type.Methods)
+            {
+                methods.Add(new ActorMethodView(
+                    method.Name, method.Method.MayAbort, method.Method.ReadOnly, SchemaOf(method.Method.InputType), SchemaOf(method.Method.ResultType)));
+            }
+
+            views.Add(new ActorTypeView(type.Name, methods));
+        }
+
+        return views;
+    }
+
+    private JsonElement? SchemaOf(Type type) =>
+        type == typeof(Nothing) ? null : JsonSerializer.SerializeToElement(_setup.Json.GetJsonSchemaAsNode(type));
+}

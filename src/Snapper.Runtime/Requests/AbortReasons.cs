@@ -1,0 +1,34 @@
+using Snapper.Protocol.Commitment;
+
+namespace Snapper.Runtime.Requests;
+
+/// <summary>What the reasons of aborts mean for callers and for the relay.</summary>
+public static class AbortReasons
+{
+    /// <summary>The same request may succeed later unchanged.</summary>
+    public static bool IsRetryable(AbortReason reason) => reason is not (AbortReason.Application or AbortReason.Undeclared);
+
+    /// <summary>W2: the system repeats these itself, with the same age, until the request's timeout.</summary>
+    public static bool IsRepeated(AbortReason reason) =>
+        reason is AbortReason.Conflict or AbortReason.Deadlock or AbortReason.Serializability or AbortReason.Migration or AbortReason.Undone;
+
+    /// <summary>The outcome is kept for its idempotency key: the same id gets the same answer.</summary>
+    public static bool IsKept(AbortReason reason) => reason is AbortReason.None or AbortReason.Application or AbortReason.Undeclared;
+
+    /// <summary>The name in the HTTP contract.</summary>
+    public static string Name(AbortReason reason) => reason switch
+    {
+        AbortReason.Application => "application",
+        AbortReason.Conflict => "conflict",
+        AbortReason.Deadlock => "deadlock",
+        AbortReason.Serializability => "serializability",
+        AbortReason.Undeclared => "undeclared",
+        AbortReason.Timeout => "timeout",
+        AbortReason.Migration => "migration",
+        AbortReason.Overloaded => "overloaded",
+        AbortReason.Cancelled => "cancelled",
+        AbortReason.Failure => "failure",
+        AbortReason.Undone => "conflict", // never shown: the system runs it again
+        _ => "none",
+    };
+}

@@ -1,0 +1,122 @@
+namespace Snapper.Runtime.Requests;
+
+/// <summary>
+/// Deadlines of all requests under way: a wheel of slots of one tick each, so that adding and removing are constant time.
+/// Thread-safe. Its timer runs only while there are requests: an idle worker burns no CPU.
+/// </summary>
+internal sealed class DeadlineWheel : IDisposable
+{
+    private const int Slots = 1024;
+
+    private readonly Lock _lock = new();
+    private readonly LinkedList<Request>[] _slots = new LinkedList<Request>[Slots];
+    private readonly TimeProvider _time;
+    private readonly TimeSpan _tick;
+    private readonly Action<Request> _expired;
+    private readonly Action _ticked;
+    private readonly ITimer _timer;
+    private readonly long _origin;
+    private long _current;
+    private int _count;
+    private bool _running;
+
+    /// <summary>A wheel. It calls <paramref name="expired"/> outside its lock for each request whose deadline has passed, and <paramref name="ticked"/> at each tick.</summary>
+    public DeadlineWheel(TimeProvider time, TimeSpan tick, Action<Request> expired, Action ticked)
+    {
+        _time = time;
+        _tick = tick;
+        _expired = expired;
+        _ticked = ticked;
+        _origin = time.GetTimestamp();
+        for (var i = 0; i < Slots; i++)
+        {
+            _slots[i] = new LinkedList<Request>();
+        }
+
+        _timer = time.CreateTimer(_ => OnTick(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+    }
+
+    public void Add(Request request)
+    {
+        lock (_lock)
+        {
+            if (_count++ == 0)
+            {
+                _current = TickOf(_time.GetTimestamp());
+            }
+
+            // One tick later than the deadline's own: never early.
+            var tick = Math.Max(TickOf(request.Deadline) + 1, _current + 1);
+            request.Timer = _slots[tick % Slots].AddLast(request);
+            if (!_running)
+            {
+                _running = true;
+                _timer.Change(_tick, _tick);
+            }
+        }
+    }
+
+    public void Remove(Request request)
+    {
+        lock (_lock)
+        {
+            if (request.Timer?.List is { } slot)
+            {
+                slot.Remove(request.Timer);
+                _count--;
+            }
+
+            request.Timer = null;
+        }
+    }
+
+    public void Dispose() => _timer.Dispose();
+
+    private long TickOf(long timestamp) => (long)(_time.GetElapsedTime(_origin, timestamp) / _tick);
+
+    private void OnTick()
+    {
+        List<Request>? expired = null;
+        lock (_lock)
+        {
+            var now = _time.GetTimestamp();
+            var to = TickOf(now);
+            for (; _current < to; _current++)
+            {
+                Collect(_slots[(_current + 1) % Slots], now, ref expired);
+            }
+
+            if (_count == 0 && _running)
+            {
+                _running = false;
+                _timer.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            }
+        }
+
+        if (expired is not null)
+        {
+            foreach (var request in expired)
+            {
+                _expired(request);
+            }
+        }
+
+        _ticked();
+    }
+
+    private void Collect(LinkedList<Request> slot, long now, ref List<Request>? expired)
+    {
+        for (var node = slot.First; node is not null;)
+        {
+            var next = node.Next;
+            if (node.Value.Deadline <= now)
+            {
+                slot.Remove(node);
+                _count--;
+                (expired ??= []).Add(node.Value);
+            }
+
+            node = next; // others of this slot are rounds of the wheel away
+        }
+    }
+}

@@ -1,0 +1,336 @@
+using System.Text.Json;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Scheduling;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Types;
+
+namespace Snapper.Runtime.Requests;
+
+/// <summary>
+/// The worker's door: validates requests, checks their ids, hands them to coordinators or executors, repeats conflict
+/// aborts with the same age (W2), and answers. Thread-safe.
+/// </summary>
+internal sealed class Relay : ITransactionDoor
+{
+    private static readonly TimeSpan ShortRetry = TimeSpan.FromSeconds(1);
+
+    private readonly Worker _worker;
+    private readonly IdempotencyIndex _ids = new();
+    private readonly DeadlineWheel _wheel;
+    private readonly string _idPrefix;
+    private long _nextId;
+    private int _inFlight;
+
+    public Relay(Worker worker, DeadlineWheel wheel, string idPrefix)
+    {
+        _worker = worker;
+        _wheel = wheel;
+        _idPrefix = idPrefix;
+    }
+
+    /// <summary>Requests under way.</summary>
+    public int InFlight => Volatile.Read(ref _inFlight);
+
+    /// <summary>The ids of callers.</summary>
+    public IdempotencyIndex Ids => _ids;
+
+    public Task<TransactionEnvelope> Submit(TransactionRequest asked, CancellationToken cancellation)
+    {
+        if (Refuse(asked) is { } refusal)
+        {
+            return Task.FromResult(Rejected(asked, refusal));
+        }
+
+        var type = _worker.FindType(asked.Actor.Type);
+        var method = type?.Find(asked.Method);
+        if (type is null || method is null)
+        {
+            var what = type is null ? $"actor type '{asked.Actor.Type}'" : $"method '{asked.Method}' of actor type '{asked.Actor.Type}'";
+            return Task.FromResult(Rejected(asked, new Rejection(RejectionKind.NotFound, $"There is no {what}.")));
+        }
+
+        if (!TryRead(asked, method, out var input, out var problem) || !TryDeclare(asked, out var declared, out problem))
+        {
+            return Task.FromResult(Rejected(asked, problem!));
+        }
+
+        var request = new Request(asked, method, input, asked.Id ?? NewId(), asked.Id is null ? default : RequestHash.Of(asked), declared)
+        {
+            Deadline = _worker.Time.GetTimestamp() + (long)(asked.Timeout.TotalSeconds * _worker.Time.TimestampFrequency),
+        };
+        return asked.Id is null ? Begin(request, cancellation) : BeginWithKey(request, cancellation);
+    }
+
+    public async Task<TransactionEnvelope?> Find(string id, CancellationToken cancellation)
+    {
+        if (id.Length > 128)
+        {
+            return null;
+        }
+
+        if (_ids.TryFind(IdempotencyIndex.KeyOf(id), out var running, out var done))
+        {
+            if (running is not null)
+            {
+                return running.Envelope(running.Phase == RequestPhase.Ended ? Outcome.InDoubt : Outcome.Running);
+            }
+
+            return await _worker.ReadOutcome(id, done.Sequence, cancellation).ConfigureAwait(false);
+        }
+
+        return await _worker.ReadOutcome(id, 0, cancellation).ConfigureAwait(false);
+    }
+
+    /// <summary>A PACT was dropped before it was numbered.</summary>
+    public void Dropped(Request request, AbortReason reason)
+    {
+        request.Abort = reason == AbortReason.Timeout ? _worker.DeadlinePassed() : new AbortInfo(reason, "The caller went away.");
+        Answer(request, request.Envelope(Outcome.Aborted));
+    }
+
+    /// <summary>W2: an ACT that met a conflict is tried again with the same age after a jittered pause.</summary>
+    public void Repeat(Request request, Executor executor)
+    {
+        var first = (int)_worker.Options.FirstBackOff.TotalMilliseconds;
+        var most = first << Math.Min(request.Attempts - 1, 4);
+        var pause = executor.Jitter(most + 1);
+        if (pause == 0)
+        {
+            executor.Post(new WorkItem { Kind = WorkKind.StartAct, Extra = request });
+            return;
+        }
+
+        _worker.After(TimeSpan.FromMilliseconds(pause), executor, request);
+    }
+
+    /// <summary>The last word on a request. Only the first call counts.</summary>
+    public void Answer(Request request, TransactionEnvelope envelope)
+    {
+        if (request.Phase == RequestPhase.Answered)
+        {
+            return;
+        }
+
+        request.Phase = RequestPhase.Answered;
+        _wheel.Remove(request);
+        var reason = envelope.Abort?.Reason ?? AbortReason.None;
+        if (request.HasCallerKey || request.WasInDoubt)
+        {
+            KeptOutcome? kept = AbortReasons.IsKept(reason) && request.Sequence > 0
+                ? new KeptOutcome(request.RequestHash, request.Sequence, _worker.UnixMs())
+                : null;
+            _ids.End(IdempotencyIndex.KeyOf(request.Id), kept);
+        }
+
+        _worker.Counters.Ended(request.IsPact, reason);
+        request.TryAnswer(envelope);
+        Interlocked.Decrement(ref _inFlight);
+    }
+
+    /// <summary>The deadline passed after the root had ended: the outcome is on its way, but not known.</summary>
+    public void InDoubt(Request request)
+    {
+        request.WasInDoubt = true;
+        if (!request.HasCallerKey)
+        {
+            _ids.Register(IdempotencyIndex.KeyOf(request.Id), request);
+        }
+
+        if (!request.TryAnswer(request.Envelope(Outcome.InDoubt)) && !request.HasCallerKey)
+        {
+            _ids.End(IdempotencyIndex.KeyOf(request.Id), null); // the answer was quicker
+        }
+    }
+
+    /// <summary>The worker is lost: nobody may wait for ever. What had begun is in doubt; asking again by id decides.</summary>
+    public void GiveUp(Request request) => request.TryAnswer(request.Envelope(
+        request.Phase is RequestPhase.Waiting && request.Attempts == 0 ? Outcome.Aborted : Outcome.InDoubt));
+
+    /// <summary>After a start: an outcome that the log holds.</summary>
+    public void Recovered(string id, UInt128 requestHash, long sequence, long atUnixMs) =>
+        _ids.End(IdempotencyIndex.KeyOf(id), new KeptOutcome(requestHash, sequence, atUnixMs));
+
+    private Task<TransactionEnvelope> Begin(Request request, CancellationToken cancellation)
+    {
+        Interlocked.Increment(ref _inFlight);
+        _wheel.Add(request);
+        if (request.IsPact)
+        {
+            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked };
+            request.Ticket = ticket;
+            _worker.SendToCoordinator(
+                _worker.CoordinatorOf(request), new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.NewPact, Body = ticket });
+        }
+        else
+        {
+            _worker.ExecutorOf(request.Asked.Actor).Post(new WorkItem { Kind = WorkKind.StartAct, Extra = request });
+        }
+
+        return cancellation.CanBeCanceled ? Watch(request, cancellation) : request.Answer;
+    }
+
+    private async Task<TransactionEnvelope> Watch(Request request, CancellationToken cancellation)
+    {
+        using var registration = cancellation.UnsafeRegister(
+            static state =>
+            {
+                var (worker, request) = ((Worker, Request))state!;
+                worker.PostDeadline(request, AbortReason.Cancelled);
+            },
+            (_worker, request));
+        return await request.Answer.ConfigureAwait(false);
+    }
+
+    private async Task<TransactionEnvelope> BeginWithKey(Request request, CancellationToken cancellation)
+    {
+        var key = IdempotencyIndex.KeyOf(request.Id);
+        if (!_ids.TryBegin(key, request, out var running, out var done))
+        {
+            return await Join(request, running, done, cancellation).ConfigureAwait(false);
+        }
+
+        if (_worker.MayHaveOlderOutcomes)
+        {
+            // Copied out of the log before the last start: only the store knows it.
+            TransactionEnvelope? earlier;
+            UInt128 hash;
+            try
+            {
+                (earlier, hash) = await _worker.ReadArchived(request.Id, cancellation).ConfigureAwait(false);
+            }
+            catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
+            {
+                _ids.End(key, null);
+                var refused = Rejected(request.Asked, new Rejection(RejectionKind.Unavailable, "The log cannot be reached.", ShortRetry));
+                request.TryAnswer(refused); // whoever joined meanwhile hears the same
+                return refused;
+            }
+
+            if (earlier is not null)
+            {
+                _ids.End(key, null);
+                var answer = hash == request.RequestHash ? earlier : Rejected(request.Asked, OtherRequest());
+                request.TryAnswer(answer);
+                return answer;
+            }
+        }
+
+        return await Begin(request, cancellation).ConfigureAwait(false);
+    }
+
+    private async Task<TransactionEnvelope> Join(Request request, Request? running, KeptOutcome done, CancellationToken cancellation)
+    {
+        if ((running?.RequestHash ?? done.RequestHash) != request.RequestHash)
+        {
+            return Rejected(request.Asked, OtherRequest());
+        }
+
+        if (running is not null)
+        {
+            try
+            {
+                return await running.Answer.WaitAsync(request.Asked.Timeout, _worker.Time, cancellation).ConfigureAwait(false);
+            }
+            catch (Exception exception) when (exception is TimeoutException or OperationCanceledException)
+            {
+                return running.Envelope(Outcome.InDoubt);
+            }
+        }
+
+        var kept = await _worker.ReadOutcome(request.Id, done.Sequence, cancellation).ConfigureAwait(false);
+        return kept ?? Rejected(request.Asked, new Rejection(
+            RejectionKind.Unavailable, "The outcome of this id is being moved; ask again.", ShortRetry));
+    }
+
+    private Rejection? Refuse(TransactionRequest asked)
+    {
+        if (_worker.Unavailability is { } why)
+        {
+            return new Rejection(RejectionKind.Unavailable, why, ShortRetry);
+        }
+
+        if (InFlight >= _worker.Options.MaxInFlight)
+        {
+            return new Rejection(RejectionKind.Overloaded, $"{_worker.Options.MaxInFlight} requests are under way.", ShortRetry);
+        }
+
+        if (_worker.QueuedLogBytes > _worker.Options.MaxQueuedLogBytes)
+        {
+            return new Rejection(RejectionKind.Overloaded, "The log does not keep up.", ShortRetry);
+        }
+
+        return asked.Actor.Id.Length > 512 ? new Rejection(RejectionKind.Invalid, "The actor's id has more than 512 characters.") : null;
+    }
+
+    private static bool TryRead(TransactionRequest asked, RootMethod method, out object? input, out Rejection? problem)
+    {
+        try
+        {
+            input = method.ParseInput(asked.Input.Span);
+            problem = null;
+            return true;
+        }
+        catch (Exception exception) when (exception is JsonException or NotSupportedException or FormatException or OverflowException or ArgumentException or InvalidOperationException)
+        {
+            input = null;
+            problem = new Rejection(RejectionKind.Invalid, $"The input does not fit {asked.Actor.Type}.{method.Name}: {exception.Message}");
+            return false;
+        }
+    }
+
+    private bool TryDeclare(TransactionRequest asked, out ActorAccess[]? declared, out Rejection? problem)
+    {
+        declared = null;
+        problem = null;
+        if (asked.Mode == TransactionMode.Act || asked.AccessMode == AccessMode.Record)
+        {
+            return true; // Record runs as an ACT and reports what it touched
+        }
+
+        var access = asked.Access;
+        if (access is null)
+        {
+            problem = new Rejection(RejectionKind.Invalid, "A PACT needs an access set.");
+            return false;
+        }
+
+        var hasRoot = false;
+        declared = new ActorAccess[access.Length];
+        for (var i = 0; i < access.Length; i++)
+        {
+            var actor = access[i].Actor;
+            if (_worker.FindType(actor.Type) is null)
+            {
+                problem = new Rejection(RejectionKind.NotFound, $"There is no actor type '{actor.Type}'; the access set names it.");
+                return false;
+            }
+
+            hasRoot |= actor.Equals(asked.Actor);
+            declared[i] = new ActorAccess(actor, Access.Whole, access[i].Calls);
+        }
+
+        if (!hasRoot)
+        {
+            problem = new Rejection(RejectionKind.Invalid, $"The access set does not contain the root {asked.Actor}.");
+        }
+
+        return hasRoot;
+    }
+
+    private static Rejection OtherRequest() =>
+        new(RejectionKind.IdConflict, "This id was used for another request.");
+
+    private static TransactionEnvelope Rejected(TransactionRequest asked, Rejection rejection) => new()
+    {
+        Id = asked.Id ?? string.Empty,
+        Outcome = Outcome.Rejected,
+        Mode = asked.Mode,
+        Rejection = rejection,
+    };
+
+    private string NewId() => string.Create(
+        System.Globalization.CultureInfo.InvariantCulture, $"{_idPrefix}{Interlocked.Increment(ref _nextId)}");
+}

@@ -1,0 +1,126 @@
+using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Types;
+
+namespace Snapper.Runtime.Requests;
+
+/// <summary>Where a request stands. Changed by its root's executor and, from the end on, by the commit executor.</summary>
+internal enum RequestPhase : byte
+{
+    /// <summary>Not numbered, not started.</summary>
+    Waiting,
+
+    /// <summary>An attempt is numbered or running.</summary>
+    Running,
+
+    /// <summary>The root has ended; the log, or what is before it, decides when the answer leaves.</summary>
+    Ended,
+
+    /// <summary>Answered.</summary>
+    Answered,
+}
+
+/// <summary>One request from arrival to answer: what was asked, the ticket of a PACT, the result, and who waits for it.</summary>
+internal sealed class Request
+{
+    private readonly TaskCompletionSource<TransactionEnvelope> _answer = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private int _answered;
+
+    public Request(TransactionRequest asked, RootMethod method, object? input, string id, UInt128 requestHash, ActorAccess[]? declared)
+    {
+        Asked = asked;
+        Method = method;
+        Input = input;
+        Id = id;
+        RequestHash = requestHash;
+        Declared = declared;
+    }
+
+    public TransactionRequest Asked { get; }
+
+    public RootMethod Method { get; }
+
+    public object? Input { get; }
+
+    /// <summary>The caller's key, or a generated id.</summary>
+    public string Id { get; }
+
+    public bool HasCallerKey => Asked.Id is not null;
+
+    public UInt128 RequestHash { get; }
+
+    /// <summary>A PACT's access set as the machines want it; null for an ACT.</summary>
+    public ActorAccess[]? Declared { get; }
+
+    public PactTicket? Ticket { get; set; }
+
+    public bool IsPact => Declared is not null;
+
+    /// <summary>Age for wait-die: the tid of the first attempt (W1, W2).</summary>
+    public TransactionId Age { get; set; }
+
+    public Attempt? Attempt { get; set; }
+
+    public int Attempts { get; set; }
+
+    public RequestPhase Phase { get; set; }
+
+    /// <summary>The deadline as a timestamp of the worker's clock.</summary>
+    public long Deadline { get; init; }
+
+    /// <summary>Slot of the deadline wheel.</summary>
+    public LinkedListNode<Request>? Timer { get; set; }
+
+    /// <summary>The deadline has passed: it is not started again.</summary>
+    public bool Expired { get; set; }
+
+    /// <summary>It was answered "in doubt"; its id stays known until it is decided.</summary>
+    public bool WasInDoubt { get; set; }
+
+    /// <summary>Committed: the result as JSON. Set by the root's executor before its end is told to anyone.</summary>
+    public byte[]? Result { get; set; }
+
+    /// <summary>Aborted: why.</summary>
+    public AbortInfo? Abort { get; set; }
+
+    /// <summary>Sequence number of the record that holds its outcome; 0: none does.</summary>
+    public long Sequence { get; set; }
+
+    public Task<TransactionEnvelope> Answer => _answer.Task;
+
+    public bool IsAnswered => Volatile.Read(ref _answered) != 0;
+
+    /// <summary>Gives the answer to whoever waits. The first one counts.</summary>
+    public bool TryAnswer(TransactionEnvelope envelope)
+    {
+        if (Interlocked.Exchange(ref _answered, 1) != 0)
+        {
+            return false;
+        }
+
+        _answer.SetResult(envelope);
+        return true;
+    }
+
+    /// <summary>The envelope of its present state.</summary>
+    public TransactionEnvelope Envelope(Outcome outcome)
+    {
+        var attempt = Attempt;
+        return new TransactionEnvelope
+        {
+            Id = Id,
+            Outcome = outcome,
+            Mode = IsPact ? TransactionMode.Pact : TransactionMode.Act,
+            Transaction = attempt?.Tid.Value ?? 0,
+            Batch = attempt?.Bid.Value ?? 0,
+            Attempts = Attempts,
+            Result = outcome == Outcome.Committed ? Result : default(ReadOnlyMemory<byte>),
+            Abort = outcome == Outcome.Aborted && Abort is { } abort
+                ? new AbortDetails(abort.Reason, abort.Message, AbortReasons.IsRetryable(abort.Reason), abort.Actor)
+                : null,
+            Touched = Asked.AccessMode != AccessMode.Strict && attempt is not null ? attempt.Touched() : null,
+        };
+    }
+}

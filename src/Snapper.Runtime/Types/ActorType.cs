@@ -1,0 +1,66 @@
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+using Snapper.Actors.Generated;
+
+namespace Snapper.Runtime.Types;
+
+/// <summary>An actor type as the worker runs it: its descriptor, its methods by name and how its state is read and written.</summary>
+public sealed class ActorType
+{
+    private readonly Dictionary<string, RootMethod> _methods = new(StringComparer.Ordinal);
+    private readonly JsonTypeInfo _state;
+
+    /// <summary>Prepares a type; reflection, if any, happens here and not per message.</summary>
+    public ActorType(ActorTypeDescriptor descriptor, JsonSerializerOptions json, IStateUpgrade? upgrade)
+    {
+        Descriptor = descriptor;
+        Upgrade = upgrade;
+        _state = json.GetTypeInfo(descriptor.StateType);
+        var factory = new RootMethodFactory(json);
+        foreach (var method in descriptor.Methods)
+        {
+            _methods.Add(method.Name, method.Accept(factory));
+        }
+    }
+
+    /// <summary>What the generator knows of the class.</summary>
+    public ActorTypeDescriptor Descriptor { get; }
+
+    /// <summary>Hook for states that an older version of the class wrote; null: none.</summary>
+    public IStateUpgrade? Upgrade { get; }
+
+    /// <summary>Name of the type.</summary>
+    public string Name => Descriptor.Type;
+
+    /// <summary>All methods.</summary>
+    public IEnumerable<RootMethod> Methods => _methods.Values;
+
+    /// <summary>The method of that name; null: none.</summary>
+    public RootMethod? Find(string method) => _methods.GetValueOrDefault(method);
+
+    /// <summary>The state as UTF-8 JSON.</summary>
+    public byte[] Encode(object state) => JsonSerializer.SerializeToUtf8Bytes(state, _state);
+
+    /// <summary>The state from UTF-8 JSON.</summary>
+    /// <exception cref="JsonException">It does not fit the state type.</exception>
+    public object Decode(ReadOnlySpan<byte> json)
+    {
+        if (Upgrade is not null)
+        {
+            return JsonSerializer.Deserialize(Upgrade.Upgrade(Name, json.ToArray()).Span, _state)
+                ?? throw new JsonException("The state is null.");
+        }
+
+        return JsonSerializer.Deserialize(json, _state) ?? throw new JsonException("The state is null.");
+    }
+
+    /// <summary>A copy of a mutable state for one attempt (A8: undo replaces the object, it never writes into it).</summary>
+    public object Copy(object state) => Decode(Encode(state));
+}
+
+/// <summary>Turns a state that an older version of an actor class wrote into today's shape, when the actor is activated.</summary>
+public interface IStateUpgrade
+{
+    /// <summary>Returns the state as JSON that today's state type reads; the same bytes when nothing changed.</summary>
+    ReadOnlyMemory<byte> Upgrade(string actorType, ReadOnlyMemory<byte> state);
+}

@@ -1,0 +1,81 @@
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+using Snapper.Actors;
+using Snapper.Actors.Generated;
+using Snapper.Runtime.Execution;
+
+namespace Snapper.Runtime.Types;
+
+/// <summary>A method with its JSON on both sides: what a request names. Typed underneath, so that no call is made by reflection.</summary>
+public abstract class RootMethod
+{
+    private protected RootMethod(ActorMethod method) => Method = method;
+
+    /// <summary>The method.</summary>
+    public ActorMethod Method { get; }
+
+    /// <summary>Marked by its author, or because an unmarked attempt has failed in this process (A1).</summary>
+    public bool Marked { get; set; }
+
+    /// <summary>Its name.</summary>
+    public string Name => Method.Name;
+
+    /// <summary>Reads an input.</summary>
+    /// <exception cref="JsonException">It does not fit the method; the message names the path.</exception>
+    internal abstract object? ParseInput(ReadOnlySpan<byte> json);
+
+    /// <summary>The call that starts a transaction.</summary>
+    internal abstract CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input);
+}
+
+internal sealed class RootMethod<TInput, TResult> : RootMethod
+{
+    private readonly ActorMethod<TInput, TResult> _method;
+    private readonly JsonTypeInfo<TInput>? _input;
+    private readonly JsonTypeInfo<TResult>? _result;
+
+    public RootMethod(ActorMethod<TInput, TResult> method, JsonSerializerOptions json)
+        : base(method)
+    {
+        _method = method;
+        Marked = method.MayAbort;
+        _input = typeof(TInput) == typeof(Nothing) ? null : (JsonTypeInfo<TInput>)json.GetTypeInfo(typeof(TInput));
+        _result = typeof(TResult) == typeof(Nothing) ? null : (JsonTypeInfo<TResult>)json.GetTypeInfo(typeof(TResult));
+    }
+
+    public ActorMethod<TInput, TResult> Typed => _method;
+
+    internal override object? ParseInput(ReadOnlySpan<byte> json)
+    {
+        if (_input is null)
+        {
+            if (json.IsEmpty || json.SequenceEqual("null"u8))
+            {
+                return null;
+            }
+
+            throw new JsonException($"{Name} takes no input; it must be null or left out.");
+        }
+
+        if (json.IsEmpty)
+        {
+            throw new JsonException($"{Name} needs an input.");
+        }
+
+        var input = JsonSerializer.Deserialize(json, _input);
+        return input is null && default(TInput) is null ? throw new JsonException($"{Name} needs an input that is not null.") : input;
+    }
+
+    internal override CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input) =>
+        new CallFrame<TInput, TResult>(attempt, cell, caller: null, _method, input is null ? default! : (TInput)input);
+
+    internal byte[] EncodeResult(TResult result) =>
+        _result is null ? NullJson : JsonSerializer.SerializeToUtf8Bytes(result, _result);
+
+    private static readonly byte[] NullJson = "null"u8.ToArray();
+}
+
+internal sealed class RootMethodFactory(JsonSerializerOptions json) : IActorMethodVisitor<RootMethod>
+{
+    public RootMethod Visit<TInput, TResult>(ActorMethod<TInput, TResult> method) => new RootMethod<TInput, TResult>(method, json);
+}
