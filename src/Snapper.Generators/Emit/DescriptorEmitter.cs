@@ -84,9 +84,27 @@ internal static class DescriptorEmitter
                 : $"        ({service.Type})({found} ?? throw Missing({SourceText.Literal(Readable(service.Type))})){end}");
         }
 
+        if (!RequiresService(actor))
+        {
+            return;
+        }
+
         source.Line();
         source.Line("private static global::System.InvalidOperationException Missing(string service) =>");
         source.Line($"    new(\"Actors of the type '{actor.Type}' need the service \" + service + \", which the host has not registered.\");");
+    }
+
+    private static bool RequiresService(ActorModel actor)
+    {
+        foreach (var service in actor.Services)
+        {
+            if (!service.IsOptional)
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     private static string Readable(string type) => type.Replace("global::", "");
