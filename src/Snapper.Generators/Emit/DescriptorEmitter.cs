@@ -80,7 +80,7 @@ internal static class DescriptorEmitter
             var found = $"services?.GetService(typeof({service.Type}))";
             var end = i == actor.Services.Count - 1 ? ");" : ",";
             source.Line(service.IsOptional
-                ? $"        ({service.Type}?){found}{end}"
+                ? $"        ({service.Type.TrimEnd('?')}?){found}{end}"
                 : $"        ({service.Type})({found} ?? throw Missing({SourceText.Literal(Readable(service.Type))})){end}");
         }
 

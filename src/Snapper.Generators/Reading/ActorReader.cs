@@ -29,7 +29,7 @@ internal static class ActorReader
         }
 
         var methods = Methods(actor, contracts, findings, out var brokenContract);
-        var services = Services(actor, findings);
+        var services = Obstacle(actor) is null ? Services(actor, findings) : default;
 
         // What is wrong with an interface of this project is reported where it stands, once.
         if (findings.Count > 0 || brokenContract)

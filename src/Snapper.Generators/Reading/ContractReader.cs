@@ -31,7 +31,7 @@ internal static class ContractReader
 
         var model = new ContractModel(
             Names.Plain(contract),
-            contract.ToDisplayString(SymbolDisplayFormat.CSharpErrorMessageFormat),
+            contract.ToDisplayString(SymbolDisplayFormat.CSharpErrorMessageFormat).Replace("@", ""),
             WithoutLeadingI(contract.Name),
             new EquatableArray<ContractMethodModel>(methods.Select(ToModel).ToImmutableArray()));
         return new Reading<ContractModel>(model, default);
