@@ -1,0 +1,113 @@
+using Snapper.Generators.Models;
+
+namespace Snapper.Generators.Emit;
+
+/// <summary>Writes the descriptor of one actor class: <c>{Class}Descriptor.Instance</c>, in the class's namespace.</summary>
+internal static class DescriptorEmitter
+{
+    private const string Generated = "global::Snapper.Actors.Generated.";
+    private const string Nothing = "global::Snapper.Actors.Nothing";
+
+    public static string NameOf(ActorModel actor) => actor.Name + "Descriptor";
+
+    public static string Emit(ActorModel actor)
+    {
+        var source = new SourceText();
+        if (actor.Namespace.Length > 0)
+        {
+            source.Line($"namespace {actor.Namespace};");
+            source.Line();
+        }
+
+        source.Line($"/// <summary>What a worker needs to know to host actors of the type <c>{actor.Type}</c>.</summary>");
+        source.Open($"public static class {NameOf(actor)}");
+        WriteInstance(source, actor);
+        source.Line();
+        WriteCreate(source, actor);
+        source.Close();
+        return source.ToString();
+    }
+
+    private static void WriteInstance(SourceText source, ActorModel actor)
+    {
+        source.Line("/// <summary>The descriptor.</summary>");
+        source.Line($"public static {Generated}ActorTypeDescriptor Instance {{ get; }} = new(");
+        source.Indent();
+        source.Line($"Type: {SourceText.Literal(actor.Type)},");
+        source.Line($"ActorClass: typeof({actor.FullName}),");
+        source.Line($"StateType: typeof({actor.State}),");
+        source.Open("Interfaces: new global::System.Type[]");
+        foreach (var contract in actor.Contracts)
+        {
+            source.Line($"typeof({contract}),");
+        }
+
+        source.Close(",");
+        source.Line("Create: Create,");
+        source.Open($"Methods: new {Generated}ActorMethod[]");
+        foreach (var method in actor.Methods)
+        {
+            WriteMethod(source, method);
+        }
+
+        source.Close(",");
+        source.Line($"StateIsImmutable: {Literal(actor.StateIsImmutable)},");
+        source.Line($"TurnBoundMs: {actor.TurnBoundMs.ToString(System.Globalization.CultureInfo.InvariantCulture)});");
+        source.Outdent();
+    }
+
+    private static void WriteMethod(SourceText source, ActorMethodModel method)
+    {
+        var argument = method.Input is null ? "" : "input";
+        source.Line($"new {Generated}ActorMethod<{method.Input ?? Nothing}, {method.Result ?? Nothing}>(");
+        source.Line($"    {SourceText.Literal(method.Name)}, mayAbort: {Literal(method.MayAbort)}, readOnly: {Literal(method.ReadOnly)},");
+        source.Line($"    static (actor, input) => (({method.Receiver})actor).{method.Identifier}({argument})),");
+    }
+
+    private static void WriteCreate(SourceText source, ActorModel actor)
+    {
+        source.Line("private static global::Snapper.Actors.TransactionalActor Create(global::System.IServiceProvider? services) =>");
+        if (actor.Services.Count == 0)
+        {
+            source.Line($"    new {actor.FullName}();");
+            return;
+        }
+
+        source.Line($"    new {actor.FullName}(");
+        for (var i = 0; i < actor.Services.Count; i++)
+        {
+            var service = actor.Services[i];
+            var found = $"services?.GetService(typeof({service.Type}))";
+            var end = i == actor.Services.Count - 1 ? ");" : ",";
+            source.Line(service.IsOptional
+                ? $"        ({service.Type.TrimEnd('?')}?){found}{end}"
+                : $"        ({service.Type})({found} ?? throw Missing({SourceText.Literal(Readable(service.Type))})){end}");
+        }
+
+        if (!RequiresService(actor))
+        {
+            return;
+        }
+
+        source.Line();
+        source.Line("private static global::System.InvalidOperationException Missing(string service) =>");
+        source.Line($"    new(\"Actors of the type '{actor.Type}' need the service \" + service + \", which the host has not registered.\");");
+    }
+
+    private static bool RequiresService(ActorModel actor)
+    {
+        foreach (var service in actor.Services)
+        {
+            if (!service.IsOptional)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private static string Readable(string type) => type.Replace("global::", "");
+
+    private static string Literal(bool value) => value ? "true" : "false";
+}

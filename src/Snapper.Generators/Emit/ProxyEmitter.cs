@@ -1,0 +1,49 @@
+using Snapper.Generators.Models;
+
+namespace Snapper.Generators.Emit;
+
+/// <summary>Writes the proxy of one actor interface and the module initializer that registers it.</summary>
+internal static class ProxyEmitter
+{
+    private const string Generated = "global::Snapper.Actors.Generated.";
+
+    public static string Emit(ContractModel contract, string actorType)
+    {
+        var source = new SourceText();
+        source.Line("file sealed class Proxy(global::Snapper.Actors.IActorCaller caller, string actorType, string actorId)");
+        source.Open($"    : {Generated}ActorProxy(caller, actorType, actorId), {contract.FullName}");
+        for (var i = 0; i < contract.Methods.Count; i++)
+        {
+            source.Line($"private static readonly {Generated}ActorMethodKey Method{i} = new({SourceText.Literal(contract.Methods[i].Name)});");
+        }
+
+        for (var i = 0; i < contract.Methods.Count; i++)
+        {
+            source.Line();
+            WriteMethod(source, contract.Methods[i], i);
+        }
+
+        source.Close();
+        source.Line();
+        source.Open("file static class Registration");
+        source.Line("[global::System.Runtime.CompilerServices.ModuleInitializer]");
+        source.Line("internal static void Add() =>");
+        source.Line($"    {Generated}ActorProxies.Add(");
+        source.Line($"        typeof({contract.FullName}),");
+        source.Line($"        {SourceText.Literal(actorType)},");
+        source.Line("        static (caller, actorType, actorId) => new Proxy(caller, actorType, actorId));");
+        source.Close();
+        return source.ToString();
+    }
+
+    private static void WriteMethod(SourceText source, ContractMethodModel method, int index)
+    {
+        // Explicit implementations cannot collide with the base class, whatever the methods are called.
+        var input = method.Input ?? "global::Snapper.Actors.Nothing";
+        var parameter = method.Input is null ? "" : method.Input + " input";
+        var argument = method.Input is null ? "default" : "input";
+        var call = method.Result is null ? $"CallVoid<{input}>" : $"Call<{input}, {method.Result}>";
+        source.Line($"{method.ReturnType} {method.DeclaredIn}.{method.Identifier}({parameter}) =>");
+        source.Line($"    {call}(Method{index}, {argument});");
+    }
+}

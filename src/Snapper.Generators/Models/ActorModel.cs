@@ -1,0 +1,47 @@
+namespace Snapper.Generators.Models;
+
+/// <summary>What the descriptor of one actor class is made of. Holds no symbols, so that it can be compared and kept.</summary>
+/// <param name="Namespace">Empty for the global one.</param>
+/// <param name="Name">Of the class.</param>
+/// <param name="Identifier">Of the class, as C# writes it.</param>
+/// <param name="Type">Name of the actor type.</param>
+/// <param name="TurnBoundMs">As in the attribute; 0: not given.</param>
+/// <param name="State">Full name of the state's type.</param>
+/// <param name="StateIsImmutable">Proven to be shareable between attempts.</param>
+/// <param name="Contracts">Full names of the actor interfaces.</param>
+/// <param name="Services">The constructor's parameters in order.</param>
+/// <param name="Methods">All methods of all interfaces; names are unique.</param>
+internal sealed record ActorModel(
+    string Namespace,
+    string Name,
+    string Identifier,
+    string Type,
+    int TurnBoundMs,
+    string State,
+    bool StateIsImmutable,
+    EquatableArray<string> Contracts,
+    EquatableArray<ServiceModel> Services,
+    EquatableArray<ActorMethodModel> Methods)
+{
+    /// <summary>Of the class, with <c>global::</c>.</summary>
+    public string FullName => "global::" + (Namespace.Length == 0 ? Identifier : Namespace + "." + Identifier);
+
+    /// <summary>Of the class, for file names.</summary>
+    public string HintName => Namespace.Length == 0 ? Name : Namespace.Replace("@", "") + "." + Name;
+}
+
+/// <summary>A constructor's parameter, taken from the services of the host.</summary>
+/// <param name="Type">Full name without nullability.</param>
+/// <param name="IsOptional">Null is passed when there is no such service.</param>
+internal sealed record ServiceModel(string Type, bool IsOptional);
+
+/// <summary>One method of an actor class.</summary>
+/// <param name="Receiver">Type through which it is called: the class, or the interface that it implements explicitly.</param>
+/// <param name="Name">As a caller writes it.</param>
+/// <param name="Identifier">As C# writes it.</param>
+/// <param name="Input">Full name of the input's type; null: none.</param>
+/// <param name="Result">Full name of the result's type; null: none.</param>
+/// <param name="MayAbort">Carries the attribute.</param>
+/// <param name="ReadOnly">Carries the attribute.</param>
+internal sealed record ActorMethodModel(
+    string Receiver, string Name, string Identifier, string? Input, string? Result, bool MayAbort, bool ReadOnly);

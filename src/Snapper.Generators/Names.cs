@@ -1,0 +1,71 @@
+using Microsoft.CodeAnalysis;
+
+namespace Snapper.Generators;
+
+/// <summary>The types of Snapper.Actors that generated code speaks about, and how symbols are written in it.</summary>
+internal static class Names
+{
+    public const string Contract = "Snapper.Actors.ITransactionalActor";
+    public const string ActorAttribute = "Snapper.Actors.TransactionalActorAttribute";
+    public const string MayAbortAttribute = "Snapper.Actors.MayAbortAttribute";
+    public const string ReadOnlyAttribute = "Snapper.Actors.ReadOnlyMethodAttribute";
+    public const string ActorBase = "Snapper.Actors.TransactionalActor<TState>";
+
+    private static readonly SymbolDisplayFormat Annotated = SymbolDisplayFormat.FullyQualifiedFormat
+        .AddMiscellaneousOptions(SymbolDisplayMiscellaneousOptions.IncludeNullableReferenceTypeModifier);
+
+    /// <summary>With <c>global::</c> and nullable annotations; for signatures.</summary>
+    public static string Annotate(ITypeSymbol type) => type.ToDisplayString(Annotated);
+
+    /// <summary>With <c>global::</c>, without nullable annotations at the top; for typeof and casts.</summary>
+    public static string Plain(ITypeSymbol type) => type.ToDisplayString(SymbolDisplayFormat.FullyQualifiedFormat);
+
+    /// <summary>A name as C# writes it: keywords get an @.</summary>
+    public static string Identifier(ISymbol symbol) => Identifier(symbol.Name);
+
+    /// <summary>A name as C# writes it: keywords get an @.</summary>
+    public static string Identifier(string name) =>
+        Microsoft.CodeAnalysis.CSharp.SyntaxFacts.GetKeywordKind(name) == Microsoft.CodeAnalysis.CSharp.SyntaxKind.None ? name : "@" + name;
+
+    /// <summary>Is it <see cref="Contract"/> itself?</summary>
+    public static bool IsContractRoot(ITypeSymbol type) =>
+        type.Name == "ITransactionalActor" && type.ToDisplayString() == Contract;
+
+    /// <summary>Does the interface derive from <see cref="Contract"/>?</summary>
+    public static bool IsContract(ITypeSymbol type) =>
+        type.TypeKind == TypeKind.Interface && type.AllInterfaces.Any(IsContractRoot);
+
+    /// <summary>The <c>TransactionalActor&lt;TState&gt;</c> among the base classes; null when there is none.</summary>
+    public static INamedTypeSymbol? ActorBaseOf(INamedTypeSymbol type)
+    {
+        for (var candidate = type.BaseType; candidate is not null; candidate = candidate.BaseType)
+        {
+            if (candidate.Name == "TransactionalActor" && candidate.Arity == 1
+                && candidate.OriginalDefinition.ToDisplayString() == ActorBase)
+            {
+                return candidate;
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>Does the symbol carry the attribute?</summary>
+    public static bool Has(ISymbol? symbol, string attribute)
+    {
+        if (symbol is null)
+        {
+            return false;
+        }
+
+        foreach (var candidate in symbol.GetAttributes())
+        {
+            if (candidate.AttributeClass?.ToDisplayString() == attribute)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+}

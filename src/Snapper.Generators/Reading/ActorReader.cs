@@ -1,0 +1,201 @@
+using System.Collections.Immutable;
+using Microsoft.CodeAnalysis;
+using Snapper.Generators.Models;
+
+namespace Snapper.Generators.Reading;
+
+/// <summary>Turns a class that carries [TransactionalActor] into the model of its descriptor.</summary>
+internal static class ActorReader
+{
+    private const int LongestTypeName = 64;
+
+    public static Reading<ActorModel> Read(INamedTypeSymbol actor, AttributeData attribute)
+    {
+        var findings = new List<Finding>();
+        var type = attribute.ConstructorArguments.Length == 1 ? attribute.ConstructorArguments[0].Value as string : null;
+        var turnBoundMs = TurnBoundMs(attribute);
+        CheckClass(actor, type, turnBoundMs, findings);
+
+        var actorBase = Names.ActorBaseOf(actor);
+        if (actorBase is null)
+        {
+            findings.Add(Finding.Of(Rules.NotAnActorClass, actor, actor.Name));
+        }
+
+        var contracts = actor.AllInterfaces.Where(Names.IsContract).ToImmutableArray();
+        if (contracts.IsEmpty)
+        {
+            findings.Add(Finding.Of(Rules.NoContract, actor, actor.Name));
+        }
+
+        var methods = Methods(actor, contracts, findings, out var brokenContract);
+        var services = Obstacle(actor) is null ? Services(actor, findings) : default;
+
+        // What is wrong with an interface of this project is reported where it stands, once.
+        if (findings.Count > 0 || brokenContract)
+        {
+            return new Reading<ActorModel>(null, new EquatableArray<Finding>(findings.ToImmutableArray()));
+        }
+
+        var state = actorBase!.TypeArguments[0];
+        var model = new ActorModel(
+            actor.ContainingNamespace.IsGlobalNamespace ? "" : NamespaceOf(actor),
+            actor.Name,
+            Names.Identifier(actor),
+            type!,
+            turnBoundMs,
+            Names.Plain(state),
+            StateImmutability.IsProven(state),
+            new EquatableArray<string>(contracts.Select(Names.Plain).ToImmutableArray()),
+            services,
+            new EquatableArray<ActorMethodModel>(methods.Select(m => ToModel(actor, m)).ToImmutableArray()));
+        return new Reading<ActorModel>(model, default);
+    }
+
+    /// <summary>Why generated code cannot speak of a class; null when it can.</summary>
+    public static string? Obstacle(INamedTypeSymbol actor) => actor switch
+    {
+        { ContainingType: not null } => "nested",
+        { IsStatic: true } => "static",
+        { IsAbstract: true } => "abstract",
+        { IsGenericType: true } => "generic",
+        { IsFileLocal: true } => "file-local",
+        _ => null,
+    };
+
+    private static void CheckClass(INamedTypeSymbol actor, string? type, int turnBoundMs, List<Finding> findings)
+    {
+        if (Obstacle(actor) is { } obstacle)
+        {
+            findings.Add(Finding.Of(Rules.UnsupportedClass, actor, actor.Name, obstacle));
+        }
+
+        if (!IsTypeName(type))
+        {
+            findings.Add(Finding.Of(Rules.InvalidTypeName, actor, actor.Name, type ?? "null"));
+        }
+
+        if (turnBoundMs < 0)
+        {
+            findings.Add(Finding.Of(Rules.NegativeTurnBound, actor, actor.Name, turnBoundMs.ToString()));
+        }
+    }
+
+    private static bool IsTypeName(string? type)
+    {
+        if (type is null || type.Length is 0 or > LongestTypeName || !IsLetter(type[0]))
+        {
+            return false;
+        }
+
+        foreach (var c in type)
+        {
+            if (!IsLetter(c) && c is not ((>= '0' and <= '9') or '_' or '-' or '.'))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private static bool IsLetter(char c) => c is (>= 'a' and <= 'z') or (>= 'A' and <= 'Z');
+
+    private static int TurnBoundMs(AttributeData attribute)
+    {
+        foreach (var argument in attribute.NamedArguments)
+        {
+            if (argument.Key == "TurnBoundMs" && argument.Value.Value is int value)
+            {
+                return value;
+            }
+        }
+
+        return 0;
+    }
+
+    private static List<IMethodSymbol> Methods(
+        INamedTypeSymbol actor, ImmutableArray<INamedTypeSymbol> contracts, List<Finding> findings, out bool brokenContract)
+    {
+        var methods = new List<IMethodSymbol>();
+        brokenContract = false;
+        foreach (var contract in contracts)
+        {
+            var broken = new List<Finding>();
+            var ofContract = ContractReader.Methods(contract, broken);
+            brokenContract |= broken.Count > 0;
+            if (!contract.Locations.Any(l => l.IsInSource))
+            {
+                findings.AddRange(broken);
+            }
+
+            foreach (var method in ofContract)
+            {
+                var other = methods.Find(m => m.Name == method.Name);
+                if (other is null)
+                {
+                    methods.Add(method);
+                }
+                else if (!SymbolEqualityComparer.Default.Equals(other, method)
+                    && !SymbolEqualityComparer.Default.Equals(other.ContainingType, method.ContainingType))
+                {
+                    findings.Add(Finding.Of(
+                        Rules.AmbiguousMethod, actor, actor.Name, method.Name, other.ContainingType.Name, method.ContainingType.Name));
+                }
+            }
+        }
+
+        return methods;
+    }
+
+    private static EquatableArray<ServiceModel> Services(INamedTypeSymbol actor, List<Finding> findings)
+    {
+        var constructors = actor.InstanceConstructors
+            .Where(c => c.DeclaredAccessibility is Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal)
+            .ToImmutableArray();
+        if (constructors.Length != 1)
+        {
+            findings.Add(Finding.Of(
+                Rules.UnsupportedConstructor, actor, actor.Name, "has " + constructors.Length + " constructors that generated code can call"));
+            return default;
+        }
+
+        var services = ImmutableArray.CreateBuilder<ServiceModel>();
+        foreach (var parameter in constructors[0].Parameters)
+        {
+            if (parameter.RefKind != RefKind.None || parameter.IsParams || parameter.Type.IsRefLikeType
+                || parameter.Type.TypeKind is TypeKind.Pointer or TypeKind.FunctionPointer)
+            {
+                findings.Add(Finding.Of(
+                    Rules.UnsupportedConstructor, parameter, actor.Name, "takes '" + parameter.Name + "' in a way that no service can fill"));
+            }
+
+            var optional = parameter.NullableAnnotation == NullableAnnotation.Annotated
+                || (parameter.HasExplicitDefaultValue && parameter.ExplicitDefaultValue is null && !parameter.Type.IsValueType);
+            services.Add(new ServiceModel(Names.Plain(parameter.Type), optional));
+        }
+
+        return new EquatableArray<ServiceModel>(services.ToImmutable());
+    }
+
+    private static ActorMethodModel ToModel(INamedTypeSymbol actor, IMethodSymbol method)
+    {
+        var implementation = actor.FindImplementationForInterfaceMember(method) as IMethodSymbol;
+
+        // Explicit, inherited and default implementations may be hidden or invisible on the class.
+        var callable = implementation is { MethodKind: MethodKind.Ordinary }
+            && SymbolEqualityComparer.Default.Equals(implementation.ContainingType, actor);
+        var result = ContractReader.ResultOf(method);
+        return new ActorMethodModel(
+            Names.Plain(callable ? actor : method.ContainingType),
+            method.Name,
+            Names.Identifier(method),
+            method.Parameters.Length == 0 ? null : Names.Annotate(method.Parameters[0].Type),
+            result is null ? null : Names.Annotate(result),
+            Names.Has(implementation, Names.MayAbortAttribute),
+            Names.Has(implementation, Names.ReadOnlyAttribute));
+    }
+
+    private static string NamespaceOf(INamedTypeSymbol actor) =>
+        string.Join(".", actor.ContainingNamespace.ToDisplayString().Split('.').Select(part => Names.Identifier(part.TrimStart('@'))));
+}

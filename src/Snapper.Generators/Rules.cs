@@ -1,0 +1,84 @@
+using Microsoft.CodeAnalysis;
+
+namespace Snapper.Generators;
+
+/// <summary>Everything that the generator and its analyzer can say. SNAP0xx are errors, SNAP1xx warnings.</summary>
+internal static class Rules
+{
+    public static readonly DiagnosticDescriptor TooManyParameters = Error(
+        "SNAP001", "An actor method takes at most one input", "'{0}' has {1} parameters; an actor method takes none or one: put them into one record");
+
+    public static readonly DiagnosticDescriptor UnsupportedParameter = Error(
+        "SNAP002", "An actor method's input is passed by value", "Parameter '{1}' of '{0}' is by reference, 'params' or a type that lives on the stack; inputs are plain values that JSON can carry");
+
+    public static readonly DiagnosticDescriptor GenericMethod = Error(
+        "SNAP003", "An actor method is not generic", "'{0}' is generic; a call from another process cannot name its type arguments");
+
+    public static readonly DiagnosticDescriptor NotAMethod = Error(
+        "SNAP004", "An actor interface has only instance methods", "'{0}' is not an instance method; actor interfaces have no properties, events, indexers or static abstract members");
+
+    public static readonly DiagnosticDescriptor WrongReturnType = Error(
+        "SNAP005", "An actor method returns Task or Task<T>", "'{0}' returns '{1}'; an actor method returns Task or Task<T>");
+
+    public static readonly DiagnosticDescriptor DuplicateMethod = Error(
+        "SNAP006", "Method names of an actor interface are unique", "'{0}' has more than one method named '{1}'; callers name methods by their name alone");
+
+    public static readonly DiagnosticDescriptor NoContract = Error(
+        "SNAP007", "An actor class implements an actor interface", "'{0}' implements no interface that derives from ITransactionalActor, so nobody could call it");
+
+    public static readonly DiagnosticDescriptor InvalidTypeName = Error(
+        "SNAP008", "An actor type's name is 1 to 64 letters, digits, '_', '-' or '.', and begins with a letter", "'{1}' is no name for the actor type of '{0}': use 1 to 64 ASCII letters, digits, '_', '-' or '.', beginning with a letter");
+
+    public static readonly DiagnosticDescriptor NotAnActorClass = Error(
+        "SNAP009", "An actor class derives from TransactionalActor<TState>", "'{0}' carries [TransactionalActor] but does not derive from TransactionalActor<TState>");
+
+    public static readonly DiagnosticDescriptor UnsupportedClass = Error(
+        "SNAP010", "An actor class is a plain class of its namespace", "'{0}' is {1}; an actor class is neither nested, abstract, generic nor file-local");
+
+    public static readonly DiagnosticDescriptor AmbiguousMethod = Error(
+        "SNAP011", "Method names of an actor class are unique", "'{0}' implements methods named '{1}' of '{2}' and '{3}'; callers name methods by their name alone");
+
+    public static readonly DiagnosticDescriptor UnsupportedInterface = Error(
+        "SNAP012", "An actor interface is neither generic nor hidden", "'{0}' is {1}; an actor interface is public or internal and not generic");
+
+    public static readonly DiagnosticDescriptor UnsupportedConstructor = Error(
+        "SNAP013", "An actor class has one constructor", "'{0}' {1}; an actor class has exactly one public or internal constructor, whose parameters are services passed by value");
+
+    public static readonly DiagnosticDescriptor DuplicateActorType = Error(
+        "SNAP014", "Actor types have different names", "'{0}' and '{1}' both name the actor type '{2}'");
+
+    public static readonly DiagnosticDescriptor NegativeTurnBound = Error(
+        "SNAP015", "A turn bound is not negative", "TurnBoundMs of '{0}' is {1}; use a number of milliseconds, or 0 for the worker's setting");
+
+    public static readonly DiagnosticDescriptor MarkedCallee = Warning(
+        "SNAP101", "A marked method called by an unmarked one counts as unmarked", "'{0}' calls '{1}', which is marked [MayAbort], but is not marked itself: as the root of a transaction it runs as if nothing could abort; mark it too, or expect an abort to cost others a second run");
+
+    public static readonly DiagnosticDescriptor MissingAttribute = Warning(
+        "SNAP102", "An actor class names its actor type", "'{0}' derives from TransactionalActor<TState> and implements an actor interface, but has no [TransactionalActor(\"...\")]: no worker will host it");
+
+    public static DiagnosticDescriptor ById(string id) => id switch
+    {
+        "SNAP001" => TooManyParameters,
+        "SNAP002" => UnsupportedParameter,
+        "SNAP003" => GenericMethod,
+        "SNAP004" => NotAMethod,
+        "SNAP005" => WrongReturnType,
+        "SNAP006" => DuplicateMethod,
+        "SNAP007" => NoContract,
+        "SNAP008" => InvalidTypeName,
+        "SNAP009" => NotAnActorClass,
+        "SNAP010" => UnsupportedClass,
+        "SNAP011" => AmbiguousMethod,
+        "SNAP012" => UnsupportedInterface,
+        "SNAP013" => UnsupportedConstructor,
+        "SNAP014" => DuplicateActorType,
+        "SNAP015" => NegativeTurnBound,
+        _ => throw new ArgumentOutOfRangeException(nameof(id), id, "Not a rule of the generator."),
+    };
+
+    private static DiagnosticDescriptor Error(string id, string title, string message) =>
+        new(id, title, message, "Snapper", DiagnosticSeverity.Error, isEnabledByDefault: true);
+
+    private static DiagnosticDescriptor Warning(string id, string title, string message) =>
+        new(id, title, message, "Snapper", DiagnosticSeverity.Warning, isEnabledByDefault: true);
+}

@@ -1,0 +1,86 @@
+using System.Collections.Immutable;
+using System.Reflection;
+using System.Runtime.Loader;
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp;
+using Microsoft.CodeAnalysis.Diagnostics;
+using Snapper.Actors.Generated;
+
+namespace Snapper.Generators.Tests;
+
+/// <summary>Compiles sources together with what the generator makes of them.</summary>
+internal static class Compile
+{
+    private const string Usings = """
+        global using System;
+        global using System.Collections.Generic;
+        global using System.Collections.Immutable;
+        global using System.Threading.Tasks;
+        global using Snapper.Actors;
+        """;
+
+    private static readonly CSharpParseOptions Parse = new(LanguageVersion.Latest);
+
+    private static readonly ImmutableArray<MetadataReference> References =
+    [
+        .. ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!)
+            .Split(Path.PathSeparator)
+            .Where(path => !Path.GetFileName(path).StartsWith("Snapper.Apps", StringComparison.Ordinal))
+            .Select(path => (MetadataReference)MetadataReference.CreateFromFile(path)),
+    ];
+
+    public static CSharpCompilation Sources(string assembly, params string[] sources) => CSharpCompilation.Create(
+        assembly,
+        [Tree(Usings), .. sources.Select(Tree)],
+        References,
+        new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable));
+
+    public static SyntaxTree Tree(string source) => CSharpSyntaxTree.ParseText(source, Parse, path: "Sample.cs");
+
+    public static GeneratorDriver Driver() => CSharpGeneratorDriver.Create(
+        [new ActorGenerator().AsSourceGenerator()],
+        parseOptions: Parse,
+        driverOptions: new GeneratorDriverOptions(IncrementalGeneratorOutputKind.None, trackIncrementalGeneratorSteps: true));
+
+    /// <summary>Ids of what the generator reports.</summary>
+    public static string[] Findings(string source)
+    {
+        var result = Driver().RunGenerators(Sources("Sample", source)).GetRunResult();
+        Assert.All(result.Results, r => Assert.Null(r.Exception));
+        return [.. result.Diagnostics.Select(d => d.Id)];
+    }
+
+    /// <summary>What the analyzer reports: id and text.</summary>
+    public static async Task<string[]> Warnings(string source)
+    {
+        var compilation = Sources("Sample", source).WithAnalyzers([new ActorAnalyzer()]);
+        var found = await compilation.GetAnalyzerDiagnosticsAsync();
+        return [.. found.Where(d => !d.IsSuppressed).Select(d => d.Id + " " + d.GetMessage(null))];
+    }
+
+    /// <summary>The generated file whose name ends so.</summary>
+    public static string Generated(string source, string suffix)
+    {
+        var files = Driver().RunGenerators(Sources("Sample", source)).GetRunResult().Results.Single().GeneratedSources;
+        return files.Single(f => f.HintName.EndsWith(suffix, StringComparison.Ordinal)).SourceText.ToString();
+    }
+
+    /// <summary>Compiles without an error or a warning and loads the assembly.</summary>
+    public static Assembly Load(string assembly, params string[] sources)
+    {
+        Driver().RunGeneratorsAndUpdateCompilation(Sources(assembly, sources), out var compilation, out var findings);
+        Assert.Empty(findings);
+        Assert.Empty(compilation.GetDiagnostics().Where(d => d.Severity >= DiagnosticSeverity.Warning));
+
+        using var image = new MemoryStream();
+        var emitted = compilation.Emit(image);
+        Assert.True(emitted.Success);
+        image.Position = 0;
+        return AssemblyLoadContext.Default.LoadFromStream(image);
+    }
+
+    /// <summary>The generated list of an assembly's actor types.</summary>
+    public static IReadOnlyList<ActorTypeDescriptor> Actors(Assembly assembly, string catalogue) =>
+        (IReadOnlyList<ActorTypeDescriptor>)assembly.GetType(catalogue, throwOnError: true)!.GetProperty("All")!.GetValue(null)!;
+
+}
