@@ -10,7 +10,7 @@ internal sealed class JsonBuffer : IDisposable
 {
     private const int KeptBytesMax = 256 * 1024;
 
-    // Names come back as they were sent; what must be escaped in JSON still is. The answers are never HTML.
+    // The answers are JSON and never HTML, so only what JSON itself asks for is escaped (and characters beyond 16 bits).
     private static readonly JsonWriterOptions WriterOptions = new()
     {
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
