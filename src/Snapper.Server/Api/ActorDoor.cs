@@ -24,6 +24,7 @@ public static class ActorDoor
     /// <param name="tooLarge">The transport refused to read the body because of its length; <paramref name="body"/> is ignored.</param>
     /// <param name="origin">Who calls.</param>
     /// <param name="cancellation">The caller went away.</param>
+    /// <remarks>Throws only what <see cref="ITransactionDoor.Submit"/> throws: what became of the transaction is then unknown.</remarks>
     /// <returns>The envelope as UTF-8 JSON; what was refused has outcome <c>rejected</c> and a <c>problem</c>.</returns>
     public static Task<ReadOnlyMemory<byte>> Call(
         ITransactionDoor door, ApiOptions options, string actorType, string actorId, string method, ReadOnlySpan<byte> body,

@@ -303,6 +303,15 @@ public sealed class RequestReaderTests
     }
 
     [Fact]
+    public void An_access_set_is_not_read_beyond_what_proves_it_too_large()
+    {
+        // Behind the 257th actor stands what is no JSON; a reader that went on would say so.
+        var body = StatusTableTests.WithActors(100_000).Replace("\"a257\"", "]]]", StringComparison.Ordinal);
+
+        Assert.Equal(RejectionKind.TooMany, Read(body).Refusal!.Kind);
+    }
+
+    [Fact]
     public void Repeated_actors_are_found_in_large_sets_too()
     {
         var body = StatusTableTests.WithActors(200).Replace("\"a150\"", "\"a3\"", StringComparison.Ordinal);

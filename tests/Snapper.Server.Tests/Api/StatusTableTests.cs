@@ -184,6 +184,16 @@ public sealed class StatusTableTests
     }
 
     [Fact]
+    public async Task A_refused_request_without_an_id_has_none_in_its_answer()
+    {
+        await using var host = await ApiHost.Start(new DoorSwitch());
+
+        var answer = await host.Post("""{"actor":{"type":"Account","id":"alice"},"method":"M"}""");
+
+        Assert.Equal(System.Text.Json.JsonValueKind.Null, answer.Json.GetProperty("id").ValueKind);
+    }
+
+    [Fact]
     public async Task A_door_that_throws_answers_500_and_the_next_request_is_served()
     {
         var door = new FakeDoor { OnSubmit = (_, _) => throw new InvalidOperationException("a bug") };

@@ -89,7 +89,8 @@ public static class EnvelopeWriter
 
     private static void WriteFields(Utf8JsonWriter json, TransactionEnvelope envelope)
     {
-        json.WriteString("id"u8, envelope.Id);
+        // A request that never reached a worker has an id only if the caller gave one.
+        json.WriteString("id"u8, envelope.Id.Length == 0 ? null : envelope.Id);
         json.WriteString("outcome"u8, Name(envelope.Outcome));
         json.WriteString("mode"u8, Name(envelope.Mode));
         json.WriteNumber("transaction"u8, envelope.Transaction);

@@ -1,3 +1,4 @@
+using Microsoft.AspNetCore.Connections;
 using Snapper.Server.Api.Answers;
 
 namespace Snapper.Server.Api.Endpoints;
@@ -14,9 +15,11 @@ internal sealed partial class FailureGuard(RequestDelegate next, ILogger log)
         catch (BadHttpRequestException bad) when (!context.Response.HasStarted)
         {
             // Kestrel's words for a body that came too slowly (408), in broken chunks (400) or past its limit (413).
-            await Respond.Send(context, new Problem(bad.StatusCode, "urn:snapper:invalid-request", "Invalid request", bad.Message));
+            await Respond.Send(context, bad.StatusCode == StatusCodes.Status413PayloadTooLarge
+                ? new Problem(bad.StatusCode, "urn:snapper:too-large", "Too large", bad.Message)
+                : new Problem(bad.StatusCode, "urn:snapper:invalid-request", "Invalid request", bad.Message));
         }
-        catch (Exception gone) when (gone is IOException or OperationCanceledException && context.RequestAborted.IsCancellationRequested)
+        catch (Exception gone) when (IsCallerGone(gone, context))
         {
             // Nobody is there to be answered. A transaction that was numbered goes on; the caller asks by id.
             LogCallerGone(log, context.Request.Path);
@@ -29,6 +32,10 @@ internal sealed partial class FailureGuard(RequestDelegate next, ILogger log)
                 "The worker failed to answer. Whether a transaction was executed is unknown; ask by id, or send it again with the same id."));
         }
     }
+
+    private static bool IsCallerGone(Exception exception, HttpContext context) =>
+        exception is ConnectionResetException or ConnectionAbortedException
+        || (exception is IOException or OperationCanceledException && context.RequestAborted.IsCancellationRequested);
 
     [LoggerMessage(EventId = 3001, Level = LogLevel.Error, Message = "{Method} {Path} failed")]
     private static partial void LogFailure(ILogger log, Exception failure, string method, PathString path);

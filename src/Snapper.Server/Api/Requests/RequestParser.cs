@@ -236,7 +236,7 @@ internal ref struct RequestParser
             : JsonNames.Is(in _json, "timeoutMs"u8) ? (Fields.TimeoutMs, "timeoutMs")
             : JsonNames.Is(in _json, "accessMode"u8) ? (Fields.AccessMode, "accessMode")
             : throw Malformed(
-                $"Unknown field {ClippedText.Of(_json)}; a request has actor, method, input, mode, accessMode, access, id, timeoutMs.");
+                $"Unknown field {ClippedText.Of(_json)}; a request has actor, method, input, mode, accessMode, access, id, timeoutMs, and a batch begins with transactions.");
         if ((seen & field) != 0)
         {
             throw Malformed($"The field {name} appears more than once.");
