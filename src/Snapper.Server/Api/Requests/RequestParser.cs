@@ -61,7 +61,7 @@ internal ref struct RequestParser
         }
         catch (MalformedRequestException malformed)
         {
-            return ParsedRequest.Refused(new RequestRefusal(malformed.Kind, malformed.Message, FindId(beginning)));
+            return ParsedRequest.Refused(new RequestRefusal(malformed.Kind, malformed.Message, RequestFields.FindId(beginning)));
         }
     }
 
@@ -122,7 +122,7 @@ internal ref struct RequestParser
             _json = beginning;
             _json.Skip();
             Field = string.Empty;
-            return ParsedRequest.Refused(new RequestRefusal(malformed.Kind, malformed.Message, FindId(beginning)));
+            return ParsedRequest.Refused(new RequestRefusal(malformed.Kind, malformed.Message, RequestFields.FindId(beginning)));
         }
     }
 
@@ -150,14 +150,14 @@ internal ref struct RequestParser
             _json.Read();
             switch (field)
             {
-                case Fields.Actor: actor = ReadActor(); break;
-                case Fields.Method: method = ReadMethod(); break;
+                case Fields.Actor: actor = RequestFields.Actor(ref _json); break;
+                case Fields.Method: method = RequestFields.Method(in _json); break;
                 case Fields.Input: input = ReadInput(); break;
-                case Fields.Mode: mode = ReadMode(); break;
-                case Fields.AccessMode: accessMode = ReadAccessMode(); break;
+                case Fields.Mode: mode = RequestFields.Mode(in _json); break;
+                case Fields.AccessMode: accessMode = RequestFields.AccessMode(in _json); break;
                 case Fields.Access: access = AccessSetReader.Read(ref _json, root ?? actor); break;
-                case Fields.Id: id = ReadId(); break;
-                default: timeout = ReadTimeout(timeout); break;
+                case Fields.Id: id = RequestFields.Id(in _json); break;
+                default: timeout = RequestFields.Timeout(in _json, timeout); break;
             }
 
             Field = string.Empty;
@@ -246,42 +246,6 @@ internal ref struct RequestParser
         return field;
     }
 
-    private ActorKey ReadActor()
-    {
-        if (_json.TokenType != JsonTokenType.StartObject)
-        {
-            throw Malformed("actor must be an object with type and id.");
-        }
-
-        string? type = null;
-        string? id = null;
-        while (_json.Read() && _json.TokenType == JsonTokenType.PropertyName)
-        {
-            if (JsonNames.Is(in _json, "type"u8) && type is null)
-            {
-                _json.Read();
-                type = JsonNames.ActorType(in _json, "actor.type");
-            }
-            else if (JsonNames.Is(in _json, "id"u8) && id is null)
-            {
-                _json.Read();
-                id = JsonNames.ActorId(in _json, "actor.id");
-            }
-            else
-            {
-                throw Malformed($"actor has the fields type and id; {ClippedText.Of(_json)} is unknown or repeated.");
-            }
-        }
-
-        return new ActorKey(type ?? throw Malformed("actor.type is missing."), id ?? throw Malformed("actor.id is missing."));
-    }
-
-    private string ReadMethod() => JsonNames.Read(in _json, "method", NameRules.MethodLengthMax, NameRules.MethodError);
-
-    private string? ReadId() => _json.TokenType == JsonTokenType.Null
-        ? null
-        : JsonNames.Read(in _json, "id", 2 * NameRules.RequestIdLengthMax, NameRules.RequestIdError);
-
     private ReadOnlyMemory<byte> ReadInput()
     {
         if (_json.TokenType == JsonTokenType.Null)
@@ -305,63 +269,6 @@ internal ref struct RequestParser
         }
 
         return _body[start..(int)_json.BytesConsumed].ToArray();
-    }
-
-    private TransactionMode? ReadMode() =>
-        _json.TokenType == JsonTokenType.Null ? null
-        : _json.TokenType == JsonTokenType.String && JsonNames.Is(in _json, "pact"u8) ? TransactionMode.Pact
-        : _json.TokenType == JsonTokenType.String && JsonNames.Is(in _json, "act"u8) ? TransactionMode.Act
-        : throw Malformed("mode must be \"pact\" or \"act\".");
-
-    private AccessMode ReadAccessMode() =>
-        _json.TokenType == JsonTokenType.Null ? AccessMode.Strict
-        : _json.TokenType == JsonTokenType.String && JsonNames.Is(in _json, "strict"u8) ? AccessMode.Strict
-        : _json.TokenType == JsonTokenType.String && JsonNames.Is(in _json, "record"u8) ? AccessMode.Record
-        : _json.TokenType == JsonTokenType.String && JsonNames.Is(in _json, "audit"u8) ? AccessMode.Audit
-        : throw Malformed("accessMode must be \"strict\", \"record\" or \"audit\".");
-
-    private TimeSpan ReadTimeout(TimeSpan unlessGiven)
-    {
-        if (_json.TokenType == JsonTokenType.Null)
-        {
-            return unlessGiven;
-        }
-
-        return _json.TokenType == JsonTokenType.Number && _json.TryGetInt32(out var milliseconds) && milliseconds is >= 1 and <= 300_000
-            ? TimeSpan.FromMilliseconds(milliseconds)
-            : throw Malformed("timeoutMs must be a whole number of milliseconds, 1 to 300000.");
-    }
-
-    /// <summary>The caller's id of a request that is refused, so that the answer names it; null when there is none to be had.</summary>
-    private static string? FindId(Utf8JsonReader json)
-    {
-        if (json.TokenType != JsonTokenType.StartObject)
-        {
-            return null;
-        }
-
-        try
-        {
-            while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
-            {
-                var isId = JsonNames.Is(in json, "id"u8);
-                json.Read();
-                if (isId)
-                {
-                    return json.TokenType == JsonTokenType.String
-                        ? JsonNames.Read(in json, "id", 2 * NameRules.RequestIdLengthMax, NameRules.RequestIdError)
-                        : null;
-                }
-
-                json.Skip();
-            }
-        }
-        catch (Exception unreadable) when (unreadable is JsonException or MalformedRequestException)
-        {
-            // The request is refused already, for what was found first.
-        }
-
-        return null;
     }
 
     private static MalformedRequestException Malformed(string detail) => new(RejectionKind.Invalid, detail);
