@@ -1,0 +1,58 @@
+using System.Buffers;
+using System.Text.Json;
+using System.Text.Encodings.Web;
+
+namespace Snapper.Server.Api.Answers;
+
+/// <summary>A JSON writer over memory that is used again for the next answer on the thread.</summary>
+/// <remarks>Whole answers are built before the first byte leaves: a status cannot be taken back, and lengths are known.</remarks>
+internal sealed class JsonBuffer : IDisposable
+{
+    private const int KeptBytesMax = 256 * 1024;
+
+    // The answers are JSON and never HTML, so only what JSON itself asks for is escaped (and characters beyond 16 bits).
+    private static readonly JsonWriterOptions WriterOptions = new()
+    {
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+        SkipValidation = true,
+    };
+
+    [ThreadStatic]
+    private static JsonBuffer? _kept;
+
+    private readonly ArrayBufferWriter<byte> _bytes = new(1024);
+
+    private JsonBuffer()
+    {
+        Json = new Utf8JsonWriter(_bytes, WriterOptions);
+    }
+
+    public Utf8JsonWriter Json { get; }
+
+    /// <summary>What was written so far; gone after <see cref="Dispose"/>.</summary>
+    public ReadOnlyMemory<byte> Written
+    {
+        get
+        {
+            Json.Flush();
+            return _bytes.WrittenMemory;
+        }
+    }
+
+    public static JsonBuffer Rent()
+    {
+        var buffer = _kept ?? new JsonBuffer();
+        _kept = null;
+        return buffer;
+    }
+
+    public void Dispose()
+    {
+        if (_bytes.Capacity <= KeptBytesMax)
+        {
+            _bytes.ResetWrittenCount();
+            Json.Reset();
+            _kept = this;
+        }
+    }
+}

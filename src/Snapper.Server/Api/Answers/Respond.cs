@@ -1,0 +1,54 @@
+using System.Globalization;
+using Microsoft.AspNetCore.Http.Features;
+
+namespace Snapper.Server.Api.Answers;
+
+/// <summary>Sends a finished answer in one piece, with its length.</summary>
+internal static class Respond
+{
+    public const string Json = "application/json";
+    public const string ProblemJson = "application/problem+json";
+
+    /// <param name="context">The request.</param>
+    /// <param name="status">HTTP status.</param>
+    /// <param name="contentType">Media type.</param>
+    /// <param name="body">Not touched again after the task has ended.</param>
+    public static async Task Send(HttpContext context, int status, string contentType, ReadOnlyMemory<byte> body)
+    {
+        var response = context.Response;
+        response.StatusCode = status;
+        response.ContentType = contentType;
+        response.ContentLength = body.Length;
+        await response.BodyWriter.WriteAsync(body);
+    }
+
+    /// <summary>Sends a problem that belongs to no transaction.</summary>
+    public static async Task Send(HttpContext context, Problem problem)
+    {
+        using var buffer = JsonBuffer.Rent();
+        buffer.Json.WriteStartObject();
+        problem.WriteFields(buffer.Json);
+        buffer.Json.WriteEndObject();
+        await SendProblem(context, problem, buffer);
+    }
+
+    /// <summary>Sends a problem whose object is in the buffer already.</summary>
+    public static Task SendProblem(HttpContext context, in Problem problem, JsonBuffer buffer)
+    {
+        if (problem.RetryAfter is { } after)
+        {
+            var seconds = Math.Max(1, (long)Math.Ceiling(after.TotalSeconds));
+            context.Response.Headers.RetryAfter = seconds.ToString(CultureInfo.InvariantCulture);
+        }
+
+        if (problem.Status is StatusCodes.Status413PayloadTooLarge or StatusCodes.Status408RequestTimeout
+            && context.Features.Get<IHttpRequestBodyDetectionFeature>() is { CanHaveBody: true }
+            && HttpProtocol.IsHttp11(context.Request.Protocol))
+        {
+            // The rest of the body is unread; a caller that keeps the connection would have to send all of it first.
+            context.Response.Headers.Connection = "close";
+        }
+
+        return Send(context, problem.Status, ProblemJson, buffer.Written);
+    }
+}

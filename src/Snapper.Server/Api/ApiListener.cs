@@ -1,0 +1,66 @@
+using System.Net;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+
+namespace Snapper.Server.Api;
+
+/// <summary>What the web server puts up with, and where it listens.</summary>
+public sealed class ApiListener
+{
+    /// <summary>Most connections at once; further ones are closed at once. Default: 4,096.</summary>
+    public long ConnectionsMax { get; init; } = 4096;
+
+    /// <summary>Most bytes of request line and headers together. Default: 32 KiB.</summary>
+    public int HeaderBytesMax { get; init; } = 32 * 1024;
+
+    /// <summary>Longest time until the headers of a request have arrived. Default: 10 s.</summary>
+    public TimeSpan HeadersTimeout { get; init; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>Slowest body that is waited for, in bytes per second, after <see cref="BodyGrace"/>; slower: 408. Default: 1,024.</summary>
+    public double BodyBytesPerSecondMin { get; init; } = 1024;
+
+    /// <summary>Time before the rate of a body is looked at; more than 1 s. Default: 5 s.</summary>
+    public TimeSpan BodyGrace { get; init; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>An idle connection is kept so long; longer than sidecars keep theirs, so that they close first. Default: 150 s.</summary>
+    public TimeSpan KeepAlive { get; init; } = TimeSpan.FromSeconds(150);
+
+    /// <summary>Most requests at once on one HTTP/2 connection. Default: 4,096.</summary>
+    public int StreamsPerConnectionMax { get; init; } = 4096;
+
+    /// <summary>Sets the limits.</summary>
+    public void ApplyLimits(KestrelServerOptions server, ApiOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(server);
+        ArgumentNullException.ThrowIfNull(options);
+        server.AddServerHeader = false;
+        server.AllowSynchronousIO = false;
+        var limits = server.Limits;
+        limits.MaxConcurrentConnections = ConnectionsMax;
+        limits.MaxRequestHeadersTotalSize = HeaderBytesMax;
+        limits.MaxRequestLineSize = HeaderBytesMax / 2;
+        limits.RequestHeadersTimeout = HeadersTimeout;
+        limits.MinRequestBodyDataRate = new MinDataRate(BodyBytesPerSecondMin, BodyGrace);
+        limits.KeepAliveTimeout = KeepAlive;
+        limits.Http2.MaxStreamsPerConnection = StreamsPerConnectionMax;
+
+        // Kestrel's own limit only backs ours up: our reader stops earlier, with words, and leaves this one to other endpoints.
+        limits.MaxRequestBodySize = options.BatchBodyBytesMax + 1L;
+    }
+
+    /// <summary>Listens on loopback.</summary>
+    /// <param name="server">The server.</param>
+    /// <param name="port">HTTP/1.1; 0 takes a free one.</param>
+    /// <param name="http2Port">
+    /// HTTP/2 without TLS and with prior knowledge (<c>--app-protocol h2c</c>); null: none. It needs a port of its own: without
+    /// TLS there is no negotiation, and Kestrel then speaks one version of HTTP per port.
+    /// </param>
+    public static void ListenOnLoopback(KestrelServerOptions server, int port, int? http2Port = null)
+    {
+        ArgumentNullException.ThrowIfNull(server);
+        server.Listen(IPAddress.Loopback, port, listen => listen.Protocols = HttpProtocols.Http1);
+        if (http2Port is { } second)
+        {
+            server.Listen(IPAddress.Loopback, second, listen => listen.Protocols = HttpProtocols.Http2);
+        }
+    }
+}

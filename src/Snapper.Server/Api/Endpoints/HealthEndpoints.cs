@@ -1,0 +1,52 @@
+using Snapper.Runtime.Inspection;
+using Snapper.Server.Api.Answers;
+
+namespace Snapper.Server.Api.Endpoints;
+
+/// <summary>Liveness and readiness, with the checks by name.</summary>
+internal sealed class HealthEndpoints(DoorSwitch? door, IWorkerInspection inspection, ApiOptions options)
+{
+    /// <summary>GET /healthz: 503 asks for a restart of the process, so only what a restart cures belongs here.</summary>
+    public Task Live(HttpContext context) =>
+        Answer(context, options.Liveness is { } liveness ? liveness() : [new HealthCheck("process", true, "The process answers.")]);
+
+    /// <summary>GET /readyz: 503 while requests would be refused.</summary>
+    public Task Ready(HttpContext context)
+    {
+        if (door is null)
+        {
+            return Answer(context, inspection.Checks());
+        }
+
+        var closed = door.ClosedBecause;
+        return Answer(context, [new HealthCheck("door", closed is null, closed ?? "Requests are let through."), .. inspection.Checks()]);
+    }
+
+    private static async Task Answer(HttpContext context, IReadOnlyList<HealthCheck> checks)
+    {
+        var healthy = true;
+        foreach (var check in checks)
+        {
+            healthy &= check.Healthy;
+        }
+
+        using var buffer = JsonBuffer.Rent();
+        var json = buffer.Json;
+        json.WriteStartObject();
+        json.WriteString("status"u8, healthy ? "healthy"u8 : "unhealthy"u8);
+        json.WriteStartObject("checks"u8);
+        foreach (var check in checks)
+        {
+            json.WriteStartObject(check.Name);
+            json.WriteBoolean("healthy"u8, check.Healthy);
+            json.WriteString("detail"u8, check.Detail);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndObject();
+        json.WriteEndObject();
+        context.Response.Headers.CacheControl = "no-store";
+        await Respond.Send(
+            context, healthy ? StatusCodes.Status200OK : StatusCodes.Status503ServiceUnavailable, Respond.Json, buffer.Written);
+    }
+}

@@ -1,0 +1,114 @@
+using System.Globalization;
+using System.Text.Json;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Inspection;
+using Snapper.Server.Api.Answers;
+using Snapper.Server.Api.Requests;
+
+namespace Snapper.Server.Api.Endpoints;
+
+/// <summary>Looking inside a worker: status, actor types, actors, schedules, batches, aborts.</summary>
+internal sealed class InspectionEndpoints(IWorkerInspection inspection)
+{
+    private const int DefaultLimit = 50;
+    private const int LimitMax = 1000;
+    private const string ScheduleSuffix = "/schedule";
+
+    public Task Status(HttpContext context) => Answer(context, inspection.Status(), ViewWriter.Write);
+
+    public Task ActorTypes(HttpContext context) => Answer(context, inspection.ActorTypes(), ViewWriter.Write);
+
+    /// <summary>GET /v1/actors/{type}/{id} and .../schedule. A slash inside an id is written <c>%2F</c>.</summary>
+    public async Task Actor(HttpContext context)
+    {
+        var path = RawPath.After(context, "/v1/actors/") ?? string.Empty;
+        var schedule = path.EndsWith(ScheduleSuffix, StringComparison.Ordinal);
+        path = schedule ? path[..^ScheduleSuffix.Length] : path;
+        var slash = path.IndexOf('/', StringComparison.Ordinal);
+        if (slash < 0)
+        {
+            await Respond.Send(context, Invalid("The path is /v1/actors/{type}/{id}."));
+            return;
+        }
+
+        var type = Uri.UnescapeDataString(path[..slash]);
+        var id = Uri.UnescapeDataString(path[(slash + 1)..]);
+        if ((NameRules.ActorTypeError(type) ?? NameRules.ActorIdError(id)) is { } wrong)
+        {
+            await Respond.Send(context, Invalid($"The path is wrong: {wrong}."));
+            return;
+        }
+
+        var actor = new ActorKey(type, id);
+        if (schedule)
+        {
+            await AnswerOrNotFound(context, await inspection.Schedule(actor, context.RequestAborted), ViewWriter.Write, "actor type");
+        }
+        else
+        {
+            await AnswerOrNotFound(context, await inspection.Actor(actor, context.RequestAborted), ViewWriter.Write, "actor type");
+        }
+    }
+
+    public async Task Batches(HttpContext context)
+    {
+        if (Limit(context) is { } limit)
+        {
+            await Answer(context, await inspection.Batches(limit, context.RequestAborted), ViewWriter.Write);
+        }
+        else
+        {
+            await Respond.Send(context, Invalid("limit must be a whole number, 1 to 1000."));
+        }
+    }
+
+    public async Task Batch(HttpContext context)
+    {
+        if (long.TryParse((string?)context.Request.RouteValues["bid"], NumberStyles.None, CultureInfo.InvariantCulture, out var bid))
+        {
+            await AnswerOrNotFound(context, await inspection.Batch(bid, context.RequestAborted), ViewWriter.WriteOne, "batch, or it is no longer kept");
+        }
+        else
+        {
+            await Respond.Send(context, Invalid("A batch has a whole number."));
+        }
+    }
+
+    public async Task Aborts(HttpContext context)
+    {
+        if (Limit(context) is { } limit)
+        {
+            await Answer(context, await inspection.Aborts(limit, context.RequestAborted), ViewWriter.Write);
+        }
+        else
+        {
+            await Respond.Send(context, Invalid("limit must be a whole number, 1 to 1000."));
+        }
+    }
+
+    private static int? Limit(HttpContext context)
+    {
+        if (!context.Request.Query.TryGetValue("limit", out var text))
+        {
+            return DefaultLimit;
+        }
+
+        return int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var limit) && limit is >= 1 and <= LimitMax ? limit : null;
+    }
+
+    private static Problem Invalid(string detail) =>
+        new(StatusCodes.Status400BadRequest, "urn:snapper:invalid-request", "Invalid request", detail);
+
+    private static Task AnswerOrNotFound<TView>(HttpContext context, TView? view, Action<Utf8JsonWriter, TView> write, string what)
+        where TView : class => view is null
+            ? Respond.Send(context, new Problem(StatusCodes.Status404NotFound, "urn:snapper:not-found", "Not found", $"Unknown {what}."))
+            : Answer(context, view, write);
+
+    private static async Task Answer<TView>(HttpContext context, TView view, Action<Utf8JsonWriter, TView> write)
+    {
+        using var buffer = JsonBuffer.Rent();
+        write(buffer.Json, view);
+        context.Response.Headers.CacheControl = "no-store";
+        await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, buffer.Written);
+    }
+}

@@ -1,0 +1,159 @@
+using Snapper.Runtime.Door;
+using Snapper.Server.Api.Answers;
+using Snapper.Server.Api.Requests;
+
+namespace Snapper.Server.Api.Endpoints;
+
+/// <summary>The service and direct doors: submit one transaction or many, and ask by id.</summary>
+internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOptions options, ILogger log)
+{
+    /// <summary>POST /v1/transactions.</summary>
+    public async Task Submit(HttpContext context)
+    {
+        var parsed = await Read(context);
+        if (parsed.Batch is { } batch)
+        {
+            await SubmitBatch(context, batch);
+        }
+        else if (parsed.Single.Request is { } request)
+        {
+            await Answer(context, await door.Submit(request, context.RequestAborted));
+        }
+        else
+        {
+            await Refuse(context, parsed.Single.Refusal!);
+        }
+    }
+
+    /// <summary>GET /v1/transactions/{id}: 200 whatever the outcome, for the question was answered.</summary>
+    public async Task Find(HttpContext context)
+    {
+        var id = RawPath.After(context, "/v1/transactions/");
+        id = id is null ? null : Uri.UnescapeDataString(id);
+        if (id is null || NameRules.RequestIdError(id) is not null)
+        {
+            await Refuse(context, new RequestRefusal(RejectionKind.Invalid, "An id has 1 to 128 printable characters.", null));
+            return;
+        }
+
+        var envelope = await door.Find(id, context.RequestAborted);
+        if (envelope is null)
+        {
+            await Refuse(context, new RequestRefusal(
+                RejectionKind.NotFound,
+                "Nothing is known of this id. That is no decision while the request may still be under way; sending it again with the same id decides.",
+                id));
+        }
+        else if (envelope.Outcome == Outcome.Rejected)
+        {
+            await Answer(context, envelope);
+        }
+        else
+        {
+            using var buffer = JsonBuffer.Rent();
+            EnvelopeWriter.Write(buffer.Json, envelope, options.RetryAfter);
+            await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, buffer.Written);
+        }
+    }
+
+    private async ValueTask<ParsedBody> Read(HttpContext context)
+    {
+        using var body = await PooledBody.Read(context.Request, options);
+        if (body.TooLong is { } tooLong)
+        {
+            return new ParsedBody(ParsedRequest.Refused(new RequestRefusal(RejectionKind.TooLarge, tooLong, null)), null);
+        }
+
+        var headers = context.Request.Headers;
+        var origin = RequestOrigin.FromHeaders(headers["dapr-caller-app-id"], headers.TraceParent);
+        return TransactionRequestReader.Read(body.Bytes, origin, options);
+    }
+
+    private async Task SubmitBatch(HttpContext context, ParsedRequest[] batch)
+    {
+        // All enter the door before the first answer is awaited, in the order of the body.
+        var answers = new Task<TransactionEnvelope>?[batch.Length];
+        for (var i = 0; i < batch.Length; i++)
+        {
+            if (batch[i].Request is { } request)
+            {
+                answers[i] = Enter(request, context.RequestAborted);
+            }
+        }
+
+        using var buffer = JsonBuffer.Rent();
+        buffer.Json.WriteStartObject();
+        buffer.Json.WriteStartArray("results"u8);
+        for (var i = 0; i < batch.Length; i++)
+        {
+            if (answers[i] is { } answer)
+            {
+                await WriteAnswer(buffer, batch[i].Request!, answer);
+            }
+            else
+            {
+                EnvelopeWriter.Write(buffer.Json, batch[i].Refusal!, options.RetryAfter);
+            }
+        }
+
+        buffer.Json.WriteEndArray();
+        buffer.Json.WriteEndObject();
+        await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, buffer.Written);
+    }
+
+    private Task<TransactionEnvelope> Enter(TransactionRequest request, CancellationToken cancellation)
+    {
+        try
+        {
+            return door.Submit(request, cancellation);
+        }
+        catch (Exception failure)
+        {
+            // The others of the batch have entered, or will; each is answered on its own.
+            return Task.FromException<TransactionEnvelope>(failure);
+        }
+    }
+
+    private async Task WriteAnswer(JsonBuffer buffer, TransactionRequest request, Task<TransactionEnvelope> answer)
+    {
+        TransactionEnvelope envelope;
+        try
+        {
+            envelope = await answer;
+        }
+        catch (Exception failure)
+        {
+            LogFailure(log, failure, request.Id);
+            EnvelopeWriter.WriteUnknown(buffer.Json, request);
+            return;
+        }
+
+        EnvelopeWriter.Write(buffer.Json, envelope, options.RetryAfter);
+    }
+
+    private async Task Answer(HttpContext context, TransactionEnvelope envelope)
+    {
+        using var buffer = JsonBuffer.Rent();
+        if (Problem.Of(envelope, options.RetryAfter) is { } problem)
+        {
+            EnvelopeWriter.WriteProblem(buffer.Json, problem, envelope);
+            await Respond.SendProblem(context, problem, buffer);
+        }
+        else
+        {
+            EnvelopeWriter.Write(buffer.Json, envelope, options.RetryAfter);
+            await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, buffer.Written);
+        }
+    }
+
+    private async Task Refuse(HttpContext context, RequestRefusal refusal)
+    {
+        var problem = Problem.Of(refusal, options.RetryAfter);
+        using var buffer = JsonBuffer.Rent();
+        EnvelopeWriter.WriteProblem(buffer.Json, problem, refusal);
+        await Respond.SendProblem(context, problem, buffer);
+    }
+
+    [LoggerMessage(EventId = 3003, Level = LogLevel.Error, Message = "A transaction of a batch request failed unexpectedly; id {Id}")]
+    private static partial void LogFailure(ILogger log, Exception failure, string? id);
+}

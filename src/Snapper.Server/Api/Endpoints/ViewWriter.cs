@@ -1,0 +1,202 @@
+using System.Text.Json;
+using Snapper.Runtime.Inspection;
+
+namespace Snapper.Server.Api.Endpoints;
+
+/// <summary>The inspection views as JSON. Lists stand in an object under their name, so that fields can join them later.</summary>
+internal static class ViewWriter
+{
+    public static void Write(Utf8JsonWriter json, WorkerStatus status)
+    {
+        json.WriteStartObject();
+        json.WriteString("worker"u8, status.Worker);
+        json.WriteNumber("pid"u8, status.Pid);
+        WritePid(json, "sidecarPid"u8, status.SidecarPid);
+        WritePid(json, "redisPid"u8, status.RedisPid);
+        json.WriteNumber("epoch"u8, status.Epoch);
+        json.WriteString("dapr"u8, status.Dapr);
+        json.WriteString("log"u8, status.Log);
+        json.WriteString("durability"u8, status.Durability);
+        json.WriteNumber("uptimeMs"u8, status.UptimeMs);
+        json.WriteString("version"u8, status.Version);
+        json.WriteNumber("committed"u8, status.Committed);
+        json.WriteNumber("aborted"u8, status.Aborted);
+        json.WriteNumber("inFlight"u8, status.InFlight);
+        json.WriteNumber("committedPact"u8, status.CommittedPact);
+        json.WriteNumber("committedAct"u8, status.CommittedAct);
+        json.WriteStartObject("abortsByReason"u8);
+        foreach (var (reason, count) in status.AbortsByReason)
+        {
+            json.WriteNumber(reason, count);
+        }
+
+        json.WriteEndObject();
+        json.WriteNumber("batches"u8, status.Batches);
+        json.WriteNumber("highestCommittedBatch"u8, status.HighestCommittedBatch);
+        json.WriteNumber("logPosition"u8, status.LogPosition);
+        json.WriteNumber("durablePosition"u8, status.DurablePosition);
+        json.WriteNumber("undos"u8, status.Undos);
+        json.WriteNumber("residentActors"u8, status.ResidentActors);
+        json.WriteEndObject();
+    }
+
+    public static void Write(Utf8JsonWriter json, IReadOnlyList<ActorTypeView> types)
+    {
+        json.WriteStartObject();
+        json.WriteStartArray("types"u8);
+        foreach (var type in types)
+        {
+            json.WriteStartObject();
+            json.WriteString("type"u8, type.Type);
+            json.WriteStartArray("methods"u8);
+            foreach (var method in type.Methods)
+            {
+                json.WriteStartObject();
+                json.WriteString("name"u8, method.Name);
+                json.WriteBoolean("mayAbort"u8, method.MayAbort);
+                json.WriteBoolean("readOnly"u8, method.ReadOnly);
+                WriteElement(json, "input"u8, method.Input);
+                WriteElement(json, "result"u8, method.Result);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+        json.WriteEndObject();
+    }
+
+    public static void Write(Utf8JsonWriter json, ActorView actor)
+    {
+        json.WriteStartObject();
+        json.WriteString("type"u8, actor.Type);
+        json.WriteString("id"u8, actor.Id);
+        WriteElement(json, "state"u8, actor.State);
+        json.WriteNumber("version"u8, actor.Version);
+        json.WriteNumber("lastBatch"u8, actor.LastBatch);
+        json.WriteString("worker"u8, actor.Worker);
+        json.WriteBoolean("resident"u8, actor.Resident);
+        json.WriteEndObject();
+    }
+
+    public static void Write(Utf8JsonWriter json, ScheduleView schedule)
+    {
+        json.WriteStartObject();
+        json.WriteString("type"u8, schedule.Type);
+        json.WriteString("id"u8, schedule.Id);
+        json.WriteStartArray("entries"u8);
+        foreach (var entry in schedule.Entries)
+        {
+            json.WriteStartObject();
+            json.WriteString("kind"u8, entry.Kind);
+            json.WriteNumber("transaction"u8, entry.Transaction);
+            json.WriteNumber("batch"u8, entry.Batch);
+            json.WriteString("state"u8, entry.State);
+            json.WriteNumber("calls"u8, entry.Calls);
+            json.WriteNumber("declared"u8, entry.Declared);
+            json.WriteNumber("ahead"u8, entry.Ahead);
+            json.WriteNumber("behind"u8, entry.Behind);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+        json.WriteEndObject();
+    }
+
+    public static void Write(Utf8JsonWriter json, IReadOnlyList<BatchView> batches)
+    {
+        json.WriteStartObject();
+        json.WriteStartArray("batches"u8);
+        foreach (var batch in batches)
+        {
+            WriteOne(json, batch);
+        }
+
+        json.WriteEndArray();
+        json.WriteEndObject();
+    }
+
+    public static void WriteOne(Utf8JsonWriter json, BatchView batch)
+    {
+        json.WriteStartObject();
+        json.WriteNumber("batch"u8, batch.Batch);
+        json.WriteNumber("previousBatch"u8, batch.PreviousBatch);
+        json.WriteNumber("transactions"u8, batch.Transactions);
+        json.WriteNumber("actors"u8, batch.Actors);
+        json.WriteString("state"u8, batch.State);
+        json.WriteNumber("formedAtMs"u8, batch.FormedAt.ToUnixTimeMilliseconds());
+        WriteNumberOrNull(json, "completedMs"u8, batch.CompletedMs);
+        WriteNumberOrNull(json, "queuedMs"u8, batch.QueuedMs);
+        WriteNumberOrNull(json, "committedMs"u8, batch.CommittedMs);
+        WriteStrings(json, "waitingFor"u8, batch.WaitingFor);
+        json.WriteEndObject();
+    }
+
+    public static void Write(Utf8JsonWriter json, IReadOnlyList<AbortView> aborts)
+    {
+        json.WriteStartObject();
+        json.WriteStartArray("aborts"u8);
+        foreach (var abort in aborts)
+        {
+            json.WriteStartObject();
+            json.WriteNumber("atMs"u8, abort.At.ToUnixTimeMilliseconds());
+            json.WriteString("id"u8, abort.Id);
+            json.WriteNumber("transaction"u8, abort.Transaction);
+            json.WriteString("mode"u8, abort.Mode);
+            json.WriteString("root"u8, abort.Root);
+            json.WriteString("method"u8, abort.Method);
+            json.WriteString("reason"u8, abort.Reason);
+            json.WriteString("message"u8, abort.Message);
+            json.WriteBoolean("repeated"u8, abort.Repeated);
+            WriteStrings(json, "actors"u8, abort.Actors);
+            json.WriteNumber("blocker"u8, abort.Blocker);
+            json.WriteNumber("floor"u8, abort.Floor);
+            json.WriteNumber("ceil"u8, abort.Ceil);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+        json.WriteEndObject();
+    }
+
+    private static void WriteStrings(Utf8JsonWriter json, ReadOnlySpan<byte> name, IReadOnlyList<string> values)
+    {
+        json.WriteStartArray(name);
+        foreach (var value in values)
+        {
+            json.WriteStringValue(value);
+        }
+
+        json.WriteEndArray();
+    }
+
+    private static void WriteElement(Utf8JsonWriter json, ReadOnlySpan<byte> name, JsonElement? value)
+    {
+        json.WritePropertyName(name);
+        if (value is { ValueKind: not JsonValueKind.Undefined } element)
+        {
+            element.WriteTo(json);
+        }
+        else
+        {
+            json.WriteNullValue();
+        }
+    }
+
+    // A process that is not ours, or not there, has no number.
+    private static void WritePid(Utf8JsonWriter json, ReadOnlySpan<byte> name, int pid) => WriteNumberOrNull(json, name, pid == 0 ? null : pid);
+
+    private static void WriteNumberOrNull(Utf8JsonWriter json, ReadOnlySpan<byte> name, double? value)
+    {
+        if (value is { } number)
+        {
+            json.WriteNumber(name, number);
+        }
+        else
+        {
+            json.WriteNull(name);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+using System.Buffers;
+using System.IO.Pipelines;
+
+namespace Snapper.Server.Api.Requests;
+
+/// <summary>A request's body in a pooled buffer, or the news that it is too long.</summary>
+/// <remarks>Grows with what arrives, not with what a header promises: a caller pays for the memory it takes by sending.</remarks>
+internal sealed class PooledBody : IDisposable
+{
+    private const int FirstBytes = 4 * 1024;
+
+    private byte[] _buffer = ArrayPool<byte>.Shared.Rent(FirstBytes);
+    private int _length;
+
+    private PooledBody()
+    {
+    }
+
+    /// <summary>The whole body; empty when <see cref="TooLong"/>.</summary>
+    public ReadOnlySpan<byte> Bytes => TooLong is null ? _buffer.AsSpan(0, _length) : default;
+
+    /// <summary>Says which limit was passed; null when the body is whole.</summary>
+    public string? TooLong { get; private set; }
+
+    /// <summary>Reads the body, and no more of it than it takes to know that it is too long.</summary>
+    /// <exception cref="BadHttpRequestException">The body came too slowly, in broken chunks, or not to its end.</exception>
+    /// <exception cref="IOException">The connection was lost.</exception>
+    public static async ValueTask<PooledBody> Read(HttpRequest request, ApiOptions options)
+    {
+        var body = new PooledBody();
+        try
+        {
+            if (request.ContentLength > options.BatchBodyBytesMax)
+            {
+                body.TooLong = BatchTooLarge(options);
+            }
+            else
+            {
+                await body.Fill(request.BodyReader, options);
+            }
+
+            return body;
+        }
+        catch
+        {
+            body.Dispose();
+            throw;
+        }
+    }
+
+    public void Dispose()
+    {
+        if (_buffer.Length > 0)
+        {
+            ArrayPool<byte>.Shared.Return(_buffer);
+            _buffer = [];
+        }
+    }
+
+    private async Task Fill(PipeReader reader, ApiOptions options)
+    {
+        var isBatch = false;
+        while (TooLong is null)
+        {
+            var read = await reader.ReadAsync();
+            var arrived = read.Buffer;
+            if (arrived.Length > options.BatchBodyBytesMax - _length)
+            {
+                TooLong = BatchTooLarge(options);
+            }
+            else
+            {
+                Append(arrived);
+                if (_length > options.TransactionBodyBytesMax && !isBatch)
+                {
+                    isBatch = TransactionRequestReader.IsBatch(_buffer.AsSpan(0, _length));
+                    TooLong = isBatch ? null : TransactionRequestReader.TooLarge(options);
+                }
+            }
+
+            reader.AdvanceTo(arrived.End);
+            if (read.IsCompleted)
+            {
+                return;
+            }
+        }
+    }
+
+    private void Append(in ReadOnlySequence<byte> arrived)
+    {
+        var count = (int)arrived.Length;
+        if (count > _buffer.Length - _length)
+        {
+            var larger = ArrayPool<byte>.Shared.Rent(Math.Max(_buffer.Length * 2, _length + count));
+            _buffer.AsSpan(0, _length).CopyTo(larger);
+            ArrayPool<byte>.Shared.Return(_buffer);
+            _buffer = larger;
+        }
+
+        arrived.CopyTo(_buffer.AsSpan(_length));
+        _length += count;
+    }
+
+    private static string BatchTooLarge(ApiOptions options) => $"The body is longer than {options.BatchBodyBytesMax} bytes.";
+}

@@ -1,0 +1,56 @@
+using Snapper.Runtime.Door;
+
+namespace Snapper.Server.Api.Requests;
+
+/// <summary>A request that the door could not turn into a transaction; nothing was executed.</summary>
+/// <param name="Kind">Decides the HTTP status.</param>
+/// <param name="Detail">Names the field and what is wrong with it; echoes at most about 100 characters of the input.</param>
+/// <param name="Id">The caller's id where one could be read, else null.</param>
+public sealed record RequestRefusal(RejectionKind Kind, string Detail, string? Id);
+
+/// <summary>What became of one request of a body: exactly one of the two is set.</summary>
+public readonly record struct ParsedRequest
+{
+    private ParsedRequest(TransactionRequest? request, RequestRefusal? refusal)
+    {
+        Request = request;
+        Refusal = refusal;
+    }
+
+    /// <summary>The request, when it could be read.</summary>
+    public TransactionRequest? Request { get; }
+
+    /// <summary>Otherwise why not.</summary>
+    public RequestRefusal? Refusal { get; }
+
+    /// <summary>A request that could be read.</summary>
+    public static ParsedRequest Accepted(TransactionRequest request) => new(request, null);
+
+    /// <summary>A request that could not.</summary>
+    public static ParsedRequest Refused(RequestRefusal refusal) => new(null, refusal);
+}
+
+/// <summary>A body: one request, or a batch of them in the order of the body, each on its own.</summary>
+/// <param name="Single">The request, or why the whole body was refused; meaningless when there is a batch.</param>
+/// <param name="Batch">1 to 1,000 requests; null when the body is one request or was refused as a whole.</param>
+public readonly record struct ParsedBody(ParsedRequest Single, ParsedRequest[]? Batch);
+
+/// <summary>What the door knows of the caller besides the body.</summary>
+/// <param name="Caller">App id of the calling service, as its sidecar says; null: unknown.</param>
+/// <param name="TraceParent">W3C trace context; null: none.</param>
+public readonly record struct RequestOrigin(string? Caller, string? TraceParent)
+{
+    private const int TraceParentLengthMin = 55;
+    private const int TraceParentLengthMax = 128;
+
+    /// <summary>Takes the two headers as they came. A trace context of impossible length is ignored, as W3C asks for.</summary>
+    public static RequestOrigin FromHeaders(string? caller, string? traceParent) => new(
+        string.IsNullOrEmpty(caller) ? null : caller,
+        traceParent is { Length: >= TraceParentLengthMin and <= TraceParentLengthMax } ? traceParent : null);
+}
+
+/// <summary>Carries a refusal out of the parser; never leaves <see cref="TransactionRequestReader"/>.</summary>
+internal sealed class MalformedRequestException(RejectionKind kind, string detail) : Exception(detail)
+{
+    public RejectionKind Kind { get; } = kind;
+}

@@ -1,0 +1,48 @@
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Inspection;
+using Snapper.Server.Api.Endpoints;
+
+namespace Snapper.Server.Api;
+
+/// <summary>The HTTP surface of a worker: transactions, and looking inside.</summary>
+public static class SnapperApi
+{
+    /// <summary>Adds the endpoints.</summary>
+    /// <param name="endpoints">Where to; its services must hold logging.</param>
+    /// <param name="door">Where requests go; a <see cref="DoorSwitch"/> when the worker comes and goes, and then <c>/readyz</c> tells.</param>
+    /// <param name="inspection">What can be seen.</param>
+    /// <param name="options">Limits.</param>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range.</exception>
+    public static void Map(IEndpointRouteBuilder endpoints, ITransactionDoor door, IWorkerInspection inspection, ApiOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(endpoints);
+        ArgumentNullException.ThrowIfNull(door);
+        ArgumentNullException.ThrowIfNull(inspection);
+        ArgumentNullException.ThrowIfNull(options);
+        options.Validate();
+
+        var log = endpoints.ServiceProvider.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Server.Api");
+        var transactions = new TransactionEndpoints(door, options, log);
+        Post(endpoints, "/v1/transactions", transactions.Submit, log);
+        Get(endpoints, "/v1/transactions/{**id}", transactions.Find, log);
+
+        var health = new HealthEndpoints(door as DoorSwitch, inspection, options);
+        Get(endpoints, "/healthz", health.Live, log);
+        Get(endpoints, "/readyz", health.Ready, log);
+
+        var views = new InspectionEndpoints(inspection);
+        Get(endpoints, "/v1/status", views.Status, log);
+        Get(endpoints, "/v1/actor-types", views.ActorTypes, log);
+        Get(endpoints, "/v1/actors/{**actor}", views.Actor, log);
+        Get(endpoints, "/v1/batches", views.Batches, log);
+        Get(endpoints, "/v1/batches/{bid}", views.Batch, log);
+        Get(endpoints, "/v1/aborts", views.Aborts, log);
+        Get(endpoints, "/metrics", new MetricsEndpoint(inspection).Scrape, log);
+    }
+
+    private static void Post(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log) =>
+        endpoints.MapPost(pattern, new FailureGuard(handler, log).Run);
+
+    private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log) =>
+        endpoints.MapGet(pattern, new FailureGuard(handler, log).Run);
+}

@@ -1,0 +1,56 @@
+using System.Text.Json;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Inspection;
+
+namespace Snapper.Server.Tests.Api;
+
+/// <summary>A worker that knows one actor type, Account, and one batch, 12.</summary>
+internal sealed class FakeInspection : IWorkerInspection
+{
+    private static readonly BatchView OneBatch = new(
+        12, 9, 3, 4, "committed", DateTimeOffset.FromUnixTimeMilliseconds(1_000), 0.5, 0.75, null, ["Account/alice"]);
+
+    public List<HealthCheck> HealthChecks { get; } = [new("log", true, "Reached.")];
+
+    public List<string> Asked { get; } = [];
+
+    public int LimitAsked { get; private set; }
+
+    public WorkerStatus Status() => new(
+        "w1", 4711, 4712, 0, 3, "daprd", "redis", "always", 12_500, "0.1.0", 90, 10, 2, 60, 30,
+        new Dictionary<string, long> { ["conflict"] = 7, ["application"] = 3 }, 12, 9120, 500, 499, 1, 44);
+
+    public IReadOnlyList<HealthCheck> Checks() => HealthChecks;
+
+    public IReadOnlyList<ActorTypeView> ActorTypes() =>
+        [new("Account", [new("Transfer", true, false, JsonDocument.Parse("{\"type\":\"object\"}").RootElement, null)])];
+
+    public Task<ActorView?> Actor(ActorKey actor, CancellationToken cancellation)
+    {
+        Asked.Add(actor.Id);
+        return Task.FromResult(actor.Type != "Account" ? null : new ActorView(
+            actor.Type, actor.Id, actor.Id == "new" ? null : JsonDocument.Parse("{\"balance\":1.50}").RootElement, 8, 12, "w1", true));
+    }
+
+    public Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation)
+    {
+        Asked.Add(actor.Id);
+        return Task.FromResult(actor.Type != "Account" ? null : new ScheduleView(
+            actor.Type, actor.Id, [new("pact", 13, 12, "executing", 1, 2, 0, 0), new("act", 4503599627370497, 0, "waiting", 0, 0, 12, 0)]));
+    }
+
+    public Task<IReadOnlyList<BatchView>> Batches(int limit, CancellationToken cancellation)
+    {
+        LimitAsked = limit;
+        return Task.FromResult<IReadOnlyList<BatchView>>([OneBatch]);
+    }
+
+    public Task<BatchView?> Batch(long bid, CancellationToken cancellation) => Task.FromResult(bid == 12 ? OneBatch : null);
+
+    public Task<IReadOnlyList<AbortView>> Aborts(int limit, CancellationToken cancellation)
+    {
+        LimitAsked = limit;
+        return Task.FromResult<IReadOnlyList<AbortView>>(
+            [new(DateTimeOffset.FromUnixTimeMilliseconds(2_000), "order-1", 14, "act", "Account/alice", "Transfer", "conflict", "older holder", true, ["Account/bob"], 11, 0, 0)]);
+    }
+}

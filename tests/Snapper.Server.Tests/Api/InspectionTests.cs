@@ -1,0 +1,227 @@
+using System.Text.RegularExpressions;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Inspection;
+using Snapper.Server.Api;
+using Xunit;
+
+namespace Snapper.Server.Tests.Api;
+
+/// <summary>Looking inside: health, status, actors, batches, aborts, metrics, and transactions by id.</summary>
+public sealed partial class InspectionTests
+{
+    [Theory]
+    [InlineData(Outcome.Committed)]
+    [InlineData(Outcome.InDoubt)]
+    [InlineData(Outcome.Running)]
+    public async Task A_transaction_asked_for_by_id_answers_200_whatever_became_of_it(Outcome outcome)
+    {
+        var door = new FakeDoor { OnFind = id => new TransactionEnvelope { Id = id, Outcome = outcome } };
+        await using var host = await ApiHost.Start(door);
+
+        var answer = await host.Get("/v1/transactions/order-1");
+
+        Assert.Equal(200, answer.Status);
+        Assert.Equal("application/json", answer.MediaType);
+        Assert.Equal("order-1", answer.String("id"));
+    }
+
+    [Fact]
+    public async Task An_unknown_id_answers_404()
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+
+        StatusTableTests.AssertProblem(await host.Get("/v1/transactions/order-1"), 404, "rejected");
+        StatusTableTests.AssertProblem(await host.Get("/v1/transactions/" + new string('x', 129)), 400, "rejected");
+    }
+
+    [Theory]
+    [InlineData("a/b")]
+    [InlineData("%2F")]
+    [InlineData("100%")]
+    [InlineData("a b+c?d#e")]
+    [InlineData("a||\"b\"")]
+    [InlineData("🏦")]
+    [InlineData("x/schedule")]
+    public async Task Ids_come_through_the_path_as_they_are(string id)
+    {
+        var inspection = new FakeInspection();
+        var door = new FakeDoor { OnFind = found => new TransactionEnvelope { Id = found, Outcome = Outcome.Running } };
+        await using var host = await ApiHost.Start(door, inspection);
+        var escaped = Uri.EscapeDataString(id);
+
+        var transaction = await host.Get($"/v1/transactions/{escaped}?x=1");
+        var actor = await host.Get($"/v1/actors/Account/{escaped}");
+        var schedule = await host.Get($"/v1/actors/Account/{escaped}/schedule");
+
+        Assert.Equal(id, transaction.String("id"));
+        Assert.Equal(id, actor.String("id"));
+        Assert.True(actor.Json.TryGetProperty("state", out _));
+        Assert.Equal(id, schedule.String("id"));
+        Assert.True(schedule.Json.TryGetProperty("entries", out _));
+    }
+
+    [Fact]
+    public async Task An_actor_shows_its_durable_state()
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+
+        Assert.Equal(
+            """{"type":"Account","id":"alice","state":{"balance":1.50},"version":8,"lastBatch":12,"worker":"w1","resident":true}""",
+            (await host.Get("/v1/actors/Account/alice")).Text);
+        Assert.Contains("\"state\":null", (await host.Get("/v1/actors/Account/new")).Text, StringComparison.Ordinal);
+        Assert.Equal(404, (await host.Get("/v1/actors/Nobody/alice")).Status);
+        Assert.Equal(404, (await host.Get("/v1/actors/Nobody/alice/schedule")).Status);
+        Assert.Equal(400, (await host.Get("/v1/actors/Account")).Status);
+        Assert.Equal(400, (await host.Get("/v1/actors/Account/")).Status);
+        Assert.Equal(400, (await host.Get("/v1/actors/Account/schedule")).Status);
+        Assert.Equal(400, (await host.Get("/v1/actors/Acc%20ount/alice")).Status);
+    }
+
+    [Fact]
+    public async Task A_schedule_shows_its_entries_in_order()
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+
+        Assert.Equal(
+            """{"type":"Account","id":"alice","entries":[{"kind":"pact","transaction":13,"batch":12,"state":"executing","calls":1,"declared":2,"ahead":0,"behind":0},{"kind":"act","transaction":4503599627370497,"batch":0,"state":"waiting","calls":0,"declared":0,"ahead":12,"behind":0}]}""",
+            (await host.Get("/v1/actors/Account/alice/schedule")).Text);
+    }
+
+    [Fact]
+    public async Task Status_and_actor_types_have_the_fields_of_the_contract()
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+
+        Assert.Equal(
+            """{"worker":"w1","pid":4711,"sidecarPid":4712,"redisPid":null,"epoch":3,"dapr":"daprd","log":"redis","durability":"always","uptimeMs":12500,"version":"0.1.0","committed":90,"aborted":10,"inFlight":2,"committedPact":60,"committedAct":30,"abortsByReason":{"conflict":7,"application":3},"batches":12,"highestCommittedBatch":9120,"logPosition":500,"durablePosition":499,"undos":1,"residentActors":44}""",
+            (await host.Get("/v1/status")).Text);
+        Assert.Equal(
+            """{"types":[{"type":"Account","methods":[{"name":"Transfer","mayAbort":true,"readOnly":false,"input":{"type":"object"},"result":null}]}]}""",
+            (await host.Get("/v1/actor-types")).Text);
+    }
+
+    [Fact]
+    public async Task Batches_and_aborts_are_listed_up_to_a_limit()
+    {
+        var inspection = new FakeInspection();
+        await using var host = await ApiHost.Start(new FakeDoor(), inspection);
+        const string batch = """{"batch":12,"previousBatch":9,"transactions":3,"actors":4,"state":"committed","formedAtMs":1000,"completedMs":0.5,"queuedMs":0.75,"committedMs":null,"waitingFor":["Account/alice"]}""";
+
+        Assert.Equal($$"""{"batches":[{{batch}}]}""", (await host.Get("/v1/batches?limit=7")).Text);
+        Assert.Equal(7, inspection.LimitAsked);
+        Assert.Equal(batch, (await host.Get("/v1/batches/12")).Text);
+        Assert.Equal(
+            """{"aborts":[{"atMs":2000,"id":"order-1","transaction":14,"mode":"act","root":"Account/alice","method":"Transfer","reason":"conflict","message":"older holder","repeated":true,"actors":["Account/bob"],"blocker":11,"floor":0,"ceil":0}]}""",
+            (await host.Get("/v1/aborts")).Text);
+        Assert.Equal(50, inspection.LimitAsked);
+        Assert.Equal(404, (await host.Get("/v1/batches/13")).Status);
+        foreach (var wrong in (string[])["/v1/batches/x", "/v1/batches/-1", "/v1/batches?limit=0", "/v1/batches?limit=1001", "/v1/aborts?limit=x", "/v1/aborts?limit=1&limit=2"])
+        {
+            var answer = await host.Get(wrong);
+            Assert.Equal(400, answer.Status);
+            Assert.Equal("application/problem+json", answer.MediaType);
+        }
+    }
+
+    [Fact]
+    public async Task Readiness_follows_the_checks_and_the_door()
+    {
+        var inspection = new FakeInspection();
+        var door = new DoorSwitch();
+        await using var host = await ApiHost.Start(door, inspection);
+
+        var starting = await host.Get("/readyz");
+        door.Open(new FakeDoor());
+        var ready = await host.Get("/readyz");
+        inspection.HealthChecks[0] = new HealthCheck("log", false, "Redis does not answer.");
+        var unreachable = await host.Get("/readyz");
+        var alive = await host.Get("/healthz");
+
+        Assert.Equal(503, starting.Status);
+        Assert.False(starting.Json.GetProperty("checks").GetProperty("door").GetProperty("healthy").GetBoolean());
+        Assert.Equal(200, ready.Status);
+        Assert.Equal(503, unreachable.Status);
+        Assert.Equal("Redis does not answer.", unreachable.Json.GetProperty("checks").GetProperty("log").GetProperty("detail").GetString());
+        Assert.Equal(200, alive.Status);
+    }
+
+    [Fact]
+    public async Task Liveness_asks_what_the_host_says()
+    {
+        var options = new ApiOptions { Liveness = () => [new HealthCheck("executors", false, "Executor 1 is blocked.")] };
+        await using var host = await ApiHost.Start(new FakeDoor(), options: options);
+
+        Assert.Equal(503, (await host.Get("/healthz")).Status);
+    }
+
+    [Fact]
+    public async Task Metrics_are_prometheus_text()
+    {
+        var inspection = new FakeInspection();
+        inspection.HealthChecks.Add(new HealthCheck("odd \"name\"\\\n", false, ""));
+        await using var host = await ApiHost.Start(new FakeDoor(), inspection);
+
+        var answer = await host.Get("/metrics");
+
+        Assert.Equal(200, answer.Status);
+        Assert.Equal("text/plain", answer.MediaType);
+        Assert.Contains("snapper_transactions_total{mode=\"pact\",outcome=\"committed\"} 60\n", answer.Text, StringComparison.Ordinal);
+        Assert.Contains("snapper_transaction_aborts_total{reason=\"conflict\"} 7\n", answer.Text, StringComparison.Ordinal);
+        Assert.Contains("snapper_health_check{check=\"odd \\\"name\\\"\\\\\\n\"} 0\n", answer.Text, StringComparison.Ordinal);
+        Assert.Contains("process_cpu_seconds_total ", answer.Text, StringComparison.Ordinal);
+
+        // Every sample stands under the head of its family, and every family has one head.
+        var families = new HashSet<string>();
+        string? family = null;
+        foreach (var line in answer.Text.TrimEnd('\n').Split('\n'))
+        {
+            if (line.StartsWith("# TYPE ", StringComparison.Ordinal))
+            {
+                family = line.Split(' ')[2];
+                Assert.True(families.Add(family), $"{family} has two heads.");
+            }
+            else if (!line.StartsWith("# HELP ", StringComparison.Ordinal))
+            {
+                var sample = Sample().Match(line);
+                Assert.True(sample.Success, $"Not a sample: {line}");
+                Assert.Equal(family, sample.Groups[1].Value);
+            }
+        }
+    }
+
+    [Fact]
+    public async Task Http_2_without_tls_is_served_on_its_own_port()
+    {
+        await using var host = await ApiHost.Start(new FakeDoor(), http2: true);
+        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(host.Http2Address!, "/v1/transactions"))
+        {
+            Version = new Version(2, 0),
+            VersionPolicy = HttpVersionPolicy.RequestVersionExact,
+            Content = new StringContent("""{"actor":{"type":"Account","id":"alice"},"method":"M"}"""),
+        };
+
+        using var response = await host.Client.SendAsync(request);
+
+        Assert.Equal(200, (int)response.StatusCode);
+        Assert.Equal(new Version(2, 0), response.Version);
+    }
+
+    [Fact]
+    public async Task Headers_tell_the_caller_and_the_trace()
+    {
+        var door = new FakeDoor();
+        await using var host = await ApiHost.Start(door);
+        using var content = new StringContent("""{"actor":{"type":"Account","id":"alice"},"method":"M"}""");
+        content.Headers.Add("dapr-caller-app-id", "shop");
+        content.Headers.Add("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+
+        (await host.Client.PostAsync(new Uri("/v1/transactions", UriKind.Relative), content)).Dispose();
+
+        Assert.True(door.Requests.TryDequeue(out var request));
+        Assert.Equal("shop", request.Caller);
+        Assert.Equal("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", request.TraceParent);
+    }
+
+    [GeneratedRegex("""^([a-z_]+)(\{([a-z_]+="([^"\\\n]|\\["\\n])*",?)+\})? [0-9.E+-]+$""")]
+    private static partial Regex Sample();
+}
