@@ -22,7 +22,7 @@ public enum AnomalyKind
     /// <summary>G1b: a transaction read some of another one's appends to a key but not the last.</summary>
     IntermediateRead,
 
-    /// <summary>A transaction did not see its own appends, saw them too early, or two reads of one key differ by more than its own appends.</summary>
+    /// <summary>A transaction did not see its own appends, saw them too early or in another order, or two of its reads of one key differ by more than its own appends.</summary>
     Internal,
 
     /// <summary>Two reads of one key, neither a prefix of the other: there is no single order of versions.</summary>

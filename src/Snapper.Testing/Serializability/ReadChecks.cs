@@ -30,6 +30,11 @@ internal sealed class ReadChecks
             {
                 Check(transaction);
             }
+
+            if (order.Counts[transaction] && !history.IsParallel(transaction))
+            {
+                CheckAppendOrder(transaction);
+            }
         }
     }
 
@@ -61,6 +66,24 @@ internal sealed class ReadChecks
             CheckRepeatable(operation, first, external);
             ExternalVersion[operation] = external;
             CheckIntermediate(operation, external);
+        }
+    }
+
+    /// <summary>Appends of one transaction to one key must stand in the order in which it made them, none left out before one that was seen.</summary>
+    private void CheckAppendOrder(int transaction)
+    {
+        var end = _history.FirstOperation[transaction + 1];
+        for (var operation = _history.FirstOperation[transaction]; operation < end; operation++)
+        {
+            for (var later = operation + 1; later < end && _history.OperationIsAppend[operation] && !_order.SeenElsewhere[operation]; later++)
+            {
+                if (IsAppendTo(later, operation) && _order.Position[later] is var position and > 0
+                    && (_order.Position[operation] == 0 || _order.Position[operation] > position))
+                {
+                    ReportAppendOrder(transaction, operation, later);
+                    return;
+                }
+            }
         }
     }
 
@@ -170,8 +193,25 @@ internal sealed class ReadChecks
         }
     }
 
-    private bool IsAppendTo(int operation, int read) =>
-        _history.OperationIsAppend[operation] && _history.OperationKeys[operation] == _history.OperationKeys[read];
+    private bool IsAppendTo(int operation, int other) =>
+        _history.OperationIsAppend[operation] && _history.OperationKeys[operation] == _history.OperationKeys[other];
+
+    private void ReportAppendOrder(int transaction, int append, int later)
+    {
+        if (!_anomalies.Count(AnomalyKind.Internal))
+        {
+            return;
+        }
+
+        var trunk = _history.Key(_history.OperationKeys[append]);
+        var reader = _order.TransactionOf[trunk.LongestRead];
+        _anomalies.Explain(
+            AnomalyKind.Internal,
+            $"{_history.Id(transaction)} appended {_history.OperationValues[append]} to {trunk.Name} before {_history.OperationValues[later]}, " +
+            $"but {_narrator.ReadBy(trunk.LongestRead)}.\n{_narrator.Describe(transaction, reader)}",
+            _history.Id(transaction),
+            _history.Id(reader));
+    }
 
     private void Report(int read, string why)
     {
