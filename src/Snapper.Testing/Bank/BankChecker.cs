@@ -60,9 +60,13 @@ public sealed class BankChecker
         {
             case BankMethod.Balance:
                 break;
-            case BankMethod.DepositChecking or BankMethod.TransactSavings:
+            case BankMethod.DepositChecking:
                 Change(operation.Account, operation.Amount, 0, certain);
                 Grow(operation.Amount, 0, certain);
+                break;
+            case BankMethod.TransactSavings:
+                Change(operation.Account, -operation.Amount, 0, certain);
+                Grow(-operation.Amount, 0, certain);
                 break;
             case BankMethod.WriteCheck:
                 Change(operation.Account, -operation.Amount, 1, certain);
@@ -98,7 +102,7 @@ public sealed class BankChecker
 
     private void CheckAnswer(BankOperation operation)
     {
-        var mayBeNegative = operation.Method is BankMethod.Balance or BankMethod.WriteCheck or BankMethod.DepositChecking or BankMethod.Amalgamate;
+        var mayBeNegative = operation.Method is BankMethod.Balance or BankMethod.WriteCheck or BankMethod.DepositChecking;
         if (operation.Result is null)
         {
             _problems.Add($"{operation.Id} ({operation.Method} on {operation.Account}) committed without a result.");

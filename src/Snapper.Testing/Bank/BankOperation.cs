@@ -11,7 +11,7 @@ public enum BankMethod
     /// <summary>Adds to checking.</summary>
     DepositChecking,
 
-    /// <summary>Adds to savings.</summary>
+    /// <summary>Takes from savings, which may not go below 0.</summary>
     TransactSavings,
 
     /// <summary>Takes from checking, and 1 more when both balances together do not cover it.</summary>
