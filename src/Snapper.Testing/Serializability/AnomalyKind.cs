@@ -1,0 +1,54 @@
+namespace Snapper.Testing.Serializability;
+
+/// <summary>
+/// What can be wrong with a history: first what single reads show, then Adya's cycles from the worst to the mildest. A cycle is filed under
+/// the first of these names that fits. The <c>RealTime</c> ones need at least one edge "was acknowledged before the other was invoked":
+/// such a history is serializable perhaps, but not strictly.
+/// </summary>
+public enum AnomalyKind
+{
+    /// <summary>A read returned the same element twice: an append took effect more than once.</summary>
+    DuplicateAppend,
+
+    /// <summary>An acknowledged append is missing from a read that was invoked after the acknowledgement, and from all later ones.</summary>
+    LostAppend,
+
+    /// <summary>A read returned an element that nobody appended.</summary>
+    PhantomAppend,
+
+    /// <summary>G1a: a committed transaction read what an aborted one had appended.</summary>
+    AbortedRead,
+
+    /// <summary>G1b: a transaction read some of another one's appends to a key but not the last.</summary>
+    IntermediateRead,
+
+    /// <summary>A transaction did not see its own appends, saw them too early or in another order, or two of its reads of one key differ by more than its own appends.</summary>
+    Internal,
+
+    /// <summary>Two reads of one key, neither a prefix of the other: there is no single order of versions.</summary>
+    IncompatibleOrder,
+
+    /// <summary>G0, write cycle: only write-write edges.</summary>
+    G0,
+
+    /// <summary>G1c, circular information flow: write-write and write-read edges.</summary>
+    G1c,
+
+    /// <summary>G-single, for example read skew or a lost update: exactly one anti-dependency (read-write) edge.</summary>
+    GSingle,
+
+    /// <summary>G2, for example write skew: two or more anti-dependency edges.</summary>
+    G2,
+
+    /// <summary>G0 with real-time edges.</summary>
+    G0RealTime,
+
+    /// <summary>G1c with real-time edges: a read of the future.</summary>
+    G1cRealTime,
+
+    /// <summary>G-single with real-time edges, for example a stale read.</summary>
+    GSingleRealTime,
+
+    /// <summary>G2 with real-time edges.</summary>
+    G2RealTime,
+}

@@ -1,0 +1,35 @@
+namespace Snapper.Integration.Tests.Harness;
+
+/// <summary>The programs that the real system needs, looked for where the command line looks: the variable, PATH, Dapr's own folder.</summary>
+internal static class ServerPrograms
+{
+    private static readonly (string Program, string Variable)[] Needed =
+        [("redis-server", "SNAPPER_REDIS_SERVER"), ("daprd", "SNAPPER_DAPRD"), ("placement", "SNAPPER_PLACEMENT")];
+
+    /// <summary>Null when all are there; otherwise names each that is not.</summary>
+    public static string? Missing { get; } = FindMissing();
+
+    /// <summary>True where a test that cannot run must fail.</summary>
+    public static bool MustBeThere { get; } = string.Equals(Environment.GetEnvironmentVariable("CI"), "true", StringComparison.OrdinalIgnoreCase);
+
+    private static string? FindMissing()
+    {
+        var missing = Needed.Where(needed => !IsThere(needed.Program, needed.Variable)).Select(needed => $"{needed.Program} ({needed.Variable}, PATH or ~/.dapr/bin)").ToArray();
+        return missing.Length == 0 ? null : $"not run, for want of {string.Join(", ", missing)}";
+    }
+
+    private static bool IsThere(string program, string variable)
+    {
+        if (Environment.GetEnvironmentVariable(variable) is { Length: > 0 } named)
+        {
+            return File.Exists(named);
+        }
+
+        var folders = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
+            .Append(Path.Combine(Environment.GetEnvironmentVariable("DAPR_RUNTIME_PATH") is { Length: > 0 } runtime ? runtime : Home, ".dapr", "bin"))
+            .Append(Path.Combine(Home, ".dapr", "bin"));
+        return folders.Any(folder => File.Exists(Path.Combine(folder, program)));
+    }
+
+    private static string Home => Environment.GetFolderPath(Environment.SpecialFolder.UserProfile);
+}

@@ -1,0 +1,48 @@
+using Xunit;
+using Xunit.Abstractions;
+using Xunit.Sdk;
+
+namespace Snapper.Integration.Tests.Harness;
+
+/// <summary>Marks a test class whose system is the real daprd and Redis.</summary>
+[AttributeUsage(AttributeTargets.Class)]
+internal sealed class OnDaprAndRedisAttribute : Attribute;
+
+/// <summary>
+/// A test of a running system. In a class marked <see cref="OnDaprAndRedisAttribute"/> it is shown as not run, with the reason, where servers are missing;
+/// with <c>CI=true</c> it fails there instead.
+/// </summary>
+[AttributeUsage(AttributeTargets.Method)]
+[XunitTestCaseDiscoverer("Snapper.Integration.Tests.Harness.SystemFactDiscoverer", "Snapper.Integration.Tests")]
+public sealed class SystemFactAttribute : FactAttribute;
+
+/// <summary>Finds the tests marked <see cref="SystemFactAttribute"/>.</summary>
+public sealed class SystemFactDiscoverer(IMessageSink diagnostics) : IXunitTestCaseDiscoverer
+{
+    /// <inheritdoc/>
+    public IEnumerable<IXunitTestCase> Discover(ITestFrameworkDiscoveryOptions discoveryOptions, ITestMethod testMethod, IAttributeInfo factAttribute) =>
+        [new SystemTestCase(diagnostics, discoveryOptions.MethodDisplayOrDefault(), discoveryOptions.MethodDisplayOptionsOrDefault(), testMethod)];
+}
+
+/// <summary>A test case that knows what its class needs; a base class's test runs in several derived ones.</summary>
+public sealed class SystemTestCase : XunitTestCase
+{
+    /// <summary>For the test runner.</summary>
+    [Obsolete("Called by the deserializer.")]
+    public SystemTestCase()
+    {
+    }
+
+    /// <summary>Creates the case.</summary>
+    public SystemTestCase(IMessageSink diagnostics, TestMethodDisplay display, TestMethodDisplayOptions displayOptions, ITestMethod method)
+        : base(diagnostics, display, displayOptions, method)
+    {
+    }
+
+    /// <inheritdoc/>
+    protected override string GetSkipReason(IAttributeInfo factAttribute)
+    {
+        var needsServers = TestMethod.TestClass.Class.GetCustomAttributes(typeof(OnDaprAndRedisAttribute)).Any();
+        return needsServers && !ServerPrograms.MustBeThere && ServerPrograms.Missing is { } missing ? missing : base.GetSkipReason(factAttribute);
+    }
+}

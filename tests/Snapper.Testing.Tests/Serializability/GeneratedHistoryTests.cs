@@ -1,0 +1,77 @@
+using Snapper.Testing.Histories;
+using Snapper.Testing.Serializability;
+using Xunit;
+
+namespace Snapper.Testing.Tests.Serializability;
+
+public sealed class GeneratedHistoryTests
+{
+    private const int Seeds = 40;
+
+    public static TheoryData<string> Corruptions => [.. Corruption.All.Select(corruption => corruption.Name)];
+
+    [Fact]
+    public void Overlapping_but_serial_histories_pass()
+    {
+        for (var seed = 0; seed < 200; seed++)
+        {
+            var history = ToHistory(new SerialHistories(seed) { Keys = 1 + seed % 9, Processes = 1 + seed % 20 }.Make(300), seed);
+
+            var report = SerializabilityChecker.Check(history);
+
+            Assert.True(report.Passed, $"seed {seed}: {report}");
+            Assert.True(report.Statistics.Reads > 100, $"seed {seed}: only {report.Statistics.Reads} reads, so the check proves nothing.");
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Corruptions))]
+    public void A_planted_violation_is_found_and_named(string name)
+    {
+        var corruption = Corruption.All.Single(corruption => corruption.Name == name);
+        var planted = 0;
+        for (var seed = 0; seed < Seeds; seed++)
+        {
+            var transactions = new SerialHistories(seed) { Keys = 4 }.Make(200);
+            if (!corruption.Plant(transactions, new Random(seed)))
+            {
+                continue;
+            }
+
+            planted++;
+            var report = SerializabilityChecker.Check(ToHistory(transactions, seed));
+
+            Assert.True(
+                report.Counts.Keys.Intersect(corruption.Expected).Any(),
+                $"seed {seed}, {name}: expected one of {string.Join(", ", corruption.Expected)}, found {report}");
+        }
+
+        Assert.True(planted > Seeds / 2, $"{name} could be planted in only {planted} of {Seeds} histories.");
+    }
+
+    [Fact]
+    public void Every_explained_cycle_is_a_circle_of_distinct_transactions()
+    {
+        for (var seed = 0; seed < Seeds; seed++)
+        {
+            var transactions = new SerialHistories(seed) { Keys = 4 }.Make(200);
+            Corruption.All[seed % 2].Plant(transactions, new Random(seed));
+            foreach (var anomaly in SerializabilityChecker.Check(ToHistory(transactions, seed)).Anomalies.Where(anomaly => anomaly.Kind >= AnomalyKind.G0))
+            {
+                Assert.InRange(anomaly.Transactions.Count, 2, 200);
+                Assert.Equal(anomaly.Transactions.Count, anomaly.Transactions.Distinct().Count());
+                Assert.All(anomaly.Transactions, id => Assert.Contains(id, anomaly.Explanation, StringComparison.Ordinal));
+            }
+        }
+    }
+
+    /// <summary>Adds in another order than that of execution: the verdict must not depend on it.</summary>
+    private static History ToHistory(List<ObservedTransaction> transactions, int seed)
+    {
+        var shuffled = transactions.ToArray();
+        new Random(seed).Shuffle(shuffled);
+        var history = new History();
+        Array.ForEach(shuffled, history.Add);
+        return history;
+    }
+}
