@@ -55,6 +55,7 @@ public sealed class WorkerSetup
     {
         NumberHandling = System.Text.Json.Serialization.JsonNumberHandling.Strict,
         MaxDepth = 64,
+        TypeInfoResolver = new System.Text.Json.Serialization.Metadata.DefaultJsonTypeInfoResolver(),
         RespectRequiredConstructorParameters = true,
         RespectNullableAnnotations = true,
         AllowDuplicateProperties = false,
