@@ -184,22 +184,16 @@ public sealed class LogWriter : IAsyncDisposable
     /// <summary>Stops. What is queued and not yet flushed is dropped: drain first. Waits for an append that is in flight.</summary>
     public async ValueTask DisposeAsync()
     {
-        bool endNow;
-        List<TaskCompletionSource> drains = [];
+        bool first, endNow;
+        List<TaskCompletionSource> drains;
         lock (_gate)
         {
-            if (_disposed)
-            {
-                endNow = false;
-            }
-            else
-            {
-                _disposed = true;
-                endNow = !_pumping || _waitingToRetry;
-                _waitingToRetry = false;
-                drains.AddRange(_drains.ConvertAll(d => d.Done));
-                _drains.Clear();
-            }
+            first = !_disposed;
+            _disposed = true;
+            endNow = first && (!_pumping || _waitingToRetry);
+            _waitingToRetry = false;
+            drains = _drains.ConvertAll(d => d.Done);
+            _drains.Clear();
         }
 
         foreach (var drain in drains)
@@ -212,10 +206,17 @@ public sealed class LogWriter : IAsyncDisposable
             _ended.TrySetResult();
         }
 
-        await _disposal.CancelAsync();
-        await _ended.Task;
-        await _retryTimer.DisposeAsync();
-        _disposal.Dispose();
+        if (first)
+        {
+            await _disposal.CancelAsync();
+            await _ended.Task;
+            await _retryTimer.DisposeAsync();
+            _disposal.Dispose();
+        }
+        else
+        {
+            await _ended.Task;
+        }
     }
 
     /// <summary>The group that took the record's bytes; its count and tickets are the caller's to raise.</summary>
