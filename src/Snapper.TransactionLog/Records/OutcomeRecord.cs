@@ -38,4 +38,20 @@ public sealed class OutcomeRecord
 
     /// <summary>Aborted: where; else null.</summary>
     public ActorKey? AbortActor { get; init; }
+
+    /// <summary>The same with its payload copied, so that it does not keep a whole group in memory.</summary>
+    internal OutcomeRecord WithPayloadOfItsOwn() => new()
+    {
+        RequestId = RequestId,
+        IsCallerKey = IsCallerKey,
+        RequestHash = RequestHash,
+        IsAct = IsAct,
+        Transaction = Transaction,
+        Batch = Batch,
+        Attempts = Attempts,
+        AtUnixMs = AtUnixMs,
+        Abort = Abort,
+        Payload = Payload.ToArray(),
+        AbortActor = AbortActor,
+    };
 }

@@ -1,0 +1,452 @@
+using Snapper.Protocol;
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog.Records;
+using Snapper.TransactionLog.Recovery;
+
+namespace Snapper.TransactionLog.Checkpointing;
+
+/// <summary>
+/// Folds durable changes into the actors' stored states and trims the log behind them (L7, L8): first the states, then the
+/// outcomes of callers' keys, then the trim, so that a crash between leaves everything in at least one place.
+/// </summary>
+/// <remarks>
+/// Thread-safe. Nothing runs while there is nothing to fold. What could not be folded stays pending and is tried again one
+/// interval later; a fence or a gap stops it for good. Its continuations follow the caller's context, so that a simulator can
+/// run it on one thread; a server should start it from a thread without one.
+/// </remarks>
+public sealed class Checkpointer : IAsyncDisposable
+{
+    private readonly ITransactionLog _log;
+    private readonly IStateStore _store;
+    private readonly CheckpointerOptions _options;
+    private readonly long _epoch;
+    private readonly ITimer _timer;
+    private readonly CancellationTokenSource _disposal = new();
+    private readonly Lock _gate = new();
+
+    // Guarded by the gate.
+    private Dictionary<ActorKey, PendingActor> _dirty = [];
+    private Dictionary<ActorKey, PendingActor> _folding = [];
+    private List<OutcomeRecord> _outcomes = [];
+    private Task _running = Task.CompletedTask;
+    private LogWatermarks _marks;
+    private long _lastSequence;
+    private long _trimmedBelow;
+    private long _unfoldedBytes;
+    private bool _started;
+    private bool _armed;
+    private bool _disposed;
+
+    /// <summary>Continues after a recovery, which has folded everything that the log held.</summary>
+    /// <param name="log">The opened log; not disposed here.</param>
+    /// <param name="store">Its store; not disposed here.</param>
+    /// <param name="opening">What opening the log told.</param>
+    /// <param name="recovered">What recovery found: its outcomes of callers' keys are copied out before their records are trimmed.</param>
+    /// <param name="options">When and how much.</param>
+    /// <param name="time">For the interval.</param>
+    public Checkpointer(
+        ITransactionLog log, IStateStore store, LogOpening opening, RecoverySummary recovered, CheckpointerOptions options, TimeProvider time)
+    {
+        ArgumentNullException.ThrowIfNull(log);
+        ArgumentNullException.ThrowIfNull(store);
+        ArgumentNullException.ThrowIfNull(opening);
+        ArgumentNullException.ThrowIfNull(recovered);
+        ArgumentNullException.ThrowIfNull(options);
+        ArgumentNullException.ThrowIfNull(time);
+        _log = log;
+        _store = store;
+        _options = options;
+        _epoch = opening.Epoch;
+        _lastSequence = opening.NextSequence - 1;
+        _trimmedBelow = opening.FirstSequence;
+        _marks = opening.Watermarks.Max(new LogWatermarks(recovered.HighestTransaction, recovered.HighestActCounter));
+        _outcomes.AddRange(recovered.CallerOutcomes);
+        _timer = time.CreateTimer(static c => ((Checkpointer)c!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>Actors with a durable change that is not folded.</summary>
+    public int PendingActors
+    {
+        get
+        {
+            lock (_gate)
+            {
+                var both = 0;
+                foreach (var actor in _folding.Keys)
+                {
+                    both += _dirty.ContainsKey(actor) ? 1 : 0;
+                }
+
+                return _dirty.Count + _folding.Count - both;
+            }
+        }
+    }
+
+    /// <summary>Rough bytes of records heard of since the last fold.</summary>
+    public long UnfoldedBytes => Volatile.Read(ref _unfoldedBytes);
+
+    /// <summary>Records below this number are folded and trimmed (whole groups; a backend may keep a little more).</summary>
+    public long TrimmedBelow => Volatile.Read(ref _trimmedBelow);
+
+    /// <summary>Folds that ended well.</summary>
+    public long Checkpoints { get; private set; }
+
+    /// <summary>Actors' states handed to the store, since the start.</summary>
+    public long FoldedActors { get; private set; }
+
+    /// <summary>Outcomes copied out of the log, since the start.</summary>
+    public long SavedOutcomes { get; private set; }
+
+    /// <summary>Why the last fold failed; null: it did not.</summary>
+    public string? LastError { get; private set; }
+
+    /// <summary><see cref="AppendStatus.Fenced"/> or <see cref="AppendStatus.Gap"/>: it stopped for good; null: it works.</summary>
+    public AppendStatus? Stopped { get; private set; }
+
+    /// <summary>Hears, once, that it stopped for good; the worker must drop its memory and recover.</summary>
+    public Action<AppendStatus, string>? OnStopped { get; init; }
+
+    /// <summary>
+    /// True when no durable change of the actor waits to be folded. It knows what <see cref="OnDurable"/> told: whoever asks
+    /// must know that the actor has no change that is still on its way to the log.
+    /// </summary>
+    public bool IsFolded(ActorKey actor)
+    {
+        lock (_gate)
+        {
+            return !_dirty.ContainsKey(actor) && !_folding.ContainsKey(actor);
+        }
+    }
+
+    /// <summary>From now on folds happen by themselves.</summary>
+    public void Start()
+    {
+        bool arm;
+        lock (_gate)
+        {
+            _started = true;
+            arm = _lastSequence >= _trimmedBelow && TakeArm();
+        }
+
+        if (arm)
+        {
+            Arm(_options.Interval);
+        }
+    }
+
+    /// <summary>Takes in a record that is durable; every record once, in the order of their numbers. The record object is not kept.</summary>
+    /// <exception cref="ProtocolViolationException">The number or an actor's version does not follow the one before it.</exception>
+    public void OnDurable(LogRecord record, long sequence)
+    {
+        ArgumentNullException.ThrowIfNull(record);
+        bool arm, now;
+        lock (_gate)
+        {
+            if (sequence != _lastSequence + 1)
+            {
+                throw new ProtocolViolationException($"The checkpointer was told of record {sequence} after {_lastSequence}.");
+            }
+
+            _lastSequence = sequence;
+            long bytes = 64;
+            switch (record)
+            {
+                case LocalBatchCommitted batch:
+                    _marks = _marks.Max(new LogWatermarks(batch.LastTransaction.Value, 0));
+                    bytes += Add(batch.Changes, sequence);
+                    for (var i = 0; i < batch.Outcomes.Count; i++)
+                    {
+                        bytes += Add(batch.Outcomes[i]);
+                    }
+
+                    break;
+                case ActCommitted act:
+                    _marks = _marks.Max(new LogWatermarks(0, act.Transaction.Counter));
+                    bytes += Add(act.Changes, sequence);
+                    bytes += act.Outcome is null ? 0 : Add(act.Outcome);
+                    break;
+                default:
+                    throw new ProtocolViolationException($"The checkpointer knows no record of type {record.GetType().Name}.");
+            }
+
+            // Once per crossing: the fold that it starts takes everything that has gathered.
+            now = _started && Stopped is null && _unfoldedBytes < _options.UnfoldedBytesMax && _unfoldedBytes + bytes >= _options.UnfoldedBytesMax;
+            Volatile.Write(ref _unfoldedBytes, _unfoldedBytes + bytes);
+            arm = TakeArm();
+        }
+
+        if (now)
+        {
+            Arm(TimeSpan.Zero);
+        }
+        else if (arm)
+        {
+            Arm(_options.Interval);
+        }
+    }
+
+    /// <summary>
+    /// Folds everything heard of before the call, and trims. Never throws for a store or log that fails: see
+    /// <see cref="LastError"/>; what was not folded stays pending.
+    /// </summary>
+    public async Task FoldNow()
+    {
+        // One at a time; a second call waits and then folds what has come since.
+        var mine = new TaskCompletionSource();
+        Task before;
+        lock (_gate)
+        {
+            before = _running;
+            _running = mine.Task;
+        }
+
+        await before;
+        try
+        {
+            await FoldOnce();
+        }
+        finally
+        {
+            mine.SetResult();
+        }
+    }
+
+    /// <summary>Stops folding and waits for a fold that runs. Does not fold what is pending: the log has it.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        Task running;
+        lock (_gate)
+        {
+            if (_disposed)
+            {
+                return;
+            }
+
+            _disposed = true;
+            running = _running;
+        }
+
+        await _disposal.CancelAsync();
+        await running;
+        await _timer.DisposeAsync();
+        _disposal.Dispose();
+    }
+
+    private long Add(IReadOnlyList<ActorChange> changes, long sequence)
+    {
+        long bytes = 0;
+        for (var i = 0; i < changes.Count; i++)
+        {
+            var change = changes[i];
+            if (!_dirty.TryGetValue(change.Actor, out var pending))
+            {
+                _dirty.Add(change.Actor, pending = new PendingActor());
+                if (_folding.TryGetValue(change.Actor, out var earlier) && earlier.To + 1 != change.Version)
+                {
+                    throw OutOfOrder(change, earlier.To, sequence);
+                }
+            }
+
+            if (!pending.Add(change))
+            {
+                throw OutOfOrder(change, pending.To, sequence);
+            }
+
+            for (var f = 0; f < change.Fields.Count; f++)
+            {
+                bytes += 48 + (change.Fields[f].Value?.Length ?? 0);
+            }
+        }
+
+        return bytes;
+    }
+
+    private long Add(OutcomeRecord outcome)
+    {
+        // Generated ids are asked for only until answered (I3): they go with the record.
+        if (outcome.IsCallerKey)
+        {
+            _outcomes.Add(outcome);
+        }
+
+        return 96 + outcome.Payload.Length;
+    }
+
+    private static ProtocolViolationException OutOfOrder(ActorChange change, long before, long sequence) =>
+        new($"Record {sequence} brings actor {change.Actor} to version {change.Version}; the change before it made version {before}.");
+
+    /// <summary>True: the caller must set the timer.</summary>
+    private bool TakeArm() => _started && !_armed && !_disposed && Stopped is null && (_armed = true);
+
+    private void Arm(TimeSpan delay)
+    {
+        try
+        {
+            _timer.Change(delay, Timeout.InfiniteTimeSpan);
+        }
+        catch (ObjectDisposedException)
+        {
+            // Disposed of meanwhile: nothing is folded any more.
+        }
+    }
+
+    private void OnDue()
+    {
+        lock (_gate)
+        {
+            _armed = false;
+            if (_disposed || Stopped is not null)
+            {
+                return;
+            }
+        }
+
+        _ = FoldNow();
+    }
+
+    private async Task FoldOnce()
+    {
+        Dictionary<ActorKey, PendingActor> folding;
+        List<OutcomeRecord> outcomes;
+        LogWatermarks marks;
+        long last, bytes;
+        lock (_gate)
+        {
+            if (_disposed || Stopped is not null || _lastSequence < _trimmedBelow)
+            {
+                return;
+            }
+
+            (folding, _dirty) = (_dirty, _folding);
+            _folding = folding;
+            (outcomes, _outcomes) = (_outcomes, []);
+            (marks, last, bytes) = (_marks, _lastSequence, _unfoldedBytes);
+            Volatile.Write(ref _unfoldedBytes, 0);
+        }
+
+        AppendResult result;
+        try
+        {
+            result = await FoldAndTrim(folding, outcomes, last, marks);
+        }
+        catch (Exception error)
+        {
+            // Kept in LastError and tried again; a checkpoint that is late costs memory and recovery time, nothing else.
+            result = new AppendResult(AppendStatus.Refused, $"{error.GetType().Name}: {error.Message}");
+        }
+
+        if (result.Status == AppendStatus.Appended)
+        {
+            Succeeded(folding, outcomes, last);
+        }
+        else
+        {
+            Failed(folding, outcomes, bytes, result);
+        }
+    }
+
+    private async Task<AppendResult> FoldAndTrim(
+        Dictionary<ActorKey, PendingActor> folding, List<OutcomeRecord> outcomes, long last, LogWatermarks marks)
+    {
+        var chunk = new List<StateFold>();
+        var chunkBytes = 0;
+        foreach (var (actor, pending) in folding)
+        {
+            chunk.Add(pending.ToFold(actor));
+            chunkBytes += pending.Bytes;
+            if (chunkBytes >= _options.ChunkBytes)
+            {
+                var folded = await _store.Fold(_epoch, chunk, _disposal.Token);
+                if (folded.Status != AppendStatus.Appended)
+                {
+                    return folded;
+                }
+
+                chunk.Clear();
+                chunkBytes = 0;
+            }
+        }
+
+        if (chunk.Count > 0)
+        {
+            var folded = await _store.Fold(_epoch, chunk, _disposal.Token);
+            if (folded.Status != AppendStatus.Appended)
+            {
+                return folded;
+            }
+        }
+
+        if (outcomes.Count > 0)
+        {
+            var saved = await _store.SaveOutcomes(_epoch, outcomes, _disposal.Token);
+            if (saved.Status != AppendStatus.Appended)
+            {
+                return saved;
+            }
+        }
+
+        return await _log.Trim(_epoch, last + 1, marks, _disposal.Token);
+    }
+
+    private void Succeeded(Dictionary<ActorKey, PendingActor> folding, List<OutcomeRecord> outcomes, long last)
+    {
+        bool arm;
+        lock (_gate)
+        {
+            Checkpoints++;
+            FoldedActors += folding.Count;
+            SavedOutcomes += outcomes.Count;
+            LastError = null;
+            folding.Clear();
+            Volatile.Write(ref _trimmedBelow, last + 1);
+            arm = _lastSequence > last && TakeArm();
+        }
+
+        if (arm)
+        {
+            Arm(_options.Interval);
+        }
+    }
+
+    private void Failed(Dictionary<ActorKey, PendingActor> folding, List<OutcomeRecord> outcomes, long bytes, AppendResult result)
+    {
+        var stopped = result.Status is AppendStatus.Fenced or AppendStatus.Gap;
+        bool arm;
+        lock (_gate)
+        {
+            LastError = $"{result.Status}: {result.Detail}";
+            foreach (var (actor, later) in _dirty)
+            {
+                if (folding.TryGetValue(actor, out var earlier))
+                {
+                    earlier.Add(later);
+                }
+                else
+                {
+                    folding.Add(actor, later);
+                }
+            }
+
+            _dirty.Clear();
+            (_dirty, _folding) = (folding, _dirty);
+            outcomes.AddRange(_outcomes);
+            _outcomes = outcomes;
+            Volatile.Write(ref _unfoldedBytes, _unfoldedBytes + bytes);
+            if (stopped)
+            {
+                Stopped = result.Status;
+            }
+
+            arm = TakeArm();
+        }
+
+        if (stopped)
+        {
+            OnStopped?.Invoke(result.Status, result.Detail);
+        }
+        else if (arm)
+        {
+            Arm(_options.Interval);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+namespace Snapper.TransactionLog.Checkpointing;
+
+/// <summary>When and how much is folded.</summary>
+public sealed record CheckpointerOptions
+{
+    /// <summary>Time from the first change that is not folded to the next fold. Range: 10 ms to 1 h. Default: 5 s.</summary>
+    public TimeSpan Interval
+    {
+        get;
+        init
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(value, TimeSpan.FromMilliseconds(10), nameof(Interval));
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(value, TimeSpan.FromHours(1), nameof(Interval));
+            field = value;
+        }
+    } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Bytes of records since the last fold that start one at once. Range: 64 KiB or more. Default: 32 MiB.</summary>
+    public long UnfoldedBytesMax
+    {
+        get;
+        init
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(value, 64 * 1024, nameof(UnfoldedBytesMax));
+            field = value;
+        }
+    } = 32 * 1024 * 1024;
+
+    /// <summary>Most bytes of state handed to the store in one call. Range: 4 KiB or more. Default: 2 MiB.</summary>
+    public int ChunkBytes
+    {
+        get;
+        init
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(value, 4 * 1024, nameof(ChunkBytes));
+            field = value;
+        }
+    } = 2 * 1024 * 1024;
+}

@@ -1,0 +1,156 @@
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.TransactionLog.Files;
+
+/// <summary>Copied outcomes, one file per minute of the requests' time; whole files are deleted when their window has passed. Not thread-safe.</summary>
+internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateStoreOptions options) : IDisposable
+{
+    private const string Prefix = "outcomes";
+    private const long MinuteMs = 60_000;
+    private readonly SortedDictionary<long, Minute> _minutes = [];
+    private readonly GroupBuffer _payload = new();
+
+    public void LoadIndex()
+    {
+        Dispose();
+        foreach (var number in NumberedFiles.Of(folder, Prefix))
+        {
+            var minute = new Minute();
+            var path = folder.PathOf(NumberedFiles.Name(Prefix, number));
+            minute.File = FrameFile.Open(folder.Files, path, (header, start, _) => minute.Enter((ulong)header.Number, start));
+            if (minute.File is not null)
+            {
+                _minutes.Add(number, minute);
+            }
+        }
+    }
+
+    public AppendResult Save(IReadOnlyList<OutcomeRecord> outcomes)
+    {
+        var now = time.GetUtcNow().ToUnixTimeMilliseconds();
+        Forget(now);
+        var touched = new SortedDictionary<long, List<OutcomeRecord>>();
+        foreach (var outcome in outcomes)
+        {
+            if (options.IsInWindow(outcome, now))
+            {
+                var number = Math.Max(0, outcome.AtUnixMs / MinuteMs);
+                if (!touched.TryGetValue(number, out var list))
+                {
+                    touched.Add(number, list = []);
+                }
+
+                list.Add(outcome);
+            }
+        }
+
+        foreach (var (number, list) in touched)
+        {
+            SaveMinute(number, list);
+        }
+
+        return new AppendResult(AppendStatus.Appended);
+    }
+
+    public OutcomeRecord? Find(string requestId)
+    {
+        var now = time.GetUtcNow().ToUnixTimeMilliseconds();
+        var hash = HashOf(requestId);
+        OutcomeRecord? newest = null;
+        foreach (var (number, minute) in _minutes)
+        {
+            foreach (var start in minute.Find(hash))
+            {
+                var outcome = GroupDecoder.StoredOutcome(minute.File!.ReadPayload(start), NumberedFiles.Name(Prefix, number));
+                if (outcome.RequestId == requestId && options.IsInWindow(outcome, now))
+                {
+                    newest = outcome;
+                }
+            }
+        }
+
+        return newest;
+    }
+
+    public void Dispose()
+    {
+        foreach (var minute in _minutes.Values)
+        {
+            minute.File?.Dispose();
+        }
+
+        _minutes.Clear();
+    }
+
+    private static ulong HashOf(string requestId) => StableHash.Of("outcome", requestId);
+
+    private void SaveMinute(long number, List<OutcomeRecord> outcomes)
+    {
+        if (!_minutes.TryGetValue(number, out var minute))
+        {
+            minute = new Minute { File = FrameFile.Create(folder.Files, folder.PathOf(NumberedFiles.Name(Prefix, number))) };
+            minute.File.Flush();
+            folder.Files.FlushFolder(folder.Path);
+            _minutes.Add(number, minute);
+        }
+
+        var frames = new GroupBuffer();
+        var entries = new List<(ulong Hash, long Start)>(outcomes.Count);
+        foreach (var outcome in outcomes)
+        {
+            var hash = HashOf(outcome.RequestId);
+            entries.Add((hash, minute.File!.Length + frames.Length));
+            _payload.Truncate(0);
+            RecordEncoder.EncodeOutcome(outcome, _payload);
+            minute.File.Encode(frames, (long)hash, 1, _payload.Written.Span);
+        }
+
+        minute.File!.Append(frames.Written.Span);
+        frames.Release();
+        foreach (var (hash, start) in entries)
+        {
+            minute.Enter(hash, start);
+        }
+    }
+
+    private void Forget(long now)
+    {
+        while (_minutes.Count > 0)
+        {
+            var (number, minute) = _minutes.First();
+            if (((number + 1) * MinuteMs) + (long)options.OutcomeWindow.TotalMilliseconds >= now)
+            {
+                return;
+            }
+
+            minute.File?.Dispose();
+            folder.Files.Delete(folder.PathOf(NumberedFiles.Name(Prefix, number)));
+            _minutes.Remove(number);
+        }
+    }
+
+    /// <summary>A minute's file and where in it the outcomes are, by hash; equal hashes sit at the following numbers.</summary>
+    private sealed class Minute
+    {
+        private readonly Dictionary<ulong, long> _starts = [];
+
+        public FrameFile? File { get; set; }
+
+        public void Enter(ulong hash, long start)
+        {
+            while (!_starts.TryAdd(hash, start))
+            {
+                hash++;
+            }
+        }
+
+        public IEnumerable<long> Find(ulong hash)
+        {
+            for (; _starts.TryGetValue(hash, out var start); hash++)
+            {
+                yield return start;
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.TransactionLog.Files;
+
+/// <summary>The data file of states and its index. Not thread-safe; <see cref="FileStateStore"/> locks.</summary>
+internal sealed class FileStates(LogFolder folder) : IDisposable
+{
+    private const string Prefix = "state";
+    private const long DeadBytesMin = 16 * 1024 * 1024;
+    private readonly NamePool _names = new();
+    private readonly GroupBuffer _payload = new();
+    private readonly GroupBuffer _frames = new();
+    private Dictionary<ActorKey, Entry> _index = [];
+    private FrameFile? _file;
+    private long _fileNumber;
+    private long _liveBytes;
+
+    /// <summary>Reads the newest data file. Older ones are left over from a crash during a move; the newest is complete without them.</summary>
+    public void LoadIndex()
+    {
+        Dispose();
+        _index = [];
+        _liveBytes = 0;
+        var numbers = NumberedFiles.Of(folder, Prefix);
+        _fileNumber = numbers.Count == 0 ? 0 : numbers[^1];
+        if (numbers.Count > 0)
+        {
+            var path = folder.PathOf(NumberedFiles.Name(Prefix, _fileNumber));
+            _file = FrameFile.Open(folder.Files, path, (header, start, payload) =>
+                Enter(ReadActor(payload, path, start), new Entry(header.Number, start, FrameHeader.Bytes + payload.Length)));
+        }
+    }
+
+    public StoredState? Load(ActorKey actor)
+    {
+        if (!_index.TryGetValue(actor, out var entry))
+        {
+            return null;
+        }
+
+        var reader = new RecordReader(_file!.ReadPayload(entry.Start), _names);
+        var found = reader.Actor();
+        var fields = reader.Fields();
+        reader.End();
+        return found.Equals(actor) ? new StoredState(entry.Version, fields) : throw new CorruptLogException($"The index of states names {actor} where {found} is stored.");
+    }
+
+    public AppendResult Fold(IReadOnlyList<StateFold> folds)
+    {
+        StateFolding.Validate(folds);
+        foreach (var fold in folds)
+        {
+            if (StateFolding.Missing(fold, VersionOf(fold.Actor)) is { } missing)
+            {
+                return new AppendResult(AppendStatus.Gap, missing);
+            }
+        }
+
+        _file ??= NewFile(_fileNumber + 1);
+        _frames.Release();
+        var entries = new List<(ActorKey Actor, Entry Entry)>(folds.Count);
+        foreach (var fold in folds)
+        {
+            if (VersionOf(fold.Actor) < fold.To)
+            {
+                var start = _file.Length + _frames.Length;
+                Encode(_file, fold.Actor, StateFolding.Apply(Load(fold.Actor), fold));
+                entries.Add((fold.Actor, new Entry(fold.To, start, (int)(_file.Length + _frames.Length - start))));
+            }
+        }
+
+        if (entries.Count > 0)
+        {
+            _file.Append(_frames.Written.Span);
+            foreach (var (actor, entry) in entries)
+            {
+                Enter(actor, entry);
+            }
+
+            MoveIfMostlyDead();
+        }
+
+        _frames.Release();
+        return new AppendResult(AppendStatus.Appended);
+    }
+
+    public void Dispose()
+    {
+        _file?.Dispose();
+        _file = null;
+    }
+
+    private long VersionOf(ActorKey actor) => _index.TryGetValue(actor, out var entry) ? entry.Version : 0;
+
+    private void Enter(ActorKey actor, Entry entry)
+    {
+        if (_index.TryGetValue(actor, out var old))
+        {
+            _liveBytes -= old.Bytes;
+        }
+
+        _index[actor] = entry;
+        _liveBytes += entry.Bytes;
+    }
+
+    private ActorKey ReadActor(ReadOnlySpan<byte> payload, string path, long start)
+    {
+        try
+        {
+            return new RecordReader(payload.ToArray(), _names).Actor();
+        }
+        catch (MalformedRecordException malformed)
+        {
+            throw new CorruptLogException($"File {path}, offset {start}: {malformed.Message}.");
+        }
+    }
+
+    private void Encode(FrameFile file, ActorKey actor, StoredState state)
+    {
+        _payload.Truncate(0);
+        RecordEncoder.Actor(_payload, actor);
+        RecordEncoder.Fields(_payload, state.Fields);
+        file.Encode(_frames, state.Version, 1, _payload.Written.Span);
+    }
+
+    private FrameFile NewFile(long number)
+    {
+        var file = FrameFile.Create(folder.Files, folder.PathOf(NumberedFiles.Name(Prefix, number)));
+        file.Flush();
+        folder.Files.FlushFolder(folder.Path);
+        _fileNumber = number;
+        return file;
+    }
+
+    /// <summary>Copies the living states to a new file once they are the smaller part; it counts from its rename on.</summary>
+    private void MoveIfMostlyDead()
+    {
+        if (_file!.Length - _liveBytes <= Math.Max(_liveBytes, DeadBytesMin))
+        {
+            return;
+        }
+
+        var number = _fileNumber + 1;
+        var path = folder.PathOf(NumberedFiles.Name(Prefix, number));
+        var temporary = path + ".new";
+        var moved = new Dictionary<ActorKey, Entry>(_index.Count);
+        var target = FrameFile.Create(folder.Files, temporary);
+        try
+        {
+            _frames.Release();
+            foreach (var (actor, entry) in _index)
+            {
+                var start = target.Length + _frames.Length;
+                target.Encode(_frames, entry.Version, 1, _file.ReadPayload(entry.Start));
+                moved.Add(actor, entry with { Start = start });
+                if (_frames.Length > 1024 * 1024)
+                {
+                    target.Append(_frames.Written.Span);
+                    _frames.Release();
+                }
+            }
+
+            target.Append(_frames.Written.Span);
+            folder.Files.Replace(temporary, path);
+        }
+        catch (IOException error)
+        {
+            // The old file is whole and goes on; the next fold tries again.
+            target.Dispose();
+            folder.Files.Delete(temporary);
+            if (DiskFull.Is(error))
+            {
+                return;
+            }
+
+            throw;
+        }
+
+        _file.Dispose();
+        _file = target;
+        _index = moved;
+        _fileNumber = number;
+        foreach (var old in NumberedFiles.Of(folder, Prefix))
+        {
+            if (old < number)
+            {
+                folder.Files.Delete(folder.PathOf(NumberedFiles.Name(Prefix, old)));
+            }
+        }
+    }
+
+    private readonly record struct Entry(long Version, long Start, int Bytes);
+}

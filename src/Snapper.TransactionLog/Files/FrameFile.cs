@@ -1,0 +1,126 @@
+namespace Snapper.TransactionLog.Files;
+
+/// <summary>A file of frames that is appended to; knows where its good end is, and never trusts what a failed write left behind it.</summary>
+internal sealed class FrameFile : IDisposable
+{
+    private readonly ILogFile _file;
+    private readonly string _name;
+    private readonly uint _salt;
+    private bool _tailUnsure;
+
+    private FrameFile(ILogFile file, string name, uint salt, long length, bool tailUnsure)
+    {
+        _file = file;
+        _name = name;
+        _salt = salt;
+        Length = length;
+        _tailUnsure = tailUnsure;
+    }
+
+    /// <summary>Called for each whole frame.</summary>
+    public delegate void Visit(FrameHeader header, long start, ReadOnlySpan<byte> payload);
+
+    /// <summary>Where the next frame goes.</summary>
+    public long Length { get; private set; }
+
+    /// <summary>Opens an existing file and visits its frames; a torn end is left out. Null: not even its header is whole.</summary>
+    public static FrameFile? Open(ILogFileSystem files, string path, Visit visit)
+    {
+        var file = files.Open(path, create: false);
+        try
+        {
+            var length = file.Length;
+            var reader = new FrameFileReader(file, path, length);
+            if (!reader.Start())
+            {
+                file.Dispose();
+                return null;
+            }
+
+            while (reader.Next(mayBeTorn: true, static _ => true, out var payload))
+            {
+                visit(reader.Header, reader.FrameStart, payload);
+            }
+
+            return new FrameFile(file, path, reader.Salt, reader.Position, reader.Position < length);
+        }
+        catch
+        {
+            file.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Makes an empty file, in place of one that may be there; its name is durable after <see cref="Flush"/> and a flush of the folder.</summary>
+    public static FrameFile Create(ILogFileSystem files, string path)
+    {
+        var salt = (uint)Random.Shared.NextInt64(1, uint.MaxValue);
+        Span<byte> header = stackalloc byte[FileHeader.Bytes];
+        FileHeader.Write(header, salt);
+        var file = files.Open(path, create: true);
+        try
+        {
+            file.Truncate(0);
+            file.Write(header, 0);
+            return new FrameFile(file, path, salt, FileHeader.Bytes, tailUnsure: false);
+        }
+        catch
+        {
+            file.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Encodes a frame behind what is in the buffer, to be written by <see cref="Append"/>.</summary>
+    public void Encode(Records.GroupBuffer into, long number, int count, ReadOnlySpan<byte> payload)
+    {
+        FrameHeader.Write(into.Take(FrameHeader.Bytes), _salt, number, count, payload);
+        into.WriteBytes(payload);
+    }
+
+    /// <summary>Writes frames at the end and flushes them; on an error the end stays where it was.</summary>
+    public void Append(ReadOnlySpan<byte> frames)
+    {
+        if (_tailUnsure)
+        {
+            _file.Truncate(Length);
+        }
+
+        _tailUnsure = true;
+        try
+        {
+            _file.Write(frames, Length);
+            _file.Flush();
+        }
+        catch (IOException error) when (DiskFull.Is(error))
+        {
+            _file.Truncate(Length);
+            throw;
+        }
+
+        _tailUnsure = false;
+        Length += frames.Length;
+    }
+
+    public void Flush() => _file.Flush();
+
+    /// <summary>Payload of the frame at a position that was visited or appended.</summary>
+    public byte[] ReadPayload(long start)
+    {
+        Span<byte> bytes = stackalloc byte[FrameHeader.Bytes];
+        if (_file.Read(bytes, start) < bytes.Length || !FrameHeader.TryRead(bytes, _salt, out var header))
+        {
+            throw new CorruptLogException($"File {_name}, offset {start}: the header of a frame is damaged.");
+        }
+
+        var payload = new byte[header.PayloadBytes];
+        if (_file.Read(payload, start + FrameHeader.Bytes) < payload.Length || Records.Checksum.Of(payload) != header.PayloadChecksum)
+        {
+            throw new CorruptLogException($"File {_name}, offset {start}: a frame fails its checksum.");
+        }
+
+        return payload;
+    }
+
+    public void Dispose() => _file.Dispose();
+}

@@ -1,0 +1,113 @@
+using System.Text.Json;
+
+namespace Snapper.TransactionLog.Files;
+
+/// <summary>What a folder says about its log beside the records; small, replaced as a whole.</summary>
+internal sealed record LogFolderMeta(long Epoch, long FirstSequence, LogWatermarks Watermarks);
+
+/// <summary>The folder of a log and its states: the file with the epoch, and the locks between processes.</summary>
+internal sealed class LogFolder(string path, ILogFileSystem files)
+{
+    private const int FormatVersion = 1;
+    private static readonly TimeSpan LockPatience = TimeSpan.FromSeconds(10);
+
+    public string Path { get; } = System.IO.Path.GetFullPath(path);
+
+    public ILogFileSystem Files { get; } = files;
+
+    public string PathOf(string name) => System.IO.Path.Combine(Path, name);
+
+    /// <summary>Waits for the lock; every write happens under it, after a look at the epoch, so a writer that was passed finds out.</summary>
+    /// <exception cref="IOException">Another process has held it for 10 s.</exception>
+    public IDisposable Lock(string name)
+    {
+        var path = PathOf(name);
+        var started = Environment.TickCount64;
+        while (true)
+        {
+            if (Files.TryLock(path) is { } taken)
+            {
+                return taken;
+            }
+
+            if (Environment.TickCount64 - started > LockPatience.TotalMilliseconds)
+            {
+                throw new IOException($"Another process has held the lock {path} for {LockPatience.TotalSeconds:0} s.");
+            }
+
+            // Held for one write of another process; there is nothing to be told when it ends.
+            Thread.Sleep(1);
+        }
+    }
+
+    /// <summary>Null: a new folder.</summary>
+    /// <exception cref="CorruptLogException">The file cannot be understood.</exception>
+    public LogFolderMeta? ReadMeta()
+    {
+        if (Files.ReadAll(PathOf("meta.json")) is not { } bytes)
+        {
+            return null;
+        }
+
+        try
+        {
+            using var json = JsonDocument.Parse(bytes);
+            var root = json.RootElement;
+            var format = root.GetProperty("format").GetInt32();
+            if (format != FormatVersion)
+            {
+                throw new CorruptLogException($"File {PathOf("meta.json")} has format {format}; this program reads format {FormatVersion}.");
+            }
+
+            return new LogFolderMeta(
+                root.GetProperty("epoch").GetInt64(),
+                root.GetProperty("firstSequence").GetInt64(),
+                new LogWatermarks(root.GetProperty("transaction").GetInt64(), root.GetProperty("actCounter").GetInt64()));
+        }
+        catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
+        {
+            throw new CorruptLogException($"File {PathOf("meta.json")} cannot be understood: {error.Message}");
+        }
+    }
+
+    /// <summary>Replaces the file as a whole; durable on return.</summary>
+    public void WriteMeta(LogFolderMeta meta)
+    {
+        using var text = new MemoryStream();
+        using (var json = new Utf8JsonWriter(text))
+        {
+            json.WriteStartObject();
+            json.WriteNumber("format", FormatVersion);
+            json.WriteNumber("epoch", meta.Epoch);
+            json.WriteNumber("firstSequence", meta.FirstSequence);
+            json.WriteNumber("transaction", meta.Watermarks.Transaction);
+            json.WriteNumber("actCounter", meta.Watermarks.ActCounter);
+            json.WriteEndObject();
+        }
+
+        var temporary = PathOf("meta.json.new");
+        using (var file = Files.Open(temporary, create: true))
+        {
+            file.Truncate(0);
+            file.Write(text.ToArray(), 0);
+            file.Flush();
+        }
+
+        Files.Replace(temporary, PathOf("meta.json"));
+    }
+
+    /// <summary>Null: the epoch is the current one. To be asked under a lock.</summary>
+    public AppendResult? Fence(long epoch, out LogFolderMeta meta)
+    {
+        meta = ReadMeta() ?? new LogFolderMeta(0, 1, default);
+        if (meta.Epoch == epoch)
+        {
+            return null;
+        }
+
+        // The epoch only ever rises: a lower one means that the folder was emptied or put back from a copy.
+        return meta.Epoch > epoch
+            ? new AppendResult(AppendStatus.Fenced, $"epoch {epoch} is not the current one, {meta.Epoch}")
+            : new AppendResult(AppendStatus.Gap, $"the log lost acknowledged records: folder {Path} is at epoch {meta.Epoch}, this writer's is {epoch}");
+    }
+}

@@ -1,0 +1,122 @@
+using System.Runtime.InteropServices;
+using System.Text;
+using Microsoft.Win32.SafeHandles;
+
+namespace Snapper.TransactionLog.Files;
+
+/// <summary>The operating system's files.</summary>
+internal sealed class PhysicalFileSystem : ILogFileSystem
+{
+    public static PhysicalFileSystem Instance { get; } = new();
+
+    public void CreateFolder(string folder) => Directory.CreateDirectory(folder);
+
+    public IReadOnlyList<string> List(string folder, string pattern)
+    {
+        var names = Array.ConvertAll(Directory.GetFiles(folder, pattern), path => Path.GetFileName(path));
+        Array.Sort(names, StringComparer.Ordinal);
+        return names;
+    }
+
+    public ILogFile Open(string path, bool create) =>
+        new PhysicalFile(File.OpenHandle(path, create ? FileMode.OpenOrCreate : FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete));
+
+    public byte[]? ReadAll(string path)
+    {
+        try
+        {
+            return File.ReadAllBytes(path);
+        }
+        catch (FileNotFoundException)
+        {
+            return null;
+        }
+    }
+
+    public void Replace(string source, string target)
+    {
+        File.Move(source, target, overwrite: true);
+        FlushFolder(Path.GetDirectoryName(target)!);
+    }
+
+    public void Delete(string path) => File.Delete(path);
+
+    public void FlushFolder(string folder)
+    {
+        // Windows makes names durable with the file; elsewhere the folder is a file of its own, which .NET does not open.
+        if (OperatingSystem.IsWindows())
+        {
+            return;
+        }
+
+        var descriptor = OpenFolder(Encoding.UTF8.GetBytes(folder + "\0"), 0);
+        if (descriptor < 0)
+        {
+            throw new IOException($"Folder {folder} cannot be opened to flush it: error {Marshal.GetLastPInvokeError()}.");
+        }
+
+        try
+        {
+            if (FlushDescriptor(descriptor) != 0)
+            {
+                throw new IOException($"Folder {folder} cannot be flushed: error {Marshal.GetLastPInvokeError()}.");
+            }
+        }
+        finally
+        {
+            _ = CloseDescriptor(descriptor);
+        }
+    }
+
+    public IDisposable? TryLock(string path)
+    {
+        try
+        {
+            // Without sharing: an flock on Unix, a share mode on Windows. The kernel lets go when the process ends.
+            return new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None, bufferSize: 0);
+        }
+        catch (IOException) when (File.Exists(path))
+        {
+            return null;
+        }
+    }
+
+    [DllImport("libc", EntryPoint = "open", SetLastError = true)]
+    private static extern int OpenFolder(byte[] path, int flags);
+
+    [DllImport("libc", EntryPoint = "fsync", SetLastError = true)]
+    private static extern int FlushDescriptor(int descriptor);
+
+    [DllImport("libc", EntryPoint = "close")]
+    private static extern int CloseDescriptor(int descriptor);
+
+    private sealed class PhysicalFile(SafeFileHandle handle) : ILogFile
+    {
+        public long Length => RandomAccess.GetLength(handle);
+
+        public int Read(Span<byte> into, long position)
+        {
+            var read = 0;
+            while (read < into.Length)
+            {
+                var more = RandomAccess.Read(handle, into[read..], position + read);
+                if (more == 0)
+                {
+                    break;
+                }
+
+                read += more;
+            }
+
+            return read;
+        }
+
+        public void Write(ReadOnlySpan<byte> bytes, long position) => RandomAccess.Write(handle, bytes, position);
+
+        public void Truncate(long length) => RandomAccess.SetLength(handle, length);
+
+        public void Flush() => RandomAccess.FlushToDisk(handle);
+
+        public void Dispose() => handle.Dispose();
+    }
+}

@@ -1,0 +1,31 @@
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.TransactionLog.InMemory;
+
+/// <summary>
+/// What a memory log and its state store keep: <b>not durable</b>, gone with the process. Handing the same object to new
+/// instances is how tests and the simulator restart a worker.
+/// </summary>
+public sealed class MemoryStorage
+{
+    internal Lock Gate { get; } = new();
+
+    internal long Epoch { get; set; }
+
+    internal long NextSequence { get; set; } = 1;
+
+    internal LogWatermarks Watermarks { get; set; }
+
+    internal List<LogGroup> Groups { get; } = [];
+
+    internal Dictionary<ActorKey, StoredState> States { get; } = [];
+
+    internal Dictionary<string, OutcomeRecord> Outcomes { get; } = new(StringComparer.Ordinal);
+
+    internal long FirstSequence => Groups.Count == 0 ? NextSequence : Groups[0].FirstSequence;
+
+    /// <summary>Null: the epoch is the current one.</summary>
+    internal AppendResult? Fence(long epoch) =>
+        epoch == Epoch ? null : new AppendResult(AppendStatus.Fenced, $"epoch {epoch} is not the current one, {Epoch}");
+}

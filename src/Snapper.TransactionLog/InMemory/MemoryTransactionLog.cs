@@ -1,0 +1,87 @@
+using System.Runtime.CompilerServices;
+
+namespace Snapper.TransactionLog.InMemory;
+
+/// <summary>A log in memory, <b>not durable</b>. Every call completes before it returns, so that one thread can run a whole worker.</summary>
+/// <param name="storage">Where the log is; share it with later instances to restart.</param>
+public sealed class MemoryTransactionLog(MemoryStorage storage) : ITransactionLog
+{
+    /// <inheritdoc/>
+    public string Kind => "memory";
+
+    /// <inheritdoc/>
+    public Task<LogOpening> Open(CancellationToken cancellation)
+    {
+        lock (storage.Gate)
+        {
+            storage.Epoch++;
+            return Task.FromResult(new LogOpening(storage.Epoch, storage.NextSequence, storage.FirstSequence, storage.Watermarks));
+        }
+    }
+
+    /// <inheritdoc/>
+    public Task<AppendResult> Append(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation)
+    {
+        lock (storage.Gate)
+        {
+            if (storage.Fence(epoch) is { } fenced)
+            {
+                return Task.FromResult(fenced);
+            }
+
+            var position = AppendPosition.Of(storage.NextSequence, firstSequence, count);
+            if (position.Status == AppendStatus.Appended)
+            {
+                storage.Groups.Add(new LogGroup(firstSequence, count, group.ToArray()));
+                storage.NextSequence += count;
+            }
+
+            return Task.FromResult(position);
+        }
+    }
+
+    /// <inheritdoc/>
+    public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation)
+    {
+        lock (storage.Gate)
+        {
+            return Task.FromResult(storage.Fence(epoch) ?? new AppendResult(AppendStatus.Appended));
+        }
+    }
+
+    /// <inheritdoc/>
+    public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
+    {
+        LogGroup[] groups;
+        lock (storage.Gate)
+        {
+            groups = storage.Groups.FindAll(g => g.FirstSequence + g.Count > fromSequence).ToArray();
+        }
+
+        await Task.CompletedTask;
+        foreach (var group in groups)
+        {
+            cancellation.ThrowIfCancellationRequested();
+            yield return group;
+        }
+    }
+
+    /// <inheritdoc/>
+    public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation)
+    {
+        lock (storage.Gate)
+        {
+            if (storage.Fence(epoch) is { } fenced)
+            {
+                return Task.FromResult(fenced);
+            }
+
+            storage.Groups.RemoveAll(g => g.FirstSequence + g.Count <= keepFrom);
+            storage.Watermarks = storage.Watermarks.Max(watermarks);
+            return Task.FromResult(new AppendResult(AppendStatus.Appended));
+        }
+    }
+
+    /// <inheritdoc/>
+    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+}

@@ -1,0 +1,211 @@
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog.Checkpointing;
+using Snapper.TransactionLog.Records;
+using Snapper.TransactionLog.Writing;
+
+namespace Snapper.TransactionLog.Recovery;
+
+/// <summary>Reads a log that was opened from its first record to its end and folds all of it into the stored states (R4). Repeats safely.</summary>
+public static class LogRecovery
+{
+    /// <summary>Bytes of coalesced states that are gathered before they go to the store.</summary>
+    private const long FoldBytes = 64 * 1024 * 1024;
+    private const int ChunkBytes = 4 * 1024 * 1024;
+
+    /// <summary>Recovers.</summary>
+    /// <param name="log">The log; opened, so that every earlier writer is fenced.</param>
+    /// <param name="store">Its state store.</param>
+    /// <param name="opening">What opening told.</param>
+    /// <param name="sink">Hears every outcome.</param>
+    /// <param name="time">Measures.</param>
+    /// <param name="cancellation">Gives up; the next run starts over.</param>
+    /// <exception cref="CorruptLogException">A record is damaged, missing or out of order; says which, and where.</exception>
+    /// <exception cref="LogLostException">Another writer opened the log meanwhile.</exception>
+    /// <exception cref="IOException">The store refused, for want of room or memory; run again later.</exception>
+    public static async Task<RecoverySummary> Run(
+        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, CancellationToken cancellation)
+    {
+        var started = time.GetTimestamp();
+        var pass = new Pass(sink, opening);
+        await foreach (var group in log.Read(opening.FirstSequence, cancellation))
+        {
+            pass.Add(group);
+            if (pass.PendingBytes > FoldBytes)
+            {
+                await Fold(store, opening.Epoch, pass, cancellation);
+            }
+        }
+
+        pass.End(opening.NextSequence);
+        await Fold(store, opening.Epoch, pass, cancellation);
+        return pass.Summary(time.GetElapsedTime(started));
+    }
+
+    private static async Task Fold(IStateStore store, long epoch, Pass pass, CancellationToken cancellation)
+    {
+        var chunk = new List<StateFold>();
+        var bytes = 0L;
+        foreach (var (actor, pending) in pass.Actors)
+        {
+            if (!pending.IsPending)
+            {
+                continue;
+            }
+
+            bytes += pending.Bytes;
+            chunk.Add(pending.ToFold(actor));
+            pass.ActorsFolded++;
+            if (bytes >= ChunkBytes)
+            {
+                Check(await store.Fold(epoch, chunk, cancellation));
+                chunk.Clear();
+                bytes = 0;
+            }
+        }
+
+        // Also when it is empty: the store looks at the epoch then.
+        Check(await store.Fold(epoch, chunk, cancellation));
+        pass.Folded();
+    }
+
+    private static void Check(AppendResult folded)
+    {
+        switch (folded.Status)
+        {
+            case AppendStatus.Appended or AppendStatus.AlreadyThere:
+                return;
+            case AppendStatus.Gap:
+                throw new CorruptLogException($"The log does not follow the stored states: {folded.Detail}");
+            case AppendStatus.Fenced:
+                throw new LogLostException(folded.Status, folded.Detail);
+            default:
+                throw new IOException($"The state store refused a fold: {folded.Detail}");
+        }
+    }
+
+    /// <summary>One reading of the log.</summary>
+    private sealed class Pass(IRecoverySink sink, LogOpening opening)
+    {
+        private readonly GroupDecoder _decoder = new();
+        private readonly List<OutcomeRecord> _callerOutcomes = [];
+        private long _next = opening.FirstSequence;
+        private long _transaction = opening.Watermarks.Transaction;
+        private long _actCounter = opening.Watermarks.ActCounter;
+        private long _batch;
+        private long _records;
+        private long _bytes;
+
+        public Dictionary<ActorKey, PendingActor> Actors { get; } = [];
+
+        public long PendingBytes { get; private set; }
+
+        public long ActorsFolded { get; set; }
+
+        public void Add(LogGroup group)
+        {
+            // The first group may begin before what is asked for: groups are kept whole.
+            if (group.FirstSequence > _next || (group.FirstSequence < _next && _records > 0))
+            {
+                throw new CorruptLogException($"The log goes on with record {group.FirstSequence} where record {_next} should follow.");
+            }
+
+            _decoder.Start(group);
+            _decoder.SkipTo(_next);
+            while (_decoder.MoveNext())
+            {
+                Add(_decoder.Current, _decoder.Sequence);
+                _records++;
+                _bytes += _decoder.RecordBytes;
+                _next = _decoder.Sequence + 1;
+            }
+        }
+
+        public void End(long next)
+        {
+            if (_next < next)
+            {
+                throw new CorruptLogException($"The log ends before record {_next}; records up to {next - 1} are missing.");
+            }
+        }
+
+        public void Folded()
+        {
+            // The versions stay, to check what follows against.
+            foreach (var pending in Actors.Values)
+            {
+                pending.Clear();
+            }
+
+            PendingBytes = 0;
+        }
+
+        public RecoverySummary Summary(TimeSpan elapsed) => new()
+        {
+            HighestTransaction = _transaction,
+            HighestActCounter = _actCounter,
+            HighestBatch = _batch,
+            Records = _records,
+            Bytes = _bytes,
+            ActorsFolded = ActorsFolded,
+            Elapsed = elapsed,
+            CallerOutcomes = _callerOutcomes,
+        };
+
+        private void Add(LogRecord record, long sequence)
+        {
+            switch (record)
+            {
+                case LocalBatchCommitted batch:
+                    _batch = Math.Max(_batch, batch.Batch.Value);
+                    _transaction = Math.Max(_transaction, batch.LastTransaction.Value);
+                    Add(batch.Changes, sequence);
+                    foreach (var outcome in batch.Outcomes)
+                    {
+                        Add(outcome, sequence);
+                    }
+
+                    break;
+                case ActCommitted act:
+                    _actCounter = Math.Max(_actCounter, act.Transaction.Counter);
+                    Add(act.Changes, sequence);
+                    if (act.Outcome is not null)
+                    {
+                        Add(act.Outcome, sequence);
+                    }
+
+                    break;
+                default:
+                    throw new CorruptLogException($"Recovery knows no record of type {record.GetType().Name} ({sequence}).");
+            }
+        }
+
+        private void Add(IReadOnlyList<ActorChange> changes, long sequence)
+        {
+            for (var i = 0; i < changes.Count; i++)
+            {
+                var change = changes[i];
+                if (!Actors.TryGetValue(change.Actor, out var pending))
+                {
+                    Actors.Add(change.Actor, pending = new PendingActor());
+                }
+
+                var before = (pending.Bytes, pending.To);
+                if (!pending.Add(change))
+                {
+                    throw new CorruptLogException($"Record {sequence} brings actor {change.Actor} to version {change.Version}; the change before it made version {before.To}.");
+                }
+
+                PendingBytes += pending.Bytes - before.Bytes;
+            }
+        }
+
+        private void Add(OutcomeRecord outcome, long sequence)
+        {
+            sink.Outcome(outcome, sequence);
+            if (outcome.IsCallerKey)
+            {
+                _callerOutcomes.Add(outcome.WithPayloadOfItsOwn());
+            }
+        }
+    }
+}

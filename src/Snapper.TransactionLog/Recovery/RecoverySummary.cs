@@ -1,0 +1,31 @@
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.TransactionLog.Recovery;
+
+/// <summary>What a recovery found. All numbers are 0 for a log that was never written.</summary>
+public sealed record RecoverySummary
+{
+    /// <summary>Highest PACT number ever, trimmed records included; numbering goes on above it (R1).</summary>
+    public required long HighestTransaction { get; init; }
+
+    /// <summary>Highest Lamport counter of an ACT ever, trimmed records included.</summary>
+    public required long HighestActCounter { get; init; }
+
+    /// <summary>Highest batch in the records read.</summary>
+    public required long HighestBatch { get; init; }
+
+    /// <summary>Records read.</summary>
+    public required long Records { get; init; }
+
+    /// <summary>Their bytes.</summary>
+    public required long Bytes { get; init; }
+
+    /// <summary>Actors whose changes were handed to the state store.</summary>
+    public required long ActorsFolded { get; init; }
+
+    /// <summary>Time that it took.</summary>
+    public required TimeSpan Elapsed { get; init; }
+
+    /// <summary>Outcomes of callers' keys in the records read, with bytes of their own; the checkpointer copies them out before it trims (L8).</summary>
+    public required IReadOnlyList<OutcomeRecord> CallerOutcomes { get; init; }
+}

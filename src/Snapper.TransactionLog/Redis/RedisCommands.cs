@@ -1,0 +1,71 @@
+using System.Security.Cryptography;
+using System.Text;
+using StackExchange.Redis;
+
+namespace Snapper.TransactionLog.Redis;
+
+/// <summary>A server-side script; the server finds it by its SHA-1 once it has seen its text.</summary>
+internal sealed class RedisScript(string text)
+{
+    public string Text { get; } = text;
+
+    // Redis names scripts so; it is no safeguard of anything.
+#pragma warning disable CA5350
+    public string Sha { get; } = Convert.ToHexStringLower(SHA1.HashData(Encoding.UTF8.GetBytes(text)));
+#pragma warning restore CA5350
+}
+
+/// <summary>Commands with a bound on their time. An exception other than a certain refusal means: effect unknown.</summary>
+internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
+{
+    public IDatabase Database => database;
+
+    /// <summary>Bounds a command. When it throws, the command may still be on its way: its effect is unknown.</summary>
+    public async Task<T> Within<T>(Task<T> command, CancellationToken cancellation)
+    {
+        try
+        {
+            return await command.WaitAsync(timeout, cancellation).ConfigureAwait(false);
+        }
+        catch (Exception) when (!command.IsCompleted)
+        {
+            // Its end will be heard by nobody; an error then must not count as unobserved.
+            _ = command.ContinueWith(static c => _ = c.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted, TaskScheduler.Default);
+            throw;
+        }
+    }
+
+    public Task<RedisResult> Execute(CancellationToken cancellation, string command, params object[] arguments) =>
+        Within(database.ExecuteAsync(command, arguments), cancellation);
+
+    /// <summary>
+    /// Runs a script by its name, and by its text when the server does not know it (it was restarted): that answer comes
+    /// before anything is run. The client library's own script cache fails here instead.
+    /// </summary>
+    public async Task<RedisResult> Run(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation)
+    {
+        var arguments = new object[2 + keys.Length + values.Length];
+        arguments[0] = script.Sha;
+        arguments[1] = keys.Length;
+        for (var i = 0; i < keys.Length; i++)
+        {
+            arguments[2 + i] = keys[i];
+        }
+
+        for (var i = 0; i < values.Length; i++)
+        {
+            arguments[2 + keys.Length + i] = values[i];
+        }
+
+        try
+        {
+            return await Within(database.ExecuteAsync("EVALSHA", arguments), cancellation).ConfigureAwait(false);
+        }
+        catch (RedisServerException error) when (error.Message.StartsWith("NOSCRIPT", StringComparison.Ordinal))
+        {
+            arguments = (object[])arguments.Clone();
+            arguments[0] = script.Text;
+            return await Within(database.ExecuteAsync("EVAL", arguments), cancellation).ConfigureAwait(false);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+using StackExchange.Redis;
+
+namespace Snapper.TransactionLog.Redis;
+
+/// <summary>Two connections to one Redis: one for the log, which nothing may delay, one for states and reads.</summary>
+public sealed class RedisConnections : IAsyncDisposable
+{
+    private readonly ConnectionMultiplexer _log;
+    private readonly ConnectionMultiplexer _state;
+
+    private RedisConnections(RedisOptions options, ConnectionMultiplexer log, ConnectionMultiplexer state)
+    {
+        Options = options;
+        _log = log;
+        _state = state;
+        Log = new RedisCommands(log.GetDatabase(), options.CommandTimeout);
+        State = new RedisCommands(state.GetDatabase(), options.CommandTimeout);
+    }
+
+    /// <summary>As given.</summary>
+    public RedisOptions Options { get; }
+
+    /// <summary>True when the log's connection is up at this moment.</summary>
+    public bool IsConnected => _log.IsConnected;
+
+    internal RedisCommands Log { get; }
+
+    internal RedisCommands State { get; }
+
+    /// <summary>Connects. A server that does not answer is no error here: the connections are made as soon as it does.</summary>
+    /// <exception cref="ArgumentException">The options are not usable.</exception>
+    public static async Task<RedisConnections> Connect(RedisOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        options.Validate();
+        var log = await ConnectionMultiplexer.ConnectAsync(options.ToConfiguration("snapper-log")).ConfigureAwait(false);
+        try
+        {
+            var state = await ConnectionMultiplexer.ConnectAsync(options.ToConfiguration("snapper-state")).ConfigureAwait(false);
+            return new RedisConnections(options, log, state);
+        }
+        catch
+        {
+            log.Dispose();
+            throw;
+        }
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        await Close(_log).ConfigureAwait(false);
+        await Close(_state).ConfigureAwait(false);
+    }
+
+    private static async Task Close(ConnectionMultiplexer connection)
+    {
+        // Not waiting for commands: whoever needs an answer has waited for it, and a server that is away gives none.
+        await connection.CloseAsync(allowCommandsToComplete: false).ConfigureAwait(false);
+        connection.Dispose();
+    }
+}

@@ -1,0 +1,59 @@
+using System.Globalization;
+using System.Text;
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog.Records;
+using StackExchange.Redis;
+
+namespace Snapper.TransactionLog.Redis;
+
+/// <summary>
+/// Names of keys. Those of one log share the hash tag <c>{worker}</c>; states are under <c>{state}</c>, without a worker's name,
+/// because actors move between workers.
+/// </summary>
+internal sealed class RedisKeys
+{
+    private readonly string _prefix;
+    private readonly string _worker;
+
+    public RedisKeys(string prefix, string worker)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(worker);
+        foreach (var c in worker)
+        {
+            if (!char.IsAsciiLetterOrDigit(c) && c is not ('-' or '_' or '.'))
+            {
+                throw new ArgumentException($"The worker name '{worker}' holds something other than letters, digits, '-', '_' and '.'.", nameof(worker));
+            }
+        }
+
+        _prefix = prefix;
+        _worker = worker;
+        Meta = $"{prefix}{{{worker}}}:meta";
+        Stream = $"{prefix}{{{worker}}}:log";
+    }
+
+    /// <summary>Hash: epoch, owner, next, transaction, actCounter, generation.</summary>
+    public RedisKey Meta { get; }
+
+    /// <summary>Stream: one entry per group, id <c>first sequence-0</c>, fields <c>n</c> (count) and <c>r</c> (records).</summary>
+    public RedisKey Stream { get; }
+
+    /// <summary>Hash: request id to outcome, for the requests of one minute.</summary>
+    public RedisKey Outcomes(long minute) => string.Create(CultureInfo.InvariantCulture, $"{_prefix}{{{_worker}}}:outcomes:{minute}");
+
+    /// <summary>
+    /// Hash of a state: <c>snapper:{state}:Type/id</c>. Slashes and percent signs in the type are escaped, so that the first
+    /// slash ends it whatever follows; the id stands as it is.
+    /// </summary>
+    /// <exception cref="ArgumentException">The name is not valid Unicode.</exception>
+    public RedisKey State(ActorKey actor)
+    {
+        var type = actor.Type;
+        if (type.AsSpan().IndexOfAny('/', '%') >= 0)
+        {
+            type = new StringBuilder(type).Replace("%", "%25").Replace("/", "%2F").ToString();
+        }
+
+        return GroupBuffer.StrictUtf8.GetBytes(string.Concat(_prefix, "{state}:", type, "/") + actor.Id);
+    }
+}

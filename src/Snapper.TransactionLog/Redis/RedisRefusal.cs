@@ -1,0 +1,54 @@
+using StackExchange.Redis;
+
+namespace Snapper.TransactionLog.Redis;
+
+/// <summary>Tells answers that certainly mean "not done" from those after which nothing is known.</summary>
+internal static class RedisRefusal
+{
+    // Each of these is given before a script runs, or at its first write, where our scripts have done nothing yet.
+    private static readonly string[] Certain =
+        ["OOM ", "MISCONF ", "READONLY ", "LOADING ", "MASTERDOWN ", "BUSY ", "NOREPLICAS ", "NOAUTH ", "WRONGPASS ", "NOPERM ", "CLUSTERDOWN ", "MOVED ", "ASK ", "CROSSSLOT "];
+
+    public static bool Is(RedisServerException error) => Is(error.Message);
+
+    public static bool Is(string message)
+    {
+        foreach (var word in Certain)
+        {
+            if (message.StartsWith(word, StringComparison.Ordinal) || message.Contains(": -" + word, StringComparison.Ordinal))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Runs a fenced script whose answer is a word and a detail.</summary>
+    public static async Task<AppendResult> Run(
+        RedisCommands commands, RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation)
+    {
+        string answer;
+        try
+        {
+            answer = (string)(await commands.Run(script, keys, values, cancellation).ConfigureAwait(false))!;
+        }
+        catch (RedisServerException error) when (Is(error))
+        {
+            return new AppendResult(AppendStatus.Refused, error.Message);
+        }
+
+        var space = answer.IndexOf(' ');
+        var detail = space < 0 ? "" : answer[(space + 1)..];
+        return answer.AsSpan(0, space < 0 ? answer.Length : space) switch
+        {
+            "OK" => new AppendResult(AppendStatus.Appended),
+            "DUP" => new AppendResult(AppendStatus.AlreadyThere),
+            "FENCED" => new AppendResult(AppendStatus.Fenced, detail),
+            "GAP" => new AppendResult(AppendStatus.Gap, detail),
+            "LOST" => new AppendResult(AppendStatus.Gap, $"the log lost acknowledged records: {detail}"),
+            "REFUSED" when Is(detail) => new AppendResult(AppendStatus.Refused, detail),
+            _ => throw new InvalidOperationException($"Redis answered a script with '{answer}'."),
+        };
+    }
+}

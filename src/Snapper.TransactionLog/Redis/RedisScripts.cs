@@ -1,0 +1,148 @@
+namespace Snapper.TransactionLog.Redis;
+
+/// <summary>
+/// The scripts. They carry no <c>#!lua</c> line on purpose: with one, a server out of memory refuses a script before it can say
+/// that an append is already there, and servers before 7.0 know none. Without one a write is refused only when it is a
+/// script's first, so each script's first write is the one that may be refused (append) or one that never is (the others).
+/// </summary>
+/// <remarks>Numbers stay below 2^53 and travel as text; Lua's own formatting would turn large ones into powers of ten.</remarks>
+internal static class RedisScripts
+{
+    /// <summary>
+    /// Begins every fenced script: KEYS[1] is the log's hash, ARGV[1] the epoch, ARGV[2] the opener's mark, ARGV[3] the number
+    /// up to which this writer's records were acknowledged, plus one. The mark tells two openings apart that got the same epoch
+    /// because the server had lost one of them. A missing or lower epoch, and a lower end, mean lost data (L6).
+    /// </summary>
+    private const string Fence = """
+        local m = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'next')
+        local epoch, mine = tonumber(m[1] or '0'), tonumber(ARGV[1])
+        local next = tonumber(m[3] or '1')
+        if epoch > mine or (epoch == mine and m[2] ~= ARGV[2]) then
+          return 'FENCED epoch ' .. ARGV[1] .. ' is not the current one, ' .. m[1]
+        end
+        if epoch < mine or next < tonumber(ARGV[3]) then
+          redis.pcall('HINCRBY', KEYS[1], 'generation', 1)
+          return 'LOST the next record is ' .. (m[3] or '1') .. ' in epoch ' .. (m[1] or '0') .. ', this writer has epoch ' .. ARGV[1] .. ' and was told of everything below ' .. ARGV[3]
+        end
+
+        """;
+
+    public static readonly RedisScript CheckEpoch = new(Fence + "return 'OK'");
+
+    /// <summary>KEYS[2]: the stream. ARGV[4..7]: first sequence, the sequence behind the last, count, bytes.</summary>
+    public static readonly RedisScript Append = new(Fence + """
+        local first = tonumber(ARGV[4])
+        if first == next then
+          local added = redis.pcall('XADD', KEYS[2], ARGV[4] .. '-0', 'n', ARGV[6], 'r', ARGV[7])
+          if type(added) == 'table' and added.err then
+            return 'REFUSED ' .. added.err
+          end
+          redis.call('HSET', KEYS[1], 'next', ARGV[5])
+          return 'OK'
+        end
+        if tonumber(ARGV[5]) <= next then
+          return 'DUP'
+        end
+        if first > next then
+          return 'LOST the next record is ' .. (m[3] or '1') .. ', this append begins with ' .. ARGV[4]
+        end
+        return 'GAP records from ' .. ARGV[4] .. ' on do not follow the log, whose next record is ' .. m[3]
+        """);
+
+    /// <summary>
+    /// Raises the epoch and tells the rest. KEYS: hash, stream. ARGV: mark. Deleting nothing first makes it a script that has
+    /// written, which then works without memory, too: whoever cannot open can neither fold nor trim, and memory is never freed.
+    /// </summary>
+    public static readonly RedisScript Open = new("""
+        redis.call('HDEL', KEYS[1], 'owner')
+        local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
+        redis.call('HSET', KEYS[1], 'owner', ARGV[1])
+        redis.call('HSETNX', KEYS[1], 'next', '1')
+        local m = redis.call('HMGET', KEYS[1], 'epoch', 'next', 'transaction', 'actCounter', 'generation')
+        local function id(entry)
+          return entry and string.match(entry[1], '^%d+') or ''
+        end
+        local first = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
+        local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
+        return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', id(first), id(last), last and last[2][2] or ''}
+        """);
+
+    /// <summary>KEYS[2]: the stream. ARGV[4..6]: keep from, watermarks. The trim itself is never refused and makes way for the rest.</summary>
+    public static readonly RedisScript Trim = new(Fence + """
+        local keep = tonumber(ARGV[4])
+        local from = ARGV[4]
+        if keep < next then
+          local within = redis.call('XREVRANGE', KEYS[2], ARGV[4] .. '-0', '-', 'COUNT', 1)[1]
+          if within then
+            local start = string.match(within[1], '^%d+')
+            if tonumber(start) + tonumber(within[2][2]) > keep then
+              from = start
+            end
+          end
+        end
+        redis.call('XTRIM', KEYS[2], 'MINID', from .. '-0')
+        local w = redis.call('HMGET', KEYS[1], 'transaction', 'actCounter')
+        if tonumber(w[1] or '0') < tonumber(ARGV[5]) then
+          redis.call('HSET', KEYS[1], 'transaction', ARGV[5])
+        end
+        if tonumber(w[2] or '0') < tonumber(ARGV[6]) then
+          redis.call('HSET', KEYS[1], 'actCounter', ARGV[6])
+        end
+        return 'OK'
+        """);
+
+    /// <summary>
+    /// KEYS[2..]: states. ARGV[4..]: for each state from, to, number of fields, and for each field its name, 1 or 0 (deleted), value.
+    /// First all checks, then all effects (L7). Works without memory (see <see cref="Open"/>): folding is what lets the log be trimmed.
+    /// </summary>
+    public static readonly RedisScript Fold = new(Fence + """
+        local at = 4
+        local stored = {}
+        for k = 2, #KEYS do
+          stored[k] = tonumber(redis.call('HGET', KEYS[k], 'version') or '0')
+          if stored[k] < tonumber(ARGV[at]) then
+            return 'GAP ' .. KEYS[k] .. ' is stored at version ' .. string.format('%.0f', stored[k]) .. ', the fold (' .. ARGV[at] .. ', ' .. ARGV[at + 1] .. '] builds on a later one'
+          end
+          at = at + 3 + 3 * tonumber(ARGV[at + 2])
+        end
+        redis.call('HDEL', KEYS[1], '')
+        at = 4
+        for k = 2, #KEYS do
+          local fields = tonumber(ARGV[at + 2])
+          if stored[k] < tonumber(ARGV[at + 1]) then
+            redis.call('HSET', KEYS[k], 'version', ARGV[at + 1])
+            for f = 0, fields - 1 do
+              local name = at + 3 + 3 * f
+              if ARGV[name + 1] == '1' then
+                redis.call('HSET', KEYS[k], ARGV[name], ARGV[name + 2])
+              else
+                redis.call('HDEL', KEYS[k], ARGV[name])
+              end
+            end
+          end
+          at = at + 3 + 3 * fields
+        end
+        return 'OK'
+        """);
+
+    /// <summary>KEYS[2]: the hash of a minute. ARGV[4]: milliseconds that it stays; ARGV[5..]: request id and bytes, in turn.</summary>
+    public static readonly RedisScript SaveOutcomes = new(Fence + """
+        redis.call('HDEL', KEYS[1], '')
+        for i = 5, #ARGV, 2 do
+          redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1])
+        end
+        redis.call('PEXPIRE', KEYS[2], ARGV[4])
+        return 'OK'
+        """);
+
+    /// <summary>KEYS: hashes of minutes, newest first. ARGV[1]: request id. Nil: in none of them.</summary>
+    public static readonly RedisScript FindOutcome = new("""
+        for k = 1, #KEYS do
+          local found = redis.call('HGET', KEYS[k], ARGV[1])
+          if found then
+            return found
+          end
+        end
+        return false
+        """);
+}

@@ -1,0 +1,182 @@
+using System.Globalization;
+using System.Runtime.CompilerServices;
+using StackExchange.Redis;
+
+namespace Snapper.TransactionLog.Redis;
+
+/// <summary>
+/// A log as a Redis stream: one entry per group, added by a script that checks epoch and sequence number in the same step (L6).
+/// Needs Redis 6.2 or later. How durable an acknowledged append is, is the server's setting: see <see cref="RedisDurability"/>.
+/// </summary>
+/// <remarks>
+/// Commands that the client library still holds from before an outage cannot do harm: a late append finds a higher next
+/// sequence number, or another epoch, and changes nothing.
+/// </remarks>
+public sealed class RedisTransactionLog : ITransactionLog
+{
+    private const int ReadBytes = 4 * 1024 * 1024;
+    private readonly RedisConnections _connections;
+    private readonly RedisKeys _keys;
+    private long _acknowledgedNext;
+    private string _mark = "";
+
+    /// <summary>The log of a worker.</summary>
+    /// <param name="connections">Not disposed by the log.</param>
+    /// <param name="worker">Letters, digits, <c>-</c>, <c>_</c> and <c>.</c>.</param>
+    /// <exception cref="ArgumentException">The worker's name is not usable in a key.</exception>
+    public RedisTransactionLog(RedisConnections connections, string worker)
+    {
+        ArgumentNullException.ThrowIfNull(connections);
+        _connections = connections;
+        _keys = new RedisKeys(connections.Options.KeyPrefix, worker);
+    }
+
+    /// <inheritdoc/>
+    public string Kind => "redis";
+
+    /// <summary>How often this log was found to have lost acknowledged records; known after <see cref="Open"/>.</summary>
+    public long Generation { get; private set; }
+
+    internal RedisConnections Connections => _connections;
+
+    internal RedisKeys Keys => _keys;
+
+    /// <inheritdoc/>
+    /// <exception cref="CorruptLogException">The stream and its hash do not fit together.</exception>
+    public async Task<LogOpening> Open(CancellationToken cancellation)
+    {
+        var mark = Guid.NewGuid().ToString("N");
+        var answer = (RedisValue[])(await _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark], cancellation).ConfigureAwait(false))!;
+        var next = (long)answer[1];
+        Check(next, (string)answer[5]!, (string)answer[6]!, (string)answer[7]!);
+        Generation = (long)answer[4];
+        _mark = mark;
+        Volatile.Write(ref _acknowledgedNext, next);
+        var first = ((string)answer[5]!).Length == 0 ? next : (long)answer[5];
+        return new LogOpening((long)answer[0], next, first, new LogWatermarks((long)answer[2], (long)answer[3]));
+    }
+
+    /// <inheritdoc/>
+    public async Task<AppendResult> Append(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(firstSequence, 1);
+        ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
+        var behind = firstSequence + count;
+
+        // A copy: the library may still hold the command when the writer has long got its answer from a second try.
+        RedisValue[] values = [epoch, _mark, Volatile.Read(ref _acknowledgedNext), firstSequence, behind, count, group.ToArray()];
+        var result = await RedisRefusal.Run(_connections.Log, RedisScripts.Append, [_keys.Meta, _keys.Stream], values, cancellation).ConfigureAwait(false);
+        if (result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
+        {
+            Acknowledged(behind);
+        }
+
+        return result;
+    }
+
+    /// <inheritdoc/>
+    public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) =>
+        RedisRefusal.Run(_connections.Log, RedisScripts.CheckEpoch, [_keys.Meta], FenceValues(epoch), cancellation);
+
+    /// <inheritdoc/>
+    public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
+        RedisRefusal.Run(
+            _connections.State,
+            RedisScripts.Trim,
+            [_keys.Meta, _keys.Stream],
+            FenceValues(epoch, keepFrom, watermarks.Transaction, watermarks.ActCounter),
+            cancellation);
+
+    /// <inheritdoc/>
+    public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
+    {
+        var state = _connections.State;
+        var end = (long)await state.Within(state.Database.HashGetAsync(_keys.Meta, "next"), cancellation).ConfigureAwait(false);
+        if (end <= fromSequence)
+        {
+            yield break;
+        }
+
+        // The entry that holds a sequence number is the last one that does not begin behind it.
+        var from = fromSequence;
+        var holding = Groups(await state.Execute(cancellation, "XREVRANGE", _keys.Stream, Id(fromSequence), "-", "COUNT", 1).ConfigureAwait(false));
+        if (holding.Count > 0 && holding[0].FirstSequence + holding[0].Count > fromSequence)
+        {
+            yield return holding[0];
+            from = holding[0].FirstSequence + holding[0].Count;
+        }
+
+        var count = 64;
+        while (from < end)
+        {
+            var groups = Groups(await state.Execute(cancellation, "XRANGE", _keys.Stream, Id(from), Id(end - 1), "COUNT", count).ConfigureAwait(false));
+            if (groups.Count == 0)
+            {
+                yield break;
+            }
+
+            long bytes = 0;
+            foreach (var group in groups)
+            {
+                bytes += group.Records.Length;
+                from = group.FirstSequence + group.Count;
+                yield return group;
+            }
+
+            count = (int)Math.Clamp(ReadBytes / ((bytes / groups.Count) + 1), 4, 4096);
+        }
+    }
+
+    /// <summary>The connections are the caller's; nothing is held beside them.</summary>
+    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    /// <summary>What every fenced script begins with, and what follows.</summary>
+    internal RedisValue[] FenceValues(long epoch, params ReadOnlySpan<RedisValue> more) => [epoch, _mark, Volatile.Read(ref _acknowledgedNext), .. more];
+
+    private static string Id(long sequence) => string.Create(CultureInfo.InvariantCulture, $"{sequence}-0");
+
+    private static List<LogGroup> Groups(RedisResult answer)
+    {
+        var entries = (RedisResult[])answer!;
+        var groups = new List<LogGroup>(entries.Length);
+        foreach (var entry in entries)
+        {
+            var parts = (RedisResult[])entry!;
+            var id = (string)parts[0]!;
+            var fields = (RedisValue[])parts[1]!;
+            if (fields.Length != 4 || fields[0] != "n" || fields[2] != "r"
+                || !long.TryParse(id.AsSpan(0, id.IndexOf('-')), NumberStyles.None, CultureInfo.InvariantCulture, out var first)
+                || !int.TryParse((string)fields[1]!, NumberStyles.None, CultureInfo.InvariantCulture, out var count) || count < 1)
+            {
+                throw new CorruptLogException($"Stream entry {id} was not written by this program.");
+            }
+
+            groups.Add(new LogGroup(first, count, (byte[])fields[3]!));
+        }
+
+        return groups;
+    }
+
+    private void Acknowledged(long next)
+    {
+        // Only one append is in flight, but a late answer may come after a later one's.
+        if (next > Volatile.Read(ref _acknowledgedNext))
+        {
+            Volatile.Write(ref _acknowledgedNext, next);
+        }
+    }
+
+    private void Check(long next, string first, string last, string lastCount)
+    {
+        if (last.Length == 0)
+        {
+            return;
+        }
+
+        var behind = long.Parse(last, CultureInfo.InvariantCulture) + (int.TryParse(lastCount, NumberStyles.None, CultureInfo.InvariantCulture, out var count) ? count : 0);
+        if (behind != next)
+        {
+            throw new CorruptLogException($"Stream {_keys.Stream} holds entries {first} to {last} and ends before record {behind}, but its hash says that record {next} is next.");
+        }
+    }
+}

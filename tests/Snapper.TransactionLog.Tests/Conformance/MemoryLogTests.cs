@@ -1,0 +1,16 @@
+using Snapper.TransactionLog.InMemory;
+
+namespace Snapper.TransactionLog.Tests.Conformance;
+
+public sealed class MemoryLogTests : LogConformance
+{
+    private readonly MemoryStorage _storage = new();
+
+    public override Task InitializeAsync() => Task.CompletedTask;
+
+    public override Task DisposeAsync() => Task.CompletedTask;
+
+    private protected override ITransactionLog NewLog() => new MemoryTransactionLog(_storage);
+
+    private protected override IStateStore NewStore(ITransactionLog log) => new MemoryStateStore(_storage, Time, StoreOptions);
+}

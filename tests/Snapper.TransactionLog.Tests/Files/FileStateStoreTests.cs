@@ -1,0 +1,142 @@
+using Snapper.TransactionLog.Files;
+using Snapper.TransactionLog.Tests.Support;
+using Xunit;
+
+namespace Snapper.TransactionLog.Tests.Files;
+
+public sealed class FileStateStoreTests : IAsyncLifetime
+{
+    private static readonly CancellationToken None = CancellationToken.None;
+    private readonly string _folder = Directory.CreateTempSubdirectory("snapper-state-").FullName;
+
+    public Task InitializeAsync() => Task.CompletedTask;
+
+    public Task DisposeAsync()
+    {
+        Directory.Delete(_folder, recursive: true);
+        return Task.CompletedTask;
+    }
+
+    [Fact]
+    public async Task A_crash_at_any_byte_of_a_fold_leaves_each_state_old_or_new()
+    {
+        await using var log = new FileTransactionLog(_folder);
+        var epoch = (await log.Open(None)).Epoch;
+        long before;
+        await using (var store = NewStore(log))
+        {
+            await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 1, "old"))], None);
+            before = new FileInfo(DataFile(1)).Length;
+            await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 2, "new"))], None);
+        }
+
+        var bytes = await File.ReadAllBytesAsync(DataFile(1));
+        for (var length = before; length <= bytes.Length; length += 7)
+        {
+            await File.WriteAllBytesAsync(DataFile(1), bytes[..(int)length]);
+            await using var store = NewStore(log);
+            for (var i = 0; i < 10; i++)
+            {
+                var state = await store.Load(Some.Actor($"{i}"), None);
+                Assert.Equal(state!.Version == 1 ? "old" : "new", Some.Text(state.Fields.Single().Value));
+            }
+
+            await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 2, "new"))], None);
+            Assert.Equal(2, (await store.Load(Some.Actor("9"), None))!.Version);
+        }
+    }
+
+    [Fact]
+    public async Task Damage_in_the_middle_is_told_with_file_and_offset()
+    {
+        await using var log = new FileTransactionLog(_folder);
+        var epoch = (await log.Open(None)).Epoch;
+        await using (var store = NewStore(log))
+        {
+            await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 1, "old"))], None);
+        }
+
+        var bytes = await File.ReadAllBytesAsync(DataFile(1));
+        bytes[50] ^= 1;
+        await File.WriteAllBytesAsync(DataFile(1), bytes);
+        await using var damaged = NewStore(log);
+
+        var error = await Assert.ThrowsAsync<CorruptLogException>(() => damaged.Load(Some.Actor("5"), None));
+
+        Assert.Contains($"{DataFile(1)}, offset 16", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Out_of_date_states_are_left_behind_and_the_living_survive()
+    {
+        await using var log = new FileTransactionLog(_folder);
+        var epoch = (await log.Open(None)).Epoch;
+        var text = new string('x', 1_000_000);
+        await using (var store = NewStore(log))
+        {
+            await store.Fold(epoch, [Fold(99, 7, "quiet")], None);
+            for (var version = 1; version <= 40; version++)
+            {
+                await store.Fold(epoch, [Fold(1, version, text + version)], None);
+            }
+
+            Assert.True(Directory.GetFiles(_folder, "state-*.dat").Sum(f => new FileInfo(f).Length) < 25_000_000);
+            Assert.DoesNotContain(DataFile(1), Directory.GetFiles(_folder));
+            Assert.Equal(text + "40", Some.Text((await store.Load(Some.Actor("1"), None))!.Fields.Single().Value));
+            Assert.Equal("quiet", Some.Text((await store.Load(Some.Actor("99"), None))!.Fields.Single().Value));
+        }
+
+        // A crash between the move and the deletion leaves the old file; it must not count.
+        await File.WriteAllBytesAsync(DataFile(1), new byte[100]);
+        await using var again = NewStore(log);
+        Assert.Equal((40, 7), ((await again.Load(Some.Actor("1"), None))!.Version, (await again.Load(Some.Actor("99"), None))!.Version));
+    }
+
+    [Fact]
+    public async Task A_store_sees_what_an_earlier_owner_wrote_after_it_had_looked()
+    {
+        await using var old = new FileTransactionLog(_folder);
+        var oldEpoch = (await old.Open(None)).Epoch;
+        await using var oldStore = NewStore(old);
+        await using var log = new FileTransactionLog(_folder);
+        await using var store = NewStore(log);
+        Assert.Null(await store.Load(Some.Actor("1"), None));
+        await oldStore.Fold(oldEpoch, [Fold(1, 1, "late")], None);
+
+        var epoch = (await log.Open(None)).Epoch;
+
+        Assert.Equal(1, (await store.Load(Some.Actor("1"), None))!.Version);
+        await store.Fold(epoch, [Fold(2, 1, "mine")], None);
+        Assert.Equal(AppendStatus.Fenced, (await oldStore.Fold(oldEpoch, [Fold(3, 1, "zombie")], None)).Status);
+        await using var third = NewStore(log);
+        Assert.Equal(["late", "mine"], new[] { await Text(third, 1), await Text(third, 2) });
+        Assert.Null(await third.Load(Some.Actor("3"), None));
+    }
+
+    [Fact]
+    public async Task Outcome_files_go_when_their_window_has_ended()
+    {
+        var time = new ManualTime();
+        await using var log = new FileTransactionLog(_folder);
+        var epoch = (await log.Open(None)).Epoch;
+        await using var store = new FileStateStore(log, time, new StateStoreOptions { OutcomeWindow = TimeSpan.FromMinutes(2) });
+        for (var minute = 0; minute < 10; minute++)
+        {
+            await store.SaveOutcomes(epoch, [Some.Outcome($"k{minute}", time.GetUtcNow().ToUnixTimeMilliseconds())], None);
+            time.Advance(TimeSpan.FromMinutes(1));
+        }
+
+        Assert.InRange(Directory.GetFiles(_folder, "outcomes-*.dat").Length, 1, 4);
+        await using var again = new FileStateStore(log, time, new StateStoreOptions { OutcomeWindow = TimeSpan.FromMinutes(2) });
+        Assert.NotNull(await again.FindOutcome("k9", None));
+        Assert.Null(await again.FindOutcome("k6", None));
+    }
+
+    private static FileStateStore NewStore(FileTransactionLog log) => new(log, new ManualTime(), new StateStoreOptions());
+
+    private static StateFold Fold(int actor, long version, string state) => new(Some.Actor($"{actor}"), 0, version, [new("state", Some.Bytes(state))]);
+
+    private static async Task<string> Text(FileStateStore store, int actor) => Some.Text((await store.Load(Some.Actor($"{actor}"), None))!.Fields.Single().Value);
+
+    private string DataFile(long number) => Path.Combine(_folder, $"state-{number:D12}.dat");
+}
