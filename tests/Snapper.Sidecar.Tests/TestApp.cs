@@ -159,6 +159,9 @@ public sealed class Gate
 
     public int Inside => Volatile.Read(ref _inside);
 
+    /// <summary>Calls that ever came in.</summary>
+    public int Entered { get; private set; }
+
     public void Open() => _open.TrySetResult();
 
     /// <summary>Completes when this many calls are inside at one time. One awaiter at a time.</summary>
@@ -188,6 +191,7 @@ public sealed class Gate
     {
         lock (_open)
         {
+            Entered++;
             if (++_inside >= _awaited.Count)
             {
                 _awaited.Reached.TrySetResult();

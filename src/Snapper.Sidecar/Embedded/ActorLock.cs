@@ -10,15 +10,31 @@ internal sealed class ActorLock(int maxDepth)
 {
     private readonly LinkedList<Flight> _flights = new();
 
-    /// <summary>Takes part in the flight of an id.</summary>
+    /// <summary>Takes part in the flight of an id and waits for it to start.</summary>
     /// <returns>Completes when the call may run; then <see cref="Release"/> must be called once.</returns>
     /// <exception cref="ActorStackDepthException">Too many calls with this id; nothing is held.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled while waiting; nothing is held.</exception>
     public async ValueTask<Flight> Enter(string reentrancyId, CancellationToken cancellation)
     {
-        Flight flight;
+        var flight = Join(reentrancyId);
+        try
+        {
+            await flight.Started.WaitAsync(cancellation);
+            return flight;
+        }
+        catch (OperationCanceledException)
+        {
+            Release(flight);
+            throw;
+        }
+    }
+
+    /// <summary>Takes part in the flight of an id; the call may run once <see cref="Flight.Started"/> completes.</summary>
+    public Flight Join(string reentrancyId)
+    {
         lock (_flights)
         {
-            flight = Find(reentrancyId) ?? Open(reentrancyId);
+            var flight = Find(reentrancyId) ?? Open(reentrancyId);
             if (flight.Depth >= maxDepth)
             {
                 // daprd forgets to undo the level here, and the actor stays locked for good; that is not worth imitating.
@@ -26,17 +42,7 @@ internal sealed class ActorLock(int maxDepth)
             }
 
             flight.Depth++;
-        }
-
-        try
-        {
-            await flight.Started.Task.WaitAsync(cancellation);
             return flight;
-        }
-        catch (OperationCanceledException)
-        {
-            Release(flight);
-            throw;
         }
     }
 
@@ -51,7 +57,7 @@ internal sealed class ActorLock(int maxDepth)
             }
 
             _flights.Remove(flight);
-            _flights.First?.Value.Started.TrySetResult();
+            _flights.First?.Value.Start();
         }
     }
 
@@ -74,7 +80,7 @@ internal sealed class ActorLock(int maxDepth)
         _flights.AddLast(flight);
         if (_flights.First!.Value == flight)
         {
-            flight.Started.SetResult();
+            flight.Start();
         }
 
         return flight;
@@ -83,11 +89,16 @@ internal sealed class ActorLock(int maxDepth)
     /// <summary>The calls of one reentrancy id that are under way or wait.</summary>
     internal sealed class Flight(string id)
     {
+        private readonly TaskCompletionSource _started = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
         public string Id { get; } = id;
 
         public int Depth { get; set; }
 
-        public TaskCompletionSource Started { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        /// <summary>Completes when the flight is the first in the queue.</summary>
+        public Task Started => _started.Task;
+
+        public void Start() => _started.TrySetResult();
     }
 }
 

@@ -64,8 +64,7 @@ internal readonly struct RequestBody
                 if (filled + data.Length > maxBytes)
                 {
                     reader.AdvanceTo(data.End);
-                    ArrayPool<byte>.Shared.Return(buffer);
-                    return await Discard(context);
+                    break;
                 }
 
                 if (filled + data.Length > buffer.Length)
@@ -87,6 +86,9 @@ internal readonly struct RequestBody
             ArrayPool<byte>.Shared.Return(buffer);
             throw;
         }
+
+        ArrayPool<byte>.Shared.Return(buffer);
+        return await Discard(context);
     }
 
     private static byte[] Grow(byte[] buffer, int filled, int size)
