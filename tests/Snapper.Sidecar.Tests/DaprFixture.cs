@@ -10,25 +10,33 @@ namespace Snapper.Sidecar.Tests;
 /// <summary>Where the Dapr runtime is: the environment variables SNAPPER_DAPRD and SNAPPER_PLACEMENT, PATH, ~/.dapr/bin.</summary>
 public static class DaprBinaries
 {
+    private const string NotFound =
+        "The Dapr runtime was not found: set SNAPPER_DAPRD and SNAPPER_PLACEMENT, or put daprd and placement on PATH or in ~/.dapr/bin.";
+
     public static string? Daprd { get; } = Find("SNAPPER_DAPRD", "daprd");
 
     public static string? Placement { get; } = Find("SNAPPER_PLACEMENT", "placement");
 
     /// <summary>Why tests on the real runtime cannot run; null when they can.</summary>
     public static string? Missing { get; } =
-        Daprd is not null && Placement is not null
-            ? null
-            : "The Dapr runtime was not found: set SNAPPER_DAPRD and SNAPPER_PLACEMENT, or put daprd and placement on PATH or in ~/.dapr/bin.";
+        WrongVariable("SNAPPER_DAPRD") ?? WrongVariable("SNAPPER_PLACEMENT") ?? (Daprd is null || Placement is null ? NotFound : null);
 
-    /// <summary>The reason to show a test as not run; null in CI, where a missing runtime is a failure.</summary>
+    /// <summary>
+    /// The reason to show a test as not run; null in CI, where a missing runtime is a failure, as a variable that names no file is everywhere.
+    /// </summary>
     public static string? SkipReason { get; } =
-        string.Equals(Environment.GetEnvironmentVariable("CI"), "true", StringComparison.OrdinalIgnoreCase) ? null : Missing;
+        string.Equals(Environment.GetEnvironmentVariable("CI"), "true", StringComparison.OrdinalIgnoreCase) || Missing != NotFound ? null : Missing;
+
+    private static string? WrongVariable(string variable) =>
+        Environment.GetEnvironmentVariable(variable) is { Length: > 0 } named && !File.Exists(named)
+            ? $"The environment variable {variable} names '{named}', which does not exist."
+            : null;
 
     private static string? Find(string variable, string name)
     {
         if (Environment.GetEnvironmentVariable(variable) is { Length: > 0 } named)
         {
-            return File.Exists(named) ? named : throw new FileNotFoundException($"{variable} names '{named}', which does not exist.");
+            return named;
         }
 
         var home = Environment.GetFolderPath(Environment.SpecialFolder.UserProfile);

@@ -6,6 +6,7 @@ using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Snapper.Sidecar.Client;
 using Snapper.Sidecar.Hosting;
@@ -103,6 +104,8 @@ public sealed class EmbeddedSidecar : IAsyncDisposable
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.Services.Replace(ServiceDescriptor.Singleton(options.LoggerFactory));
+        // The default lifetime would take the process's signals for itself.
+        builder.Services.Replace(ServiceDescriptor.Singleton<IHostLifetime>(new OwnersLifetime()));
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
         {
             kestrel.AddServerHeader = false;
@@ -111,6 +114,14 @@ public sealed class EmbeddedSidecar : IAsyncDisposable
             kestrel.Limits.MaxRequestBodySize = null;
         });
         return builder.Build();
+    }
+
+    /// <summary>Lives from <see cref="Start"/> to <see cref="DisposeAsync"/>, whatever signals the process gets.</summary>
+    private sealed class OwnersLifetime : IHostLifetime
+    {
+        public Task WaitForStartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+        public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
     }
 
     private sealed class Api(EmbeddedSidecarOptions options, ActorDoor actors, ServiceDoor services, AppConfigReader config)
