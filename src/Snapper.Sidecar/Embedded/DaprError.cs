@@ -1,0 +1,61 @@
+using System.Buffers;
+using System.Text.Encodings.Web;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+
+namespace Snapper.Sidecar.Embedded;
+
+/// <summary>daprd's error answers: <c>{"errorCode":"...","message":"..."}</c>, in daprd's own words.</summary>
+internal static class DaprError
+{
+    private static readonly JsonWriterOptions LikeGo = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+
+    public static Task ActorInvoke(HttpContext context, string cause) =>
+        Write(context, 500, "ERR_ACTOR_INVOKE_METHOD", "error invoke actor method: " + cause);
+
+    public static Task BadRequest(HttpContext context, string cause) =>
+        Write(context, 400, "ERR_BAD_REQUEST", "invalid request: " + cause);
+
+    public static Task StackDepth(HttpContext context) =>
+        Write(context, 500, "ERR_ACTOR_STACK_DEPTH", "maximum stack depth exceeded");
+
+    public static Task DirectInvoke(HttpContext context, string appId, string cause) =>
+        Write(context, 500, "ERR_DIRECT_INVOKE", $"failed to invoke, id: {appId}, err: {cause}");
+
+    public static Task NoAppId(HttpContext context) =>
+        Write(context, 404, "ERR_DIRECT_INVOKE", "failed getting app id either from the URL path or the header dapr-app-id");
+
+    public static Task NotReady(HttpContext context) =>
+        Write(context, 500, "ERR_HEALTH_NOT_READY", "dapr is not ready: [runtime]");
+
+    public static Task WrongToken(HttpContext context)
+    {
+        context.Response.StatusCode = 401;
+        context.Response.ContentType = "text/plain; charset=utf-8";
+        return context.Response.WriteAsync("invalid api token", context.RequestAborted);
+    }
+
+    private static Task Write(HttpContext context, int status, string code, string message)
+    {
+        if (context.Response.HasStarted)
+        {
+            // Half an answer is out: only a broken connection can still tell the caller.
+            context.Abort();
+            return Task.CompletedTask;
+        }
+
+        var buffer = new ArrayBufferWriter<byte>(256);
+        using (var json = new Utf8JsonWriter(buffer, LikeGo))
+        {
+            json.WriteStartObject();
+            json.WriteString("errorCode", code);
+            json.WriteString("message", message);
+            json.WriteEndObject();
+        }
+
+        context.Response.StatusCode = status;
+        context.Response.ContentType = "application/json";
+        context.Response.ContentLength = buffer.WrittenCount;
+        return context.Response.Body.WriteAsync(buffer.WrittenMemory, context.RequestAborted).AsTask();
+    }
+}

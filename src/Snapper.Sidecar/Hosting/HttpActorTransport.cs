@@ -1,0 +1,192 @@
+using System.Buffers;
+using System.Collections.Frozen;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Snapper.Sidecar.Hosting;
+
+/// <summary>Actor calls as HTTP callbacks from the sidecar to the app's port.</summary>
+/// <remarks>
+/// The endpoints are plain request delegates: a call costs one route match, one pooled buffer for the body and the strings of
+/// its id and method. daprd's channel to the app over HTTP/1.1 carries at most 1,024 calls at a time, the rest wait in daprd; so no
+/// call may wait for another call that has yet to arrive.
+/// </remarks>
+public sealed class HttpActorTransport : IActorTransport
+{
+    private readonly DaprHostOptions _options;
+    private readonly AppApiToken _token;
+
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range.</exception>
+    public HttpActorTransport(DaprHostOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        options.Validate();
+        _options = options;
+        _token = new AppApiToken(options.AppApiToken);
+    }
+
+    /// <inheritdoc/>
+    public string AppProtocol => "http";
+
+    /// <inheritdoc/>
+    /// <exception cref="ArgumentException">The host names no actor type, an empty one, or one twice.</exception>
+    public void Map(IEndpointRouteBuilder endpoints, IActorHost host)
+    {
+        ArgumentNullException.ThrowIfNull(endpoints);
+        ArgumentNullException.ThrowIfNull(host);
+        var types = host.ActorTypes.ToFrozenDictionary(type => type, StringComparer.Ordinal);
+        if (types.Count == 0 || types.ContainsKey(""))
+        {
+            throw new ArgumentException("The host must name at least one actor type, and none may be empty.", nameof(host));
+        }
+
+        var logger = endpoints.ServiceProvider.GetService<ILoggerFactory>()?.CreateLogger<HttpActorTransport>()
+            ?? NullLogger<HttpActorTransport>.Instance;
+        var callbacks = new Callbacks(host, _options, _token, types, logger);
+        endpoints.MapMethods("/actors/{**actor}", [HttpMethods.Put], callbacks.Call).WithDisplayName("Dapr actor call");
+        endpoints.MapMethods("/actors/{**actor}", [HttpMethods.Delete], callbacks.Deactivate).WithDisplayName("Dapr actor deactivation");
+        endpoints.MapMethods("/dapr/config", [HttpMethods.Get], callbacks.Config).WithDisplayName("Dapr app configuration");
+        endpoints.MapMethods("/dapr/subscribe", [HttpMethods.Get], callbacks.Subscriptions).WithDisplayName("Dapr subscriptions");
+        if (_options.MapHealth)
+        {
+            // Without the token: orchestrators ask too, and it tells nothing but that the process answers.
+            endpoints.MapMethods("/healthz", [HttpMethods.Get], static _ => Task.CompletedTask).WithDisplayName("Health");
+        }
+    }
+
+    private sealed class Callbacks(
+        IActorHost host, DaprHostOptions options, AppApiToken token, FrozenDictionary<string, string> types, ILogger logger)
+    {
+        // Answers up to this size are copied into the response's own buffer and leave with the headers in one packet.
+        private const int CopyAtMost = 32 * 1024;
+
+        private readonly FrozenDictionary<string, string>.AlternateLookup<ReadOnlySpan<char>> _types =
+            types.GetAlternateLookup<ReadOnlySpan<char>>();
+
+        public Task Call(HttpContext context)
+        {
+            if (!token.Accepts(context.Request))
+            {
+                return Refusal.WrongToken(context);
+            }
+
+            var target = context.Features.GetRequiredFeature<IHttpRequestFeature>().RawTarget;
+            if (!ActorRoute.TryParseCall(target, out var route))
+            {
+                return Refusal.Unreadable(context);
+            }
+
+            if (!_types.TryGetValue(route.Type, out var type)
+                && (!ActorPath.TryDecode(route.Type, out var decoded) || !types.TryGetValue(decoded, out type)))
+            {
+                return Refusal.UnknownType(context);
+            }
+
+            if (route.Method.StartsWith("remind/", StringComparison.Ordinal) || route.Method.StartsWith("timer/", StringComparison.Ordinal))
+            {
+                return Refusal.NoTimers(context, type);
+            }
+
+            if (!ActorPath.TryDecode(route.Id, out var id) || !ActorPath.TryDecode(route.Method, out var method))
+            {
+                return Refusal.Unreadable(context);
+            }
+
+            return Call(context, type, id, method);
+        }
+
+        private async Task Call(HttpContext context, string type, string id, string method)
+        {
+            RequestBody body = default;
+            try
+            {
+                body = await RequestBody.Read(context, options.MaxBodyBytes);
+                var headers = context.Request.Headers;
+                var reply = await host.Invoke(
+                    new ActorCall
+                    {
+                        ActorType = type,
+                        ActorId = id,
+                        Method = method,
+                        Body = body.Memory,
+                        BodyTooLarge = body.TooLarge,
+                        ReentrancyId = headers[DaprHeaders.ReentrancyId],
+                        TraceParent = headers.TraceParent,
+                        TraceState = headers.TraceState,
+                        CallerAppId = headers[DaprHeaders.CallerAppId],
+                        Authorization = headers.Authorization,
+                    },
+                    context.RequestAborted);
+                await Answer(context, reply);
+            }
+            catch (Exception gone) when (context.RequestAborted.IsCancellationRequested && gone is OperationCanceledException or IOException)
+            {
+                // The sidecar gave the call up: nobody reads an answer, and the connection is closed already.
+                HostLog.CallerGone(logger, type, method);
+            }
+            catch (BadHttpRequestException unreadable)
+            {
+                await Refusal.BrokenBody(context, unreadable);
+            }
+            catch (Exception defect)
+            {
+                HostLog.HostFailed(logger, type, method, defect);
+                await Refusal.Failed(context, type, method);
+            }
+            finally
+            {
+                body.Return();
+            }
+        }
+
+        private static ValueTask Answer(HttpContext context, ActorReply reply)
+        {
+            var response = context.Response;
+            response.ContentType = reply.ContentType;
+            response.ContentLength = reply.Body.Length;
+            if (reply.Body.Length > CopyAtMost)
+            {
+                return response.Body.WriteAsync(reply.Body, context.RequestAborted);
+            }
+
+            response.BodyWriter.Write(reply.Body.Span);
+            return ValueTask.CompletedTask;
+        }
+
+        public Task Deactivate(HttpContext context)
+        {
+            if (!token.Accepts(context.Request))
+            {
+                return Refusal.WrongToken(context);
+            }
+
+            var target = context.Features.GetRequiredFeature<IHttpRequestFeature>().RawTarget;
+            if (!ActorRoute.TryParseActor(target, out var route) || !ActorPath.TryDecode(route.Id, out var id))
+            {
+                return Refusal.Unreadable(context);
+            }
+
+            return ActorPath.TryDecode(route.Type, out var decoded) && types.TryGetValue(decoded, out var type)
+                ? host.Deactivate(type, id, context.RequestAborted).AsTask()
+                : Refusal.UnknownType(context);
+        }
+
+        public Task Config(HttpContext context) =>
+            token.Accepts(context.Request) ? Json(context, DaprConfigDocument.Write(host.ActorTypes, options)) : Refusal.WrongToken(context);
+
+        public Task Subscriptions(HttpContext context) =>
+            token.Accepts(context.Request) ? Json(context, "[]"u8.ToArray()) : Refusal.WrongToken(context);
+
+        private static Task Json(HttpContext context, byte[] body)
+        {
+            context.Response.ContentType = "application/json";
+            context.Response.ContentLength = body.Length;
+            return context.Response.Body.WriteAsync(body, context.RequestAborted).AsTask();
+        }
+    }
+}

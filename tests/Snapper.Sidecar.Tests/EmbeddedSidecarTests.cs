@@ -1,0 +1,57 @@
+using System.Diagnostics;
+using Snapper.Sidecar.Client;
+using Snapper.Sidecar.Embedded;
+using Snapper.Sidecar.Hosting;
+using Xunit;
+
+namespace Snapper.Sidecar.Tests;
+
+/// <summary>What only the stand-in does.</summary>
+public sealed class EmbeddedSidecarTests
+{
+    private static readonly byte[] SomeJson = "{}"u8.ToArray();
+
+    [Fact]
+    public async Task It_says_what_it_is_in_every_answer_and_in_its_metadata()
+    {
+        await using var rig = await Rig.Start(new StandIn());
+        await rig.WaitForActors();
+        using var http = new HttpClient { BaseAddress = rig.Sidecar.Endpoint };
+
+        Assert.True((await rig.Client.GetMetadata(default)).IsEmbedded);
+        foreach (var path in new[] { "/v1.0/healthz", "/v1.0/metadata", "/v1.0/actors/Account/a/method/Balance", "/v1.0/actors/Nope/a/method/Balance", "/nothing", "/v1.0/invoke/snapper/method/status/409" })
+        {
+            using var response = await http.GetAsync(path);
+            Assert.Equal("true", Assert.Single(response.Headers.GetValues("snapper-embedded")));
+        }
+    }
+
+    [Fact]
+    public async Task A_taken_port_is_an_error_that_names_it()
+    {
+        await using var first = await EmbeddedSidecar.Start(new EmbeddedSidecarOptions { AppPort = 1, Port = 0 }, default);
+
+        var taken = await Assert.ThrowsAsync<IOException>(
+            () => EmbeddedSidecar.Start(new EmbeddedSidecarOptions { AppPort = 1, Port = first.Endpoint.Port }, default));
+
+        Assert.Contains($":{first.Endpoint.Port}", taken.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task It_stops_in_time_while_a_call_hangs_in_the_app()
+    {
+        await using var app = await TestApp.Start(0, new DaprHostOptions());
+        var sidecar = await EmbeddedSidecar.Start(new EmbeddedSidecarOptions { AppPort = app.Port, Port = 0 }, default);
+        using var client = new DaprSidecarClient(new DaprSidecarOptions { Endpoint = sidecar.Endpoint });
+        var call = client.InvokeActor("Account", "x", "hang", SomeJson, default);
+        await app.Host.Hanging.Task.WaitAsync(TimeSpan.FromSeconds(20));
+
+        var clock = Stopwatch.StartNew();
+        await sidecar.DisposeAsync();
+
+        Assert.InRange(clock.Elapsed, TimeSpan.Zero, TimeSpan.FromSeconds(8));
+        var broken = await Assert.ThrowsAsync<SidecarUnreachableException>(() => call);
+        Assert.False(broken.NeverSent);
+        await app.Host.GivenUp.Task.WaitAsync(TimeSpan.FromSeconds(20));
+    }
+}
