@@ -33,6 +33,11 @@ internal static class DemoCommand
                 deployment.Say($"demo: {problem.Message}");
                 passed = false;
             }
+            catch (OperationCanceledException)
+            {
+                deployment.Say("demo: stopped before the check; nothing is known about the sum");
+                return ExitCode.Failure;
+            }
 
             WhereNext.Write(output, deployment.Ready, options, arguments.Flag("--stay"));
             output.Flush();

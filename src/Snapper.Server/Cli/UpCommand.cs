@@ -31,7 +31,7 @@ internal static class UpCommand
             await deployment.Start(signals.Stop);
             return await body(deployment);
         }
-        catch (StartupException problem)
+        catch (Exception problem) when (problem is StartupException or IOException or UnauthorizedAccessException)
         {
             messages.Say(problem.Message);
             return ExitCode.Failure;

@@ -77,7 +77,7 @@ internal sealed class BankClient : IDisposable
         if (json.ValueKind != JsonValueKind.Object || !json.TryGetProperty("outcome", out var outcome) || outcome.GetString() is not { } word) return null;
         return new BankAnswer(
             word,
-            word is "aborted" && json.TryGetProperty("abort", out var abort) ? abort.GetProperty("reason").GetString() : word is "rejected" ? "rejected" : null,
+            word is "aborted" && json.TryGetProperty("abort", out var abort) && abort.TryGetProperty("reason", out var reason) ? reason.GetString() : null,
             json.TryGetProperty("result", out var result) ? result.Clone() : null);
     }
 

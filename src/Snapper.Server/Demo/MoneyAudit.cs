@@ -45,9 +45,12 @@ internal sealed class MoneyAudit(DemoSettings settings, BankClient bank)
 
     private static decimal Sum(string account, JsonElement balance)
     {
-        var checking = balance.GetProperty("checking").GetDecimal();
-        var savings = balance.GetProperty("savings").GetDecimal();
-        var total = balance.GetProperty("total").GetDecimal();
+        decimal Amount(string name) =>
+            balance.ValueKind == JsonValueKind.Object && balance.TryGetProperty(name, out var field) && field.ValueKind == JsonValueKind.Number && field.TryGetDecimal(out var amount)
+                ? amount
+                : throw new DemoFailedException($"the balance of {account} has no amount '{name}': {balance}");
+
+        var (checking, savings, total) = (Amount("checking"), Amount("savings"), Amount("total"));
         return checking + savings == total ? total : throw new DemoFailedException($"the balance of {account} does not add up: {checking} + {savings} is not {total}");
     }
 

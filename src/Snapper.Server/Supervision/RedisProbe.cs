@@ -43,24 +43,39 @@ internal static class RedisProbe
         }
     }
 
-    /// <summary>Reads version, durability and memory limits of a Redis that answers.</summary>
-    /// <exception cref="IOException">The connection broke.</exception>
+    /// <summary>Reads version, durability and memory limits of a Redis that answers; what it does not tell is <c>unknown</c>.</summary>
+    /// <exception cref="StartupException">The connection broke.</exception>
     public static async Task<RedisFacts> Facts(HostAndPort address, CancellationToken cancellation)
     {
-        using var redis = await RedisConnection.Connect(address, Patience, cancellation);
-        var version = redis.Ask("INFO", "server")[0].Split('\n').FirstOrDefault(l => l.StartsWith("redis_version:", StringComparison.Ordinal))?.Trim()[14..] ?? "unknown";
-        string? Config(string name)
+        try
+        {
+            using var redis = await RedisConnection.Connect(address, Patience, cancellation);
+            return Facts(redis);
+        }
+        catch (Exception problem) when (problem is SocketException or IOException or TimeoutException)
+        {
+            throw new StartupException($"Redis at {address} cannot be used: {problem.Message}");
+        }
+    }
+
+    private static RedisFacts Facts(RedisConnection redis)
+    {
+        // Managed servers forbid CONFIG, some users may not even read INFO: then the fact is unknown, and that is what the caller says.
+        IReadOnlyList<string> AskIfAllowed(params string[] command)
         {
             try
             {
-                return redis.Ask("CONFIG", "GET", name) is [_, var value] ? value : null;
+                return redis.Ask(command);
             }
             catch (RedisAnswerException)
             {
-                // Managed servers forbid CONFIG; the caller then says that the fact is unknown.
-                return null;
+                return [];
             }
         }
+
+        string? Config(string name) => AskIfAllowed("CONFIG", "GET", name) is [_, var value] ? value : null;
+        var version = AskIfAllowed("INFO", "server").FirstOrDefault("").Split('\n')
+            .FirstOrDefault(l => l.StartsWith("redis_version:", StringComparison.Ordinal))?.Trim()[14..] ?? "unknown";
 
         var durability = (Config("appendonly"), Config("appendfsync")) switch
         {

@@ -54,6 +54,34 @@ public sealed class UpTests : IDisposable
     }
 
     [Fact]
+    public async Task A_second_signal_kills_what_does_not_stop()
+    {
+        await using var up = Embedded();
+        var worker = (await up.Ready()).Workers[0];
+        const int stop = 19;
+        Assert.True(Posix.Send(worker.Pid, stop));
+        up.Signal(Posix.Terminate);
+        await Eventually.True("it is stopping", () => up.ErrorText.Contains("stopping", StringComparison.Ordinal));
+        var asked = Stopwatch.GetTimestamp();
+        up.Signal(Posix.Terminate);
+        Assert.Equal(0, await up.Exit());
+        Assert.Contains("worker w1 is killed", up.ErrorText);
+        Assert.InRange(Stopwatch.GetElapsedTime(asked), TimeSpan.Zero, TimeSpan.FromSeconds(11));
+    }
+
+    [Fact]
+    public async Task A_signal_during_the_start_stops_what_was_started_so_far()
+    {
+        await using var up = Embedded();
+        await Eventually.True("the worker was started", () => File.Exists(_temp.File("run/state.json")));
+        var children = up.Remember();
+        up.Signal(Posix.Terminate);
+        Assert.Equal(0, await up.Exit());
+        Assert.All(children, c => Assert.False(c.IsAlive()));
+        DataDirectory.Open(_temp.Path).Dispose();
+    }
+
+    [Fact]
     public async Task A_killed_worker_is_back_and_the_message_says_so()
     {
         await using var up = Embedded();

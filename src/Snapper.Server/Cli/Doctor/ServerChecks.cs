@@ -41,7 +41,16 @@ internal static class ServerChecks
             return new DoctorRow(Health.Broken, check, $"{address}: {why}", "start it, or leave --redis and SNAPPER_REDIS out");
         }
 
-        var facts = await RedisProbe.Facts(address, CancellationToken.None);
+        RedisFacts facts;
+        try
+        {
+            facts = await RedisProbe.Facts(address, CancellationToken.None);
+        }
+        catch (StartupException broke)
+        {
+            return new DoctorRow(Health.Broken, check, broke.Message, "start it, or leave --redis and SNAPPER_REDIS out");
+        }
+
         var memory = facts.MaxMemory == 0 ? "no memory limit" : $"maxmemory {facts.MaxMemory / (1024 * 1024)} MB, {facts.EvictionPolicy}";
         var warnings = facts.Warnings().ToArray();
         return new DoctorRow(
