@@ -1,1 +1,3 @@
-return 0;
+using Snapper.Server.Cli;
+
+return await CommandLine.Run(args, Console.Out, Console.Error);

@@ -1,0 +1,71 @@
+using Snapper.Server.Cli.Doctor;
+using Snapper.Server.Cli.Testing;
+
+namespace Snapper.Server.Cli;
+
+/// <summary>The command line: finds the command, reads its arguments, runs it, turns errors into messages and exit codes.</summary>
+internal static class CommandLine
+{
+    private sealed record Command(CommandSyntax Syntax, Func<ParsedArguments, TextWriter, TextWriter, Task<int>> Run, bool Hidden = false);
+
+    private static readonly Command[] Commands =
+    [
+        new(UpOptions.UpSyntax, UpCommand.Run),
+        new(UpOptions.DemoSyntax, DemoCommand.Run),
+        new(DoctorCommand.Syntax, DoctorCommand.Run),
+        new(TestCommand.Syntax, TestCommand.Run),
+        new(BenchCommand.Syntax, BenchCommand.Run),
+        new(VerifyCommand.Syntax, VerifyCommand.Run),
+        new(WorkerCommand.Syntax, WorkerCommand.Run, Hidden: true),
+    ];
+
+    /// <summary>Runs one command line to its end.</summary>
+    /// <param name="arguments">Without the program's name.</param>
+    /// <param name="output">For what the command produces.</param>
+    /// <param name="errors">For messages to people.</param>
+    /// <returns>See <see cref="ExitCode"/>.</returns>
+    public static async Task<int> Run(IReadOnlyList<string> arguments, TextWriter output, TextWriter errors)
+    {
+        if (arguments.Count == 0)
+        {
+            HelpText.Write(errors, Visible());
+            return ExitCode.Usage;
+        }
+
+        if (IsHelp(arguments[0]))
+        {
+            var about = Commands.FirstOrDefault(c => arguments.Count > 1 && c.Syntax.Name == arguments[1]);
+            if (about is not null) HelpText.Write(output, about.Syntax);
+            else HelpText.Write(output, Visible());
+            return ExitCode.Success;
+        }
+
+        var command = Commands.FirstOrDefault(c => c.Syntax.Name == arguments[0]);
+        if (command is null)
+        {
+            errors.WriteLine($"snapper: there is no command '{arguments[0]}'. Commands: {string.Join(", ", Visible().Select(s => s.Name))}.");
+            return ExitCode.Usage;
+        }
+
+        if (arguments.Count == 2 && IsHelp(arguments[1]))
+        {
+            HelpText.Write(output, command.Syntax);
+            return ExitCode.Success;
+        }
+
+        try
+        {
+            return await command.Run(command.Syntax.Parse([.. arguments.Skip(1)]), output, errors);
+        }
+        catch (UsageException wrong)
+        {
+            errors.WriteLine($"snapper: {wrong.Message}");
+            errors.WriteLine($"snapper: see './snapper help {command.Syntax.Name}'.");
+            return ExitCode.Usage;
+        }
+    }
+
+    private static IEnumerable<CommandSyntax> Visible() => Commands.Where(c => !c.Hidden).Select(c => c.Syntax);
+
+    private static bool IsHelp(string argument) => argument is "help" or "--help" or "-h" or "-?";
+}

@@ -1,0 +1,48 @@
+using Snapper.Server.Supervision;
+
+namespace Snapper.Server.Cli;
+
+/// <summary>Starts everything, says <c>ready</c>, stays in the foreground until told to stop.</summary>
+internal static class UpCommand
+{
+    /// <summary>Runs until SIGINT, SIGTERM or SIGHUP.</summary>
+    public static async Task<int> Run(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    {
+        var options = UpOptions.From(arguments);
+        using var signals = new StopSignals();
+        return await Supervised(options, errors, signals, async deployment =>
+        {
+            output.WriteLine(deployment.Ready.ToLine());
+            output.Flush();
+            deployment.Say("ready; Ctrl-C stops everything");
+            await signals.Stopped;
+            return ExitCode.Success;
+        });
+    }
+
+    /// <summary>Starts a deployment, runs <paramref name="body"/> beside it, stops it in order whatever happens.</summary>
+    internal static async Task<int> Supervised(UpOptions options, TextWriter errors, StopSignals signals, Func<Deployment, Task<int>> body)
+    {
+        var messages = new MessageWriter(errors);
+        Deployment? deployment = null;
+        try
+        {
+            deployment = new Deployment(options, messages);
+            await deployment.Start(signals.Stop);
+            return await body(deployment);
+        }
+        catch (Exception problem) when (problem is StartupException or IOException or UnauthorizedAccessException)
+        {
+            messages.Say(problem.Message);
+            return ExitCode.Failure;
+        }
+        catch (OperationCanceledException) when (signals.Stop.IsCancellationRequested)
+        {
+            return ExitCode.Success;
+        }
+        finally
+        {
+            if (deployment is not null) await deployment.Stop(signals.Force);
+        }
+    }
+}

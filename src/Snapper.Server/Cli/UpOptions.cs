@@ -1,0 +1,111 @@
+using System.Globalization;
+using Snapper.Server.Hosting;
+using Snapper.Server.Supervision;
+
+namespace Snapper.Server.Cli;
+
+/// <summary>The options of <c>up</c> and <c>demo</c>, checked.</summary>
+internal sealed record UpOptions
+{
+    /// <summary>The fixed application id of every worker.</summary>
+    public const string AppId = "snapper";
+
+    private static readonly CommandOption[] Shared =
+    [
+        new("--workers", "N", "how many workers; only 1 in this version"),
+        new("--embedded", null, "one process: the embedded sidecar and a log in a file, although Redis and Dapr may be there"),
+        new("--data", "DIR", "where state, logs and the lock are kept (default .snapper)"),
+        new("--base-port", "PORT", "worker i listens on PORT + i (default 5100)"),
+        new("--sidecar-port", "PORT", "the sidecar of worker i serves its HTTP API on PORT + i - 1 (default 3500)"),
+        new("--dashboard-port", "PORT", "the dashboard's port (default 8080; there is no dashboard in this version)"),
+        new("--redis", "HOST:PORT", "keep log and state in this Redis (also: SNAPPER_REDIS); default: a private redis-server"),
+        new("--fsync", "MODE", "always (default) | everysec: faster, and a crash of the machine may lose the last seconds"),
+    ];
+
+    /// <summary>Arguments of <c>up</c>.</summary>
+    public static readonly CommandSyntax UpSyntax = new("up", "starts Redis, Dapr and the server in the foreground, and keeps them running", Shared);
+
+    /// <summary>Arguments of <c>demo</c>: those of <c>up</c>, and a few of its own.</summary>
+    public static readonly CommandSyntax DemoSyntax = new("demo", "up, then bank transfers through the sidecar, and a check that no money was lost",
+    [
+        .. Shared,
+        new("--stay", null, "stay up afterwards, until Ctrl-C"),
+        new("--seconds", "N", "length of each phase (default 3)"),
+        new("--accounts", "N", "number of accounts (default 1000)"),
+        new("--concurrency", "N", "requests under way at once (default 32)"),
+    ]);
+
+    /// <summary>Number of workers; 1 for now.</summary>
+    public required int Workers { get; init; }
+
+    /// <summary>Embedded sidecar and file log are forced.</summary>
+    public required bool Embedded { get; init; }
+
+    /// <summary>Absolute path.</summary>
+    public required string DataDirectory { get; init; }
+
+    /// <summary>Worker i listens on this plus i.</summary>
+    public required int BasePort { get; init; }
+
+    /// <summary>The sidecar of worker i listens on this plus i - 1.</summary>
+    public required int SidecarPort { get; init; }
+
+    /// <summary>The Redis to use, as the user named it; null: find one.</summary>
+    public required HostAndPort? Redis { get; init; }
+
+    /// <summary>When the private Redis flushes its append-only file.</summary>
+    public required FsyncPolicy Fsync { get; init; }
+
+    /// <summary>Port of worker <paramref name="i"/>, counted from 1.</summary>
+    public int WorkerPort(int i) => BasePort + i;
+
+    /// <summary>Sidecar port of worker <paramref name="i"/>, counted from 1.</summary>
+    public int SidecarPortOf(int i) => SidecarPort + i - 1;
+
+    /// <summary>Checks the arguments.</summary>
+    /// <exception cref="UsageException">A value out of range, or options that contradict each other.</exception>
+    public static UpOptions From(ParsedArguments arguments)
+    {
+        var workers = arguments.Number("--workers", 1, 1, 64);
+        if (workers > 1) throw new UsageException($"--workers {workers}: several workers are not in this version; leave the option out or give 1.");
+
+        var embedded = arguments.Flag("--embedded");
+        var redisText = arguments.Text("--redis");
+        if (embedded && redisText is not null) throw new UsageException("--embedded and --redis contradict each other: the embedded log is a file.");
+        var fromEnvironment = Environment.GetEnvironmentVariable("SNAPPER_REDIS");
+        if (redisText is null && !embedded && !string.IsNullOrEmpty(fromEnvironment)) redisText = fromEnvironment;
+
+        var basePort = arguments.Number("--base-port", 5100, 1023, 65535 - workers);
+        var sidecarPort = arguments.Number("--sidecar-port", 3500, 1024, 65535 - workers + 1);
+        _ = arguments.Number("--dashboard-port", 8080, 1024, 65535);
+        for (var i = 1; i <= workers; i++)
+        {
+            if (sidecarPort + i - 1 > basePort && sidecarPort + i - 1 <= basePort + workers)
+            {
+                throw new UsageException($"--base-port and --sidecar-port both lead to port {(sidecarPort + i - 1).ToString(CultureInfo.InvariantCulture)}.");
+            }
+        }
+
+        return new UpOptions
+        {
+            Workers = workers,
+            Embedded = embedded,
+            DataDirectory = Path.GetFullPath(arguments.Text("--data") ?? ".snapper"),
+            BasePort = basePort,
+            SidecarPort = sidecarPort,
+            Redis = redisText is null ? null : ParseRedis(redisText),
+            Fsync = ParseFsync(arguments.Text("--fsync")),
+        };
+    }
+
+    /// <summary>Reads <c>always</c> or <c>everysec</c>; null means always.</summary>
+    public static FsyncPolicy ParseFsync(string? text) => text switch
+    {
+        null or "always" => FsyncPolicy.Always,
+        "everysec" => FsyncPolicy.EverySecond,
+        _ => throw new UsageException($"--fsync must be always or everysec, not '{text}'."),
+    };
+
+    private static HostAndPort ParseRedis(string text) =>
+        HostAndPort.TryParse(text, out var address) ? address : throw new UsageException($"--redis must be HOST:PORT, not '{text}'.");
+}

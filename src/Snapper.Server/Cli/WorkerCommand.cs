@@ -1,0 +1,92 @@
+using System.Globalization;
+using Snapper.Server.Hosting;
+using Snapper.Server.Supervision;
+
+namespace Snapper.Server.Cli;
+
+/// <summary>One server process. Each option can also come from the environment: <c>--listen-port</c> is <c>SNAPPER_LISTEN_PORT</c>; the option wins.</summary>
+internal static class WorkerCommand
+{
+    /// <summary>Arguments of <c>worker</c>.</summary>
+    public static readonly CommandSyntax Syntax = new("worker", "one server process; 'up' starts it",
+    [
+        new("--name", "NAME", "the worker's name (default w1)"),
+        new("--listen-port", "PORT", "its own HTTP API (default 5101)"),
+        new("--sidecar-port", "PORT", "the sidecar's HTTP API (default 3500)"),
+        new("--sidecar", "KIND", "daprd (default) | embedded"),
+        new("--log", "KIND", "redis | file (default)"),
+        new("--redis", "HOST:PORT", "with --log redis"),
+        new("--data", "DIR", "default .snapper"),
+        new("--fsync", "MODE", "always (default) | everysec"),
+        new("--run-state", "FILE", "the supervisor's state file"),
+        new("--watch-parent", "PID", "stop when this is no longer the parent process"),
+    ]);
+
+    /// <summary>Serves until SIGTERM or SIGINT.</summary>
+    public static async Task<int> Run(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    {
+        var settings = Settings(arguments, Environment.GetEnvironmentVariable);
+        using var signals = new StopSignals();
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(signals.Stop);
+        using var parent = arguments.Text("--watch-parent") is null
+            ? null
+            : new ParentWatch(arguments.Number("--watch-parent", 0, 1, int.MaxValue), stop.Cancel);
+        Directory.CreateDirectory(settings.DataDirectory);
+        return await WorkerHost.Run(settings, stop.Token);
+    }
+
+    /// <summary>The settings that the arguments and the environment make.</summary>
+    /// <exception cref="UsageException">A value is wrong or missing.</exception>
+    internal static WorkerSettings Settings(ParsedArguments arguments, Func<string, string?> environment)
+    {
+        string? Text(string option)
+        {
+            var variable = "SNAPPER_" + option[2..].Replace('-', '_').ToUpperInvariant();
+            return arguments.Text(option) ?? (environment(variable) is { Length: > 0 } value ? value : null);
+        }
+
+        int Port(string option, int @default)
+        {
+            if (Text(option) is not { } text) return @default;
+            return int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var port) && port is > 0 and <= 65535
+                ? port
+                : throw new UsageException($"{option} must be a port, 1 to 65535, not '{text}'.");
+        }
+
+        var log = Text("--log") switch
+        {
+            null or "file" => LogKind.File,
+            "redis" => LogKind.Redis,
+            var other => throw new UsageException($"--log must be redis or file, not '{other}'."),
+        };
+        var redis = Text("--redis");
+        if (log == LogKind.Redis && redis is null) throw new UsageException("--log redis needs --redis HOST:PORT.");
+        if (log == LogKind.Redis && !HostAndPort.TryParse(redis!, out _)) throw new UsageException($"--redis must be HOST:PORT, not '{redis}'.");
+
+        return new WorkerSettings
+        {
+            Name = Text("--name") is { } name ? WorkerName(name) : "w1",
+            ListenPort = Port("--listen-port", 5101),
+            SidecarPort = Port("--sidecar-port", 3500),
+            SidecarKind = Text("--sidecar") switch
+            {
+                null or "daprd" => SidecarKind.Daprd,
+                "embedded" => SidecarKind.Embedded,
+                var other => throw new UsageException($"--sidecar must be daprd or embedded, not '{other}'."),
+            },
+            LogKind = log,
+            RedisAddress = log == LogKind.Redis ? redis : null,
+            DataDirectory = Path.GetFullPath(Text("--data") ?? ".snapper"),
+            Fsync = UpOptions.ParseFsync(Text("--fsync")),
+            DaprApiToken = environment("DAPR_API_TOKEN") is { Length: > 0 } dapr ? dapr : null,
+            AppApiToken = environment("APP_API_TOKEN") is { Length: > 0 } app ? app : null,
+            RunState = Text("--run-state") is { } path ? new RunStateFile(path) : null,
+        };
+    }
+
+    // The name becomes part of actor types, Redis keys and folder names.
+    private static string WorkerName(string name) =>
+        name.Length <= 63 && name.All(c => char.IsAsciiLetterOrDigit(c) || c is '-' or '_')
+            ? name
+            : throw new UsageException($"--name must be 1 to 63 letters, digits, '-' or '_', not '{name}'.");
+}

@@ -1,0 +1,98 @@
+using System.Net;
+using System.Text;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+
+namespace Snapper.Server.Demo;
+
+/// <summary>What became of one transaction. <paramref name="Reason"/> is set exactly when it was aborted; <paramref name="Result"/> when committed.</summary>
+internal sealed record BankAnswer(string Outcome, string? Reason, JsonElement? Result)
+{
+    /// <summary>Neither committed nor aborted yet.</summary>
+    public bool IsUndecided => Outcome is "inDoubt" or "unknown";
+}
+
+/// <summary>Plain HTTP to the service door through the sidecar: what any program in any language would send.</summary>
+internal sealed class BankClient : IDisposable
+{
+    private readonly HttpClient _http;
+    private readonly Uri _door;
+
+    /// <summary>Sends to one sidecar.</summary>
+    public BankClient(Uri sidecar, string? apiToken)
+    {
+        _door = new Uri(sidecar, "/v1.0/invoke/snapper/method/v1/transactions");
+        _http = new HttpClient(new SocketsHttpHandler { UseProxy = false, PooledConnectionLifetime = TimeSpan.FromMinutes(1) }) { Timeout = TimeSpan.FromSeconds(60) };
+        if (!string.IsNullOrEmpty(apiToken)) _http.DefaultRequestHeaders.Add("dapr-api-token", apiToken);
+    }
+
+    /// <summary>Submits one transaction, or several in one request.</summary>
+    /// <returns>An answer for each, in order; <c>unknown</c> when the connection broke before the answer came.</returns>
+    /// <exception cref="DemoFailedException">The answer is none that the contract knows.</exception>
+    public async Task<IReadOnlyList<BankAnswer>> Submit(IReadOnlyList<JsonObject> transactions, CancellationToken cancellation)
+    {
+        var body = transactions.Count == 1 ? transactions[0].ToJsonString() : new JsonObject { ["transactions"] = new JsonArray([.. transactions]) }.ToJsonString();
+        try
+        {
+            using var content = new StringContent(body, Encoding.UTF8, "application/json");
+            using var response = await _http.PostAsync(_door, content, cancellation);
+            var bytes = await response.Content.ReadAsByteArrayAsync(cancellation);
+            return transactions.Count == 1 ? [Single(response.StatusCode, bytes)] : Batch(response.StatusCode, bytes, transactions.Count);
+        }
+        catch (Exception problem) when (problem is HttpRequestException or IOException || (problem is OperationCanceledException && !cancellation.IsCancellationRequested))
+        {
+            return [.. transactions.Select(_ => new BankAnswer("unknown", null, null))];
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _http.Dispose();
+
+    private static BankAnswer Single(HttpStatusCode status, byte[] body)
+    {
+        using var json = ParseOrFail(status, body);
+        if (Envelope(json.RootElement) is { } answer) return answer;
+
+        // Refused before it became a transaction: not executed, so it counts as an abort by its status.
+        if (status is HttpStatusCode.TooManyRequests) return new BankAnswer("aborted", "overloaded", null);
+        if (status is HttpStatusCode.ServiceUnavailable) return new BankAnswer("aborted", "unavailable", null);
+        throw Unexpected(status, body);
+    }
+
+    private static IReadOnlyList<BankAnswer> Batch(HttpStatusCode status, byte[] body, int expected)
+    {
+        using var json = ParseOrFail(status, body);
+        if (status != HttpStatusCode.OK || !json.RootElement.TryGetProperty("results", out var results) || results.GetArrayLength() != expected)
+        {
+            if (status is not (HttpStatusCode.TooManyRequests or HttpStatusCode.ServiceUnavailable)) throw Unexpected(status, body);
+            var reason = status == HttpStatusCode.TooManyRequests ? "overloaded" : "unavailable";
+            return [.. Enumerable.Repeat(new BankAnswer("aborted", reason, null), expected)];
+        }
+
+        return [.. results.EnumerateArray().Select(r => Envelope(r) ?? throw Unexpected(status, body))];
+    }
+
+    private static BankAnswer? Envelope(JsonElement json)
+    {
+        if (json.ValueKind != JsonValueKind.Object || !json.TryGetProperty("outcome", out var outcome) || outcome.GetString() is not { } word) return null;
+        return new BankAnswer(
+            word,
+            word is "aborted" && json.TryGetProperty("abort", out var abort) && abort.TryGetProperty("reason", out var reason) ? reason.GetString() : null,
+            json.TryGetProperty("result", out var result) ? result.Clone() : null);
+    }
+
+    private static JsonDocument ParseOrFail(HttpStatusCode status, byte[] body)
+    {
+        try
+        {
+            return JsonDocument.Parse(body);
+        }
+        catch (JsonException)
+        {
+            throw Unexpected(status, body);
+        }
+    }
+
+    private static DemoFailedException Unexpected(HttpStatusCode status, byte[] body) =>
+        new($"unexpected answer from the service door: status {(int)status} {Encoding.UTF8.GetString(body.AsSpan(0, Math.Min(body.Length, 400)))}");
+}

@@ -1,0 +1,147 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text.Json.Nodes;
+
+namespace Snapper.Server.Demo;
+
+/// <summary>The demo's own work: count the money, move it about in several ways, count again.</summary>
+internal sealed class DemoRun(DemoSettings settings, BankClient bank, TextWriter output)
+{
+    private static readonly TimeSpan ProgressEvery = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan ResolveWithin = TimeSpan.FromSeconds(60);
+
+    private readonly string _run = Guid.NewGuid().ToString("n")[..12];
+    private long _submitted;
+
+    /// <summary>Runs all phases.</summary>
+    /// <returns>Whether something was committed in each phase and the sum of all accounts is what it was.</returns>
+    /// <exception cref="DemoFailedException">An answer outside the contract, or an outcome that stays unknown.</exception>
+    public async Task<bool> Run(CancellationToken cancellation)
+    {
+        var audit = new MoneyAudit(settings, bank);
+        var before = await audit.Total(cancellation);
+        Line($"{settings.Accounts:N0} accounts hold {before:N2} together; {settings.Concurrency} requests under way at once");
+        Line($"  {"phase",-22} {"committed/s",11} {"p50 ms",8} {"p99 ms",8}  aborts");
+        var committed = 0L;
+        var idle = new List<string>();
+        foreach (var phase in DemoPhase.All)
+        {
+            var tally = await RunPhase(phase, cancellation);
+            committed += tally.Committed;
+            if (tally.Committed == 0) idle.Add(phase.Name);
+        }
+
+        var after = await audit.Total(cancellation);
+        if (committed == 0)
+        {
+            Line($"FAILED: nothing was committed");
+            return false;
+        }
+
+        if (idle.Count > 0)
+        {
+            Line($"FAILED: nothing was committed in: {string.Join("; ", idle)}");
+            return false;
+        }
+
+        if (before != after)
+        {
+            Line($"FAILED: {before} before, {after} after: {(after > before ? "money appeared" : "money vanished")}");
+            return false;
+        }
+
+        Line($"checked: {committed:N0} transactions committed, and all accounts still hold {after:N2} together: no money appeared or vanished");
+        return true;
+    }
+
+    private async Task<PhaseTally> RunPhase(DemoPhase phase, CancellationToken cancellation)
+    {
+        var started = Stopwatch.GetTimestamp();
+        var progress = new Progress();
+        var loops = Enumerable.Range(0, settings.Concurrency).Select(i => Task.Run(() => Loop(phase, i, started, progress, cancellation), cancellation)).ToArray();
+        var all = Task.WhenAll(loops);
+        while (!all.IsCompleted)
+        {
+            await Task.WhenAny(all, Task.Delay(ProgressEvery, cancellation));
+            cancellation.ThrowIfCancellationRequested();
+            if (!all.IsCompleted) Line($"  {phase.Name,-22} {progress.Committed,11:N0} committed after {Stopwatch.GetElapsedTime(started).TotalSeconds:0} s");
+        }
+
+        var tally = new PhaseTally();
+        foreach (var loop in await all) tally.Merge(loop);
+        var seconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
+        var unknown = tally.Undecided.Count == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $"; {tally.Undecided.Count:N0} without an answer at first, sent again with the same id");
+        await Resolve(tally, cancellation);
+        Line($"  {phase.Name,-22} {tally.Committed / seconds,11:N0} {tally.Percentile(0.5),8:0.0} {tally.Percentile(0.99),8:0.0}  {tally.AbortsText()}{unknown}");
+        return tally;
+    }
+
+    private async Task<PhaseTally> Loop(DemoPhase phase, int loop, long started, Progress progress, CancellationToken cancellation)
+    {
+        var tally = new PhaseTally();
+        var mix = new TransferMix(settings.Accounts, HashCode.Combine(phase.Name, loop, _run));
+        var transactions = new JsonObject[phase.TransactionsPerRequest];
+        while (Stopwatch.GetElapsedTime(started) < settings.PhaseLength)
+        {
+            for (var i = 0; i < transactions.Length; i++)
+            {
+                transactions[i] = mix.Next(phase.PactShare);
+                transactions[i]["id"] = string.Create(CultureInfo.InvariantCulture, $"demo-{_run}-{Interlocked.Increment(ref _submitted)}");
+            }
+
+            var sent = Stopwatch.GetTimestamp();
+            var before = tally.Committed;
+            var answers = await bank.Submit(transactions, cancellation);
+            tally.LatenciesMs.Add(Stopwatch.GetElapsedTime(sent).TotalMilliseconds);
+            for (var i = 0; i < answers.Count; i++) tally.Add(answers[i], transactions[i]);
+            progress.Add(tally.Committed - before);
+
+            // A sidecar or worker that is just being restarted refuses at once: asking again without a pause would only burn CPU.
+            if (answers[0].Outcome == "unknown" || answers[0].Reason is "overloaded" or "unavailable") await Task.Delay(50, cancellation);
+        }
+
+        return tally;
+    }
+
+    /// <summary>
+    /// Sends the undecided ones again with the same id, which joins or repeats the first outcome: nothing may move while the money is counted.
+    /// </summary>
+    private async Task Resolve(PhaseTally tally, CancellationToken cancellation)
+    {
+        var started = Stopwatch.GetTimestamp();
+        foreach (var transaction in tally.TakeUndecided())
+        {
+            while (true)
+            {
+                var answer = (await bank.Submit([transaction], cancellation))[0];
+                if (!answer.IsUndecided && answer.Reason != "unavailable")
+                {
+                    tally.Add(answer, transaction);
+                    break;
+                }
+
+                if (Stopwatch.GetElapsedTime(started) > ResolveWithin)
+                {
+                    throw new DemoFailedException($"transaction {transaction["id"]} is still undecided after {ResolveWithin.TotalSeconds:0} s: {answer.Outcome} {answer.Reason}".TrimEnd());
+                }
+
+                await Task.Delay(100, cancellation);
+            }
+        }
+    }
+
+    private void Line(FormattableString text)
+    {
+        output.WriteLine(text.ToString(CultureInfo.InvariantCulture));
+        output.Flush();
+    }
+
+    private sealed class Progress
+    {
+        private long _committed;
+
+        public long Committed => Interlocked.Read(ref _committed);
+
+        public void Add(long count) => Interlocked.Add(ref _committed, count);
+    }
+}

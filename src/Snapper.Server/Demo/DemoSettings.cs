@@ -1,0 +1,33 @@
+namespace Snapper.Server.Demo;
+
+/// <summary>How much the demo does.</summary>
+internal sealed record DemoSettings
+{
+    /// <summary>Number of accounts, at least 8.</summary>
+    public required int Accounts { get; init; }
+
+    /// <summary>HTTP requests under way at once.</summary>
+    public required int Concurrency { get; init; }
+
+    /// <summary>How long each phase submits.</summary>
+    public required TimeSpan PhaseLength { get; init; }
+
+    /// <summary>Name of account <paramref name="i"/>, from 0. The same in every run: a later run finds the money where the last one left it.</summary>
+    public static string Account(int i) => $"demo-{i:0000}";
+}
+
+/// <summary>One kind of load. <paramref name="PactShare"/> of the transactions are PACTs, the others ACTs.</summary>
+internal sealed record DemoPhase(string Name, double PactShare, int TransactionsPerRequest)
+{
+    /// <summary>What the demo shows, in order.</summary>
+    public static readonly IReadOnlyList<DemoPhase> All =
+    [
+        new("PACT", 1, 1),
+        new("ACT", 0, 1),
+        new("mixed", 0.5, 1),
+        new("mixed, 20 per request", 0.5, 20),
+    ];
+}
+
+/// <summary>The demo cannot tell whether the system works. The message says why.</summary>
+internal sealed class DemoFailedException(string message) : Exception(message);

@@ -1,0 +1,82 @@
+using Snapper.Server.Supervision;
+
+namespace Snapper.Server.Hosting;
+
+/// <summary>Which sidecar stands between the callers and this worker.</summary>
+internal enum SidecarKind
+{
+    /// <summary>The real one, a process of its own.</summary>
+    Daprd,
+
+    /// <summary>The stand-in in this process: the same HTTP API, not for production, never benchmarked.</summary>
+    Embedded,
+}
+
+/// <summary>Where the transaction log is.</summary>
+internal enum LogKind
+{
+    /// <summary>A Redis stream.</summary>
+    Redis,
+
+    /// <summary>A local file.</summary>
+    File,
+}
+
+/// <summary>When an acknowledged write is on disk.</summary>
+internal enum FsyncPolicy
+{
+    /// <summary>Before the acknowledgement.</summary>
+    Always,
+
+    /// <summary>Within about a second after it.</summary>
+    EverySecond,
+}
+
+/// <summary>All that one worker process is told from outside. Immutable but for the process ids, which are read when asked.</summary>
+/// <remarks>A class, not a record: a record would print its tokens.</remarks>
+internal sealed class WorkerSettings
+{
+    /// <summary>The worker's name, <c>w1</c>; unique in the system.</summary>
+    public required string Name { get; init; }
+
+    /// <summary>The port of the worker's own HTTP API, on loopback; also the sidecar's app port.</summary>
+    public required int ListenPort { get; init; }
+
+    /// <summary>The port of the sidecar's HTTP API. With <see cref="SidecarKind.Embedded"/> the worker itself must listen there too.</summary>
+    public required int SidecarPort { get; init; }
+
+    /// <summary>daprd or the embedded stand-in.</summary>
+    public required SidecarKind SidecarKind { get; init; }
+
+    /// <summary>Redis or file.</summary>
+    public required LogKind LogKind { get; init; }
+
+    /// <summary><c>host:port</c>; set exactly when <see cref="LogKind"/> is Redis.</summary>
+    public string? RedisAddress { get; init; }
+
+    /// <summary>The data directory, absolute; it exists and is writable. The worker's own files go to a folder of its name below <c>workers</c>.</summary>
+    public required string DataDirectory { get; init; }
+
+    /// <summary>What the Redis of the supervisor was started with, and what a file log shall do.</summary>
+    public required FsyncPolicy Fsync { get; init; }
+
+    /// <summary>Token that the sidecar expects from us (header <c>dapr-api-token</c>); null: none.</summary>
+    public string? DaprApiToken { get; init; }
+
+    /// <summary>Token that the sidecar sends to us and that must be checked; null: none.</summary>
+    public string? AppApiToken { get; init; }
+
+    /// <summary>The supervisor's state file; null when nobody supervises (as on Kubernetes).</summary>
+    public RunStateFile? RunState { get; init; }
+
+    /// <summary>The worker's own folder, <c>{data}/workers/{name}</c>.</summary>
+    public string WorkerDirectory => Path.Combine(DataDirectory, "workers", Name);
+
+    /// <summary>The sidecar's process id now; 0: unknown. Our own with the embedded sidecar. Changes when the supervisor restarts the sidecar.</summary>
+    public int SidecarPid => SidecarKind == SidecarKind.Embedded
+        ? Environment.ProcessId
+        : RunState?.Read()?.Workers.FirstOrDefault(w => w.Name == Name)?.Sidecar.Pid ?? 0;
+
+    /// <summary>The process id of the Redis that the supervisor started; 0: not ours, or none.</summary>
+    public int RedisPid => RunState?.Read()?.Redis?.Pid ?? 0;
+}

@@ -1,0 +1,124 @@
+using System.Globalization;
+using Snapper.Server.Cli;
+using Snapper.Server.Hosting;
+
+namespace Snapper.Server.Supervision;
+
+/// <summary>The command lines of the children. Everything listens on 127.0.0.1 only.</summary>
+internal static class ChildCommands
+{
+    /// <summary>A private Redis. Its folder is the working directory, so no path stands on its command line.</summary>
+    public static ProcessSpec Redis(string program, DataDirectory data, int port, FsyncPolicy fsync) => new()
+    {
+        Name = "redis-server",
+        Program = program,
+        Arguments =
+        [
+            "--bind", "127.0.0.1", "--port", Text(port), "--protected-mode", "yes", "--daemonize", "no",
+            "--appendonly", "yes", "--appendfsync", fsync == FsyncPolicy.Always ? "always" : "everysec",
+            "--save", "", "--maxmemory-policy", "noeviction",
+        ],
+        Log = new LogFile(Path.Combine(data.Logs, "redis.log")),
+        WorkingDirectory = data.Redis,
+
+        // It flushes and closes its file on SIGTERM, at once and without needing anybody else.
+        SignalWhenOrphaned = Posix.Terminate,
+    };
+
+    /// <summary>Dapr's placement service, its tables in memory: they are made of who is connected.</summary>
+    public static ProcessSpec Placement(string program, DataDirectory data, int port, int raftPort, int healthPort) => new()
+    {
+        Name = "placement",
+        Program = program,
+        Arguments =
+        [
+            "--id", "p0", "--initial-cluster", $"p0=127.0.0.1:{Text(raftPort)}", "--port", Text(port), "--listen-address", "127.0.0.1",
+            "--healthz-port", Text(healthPort), "--healthz-listen-address", "127.0.0.1", "--enable-metrics=false", "--log-level", "warn",
+        ],
+        Log = new LogFile(Path.Combine(data.Logs, "placement.log")),
+    };
+
+    /// <summary>The sidecar of worker <paramref name="i"/>, counted from 1.</summary>
+    /// <remarks>
+    /// No app health check. daprd would take the worker's actor types out of the placement tables when probes fail, and put them back later; both abort
+    /// calls under way and run them again. A dead worker is back after a fraction of a second, sooner than probes (at best one a second, three in a row)
+    /// could notice, and until then its calls fail at once because nobody listens on its port.
+    /// </remarks>
+    public static ProcessSpec Daprd(string program, DataDirectory data, UpOptions options, int i, SidecarPorts ports, string? components, string? redis)
+    {
+        var arguments = new List<string>
+        {
+            "--app-id", UpOptions.AppId, "--app-port", Text(options.WorkerPort(i)), "--app-protocol", "http",
+            "--dapr-http-port", Text(options.SidecarPortOf(i)), "--dapr-grpc-port", Text(ports.Grpc),
+            "--dapr-internal-grpc-port", Text(ports.Internal), "--dapr-internal-grpc-listen-address", "127.0.0.1",
+            "--dapr-listen-addresses", "127.0.0.1", "--placement-host-address", $"127.0.0.1:{Text(ports.Placement)}",
+            "--max-body-size", "16Mi", "--enable-metrics=false", "--log-level", "warn", "--dapr-graceful-shutdown-seconds", "2",
+        };
+        if (components is not null)
+        {
+            arguments.Add("--resources-path");
+            arguments.Add(components);
+            var configuration = Path.Combine(components, "config.yaml");
+            if (File.Exists(configuration))
+            {
+                arguments.Add("--config");
+                arguments.Add(configuration);
+            }
+        }
+
+        return new ProcessSpec
+        {
+            Name = $"sidecar of w{Text(i)}",
+            Program = program,
+            Arguments = arguments,
+            Log = new LogFile(Path.Combine(data.Logs, $"daprd-w{Text(i)}.log")),
+            Environment = new Dictionary<string, string?>
+            {
+                // What it announces to others by mDNS must be the loopback address that it listens on.
+                ["DAPR_HOST_IP"] = "127.0.0.1",
+
+                // For component files, which can take values from the environment.
+                ["SNAPPER_REDIS"] = redis,
+            },
+        };
+    }
+
+    /// <summary>Worker <paramref name="i"/>, counted from 1: this same program again.</summary>
+    public static ProcessSpec Worker(DataDirectory data, UpOptions options, int i, Plan plan, string? redis, bool watchParent)
+    {
+        var name = $"w{Text(i)}";
+        var arguments = new List<string>
+        {
+            "worker", "--name", name, "--listen-port", Text(options.WorkerPort(i)), "--sidecar-port", Text(options.SidecarPortOf(i)),
+            "--sidecar", Word(plan.Sidecar), "--log", Word(plan.Log), "--data", data.Root,
+            "--fsync", options.Fsync == FsyncPolicy.Always ? "always" : "everysec", "--run-state", data.RunStatePath,
+        };
+        if (redis is not null) arguments.AddRange(["--redis", redis]);
+        if (watchParent) arguments.AddRange(["--watch-parent", Text(Environment.ProcessId)]);
+
+        // Under 'dotnet Snapper.Server.dll' the program is the host and the file is its first argument.
+        var program = Environment.ProcessPath ?? "dotnet";
+        if (Path.GetFileNameWithoutExtension(program) == "dotnet") arguments.Insert(0, typeof(ChildCommands).Assembly.Location);
+        return new ProcessSpec
+        {
+            Name = $"worker {name}",
+            Program = program,
+            Arguments = arguments,
+            Log = new LogFile(Path.Combine(data.Logs, $"worker-{name}.log")),
+
+            // It drains for up to 10 s.
+            StopWithin = TimeSpan.FromSeconds(12),
+        };
+    }
+
+    /// <summary>daprd or embedded.</summary>
+    public static string Word(SidecarKind sidecar) => sidecar == SidecarKind.Daprd ? "daprd" : "embedded";
+
+    /// <summary>redis or file.</summary>
+    public static string Word(LogKind log) => log == LogKind.Redis ? "redis" : "file";
+
+    private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+}
+
+/// <summary>Ports of one sidecar that callers do not see, and the placement service's.</summary>
+internal sealed record SidecarPorts(int Grpc, int Internal, int Placement);

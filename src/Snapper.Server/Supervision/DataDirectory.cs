@@ -1,0 +1,90 @@
+using System.Globalization;
+
+namespace Snapper.Server.Supervision;
+
+/// <summary>The folder that holds state, logs and run files, locked for one supervisor at a time. The lock goes with the process, however it ends.</summary>
+internal sealed class DataDirectory : IDisposable
+{
+    private readonly FileStream _lock;
+
+    private DataDirectory(string root, FileStream @lock)
+    {
+        Root = root;
+        _lock = @lock;
+    }
+
+    /// <summary>Absolute path.</summary>
+    public string Root { get; }
+
+    /// <summary>Output of the children.</summary>
+    public string Logs => Path.Combine(Root, "logs");
+
+    /// <summary>The private Redis' append-only file.</summary>
+    public string Redis => Path.Combine(Root, "redis");
+
+    /// <summary>What runs now.</summary>
+    public string RunStatePath => Path.Combine(Root, "run", "state.json");
+
+    /// <summary>Which kind of log the last run used.</summary>
+    private string LogKindPath => Path.Combine(Root, "log-kind");
+
+    /// <summary>Creates what is missing and takes the lock.</summary>
+    /// <exception cref="StartupException">Not writable, not a folder, or another supervisor has it.</exception>
+    public static DataDirectory Open(string path)
+    {
+        FileStream? held = null;
+        try
+        {
+            Directory.CreateDirectory(Path.Combine(path, "logs"));
+            Directory.CreateDirectory(Path.Combine(path, "run"));
+            held = Lock(path);
+            File.WriteAllText(HolderPath(path), Environment.ProcessId.ToString(CultureInfo.InvariantCulture));
+            return new DataDirectory(path, held);
+        }
+        catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
+        {
+            held?.Dispose();
+            throw new StartupException($"the data directory {path} cannot be used: {problem.Message} (choose another with --data)");
+        }
+    }
+
+    /// <summary>Notes which log is used now and returns the one before; null at first.</summary>
+    public string? ExchangeLogKind(string kind)
+    {
+        var before = File.Exists(LogKindPath) ? File.ReadAllText(LogKindPath).Trim() : null;
+        if (before != kind) File.WriteAllText(LogKindPath, kind);
+        return before;
+    }
+
+    /// <summary>Gives the lock back.</summary>
+    public void Dispose() => _lock.Dispose();
+
+    private static FileStream Lock(string path)
+    {
+        var file = Path.Combine(path, "up.lock");
+        try
+        {
+            return new FileStream(file, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+        }
+        catch (IOException) when (HolderOf(path) is { } holder)
+        {
+            throw new StartupException($"another 'snapper up' (pid {holder}) already runs on {path}; stop it, or choose another directory with --data");
+        }
+    }
+
+    // A file of its own: a locked file cannot even be opened for reading.
+    private static string HolderPath(string path) => Path.Combine(path, "up.pid");
+
+    private static string? HolderOf(string path)
+    {
+        try
+        {
+            return File.ReadAllText(HolderPath(path)) is { Length: > 0 } pid ? pid : null;
+        }
+        catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
+        {
+            // Then the lock failed for another reason, which the caller reports.
+            return null;
+        }
+    }
+}

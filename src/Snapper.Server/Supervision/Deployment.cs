@@ -1,0 +1,202 @@
+using System.Diagnostics;
+using Snapper.Server.Cli;
+using Snapper.Server.Hosting;
+
+namespace Snapper.Server.Supervision;
+
+/// <summary>One running system: Redis, placement, and a sidecar and a worker for each i. Started once, stopped once.</summary>
+internal sealed class Deployment(UpOptions options, MessageWriter messages)
+{
+    private static readonly TimeSpan StartWithin = TimeSpan.FromMinutes(5);
+    private static readonly TimeSpan SayWaitingEvery = TimeSpan.FromSeconds(10);
+
+    private sealed record WorkerPair(string Name, string Url, string SidecarUrl, SupervisedProcess Worker, SupervisedProcess? Sidecar);
+
+    private readonly ProcessSpawner _spawner = new();
+    private readonly ChildWrappers _wrappers = ChildWrappers.Find(ExecutableFinder.System);
+    private readonly Lock _stateLock = new();
+    private IReadOnlyList<WorkerPair> _workers = [];
+    private DataDirectory? _data;
+    private RunStateFile? _stateFile;
+    private SupervisedProcess? _redis;
+    private SupervisedProcess? _placement;
+    private ReadyLine? _ready;
+
+    /// <summary>What callers need to know; set once <see cref="Start"/> has returned.</summary>
+    public ReadyLine Ready => _ready ?? throw new InvalidOperationException("The deployment has not started.");
+
+    /// <summary>A message to the person at the terminal.</summary>
+    public void Say(string message) => messages.Say(message);
+
+    /// <summary>Returns when requests will succeed.</summary>
+    /// <exception cref="StartupException">It cannot start; call <see cref="Stop"/> all the same.</exception>
+    public async Task Start(CancellationToken cancellation)
+    {
+        _data = DataDirectory.Open(options.DataDirectory);
+        _stateFile = new RunStateFile(_data.RunStatePath);
+        await Leftovers.End(_stateFile.Read(), messages, cancellation);
+        RequirePorts();
+
+        var plan = Plan.Make(options, ExecutableFinder.System);
+        foreach (var reason in plan.Reasons) Say(reason);
+        Say($"data: {_data.Root} (logs of the parts in {_data.Logs})");
+        if (_wrappers.Setpriv is null) Say("setpriv (util-linux) is not here: if this process is killed with -9, what it started is ended by the next start only");
+        NoteChangedLog(plan);
+
+        var redis = await StartRedis(plan, cancellation);
+        StartSidecarsAndWorkers(plan, redis?.ToString());
+        await UntilReady(plan, cancellation);
+        foreach (var process in Processes()) process.Settle();
+        _ready = new ReadyLine(
+            [.. _workers.Select(w => new ReadyWorker(w.Name, w.Url, w.SidecarUrl, w.Worker.Identity.Pid, (w.Sidecar ?? w.Worker).Identity.Pid))],
+            Dashboard: null, ChildCommands.Word(plan.Log), redis?.ToString(), _redis?.Identity.Pid, ChildCommands.Word(plan.Sidecar));
+    }
+
+    /// <summary>Stops in the order in which the parts need each other: workers drain first, Redis goes last.</summary>
+    /// <param name="force">Cancelled when the user has no more patience: everything is killed.</param>
+    public async Task Stop(CancellationToken force)
+    {
+        if (Processes().Any()) Say("stopping");
+        await Task.WhenAll(_workers.Select(w => w.Worker.Stop(force)));
+        await Task.WhenAll(_workers.Select(w => w.Sidecar?.Stop(force) ?? Task.CompletedTask));
+        if (_placement is not null) await _placement.Stop(force);
+        if (_redis is not null) await _redis.Stop(force);
+        if (_data is null) return;
+        if (_stateFile is not null) File.Delete(_stateFile.FilePath);
+        _data.Dispose();
+    }
+
+    private void RequirePorts()
+    {
+        for (var i = 1; i <= options.Workers; i++)
+        {
+            Require(options.WorkerPort(i), $"worker w{i}", "--base-port");
+            Require(options.SidecarPortOf(i), $"the sidecar of w{i}", "--sidecar-port");
+        }
+
+        static void Require(int port, string use, string option)
+        {
+            if (Ports.IsFree(port)) return;
+            var holder = Ports.Holder(port) is { } known ? $" by {known}" : "";
+            throw new StartupException($"port {port} on 127.0.0.1, for {use}, is taken{holder}; free it or choose another with {option}");
+        }
+    }
+
+    private void NoteChangedLog(Plan plan)
+    {
+        var now = plan.Log == LogKind.File ? "file" : plan.ForeignRedis is { } foreign ? $"redis {foreign}" : "redis";
+        if (_data!.ExchangeLogKind(now) is { } before && before != now)
+        {
+            Say($"note: the last run on this data directory kept its state elsewhere ({before}; now {now}); that state is kept, but not seen by this run");
+        }
+    }
+
+    private async Task<HostAndPort?> StartRedis(Plan plan, CancellationToken cancellation)
+    {
+        if (plan.ForeignRedis is { } foreign)
+        {
+            if (await RedisProbe.Unavailable(foreign, cancellation) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why}");
+            foreach (var warning in (await RedisProbe.Facts(foreign, cancellation)).Warnings()) Say($"warning: Redis at {foreign}: {warning}");
+            return foreign;
+        }
+
+        if (plan.RedisServer is null) return null;
+        Directory.CreateDirectory(_data!.Redis);
+        var address = new HostAndPort("127.0.0.1", Ports.Free(1)[0]);
+        _redis = Supervise(ChildCommands.Redis(plan.RedisServer, _data, address.Port, options.Fsync));
+        _redis.Start();
+        await Until($"redis-server on {address}", () => RedisProbe.Unavailable(address, cancellation), cancellation);
+        return address;
+    }
+
+    private void StartSidecarsAndWorkers(Plan plan, string? redis)
+    {
+        var ports = Ports.Free(3 + (2 * options.Workers));
+        if (plan.Placement is not null) _placement = Supervise(ChildCommands.Placement(plan.Placement, _data!, ports[0], ports[1], ports[2]));
+        var components = plan.Daprd is null ? null : Repository.Components();
+        var workers = new List<WorkerPair>();
+        for (var i = 1; i <= options.Workers; i++)
+        {
+            var worker = Supervise(ChildCommands.Worker(_data!, options, i, plan, redis, watchParent: _wrappers.Setpriv is null));
+            var sidecar = plan.Daprd is null
+                ? null
+                : Supervise(ChildCommands.Daprd(plan.Daprd, _data!, options, i, new SidecarPorts(ports[1 + (2 * i)], ports[2 + (2 * i)], ports[0]), components, redis));
+            workers.Add(new WorkerPair($"w{i}", $"http://127.0.0.1:{options.WorkerPort(i)}", $"http://127.0.0.1:{options.SidecarPortOf(i)}", worker, sidecar));
+        }
+
+        // Assigned whole: a death of Redis may write the run state at this moment.
+        _workers = workers;
+        _placement?.Start();
+        foreach (var worker in _workers)
+        {
+            worker.Worker.Start();
+            worker.Sidecar?.Start();
+        }
+    }
+
+    private async Task UntilReady(Plan plan, CancellationToken cancellation)
+    {
+        using var probe = new ReadinessProbe();
+        foreach (var worker in _workers)
+        {
+            await Until(worker.Name, () => probe.Missing(worker.Url, worker.SidecarUrl, plan.Sidecar, cancellation), cancellation);
+        }
+    }
+
+    /// <summary>Asks until nothing is missing; ends early when a child gives up.</summary>
+    private async Task Until(string what, Func<Task<string?>> missing, CancellationToken cancellation)
+    {
+        var started = Stopwatch.GetTimestamp();
+        var said = TimeSpan.Zero;
+        while (true)
+        {
+            foreach (var process in Processes())
+            {
+                if (process.FailedToStart.IsFaulted) await process.FailedToStart;
+            }
+
+            if (await missing() is not { } why) return;
+            var waited = Stopwatch.GetElapsedTime(started);
+            if (waited > StartWithin) throw new StartupException($"{what} is not ready after {StartWithin.TotalSeconds:0} s: {why}");
+            if (waited - said > SayWaitingEvery)
+            {
+                said = waited;
+                Say($"waiting for {what}: {why}");
+            }
+
+            await Task.Delay(30, cancellation);
+        }
+    }
+
+    private SupervisedProcess Supervise(ProcessSpec spec) => new(spec, _wrappers, _spawner, messages, WriteRunState);
+
+    private IEnumerable<SupervisedProcess> Processes()
+    {
+        if (_redis is not null) yield return _redis;
+        if (_placement is not null) yield return _placement;
+        foreach (var worker in _workers)
+        {
+            yield return worker.Worker;
+            if (worker.Sidecar is not null) yield return worker.Sidecar;
+        }
+    }
+
+    private void WriteRunState()
+    {
+        lock (_stateLock)
+        {
+            try
+            {
+                _stateFile!.Write(new RunState(
+                    ProcessIdentity.Of(Environment.ProcessId),
+                    [.. _workers.Select(w => new WorkerRunState(w.Name, w.Worker.Identity, (w.Sidecar ?? w.Worker).Identity))],
+                    _placement?.Identity, _redis?.Identity));
+            }
+            catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
+            {
+                // A full disk must not end the supervision; the file only informs.
+                Say($"{_stateFile!.FilePath} cannot be written: {problem.Message}");
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+using System.Net.Sockets;
+
+namespace Snapper.Server.Supervision;
+
+/// <summary>What a Redis says about itself.</summary>
+/// <param name="Version">Its version, as text.</param>
+/// <param name="Durability">always, everysec or none, in the words of the status request.</param>
+/// <param name="MaxMemory">Bytes; 0: no limit.</param>
+/// <param name="EvictionPolicy">What it does when memory runs out; anything but noeviction may delete the log.</param>
+internal sealed record RedisFacts(string Version, string Durability, long MaxMemory, string EvictionPolicy)
+{
+    /// <summary>What a user must know before trusting it with data; empty: nothing.</summary>
+    public IEnumerable<string> Warnings()
+    {
+        if (Durability == "none") yield return "it keeps no append-only file (appendonly no): acknowledged commits are lost when it stops; set 'appendonly yes'";
+        if (Durability == "everysec") yield return "appendfsync everysec: a crash of its machine may lose the last seconds of acknowledged commits; 'appendfsync always' keeps them";
+        if (Durability == "unknown") yield return "it does not tell whether it keeps an append-only file (CONFIG is not allowed)";
+        if (MaxMemory > 0 && EvictionPolicy != "noeviction") yield return $"maxmemory-policy {EvictionPolicy} may delete the log when memory runs out; set noeviction";
+    }
+}
+
+/// <summary>Asks a Redis whether and how it runs.</summary>
+internal static class RedisProbe
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
+
+    /// <summary>Null when it answers PING, otherwise why it cannot be used now.</summary>
+    public static async Task<string?> Unavailable(HostAndPort address, CancellationToken cancellation)
+    {
+        try
+        {
+            using var redis = await RedisConnection.Connect(address, Patience, cancellation);
+            redis.Ask("PING");
+            return null;
+        }
+        catch (RedisAnswerException answer) when (answer.Message.StartsWith("NOAUTH", StringComparison.Ordinal))
+        {
+            return "it asks for a password, which this version cannot give";
+        }
+        catch (Exception problem) when (problem is SocketException or IOException or TimeoutException or RedisAnswerException)
+        {
+            return problem.Message;
+        }
+    }
+
+    /// <summary>Reads version, durability and memory limits of a Redis that answers; what it does not tell is <c>unknown</c>.</summary>
+    /// <exception cref="StartupException">The connection broke.</exception>
+    public static async Task<RedisFacts> Facts(HostAndPort address, CancellationToken cancellation)
+    {
+        try
+        {
+            using var redis = await RedisConnection.Connect(address, Patience, cancellation);
+            return Facts(redis);
+        }
+        catch (Exception problem) when (problem is SocketException or IOException or TimeoutException)
+        {
+            throw new StartupException($"Redis at {address} cannot be used: {problem.Message}");
+        }
+    }
+
+    private static RedisFacts Facts(RedisConnection redis)
+    {
+        // Managed servers forbid CONFIG, some users may not even read INFO: then the fact is unknown, and that is what the caller says.
+        IReadOnlyList<string> AskIfAllowed(params string[] command)
+        {
+            try
+            {
+                return redis.Ask(command);
+            }
+            catch (RedisAnswerException)
+            {
+                return [];
+            }
+        }
+
+        string? Config(string name) => AskIfAllowed("CONFIG", "GET", name) is [_, var value] ? value : null;
+        var version = AskIfAllowed("INFO", "server").FirstOrDefault("").Split('\n')
+            .FirstOrDefault(l => l.StartsWith("redis_version:", StringComparison.Ordinal))?.Trim()[14..] ?? "unknown";
+
+        var durability = (Config("appendonly"), Config("appendfsync")) switch
+        {
+            (null, _) or (_, null) => "unknown",
+            ("yes", "always") => "always",
+            ("yes", "everysec") => "everysec",
+            _ => "none",
+        };
+        return new RedisFacts(version, durability, long.TryParse(Config("maxmemory"), out var bytes) ? bytes : 0, Config("maxmemory-policy") ?? "unknown");
+    }
+}

@@ -1,0 +1,126 @@
+using Snapper.Server.Cli;
+using Snapper.Server.Hosting;
+using Xunit;
+
+namespace Snapper.Server.Tests.Cli;
+
+public sealed class CommandLineTests
+{
+    private static async Task<(int Exit, string Output, string Errors)> Run(params string[] arguments)
+    {
+        var output = new StringWriter();
+        var errors = new StringWriter();
+        var exit = await CommandLine.Run(arguments, output, errors);
+        return (exit, output.ToString(), errors.ToString());
+    }
+
+    private static UpOptions Up(params string[] arguments) => UpOptions.From(UpOptions.UpSyntax.Parse(arguments));
+
+    [Fact]
+    public async Task Without_a_command_the_help_is_shown_and_the_exit_code_is_2()
+    {
+        var (exit, output, errors) = await Run();
+        Assert.Equal(ExitCode.Usage, exit);
+        Assert.Empty(output);
+        Assert.Contains("usage: ./snapper COMMAND", errors);
+    }
+
+    [Fact]
+    public async Task Help_lists_the_commands_but_not_the_internal_one()
+    {
+        var (exit, output, _) = await Run("--help");
+        Assert.Equal(ExitCode.Success, exit);
+        foreach (var command in (string[])["up", "demo", "doctor", "test", "bench", "verify"]) Assert.Contains($"\n  {command} ", output);
+        Assert.DoesNotContain("worker", output);
+    }
+
+    [Theory]
+    [InlineData("help", "up")]
+    [InlineData("up", "--help")]
+    public async Task Help_of_a_command_lists_every_option(string first, string second)
+    {
+        var (exit, output, _) = await Run(first, second);
+        Assert.Equal(ExitCode.Success, exit);
+        foreach (var option in UpOptions.UpSyntax.Options) Assert.Contains(option.Name, output);
+    }
+
+    [Theory]
+    [InlineData("no command 'start'", "start")]
+    [InlineData("no option '--wrokers'", "up", "--wrokers", "1")]
+    [InlineData("no argument 'now'", "up", "now")]
+    [InlineData("--data needs a value", "up", "--data")]
+    [InlineData("--data needs a value", "up", "--data=")]
+    [InlineData("--embedded takes no value", "up", "--embedded=yes")]
+    [InlineData("--data is given twice", "up", "--data", "a", "--data=b")]
+    [InlineData("several workers are not in this version", "up", "--workers", "2")]
+    [InlineData("--workers must be a whole number", "up", "--workers", "0")]
+    [InlineData("--base-port must be a whole number", "up", "--base-port", "99999")]
+    [InlineData("both lead to port 3500", "up", "--base-port", "3499")]
+    [InlineData("--redis must be HOST:PORT", "up", "--redis", "localhost")]
+    [InlineData("--embedded and --redis contradict", "up", "--embedded", "--redis", "localhost:6379")]
+    [InlineData("--fsync must be always or everysec", "up", "--fsync", "never")]
+    [InlineData("no option '--stay'", "up", "--stay")]
+    [InlineData("--seconds must be a whole number", "demo", "--seconds", "-1")]
+    [InlineData("'verify' is not in this version", "verify", "--seeds", "100")]
+    [InlineData("--log must be redis or file", "worker", "--log", "tape")]
+    [InlineData("--log redis needs --redis", "worker", "--log", "redis")]
+    [InlineData("--name must be", "worker", "--name", "a/b")]
+    [InlineData("--listen-port must be a port", "worker", "--listen-port", "0")]
+    public async Task A_wrong_command_line_is_refused_with_exit_code_2(string message, params string[] arguments)
+    {
+        var (exit, output, errors) = await Run(arguments);
+        Assert.Equal(ExitCode.Usage, exit);
+        Assert.Empty(output);
+        Assert.Contains(message, errors);
+    }
+
+    [Fact]
+    public void The_defaults_are_those_of_the_contract()
+    {
+        var options = Up();
+        Assert.Equal(1, options.Workers);
+        Assert.False(options.Embedded);
+        Assert.Equal(Path.GetFullPath(".snapper"), options.DataDirectory);
+        Assert.Equal(5101, options.WorkerPort(1));
+        Assert.Equal(3500, options.SidecarPortOf(1));
+        Assert.Equal(3501, options.SidecarPortOf(2));
+        Assert.Equal(FsyncPolicy.Always, options.Fsync);
+    }
+
+    [Fact]
+    public void Options_may_be_written_with_an_equals_sign_and_in_any_order()
+    {
+        var options = Up("--fsync=everysec", "--redis", "[::1]:7000", "--data=/x y/z", "--base-port", "6100");
+        Assert.Equal(FsyncPolicy.EverySecond, options.Fsync);
+        Assert.Equal("[::1]:7000", options.Redis.ToString());
+        Assert.Equal("/x y/z", options.DataDirectory);
+        Assert.Equal(6101, options.WorkerPort(1));
+    }
+
+    [Fact]
+    public void Arguments_of_bench_are_passed_on_unread()
+    {
+        Assert.Equal(["pact", "--seconds", "3"], BenchCommand.Syntax.Parse(["pact", "--seconds", "3"]).Rest);
+    }
+
+    [Fact]
+    public void A_worker_takes_its_settings_from_the_environment_and_options_win()
+    {
+        var environment = new Dictionary<string, string>
+        {
+            ["SNAPPER_NAME"] = "w7", ["SNAPPER_LISTEN_PORT"] = "7001", ["SNAPPER_LOG"] = "redis", ["SNAPPER_REDIS"] = "redis:6379",
+            ["SNAPPER_FSYNC"] = "everysec", ["APP_API_TOKEN"] = "secret",
+        };
+        var settings = WorkerCommand.Settings(WorkerCommand.Syntax.Parse(["--listen-port", "7002"]), n => environment.GetValueOrDefault(n));
+        Assert.Equal("w7", settings.Name);
+        Assert.Equal(7002, settings.ListenPort);
+        Assert.Equal(LogKind.Redis, settings.LogKind);
+        Assert.Equal("redis:6379", settings.RedisAddress);
+        Assert.Equal(FsyncPolicy.EverySecond, settings.Fsync);
+        Assert.Equal("secret", settings.AppApiToken);
+        Assert.Null(settings.DaprApiToken);
+        Assert.DoesNotContain("secret", settings.ToString());
+        Assert.Equal(0, settings.SidecarPid);
+        Assert.Equal(0, settings.RedisPid);
+    }
+}

@@ -1,0 +1,122 @@
+using System.Text.Json;
+using Snapper.Server.Supervision;
+using Xunit;
+
+namespace Snapper.Server.Tests.Cli;
+
+/// <summary><c>up</c> with a real private Redis and, where it is there, the real Dapr.</summary>
+public sealed class UpWithServersTests : IDisposable
+{
+    private static readonly HttpClient Http = new() { Timeout = TimeSpan.FromSeconds(5) };
+
+    private readonly TempFolder _temp = new();
+    private readonly int[] _ports = Ports.Free(2);
+
+    public void Dispose() => _temp.Dispose();
+
+    private UpProcess Up(params string[] options) => UpProcess.Start("up", _temp.Path, _ports[0] - 1, _ports[1], options);
+
+    [NeedsServersFact]
+    public async Task Redis_sidecar_and_placement_come_back_after_a_kill_and_the_status_follows()
+    {
+        await using var up = Up();
+        var ready = await up.Ready();
+        var worker = ready.Workers[0];
+        Assert.Equal(("redis", "daprd"), (ready.Log, ready.Dapr));
+        Assert.True(HostAndPort.TryParse(ready.Redis!, out var redis));
+        var facts = await RedisProbe.Facts(redis, CancellationToken.None);
+        Assert.Equal(("always", "noeviction"), (facts.Durability, facts.EvictionPolicy));
+        var before = up.State();
+
+        Assert.True(Posix.Send(ready.RedisPid!.Value, Posix.Kill));
+        Assert.True(Posix.Send(worker.SidecarPid, Posix.Kill));
+        Assert.True(Posix.Send(before.Placement!.Pid, Posix.Kill));
+        await Eventually.True("Redis answers on the same port", async () =>
+            up.State().Redis!.Pid is var pid && pid != 0 && pid != ready.RedisPid && await RedisProbe.Unavailable(redis, CancellationToken.None) is null);
+        using var probe = new ReadinessProbe();
+        await Eventually.True("requests go through the new sidecar", async () =>
+            up.State().Workers[0].Sidecar.Pid is var pid && pid != 0 && pid != worker.SidecarPid
+            && await probe.Missing(worker.Url, worker.Sidecar, Hosting.SidecarKind.Daprd, CancellationToken.None) is null);
+        await Eventually.True("placement is back", () => up.State().Placement!.Pid is var pid && pid != 0 && pid != before.Placement.Pid);
+
+        var after = up.State();
+        using var status = JsonDocument.Parse(await Http.GetStringAsync($"{worker.Url}/v1/status"));
+        Assert.Equal(worker.Pid, status.RootElement.GetProperty("pid").GetInt32());
+        Assert.Equal(after.Workers[0].Sidecar.Pid, status.RootElement.GetProperty("sidecarPid").GetInt32());
+        Assert.Equal(after.Redis!.Pid, status.RootElement.GetProperty("redisPid").GetInt32());
+
+        var children = up.Remember();
+        Assert.Equal(4, children.Count);
+        up.Signal(Posix.Terminate);
+        Assert.Equal(0, await up.Exit());
+        Assert.All(children, c => Assert.False(c.IsAlive()));
+    }
+
+    [NeedsServersFact]
+    public async Task Killing_up_takes_Redis_and_Dapr_along_and_the_next_up_finds_the_data()
+    {
+        IReadOnlyList<ProcessIdentity> children;
+        await using (var up = Up("--fsync", "everysec"))
+        {
+            var ready = await up.Ready();
+            children = up.Remember();
+            Assert.Equal(4, children.Count);
+            Assert.True(HostAndPort.TryParse(ready.Redis!, out var address));
+            using (var redis = await RedisConnection.Connect(address, TimeSpan.FromSeconds(5), CancellationToken.None))
+            {
+                Assert.Equal("OK", redis.Ask("SET", "kept", "yes")[0]);
+                Assert.Equal(["appendfsync", "everysec"], redis.Ask("CONFIG", "GET", "appendfsync"));
+            }
+
+            up.Signal(Posix.Kill);
+            await Eventually.True("the children are gone", () => children.All(c => !c.IsAlive()));
+        }
+
+        await using var next = Up();
+        Assert.True(HostAndPort.TryParse((await next.Ready()).Redis!, out var again));
+        using var found = await RedisConnection.Connect(again, TimeSpan.FromSeconds(5), CancellationToken.None);
+        Assert.Equal("yes", found.Ask("GET", "kept")[0]);
+    }
+
+    [NeedsServersFact]
+    public async Task A_named_Redis_is_used_left_running_and_its_weak_durability_is_told()
+    {
+        var port = Ports.Free(1)[0];
+        using var redis = System.Diagnostics.Process.Start(new System.Diagnostics.ProcessStartInfo(
+            ServerPrograms.Redis(ExecutableFinder.System).Path!, ["--port", $"{port}", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+        { WorkingDirectory = _temp.Path, RedirectStandardOutput = true })!;
+        try
+        {
+            await Eventually.True("Redis answers", async () => await RedisProbe.Unavailable(new HostAndPort("127.0.0.1", port), CancellationToken.None) is null);
+            await using var up = Up("--redis", $"127.0.0.1:{port}");
+            var ready = await up.Ready();
+            Assert.Equal(("redis", $"127.0.0.1:{port}", null), (ready.Log, ready.Redis, ready.RedisPid));
+            Assert.Contains("it keeps no append-only file", up.ErrorText);
+            up.Signal(Posix.Terminate);
+            Assert.Equal(0, await up.Exit());
+            Assert.False(redis.HasExited);
+        }
+        finally
+        {
+            redis.Kill();
+        }
+    }
+}
+
+/// <summary>Needs redis-server, daprd and placement; without them the test says so instead of running.</summary>
+public sealed class NeedsServersFactAttribute : FactAttribute
+{
+    public NeedsServersFactAttribute()
+    {
+        string?[] missing =
+        [
+            Missing(ServerPrograms.Redis(ExecutableFinder.System)),
+            Missing(ServerPrograms.Daprd(ExecutableFinder.System)),
+            Missing(ServerPrograms.Placement(ExecutableFinder.System)),
+        ];
+        var reasons = string.Join("; ", missing.Where(m => m is not null));
+        if (reasons.Length > 0) Skip = $"needs redis-server, daprd and placement: {reasons}";
+    }
+
+    private static string? Missing(FoundProgram program) => program.Path is null ? program.Finding : null;
+}
