@@ -46,18 +46,6 @@ public sealed class LatencyHistogram
         }
     }
 
-    /// <summary>Adds all values of another histogram.</summary>
-    public void Add(LatencyHistogram other)
-    {
-        for (var i = 0; i < counts.Length; i++)
-        {
-            counts[i] += other.counts[i];
-        }
-
-        recorded += other.recorded;
-        max = Math.Max(max, other.max);
-    }
-
     /// <summary>
     /// The smallest value such that <paramref name="percentile"/> per cent of the recorded ones are at most as great (nearest rank),
     /// up to three digits; 0 when nothing was recorded.

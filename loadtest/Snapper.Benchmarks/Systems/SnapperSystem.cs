@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text.Json;
 using Snapper.Benchmarks.Load;
 using Snapper.Benchmarks.Measurement;
 
@@ -73,8 +72,8 @@ public sealed class SnapperSystem : ISystemUnderTest
         var system = new SnapperSystem(up, folder);
         try
         {
-            var line = await up.WaitForLineAsync(static line => line.StartsWith("ready {", StringComparison.Ordinal), StartDeadline, "\"ready {json}\"");
-            await system.ReadReadyAsync(line["ready ".Length..]);
+            var line = await up.WaitForLineAsync(ReadyLine.IsIt, StartDeadline, "\"ready {json}\"");
+            await system.UseAsync(ReadyLine.Parse(line));
             return system;
         }
         catch
@@ -103,6 +102,28 @@ public sealed class SnapperSystem : ISystemUnderTest
         chooser,
         new MarkedAnswers("\"outcome\":\"rejected\""));
 
+    /// <inheritdoc />
+    public async ValueTask DisposeAsync()
+    {
+        await up.DisposeAsync();
+        Directory.Delete(folder, recursive: true);
+    }
+
+    private async Task UseAsync(ReadyLine ready)
+    {
+        Worker = ready.Worker;
+        Sidecar = ready.Sidecar;
+        WorkerId = ready.WorkerId;
+        var redis = await RedisProbe.AskAsync(ready.Redis);
+        Facts = new Dictionary<string, string>
+        {
+            ["dapr"] = ServerTools.DaprVersion(),
+            ["redis"] = redis.Version,
+            ["appendfsync"] = redis.Fsync,
+        };
+        FindProcesses(ready.SidecarId, redis.ProcessId);
+    }
+
     // Everything that `up` started counts, itself included; the ready line tells which is which.
     private void FindProcesses(int sidecarId, int redisId)
     {
@@ -127,37 +148,6 @@ public sealed class SnapperSystem : ISystemUnderTest
         }
 
         processes = found;
-    }
-
-    /// <inheritdoc />
-    public async ValueTask DisposeAsync()
-    {
-        await up.DisposeAsync();
-        Directory.Delete(folder, recursive: true);
-    }
-
-    private async Task ReadReadyAsync(string json)
-    {
-        using var ready = JsonDocument.Parse(json);
-        var worker = ready.RootElement.GetProperty("workers")[0];
-        Worker = new Uri(worker.GetProperty("url").GetString()!);
-        Sidecar = new Uri(worker.GetProperty("sidecar").GetString()!);
-        WorkerId = worker.GetProperty("pid").GetInt32();
-        var dapr = ready.RootElement.GetProperty("dapr").GetString();
-        var log = ready.RootElement.GetProperty("log").GetString();
-        if (dapr != "daprd" || log != "redis")
-        {
-            throw new InvalidOperationException($"Only the real servers are measured, but \"up\" runs on dapr \"{dapr}\" and log \"{log}\".");
-        }
-
-        var redis = await RedisProbe.AskAsync(ready.RootElement.GetProperty("redis").GetString()!);
-        Facts = new Dictionary<string, string>
-        {
-            ["dapr"] = ServerTools.DaprVersion(),
-            ["redis"] = redis.Version,
-            ["appendfsync"] = redis.Fsync,
-        };
-        FindProcesses(worker.GetProperty("sidecarPid").GetInt32(), redis.ProcessId);
     }
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
