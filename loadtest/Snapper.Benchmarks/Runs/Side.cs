@@ -1,0 +1,56 @@
+using Snapper.Benchmarks.Load;
+using Snapper.Benchmarks.Measurement;
+using Snapper.Benchmarks.Statistics;
+
+namespace Snapper.Benchmarks.Runs;
+
+/// <summary>How hard a side is driven.</summary>
+/// <param name="Pipelines">Closed loops (connections).</param>
+/// <param name="Batch">Transactions per request.</param>
+public readonly record struct LoadShape(int Pipelines, int Batch = 1)
+{
+    /// <inheritdoc />
+    public override string ToString() => Batch == 1 ? $"{Pipelines}" : $"{Pipelines}×{Batch}";
+}
+
+/// <summary>One side of a comparison: a system under one workload.</summary>
+/// <param name="Name">What the tables call it.</param>
+/// <param name="Shapes">Shapes to try; the fastest is measured.</param>
+/// <param name="Pipeline">Makes the pipeline of one closed loop from a shape and a seed.</param>
+/// <param name="Processes">Processes besides this one whose CPU time counts.</param>
+public sealed record Side(
+    string Name, IReadOnlyList<LoadShape> Shapes, Func<LoadShape, ulong, IPipeline> Pipeline, IReadOnlyList<MeasuredProcess> Processes)
+{
+    /// <summary>What this process is in the CPU table.</summary>
+    public string OwnRole { get; init; } = CpuMeter.Generator;
+
+    /// <summary>False: an abort makes the run void.</summary>
+    public bool AbortsAllowed { get; init; }
+
+    /// <summary>Runs it once.</summary>
+    public async Task<RunResult> RunAsync(LoadShape shape, RunTimes times, ulong seed)
+    {
+        var random = new FastRandom(seed);
+        var pipelines = new IPipeline[shape.Pipelines];
+        for (var i = 0; i < pipelines.Length; i++)
+        {
+            pipelines[i] = Pipeline(shape, random.NextBits());
+        }
+
+        var result = await ClosedLoop.RunAsync(pipelines, times, Processes, OwnRole);
+        return AbortsAllowed ? result : result.WithoutAborts();
+    }
+}
+
+/// <summary>The runs of one side.</summary>
+public sealed record SideRuns(string Name, LoadShape Shape, IReadOnlyList<RunResult> Runs, IReadOnlyList<(LoadShape Shape, RunResult Run)> Sweep)
+{
+    /// <summary>Why the side is worth nothing; null when every run is valid.</summary>
+    public string? Void => Runs.FirstOrDefault(static run => run.Void is not null)?.Void;
+
+    /// <summary>One number of every run.</summary>
+    public double[] Values(Func<RunResult, double> metric) => Runs.Select(metric).ToArray();
+
+    /// <summary>Median and range of one number.</summary>
+    public Summary Summary(Func<RunResult, double> metric) => Statistics.Summary.Of(Values(metric));
+}

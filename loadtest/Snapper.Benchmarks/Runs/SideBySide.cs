@@ -1,0 +1,89 @@
+using Snapper.Benchmarks.Load;
+
+namespace Snapper.Benchmarks.Runs;
+
+/// <summary>Plan of a comparison.</summary>
+/// <param name="Times">Of a measured run.</param>
+/// <param name="SweepTimes">Of a run that only looks for the best shape.</param>
+/// <param name="Repetitions">Measured runs per side.</param>
+/// <param name="Seed">Decides all random choices.</param>
+public readonly record struct RunPlan(RunTimes Times, RunTimes SweepTimes, int Repetitions, ulong Seed);
+
+/// <summary>Measures sides at their best: first a sweep, then repetitions in A-B-B-A order.</summary>
+public static class SideBySide
+{
+    /// <summary>Compares two sides.</summary>
+    public static async Task<(SideRuns A, SideRuns B)> RunAsync(Side a, Side b, RunPlan plan, Action<string> progress)
+    {
+        var sweepA = new List<(LoadShape, RunResult)>();
+        var sweepB = new List<(LoadShape, RunResult)>();
+        for (var i = 0; i < Math.Max(a.Shapes.Count, b.Shapes.Count); i++)
+        {
+            await SweepAsync(a, i, sweepA, plan, progress);
+            await SweepAsync(b, i, sweepB, plan, progress);
+        }
+
+        var (shapeA, shapeB) = (Best(a, sweepA), Best(b, sweepB));
+        var runsA = new List<RunResult>();
+        var runsB = new List<RunResult>();
+        foreach (var isB in AbbaOrder.Of(plan.Repetitions))
+        {
+            var (side, shape, runs) = isB ? (b, shapeB, runsB) : (a, shapeA, runsA);
+
+            // The n-th runs of both sides draw the same accounts.
+            runs.Add(await OnceAsync(side, shape, plan.Times, plan.Seed + (ulong)runs.Count, progress));
+        }
+
+        return (new SideRuns(a.Name, shapeA, runsA, sweepA), new SideRuns(b.Name, shapeB, runsB, sweepB));
+    }
+
+    /// <summary>Measures one side alone.</summary>
+    public static async Task<SideRuns> RunOneAsync(Side side, RunPlan plan, Action<string> progress)
+    {
+        var sweep = new List<(LoadShape, RunResult)>();
+        for (var i = 0; i < side.Shapes.Count; i++)
+        {
+            await SweepAsync(side, i, sweep, plan, progress);
+        }
+
+        var shape = Best(side, sweep);
+        var runs = new List<RunResult>();
+        for (var i = 0; i < plan.Repetitions; i++)
+        {
+            runs.Add(await OnceAsync(side, shape, plan.Times, plan.Seed + (ulong)i, progress));
+        }
+
+        return new SideRuns(side.Name, shape, runs, sweep);
+    }
+
+    private static async Task SweepAsync(Side side, int index, List<(LoadShape, RunResult)> sweep, RunPlan plan, Action<string> progress)
+    {
+        // With one shape there is nothing to choose.
+        if (index < side.Shapes.Count && side.Shapes.Count > 1)
+        {
+            sweep.Add((side.Shapes[index], await OnceAsync(side, side.Shapes[index], plan.SweepTimes, plan.Seed, progress)));
+        }
+    }
+
+    private static async Task<RunResult> OnceAsync(Side side, LoadShape shape, RunTimes times, ulong seed, Action<string> progress)
+    {
+        var run = await side.RunAsync(shape, times, seed);
+        progress($"  {side.Name} at {shape}: {run.PerSecond:F0}/s, {run.CpuPerTransaction:F0} us CPU{(run.Void is null ? "" : $", VOID: {run.Void}")}");
+        return run;
+    }
+
+    private static LoadShape Best(Side side, IReadOnlyList<(LoadShape Shape, RunResult Run)> sweep)
+    {
+        var best = side.Shapes[0];
+        var fastest = 0.0;
+        foreach (var (shape, run) in sweep)
+        {
+            if (run.Void is null && run.PerSecond > fastest)
+            {
+                (best, fastest) = (shape, run.PerSecond);
+            }
+        }
+
+        return best;
+    }
+}

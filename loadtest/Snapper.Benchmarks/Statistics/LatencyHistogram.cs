@@ -1,0 +1,96 @@
+using System.Numerics;
+
+namespace Snapper.Benchmarks.Statistics;
+
+/// <summary>
+/// Counts durations in buckets of HdrHistogram's layout: linear up to 2,048, then twice as wide per power of two, so that every recorded value
+/// is known to three significant digits. Values are microseconds by convention. Recording is safe from several threads.
+/// </summary>
+public sealed class LatencyHistogram
+{
+    /// <summary>Greatest value that is told apart, one hour in microseconds; greater ones count as this.</summary>
+    public const long ValueMax = 3_600_000_000;
+
+    private const int SubBucketBits = 11;
+    private const int SubBucketCount = 1 << SubBucketBits;
+    private const int SubBucketHalf = SubBucketCount / 2;
+
+    private static readonly int BucketCount = IndexOf(ValueMax) + 1;
+
+    private readonly long[] counts = new long[BucketCount];
+    private long recorded;
+    private long max;
+
+    /// <summary>How many values were recorded.</summary>
+    public long Count => Volatile.Read(ref recorded);
+
+    /// <summary>The greatest recorded value, exact; 0 when there is none.</summary>
+    public long Max => Volatile.Read(ref max);
+
+    /// <summary>Records one value; negative ones count as 0.</summary>
+    public void Record(long value)
+    {
+        value = Math.Clamp(value, 0, ValueMax);
+        Interlocked.Increment(ref counts[IndexOf(value)]);
+        Interlocked.Increment(ref recorded);
+        var seen = Volatile.Read(ref max);
+        while (value > seen)
+        {
+            var before = Interlocked.CompareExchange(ref max, value, seen);
+            if (before == seen)
+            {
+                break;
+            }
+
+            seen = before;
+        }
+    }
+
+    /// <summary>
+    /// The smallest value such that <paramref name="percentile"/> per cent of the recorded ones are at most as great (nearest rank),
+    /// up to three digits; 0 when nothing was recorded.
+    /// </summary>
+    /// <param name="percentile">0 to 100.</param>
+    public long Percentile(double percentile)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(percentile, 0);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(percentile, 100);
+        var total = Count;
+        if (total == 0)
+        {
+            return 0;
+        }
+
+        var rank = Math.Max(1, (long)Math.Ceiling(percentile / 100 * total));
+        var seen = 0L;
+        for (var i = 0; i < counts.Length; i++)
+        {
+            seen += counts[i];
+            if (seen >= rank)
+            {
+                return Math.Min(HighestOf(i), Max);
+            }
+        }
+
+        return Max;
+    }
+
+    private static int IndexOf(long value)
+    {
+        // Values below 2,048 have a bucket each. Above, `shift` low bits are dropped, so that 1,024..2,047 remain.
+        var shift = Math.Max(0, BitOperations.Log2((ulong)value | 1) - (SubBucketBits - 1));
+        return (shift * SubBucketHalf) + (int)(value >> shift);
+    }
+
+    private static long HighestOf(int index)
+    {
+        if (index < SubBucketCount)
+        {
+            return index;
+        }
+
+        var shift = (index / SubBucketHalf) - 1;
+        var sub = index - (shift * SubBucketHalf);
+        return ((sub + 1L) << shift) - 1;
+    }
+}

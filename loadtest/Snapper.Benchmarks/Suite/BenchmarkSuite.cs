@@ -1,0 +1,49 @@
+using Snapper.Benchmarks.InProcess;
+using Snapper.Benchmarks.Runs;
+
+namespace Snapper.Benchmarks.Suite;
+
+/// <summary>All benchmarks by name, in the order in which they run.</summary>
+public static class BenchmarkSuite
+{
+    /// <summary>The list.</summary>
+    public static IReadOnlyList<IBenchmark> All { get; } =
+    [
+        new NoopBenchmark(),
+        new NonTxnDaprBenchmark(),
+        new PactSidecarBenchmark(),
+        new PactBatchedBenchmark(),
+        new LatencyBenchmark(),
+        new InProcessCpuBenchmark("pact-cpu", "PACT", Mix.Pacts, new Goal(0.35, 0.15, false)),
+        new InProcessCpuBenchmark("act-cpu", "ACT", Mix.Acts, new Goal(0.5, 0.25, false)),
+        new InProcessRatioBenchmark(
+            "pact-skew", "CPU per PACT at zipf 1.5 ÷ uniform, in process", ("PACT, zipf 1.5", Mix.Pacts, 1.5), ("PACT, uniform", Mix.Pacts, 0), Cpu, new Goal(1.4, 1, false)),
+        new InProcessRatioBenchmark(
+            "hybrid-uniform", "throughput at 90 % PACT ÷ pure PACT, uniform, in process", ("90 % PACT, uniform", new Mix(0.9), 0), ("PACT, uniform", Mix.Pacts, 0), Throughput, new Goal(0.8, 0.95, true)),
+        new InProcessRatioBenchmark(
+            "hybrid-zipf", "throughput at 90 % PACT ÷ pure PACT, zipf 1.5, in process", ("90 % PACT, zipf 1.5", new Mix(0.9), 1.5), ("PACT, zipf 1.5", Mix.Pacts, 1.5), Throughput, new Goal(0.5, 0.8, true)),
+        new ActAbortsBenchmark(),
+        new IdleBenchmark(),
+        new RecoveryBenchmark(),
+        new MemoryBenchmark(),
+    ];
+
+    /// <summary>The named ones; all when no name is given.</summary>
+    /// <exception cref="OptionsException">A name that no benchmark has.</exception>
+    public static IReadOnlyList<IBenchmark> Select(IReadOnlyList<string> names)
+    {
+        foreach (var name in names)
+        {
+            if (!All.Any(benchmark => benchmark.Name == name))
+            {
+                throw new OptionsException($"There is no benchmark \"{name}\". There are: {string.Join(", ", All.Select(static benchmark => benchmark.Name))}.");
+            }
+        }
+
+        return names.Count == 0 ? All : All.Where(benchmark => names.Contains(benchmark.Name)).ToArray();
+    }
+
+    private static double Cpu(RunResult run) => run.CpuPerTransaction;
+
+    private static double Throughput(RunResult run) => run.PerSecond;
+}

@@ -1,0 +1,197 @@
+using System.Globalization;
+using Snapper.Benchmarks.Load;
+using Snapper.Benchmarks.Measurement;
+
+namespace Snapper.Benchmarks.Systems;
+
+/// <summary>
+/// NonTxn-Dapr: plain Dapr actors that call each other through the sidecar; no transactions, no log. Its daprd runs without metrics, tracing
+/// and logs, its server with the garbage collector that measured better.
+/// </summary>
+public sealed class BaselineSystem : ISystemUnderTest
+{
+    /// <summary>What the tables call it.</summary>
+    public const string SystemName = "NonTxn-Dapr";
+
+    private const string ActorType = "PlainAccount";
+    private const string Reentrancy = "Dapr-Reentrancy-Id: plain\r\n";
+    private const int StartsMax = 3;
+    private static readonly TimeSpan StartDeadline = TimeSpan.FromSeconds(40);
+
+    private readonly List<ChildProcess> children = [];
+    private readonly List<MeasuredProcess> processes = [];
+    private readonly string folder = Directory.CreateTempSubdirectory("snapper-baseline-").FullName;
+
+    private BaselineSystem(int sidecarPort) => Sidecar = new Uri($"http://127.0.0.1:{sidecarPort}");
+
+    /// <inheritdoc />
+    public string Name => SystemName;
+
+    /// <inheritdoc />
+    public Uri Sidecar { get; }
+
+    /// <inheritdoc />
+    public IReadOnlyList<MeasuredProcess> Processes => processes;
+
+    /// <inheritdoc />
+    public IReadOnlyDictionary<string, string> Facts { get; } = new Dictionary<string, string>
+    {
+        ["dapr"] = ServerTools.DaprVersion(),
+        ["server GC"] = Environment.GetEnvironmentVariable("SNAPPER_BASELINE_SERVER_GC") == "1" ? "on" : "off",
+        ["durability"] = "none",
+    };
+
+    /// <summary>Starts placement, the server and its sidecar, and waits until a call succeeds.</summary>
+    /// <exception cref="InvalidOperationException">One of them does not start, also at the third try.</exception>
+    public static async Task<BaselineSystem> StartAsync()
+    {
+        for (var attempt = 1; ; attempt++)
+        {
+            try
+            {
+                return await StartOnceAsync();
+            }
+            catch (InvalidOperationException failure) when (attempt < StartsMax)
+            {
+                // Between the look for a free port and its use somebody else may take it.
+                Console.Error.WriteLine($"{SystemName} starts again on other ports, for: {failure.Message}");
+            }
+        }
+    }
+
+    private static async Task<BaselineSystem> StartOnceAsync()
+    {
+        var ports = new { Placement = Ports.Free(), Raft = Ports.Free(), Health = Ports.Free(), App = Ports.Free(), Http = Ports.Free(), Grpc = Ports.Free(), Internal = Ports.Free() };
+        var system = new BaselineSystem(ports.Http);
+        try
+        {
+            system.StartPlacement(ports.Placement, ports.Raft, ports.Health);
+            await system.StartServerAsync(ports.App, ports.Http);
+            await system.StartSidecarAsync(ports.App, ports.Http, ports.Grpc, ports.Internal, ports.Placement);
+            return system;
+        }
+        catch
+        {
+            await system.DisposeAsync();
+            throw;
+        }
+    }
+
+    /// <summary>The 4-actor transfer: withdraws at the root, deposits to three others in parallel.</summary>
+    public HttpWorkload MultiTransfer(IAccountChooser chooser) => new(
+        Sidecar,
+        RequestTemplate.Single(
+            "PUT",
+            Sidecar,
+            "/v1.0/actors/" + ActorType + "/{0}/method/MultiTransfer",
+            Reentrancy,
+            """{"to":["{1}","{2}","{3}"],"amount":1}""",
+            4),
+        chooser,
+        new MarkedAnswers("\"balance\":"));
+
+    /// <summary>A call that does nothing.</summary>
+    public HttpWorkload Noop(IAccountChooser chooser) => new(
+        Sidecar,
+        RequestTemplate.Single("PUT", Sidecar, "/v1.0/actors/" + ActorType + "/{0}/method/Noop", Reentrancy, "", 4),
+        chooser,
+        new MarkedAnswers("{}"));
+
+    /// <inheritdoc />
+    public async ValueTask DisposeAsync()
+    {
+        // The sidecar first: it would otherwise report the loss of its application.
+        for (var i = children.Count - 1; i >= 0; i--)
+        {
+            await children[i].DisposeAsync();
+        }
+
+        Directory.Delete(folder, recursive: true);
+    }
+
+    private void StartPlacement(int port, int raft, int health) => Add("placement", ChildProcess.Start(
+        "placement",
+        ServerTools.Placement(),
+        [
+            "--id", "p0", "--initial-cluster", Text($"p0=127.0.0.1:{raft}"), "--port", Text($"{port}"), "--listen-address", "127.0.0.1",
+            "--healthz-port", Text($"{health}"), "--healthz-listen-address", "127.0.0.1", "--enable-metrics=false", "--log-level", "warn",
+        ],
+        workingDirectory: folder));
+
+    private async Task StartServerAsync(int port, int sidecarPort)
+    {
+        var program = Path.Combine(AppContext.BaseDirectory, "Snapper.Baselines.dll");
+        var serverGc = Environment.GetEnvironmentVariable("SNAPPER_BASELINE_SERVER_GC") == "1" ? "1" : "0";
+        var server = ChildProcess.Start(
+            "the baseline server",
+            DotnetHost(),
+            ["exec", program, Text($"{port}"), Text($"{sidecarPort}")],
+            new Dictionary<string, string?> { ["DOTNET_gcServer"] = serverGc });
+        Add("server", server);
+        await server.WaitForLineAsync(line => line == "listening", StartDeadline, "\"listening\"");
+    }
+
+    private async Task StartSidecarAsync(int app, int http, int grpc, int internalPort, int placement)
+    {
+        var components = Directory.CreateDirectory(Path.Combine(folder, "components")).FullName;
+        var config = Path.Combine(folder, "config.yaml");
+        await File.WriteAllTextAsync(config, """
+            apiVersion: dapr.io/v1alpha1
+            kind: Configuration
+            metadata:
+              name: baseline
+            spec:
+              tracing:
+                samplingRate: "0"
+              metric:
+                enabled: false
+            """);
+        var sidecar = ChildProcess.Start(
+            "daprd of the baseline",
+            ServerTools.Daprd(),
+            [
+                "--app-id", "baseline", "--app-port", Text($"{app}"), "--app-protocol", "http",
+                "--dapr-http-port", Text($"{http}"), "--dapr-grpc-port", Text($"{grpc}"), "--dapr-internal-grpc-port", Text($"{internalPort}"),
+                "--dapr-internal-grpc-listen-address", "127.0.0.1", "--dapr-listen-addresses", "127.0.0.1",
+                "--placement-host-address", Text($"127.0.0.1:{placement}"), "--resources-path", components, "--config", config,
+                "--enable-metrics=false", "--log-level", "warn", "--dapr-graceful-shutdown-seconds", "1",
+            ],
+            workingDirectory: folder);
+        Add("daprd", sidecar);
+        using var client = new HttpClient { Timeout = TimeSpan.FromSeconds(2) };
+        await sidecar.WaitUntilAsync(() => CallsSucceedAsync(client), StartDeadline, "a call to an actor");
+    }
+
+    private async Task<bool> CallsSucceedAsync(HttpClient client)
+    {
+        try
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Put, new Uri(Sidecar, $"/v1.0/actors/{ActorType}/{AccountIds.Of(0)}/method/Noop"));
+            request.Headers.Add("Dapr-Reentrancy-Id", "plain");
+            using var response = await client.SendAsync(request);
+            return response.IsSuccessStatusCode;
+        }
+        catch (Exception notYet) when (notYet is HttpRequestException or TaskCanceledException)
+        {
+            return false;
+        }
+    }
+
+    private void Add(string role, ChildProcess child)
+    {
+        children.Add(child);
+        processes.Add(new MeasuredProcess(role, child.Id));
+    }
+
+    private static string DotnetHost()
+    {
+        if (Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") is { Length: > 0 } host)
+        {
+            return host;
+        }
+
+        return Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet" ? Environment.ProcessPath! : "dotnet";
+    }
+
+    private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+}
