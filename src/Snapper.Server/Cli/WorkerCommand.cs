@@ -32,7 +32,7 @@ internal static class WorkerCommand
             ? null
             : new ParentWatch(arguments.Number("--watch-parent", 0, 1, int.MaxValue), stop.Cancel);
         Directory.CreateDirectory(settings.DataDirectory);
-        return await WorkerHost.Run(settings, stop.Token);
+        return await WorkerProcess.Run(settings, stop.Token);
     }
 
     /// <summary>The settings that the arguments and the environment make.</summary>

@@ -1,0 +1,37 @@
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Inspection;
+
+namespace Snapper.Server.Hosting;
+
+/// <summary>What can be seen of a worker from the start of its process on: little until it has recovered, then everything.</summary>
+internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspection
+{
+    private readonly long _startedAt = Environment.TickCount64;
+    private volatile IWorkerInspection? _worker;
+
+    public void Open(IWorkerInspection worker) => _worker = worker;
+
+    public WorkerStatus Status() => _worker?.Status() ?? new WorkerStatus(
+        settings.Name, Environment.ProcessId, settings.SidecarPid, settings.RedisPid, 0,
+        settings.SidecarKind == SidecarKind.Embedded ? "embedded" : "daprd", settings.LogKind == LogKind.Redis ? "redis" : "file", "none",
+        Environment.TickCount64 - _startedAt, WorkerConfiguration.Version, 0, 0, 0, 0, 0, new Dictionary<string, long>(), 0, 0, 0, 0, 0, 0);
+
+    public IReadOnlyList<HealthCheck> Checks() => _worker?.Checks() ?? [new HealthCheck("worker", false, "recovering from its log")];
+
+    public IReadOnlyList<ActorTypeView> ActorTypes() => _worker?.ActorTypes() ?? [];
+
+    public Task<ActorView?> Actor(ActorKey actor, CancellationToken cancellation) =>
+        _worker?.Actor(actor, cancellation) ?? Task.FromResult<ActorView?>(null);
+
+    public Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation) =>
+        _worker?.Schedule(actor, cancellation) ?? Task.FromResult<ScheduleView?>(null);
+
+    public Task<IReadOnlyList<BatchView>> Batches(int limit, CancellationToken cancellation) =>
+        _worker?.Batches(limit, cancellation) ?? Task.FromResult<IReadOnlyList<BatchView>>([]);
+
+    public Task<BatchView?> Batch(long bid, CancellationToken cancellation) =>
+        _worker?.Batch(bid, cancellation) ?? Task.FromResult<BatchView?>(null);
+
+    public Task<IReadOnlyList<AbortView>> Aborts(int limit, CancellationToken cancellation) =>
+        _worker?.Aborts(limit, cancellation) ?? Task.FromResult<IReadOnlyList<AbortView>>([]);
+}

@@ -1,0 +1,38 @@
+using Snapper.Runtime.Door;
+using Snapper.Server.Api;
+using Snapper.Server.Api.Requests;
+using Snapper.Sidecar.Hosting;
+
+namespace Snapper.Server.Hosting;
+
+/// <summary>
+/// The actor types that this worker serves to its sidecar: each public type is a relay (DESIGN 5), and each type pinned to
+/// this worker, <c>Account@w1</c>, leads to the same door, so that calls that do arrive there find the directory.
+/// </summary>
+internal sealed class SidecarActorHost : IActorHost
+{
+    private readonly ITransactionDoor _door;
+    private readonly ApiOptions _options;
+    private readonly string _pinned;
+
+    public SidecarActorHost(string worker, IReadOnlyList<string> types, ITransactionDoor door, ApiOptions options)
+    {
+        _door = door;
+        _options = options;
+        _pinned = "@" + worker;
+        ActorTypes = [.. types, .. types.Select(type => type + _pinned)];
+    }
+
+    public IReadOnlyList<string> ActorTypes { get; }
+
+    public async ValueTask<ActorReply> Invoke(Sidecar.Hosting.ActorCall call, CancellationToken cancellation)
+    {
+        var type = call.ActorType.EndsWith(_pinned, StringComparison.Ordinal) ? call.ActorType[..^_pinned.Length] : call.ActorType;
+        var origin = RequestOrigin.FromHeaders(call.CallerAppId, call.TraceParent);
+        return new ActorReply(await ActorDoor.Call(
+            _door, _options, type, call.ActorId, call.Method, call.Body.Span, call.BodyTooLarge, origin, cancellation));
+    }
+
+    /// <summary>A hint without weight: actors live in the worker's memory by its own rules (L8).</summary>
+    public ValueTask Deactivate(string actorType, string actorId, CancellationToken cancellation) => ValueTask.CompletedTask;
+}

@@ -1,0 +1,63 @@
+using Snapper.Actors.Generated;
+using Snapper.Apps.ListAppend;
+using Snapper.Apps.SmallBank;
+using Snapper.Runtime.Hosting;
+
+namespace Snapper.Server.Hosting;
+
+/// <summary>What configuration makes of a worker, and which actor types it hosts.</summary>
+internal static class WorkerConfiguration
+{
+    /// <summary>All actor types of this server.</summary>
+    public static IReadOnlyList<ActorTypeDescriptor> Descriptors { get; } =
+        [.. SnapperAppsSmallBankActors.All, .. SnapperAppsListAppendActors.All];
+
+    /// <summary>Their names.</summary>
+    public static IReadOnlyList<string> ActorTypes { get; } = Descriptors.Select(descriptor => descriptor.Type).ToArray();
+
+    /// <summary>Version of the server.</summary>
+    public static string Version { get; } = typeof(WorkerConfiguration).Assembly.GetName().Version?.ToString(3) ?? "0.0.0";
+
+    /// <summary>The section <c>Snapper:SmallBank</c>.</summary>
+    public static SmallBankOptions SmallBank(IConfiguration configuration) =>
+        configuration.GetSection(SmallBankOptions.Section).Get<SmallBankOptions>() ?? new SmallBankOptions();
+
+    /// <summary>The section <c>Snapper:Worker</c> (environment: <c>Snapper__Worker__Executors</c> and so on) on top of the defaults.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">A setting is out of its range.</exception>
+    public static WorkerOptions Worker(IConfiguration configuration, WorkerSettings settings)
+    {
+        var section = configuration.GetSection("Snapper:Worker");
+        var standard = new WorkerOptions();
+        var options = new WorkerOptions
+        {
+            Name = settings.Name,
+            Number = NumberOf(settings.Name),
+            Executors = section.GetValue(nameof(WorkerOptions.Executors), standard.Executors),
+            Coordinators = section.GetValue(nameof(WorkerOptions.Coordinators), standard.Coordinators),
+            TransactionsPerBatch = section.GetValue(nameof(WorkerOptions.TransactionsPerBatch), standard.TransactionsPerBatch),
+            OpenBatches = section.GetValue(nameof(WorkerOptions.OpenBatches), standard.OpenBatches),
+            TurnBound = section.GetValue(nameof(WorkerOptions.TurnBound), standard.TurnBound),
+            MaxCallDepth = section.GetValue(nameof(WorkerOptions.MaxCallDepth), standard.MaxCallDepth),
+            MaxStateBytes = section.GetValue(nameof(WorkerOptions.MaxStateBytes), standard.MaxStateBytes),
+            MaxResultBytes = section.GetValue(nameof(WorkerOptions.MaxResultBytes), standard.MaxResultBytes),
+            MaxInFlight = section.GetValue(nameof(WorkerOptions.MaxInFlight), standard.MaxInFlight),
+            IdempotencyWindow = section.GetValue(nameof(WorkerOptions.IdempotencyWindow), standard.IdempotencyWindow),
+            FirstBackOff = section.GetValue(nameof(WorkerOptions.FirstBackOff), standard.FirstBackOff),
+            IdleActorTimeout = section.GetValue(nameof(WorkerOptions.IdleActorTimeout), standard.IdleActorTimeout),
+        };
+        options.Validate();
+        return options;
+    }
+
+    /// <summary>The number at the end of the name, which ACT numbers carry: <c>w3</c> is 3; a name without one is 0.</summary>
+    private static int NumberOf(string name)
+    {
+        var digits = name.Length;
+        while (digits > 0 && char.IsAsciiDigit(name[digits - 1]))
+        {
+            digits--;
+        }
+
+        return int.TryParse(name.AsSpan(digits), out var number) && number < Protocol.Identity.TransactionId.WorkerLimit ? number : 0;
+    }
+}

@@ -1,0 +1,155 @@
+using Snapper.Runtime.Hosting;
+using Snapper.Server.Api;
+using Snapper.Sidecar.Embedded;
+using Snapper.Sidecar.Hosting;
+
+namespace Snapper.Server.Hosting;
+
+/// <summary>
+/// One worker process, put together: HTTP first, so that it can say "starting"; then the log, recovery, and the door.
+/// The only place where the server's parts meet.
+/// </summary>
+internal static class WorkerProcess
+{
+    /// <summary>Exit code after a broken invariant or a lost log: start again, recovery decides what is true.</summary>
+    public const int MustRestart = 70;
+
+    /// <summary>Serves until cancelled, then drains and returns.</summary>
+    /// <param name="settings">What this worker is.</param>
+    /// <param name="cancellation">SIGTERM or SIGINT: stop taking requests, finish those under way, return within 10 s.</param>
+    /// <returns>0; <see cref="MustRestart"/> when it stopped by itself.</returns>
+    public static async Task<int> Run(WorkerSettings settings, CancellationToken cancellation)
+    {
+        var door = new DoorSwitch();
+        var inspection = new InspectionSwitch(settings);
+        await using var app = BuildWeb(settings, door, inspection);
+        var logger = app.Services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Worker");
+        await app.StartAsync(cancellation);
+        await using var embedded = await StartEmbedded(settings, app, cancellation);
+
+        var failed = new TaskCompletionSource<Exception>(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using var storage = await Storage.Open(settings, cancellation);
+        WorkerHost? worker;
+        try
+        {
+            worker = await StartWorker(settings, app, storage, failed, logger, cancellation);
+        }
+        catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
+        {
+            return 0;
+        }
+
+        inspection.Open(worker.Inspection);
+        door.Open(worker.Door);
+        var stop = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using (cancellation.Register(stop.SetResult))
+        {
+            await Task.WhenAny(stop.Task, failed.Task);
+        }
+
+        door.Close(failed.Task.IsCompleted ? "The worker has stopped." : "The worker is stopping.");
+        if (failed.Task.IsCompleted)
+        {
+            // Nothing in memory can be trusted: no draining, no last fold. The log has everything that was acknowledged.
+            return MustRestart;
+        }
+
+        await worker.Stop();
+        await app.StopAsync(CancellationToken.None);
+        return 0;
+    }
+
+    private static WebApplication BuildWeb(WorkerSettings settings, DoorSwitch door, InspectionSwitch inspection)
+    {
+        var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
+        builder.Logging.ClearProviders().AddSimpleConsole(console =>
+        {
+            console.SingleLine = true;
+            console.UseUtcTimestamp = true;
+            console.TimestampFormat = "yyyy-MM-ddTHH:mm:ss.fffZ ";
+        });
+        builder.Logging.SetMinimumLevel(LogLevel.Warning).AddFilter("Snapper", LogLevel.Information);
+        builder.Services.AddSingleton(WorkerConfiguration.SmallBank(builder.Configuration));
+        var options = new ApiOptions();
+        builder.WebHost.ConfigureKestrel(server =>
+        {
+            new ApiListener().ApplyLimits(server, options);
+            ApiListener.ListenOnLoopback(server, settings.ListenPort);
+        });
+        var app = builder.Build();
+        RequireToken(app, settings.AppApiToken);
+        SnapperApi.Map(app, door, inspection, options);
+        app.MapDaprActorHost(
+            new SidecarActorHost(settings.Name, WorkerConfiguration.ActorTypes, door, options),
+            new DaprHostOptions { MapHealth = false, AppApiToken = settings.AppApiToken, MaxBodyBytes = options.TransactionBodyBytesMax });
+        return app;
+    }
+
+    /// <summary>With a token only the sidecar may call: whoever reaches the port could go past it otherwise. Probes stay open.</summary>
+    private static void RequireToken(WebApplication app, string? token)
+    {
+        var check = new AppApiToken(token);
+        if (!check.IsRequired)
+        {
+            return;
+        }
+
+        app.Use(async (context, next) =>
+        {
+            if (context.Request.Path.StartsWithSegments("/v1", StringComparison.Ordinal) && !check.Accepts(context.Request))
+            {
+                context.Response.StatusCode = StatusCodes.Status401Unauthorized;
+                context.Response.ContentType = "application/problem+json";
+                await context.Response.WriteAsync(
+                    """{"type":"about:blank","title":"Unauthorized","status":401,"detail":"The header dapr-api-token is missing or wrong."}""");
+                return;
+            }
+
+            await next(context);
+        });
+    }
+
+    private static async Task<EmbeddedSidecar?> StartEmbedded(WorkerSettings settings, WebApplication app, CancellationToken cancellation) =>
+        settings.SidecarKind != SidecarKind.Embedded ? null : await EmbeddedSidecar.Start(
+            new EmbeddedSidecarOptions
+            {
+                AppPort = settings.ListenPort,
+                Port = settings.SidecarPort,
+                ApiToken = settings.DaprApiToken,
+                AppApiToken = settings.AppApiToken,
+                LoggerFactory = app.Services.GetRequiredService<ILoggerFactory>(),
+            },
+            cancellation);
+
+    /// <summary>Tries until the log can be reached: a worker that starts before its Redis waits for it, and says so.</summary>
+    private static async Task<WorkerHost> StartWorker(
+        WorkerSettings settings, WebApplication app, Storage storage, TaskCompletionSource<Exception> failed, ILogger logger, CancellationToken cancellation)
+    {
+        for (var pause = 50; ; pause = Math.Min(pause * 2, 1000))
+        {
+            try
+            {
+                return await WorkerHost.Start(
+                    new WorkerSetup
+                    {
+                        Options = WorkerConfiguration.Worker(app.Configuration, settings),
+                        ActorTypes = WorkerConfiguration.Descriptors,
+                        Log = storage.Log,
+                        Store = storage.Store,
+                        Services = app.Services,
+                        Logger = logger,
+                        Failed = exception => failed.TrySetResult(exception),
+                        Surroundings = () => new SurroundingFacts(
+                            settings.SidecarKind == SidecarKind.Embedded ? "embedded" : "daprd",
+                            settings.SidecarPid, settings.RedisPid, storage.Durability, WorkerConfiguration.Version),
+                    },
+                    cancellation);
+            }
+            catch (Exception exception) when (Storage.IsPassing(exception))
+            {
+                ServerLog.LogNotReachable(logger, exception.Message);
+                await Task.Delay(pause, cancellation);
+            }
+        }
+    }
+}
