@@ -12,9 +12,16 @@ namespace Snapper.Sidecar.Hosting;
 
 /// <summary>Actor calls as HTTP callbacks from the sidecar to the app's port.</summary>
 /// <remarks>
-/// The endpoints are plain request delegates: a call costs one route match, one pooled buffer for the body and the strings of
-/// its id and method. daprd's channel to the app over HTTP/1.1 carries at most 1,024 calls at a time, the rest wait in daprd; so no
-/// call may wait for another call that has yet to arrive.
+/// <para>
+/// The endpoints are plain request delegates: a call costs one route match, one pooled buffer for the body and the
+/// strings of its id and method.
+/// </para>
+/// <para>
+/// They work over HTTP/1.1 (<c>--app-protocol http</c>) and HTTP/2 without TLS (<c>h2c</c>) alike, at about the same cost.
+/// HTTP/1.1 is the default, since the same port then serves everybody; but daprd sends at most 1,024 calls at a time over it, actor calls and
+/// service invocations together, and keeps the rest waiting. So no call over it may wait for another call that has yet to
+/// arrive. Where that cannot be had, give daprd a port of its own that speaks HTTP/2 only.
+/// </para>
 /// </remarks>
 public sealed class HttpActorTransport : IActorTransport
 {
