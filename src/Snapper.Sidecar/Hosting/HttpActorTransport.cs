@@ -17,10 +17,11 @@ namespace Snapper.Sidecar.Hosting;
 /// strings of its id and method.
 /// </para>
 /// <para>
-/// They work over HTTP/1.1 (<c>--app-protocol http</c>) and HTTP/2 without TLS (<c>h2c</c>) alike, at about the same cost.
-/// HTTP/1.1 is the default, since the same port then serves everybody; but daprd sends at most 1,024 calls at a time over it, actor calls and
-/// service invocations together, and keeps the rest waiting. So no call over it may wait for another call that has yet to
-/// arrive. Where that cannot be had, give daprd a port of its own that speaks HTTP/2 only.
+/// They work over HTTP/1.1 (<c>--app-protocol http</c>) and HTTP/2 without TLS (<c>h2c</c>) alike. HTTP/1.1 is the default, since
+/// one port then serves everybody; but daprd sends at most 1,024 calls at a time over it, actor calls and service
+/// invocations together, and keeps the rest waiting, so no call over it may wait for another call that has yet to arrive. h2c has no such
+/// bound; it needs a port of the app's own that speaks HTTP/2 only. Measured CPU of app, daprd and caller together: actor calls the
+/// same over both, service invocations about a sixth less over h2c.
 /// </para>
 /// </remarks>
 public sealed class HttpActorTransport : IActorTransport

@@ -14,7 +14,7 @@ namespace Snapper.Sidecar.Hosting;
 /// </remarks>
 public interface IActorTransport
 {
-    /// <summary>Value for daprd's <c>--app-protocol</c>.</summary>
+    /// <summary>Value for daprd's <c>--app-protocol</c> unless the app sets up its port otherwise.</summary>
     string AppProtocol { get; }
 
     /// <summary>Adds the endpoints that the sidecar calls.</summary>
