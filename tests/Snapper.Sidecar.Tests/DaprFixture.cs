@@ -85,6 +85,8 @@ public sealed class DaprFixture : IAsyncDisposable
     private static readonly TimeSpan StartDeadline = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan StopDeadline = TimeSpan.FromSeconds(10);
 
+    private const int StartAttempts = 3;
+
     private const string StateStore = """
         apiVersion: dapr.io/v1alpha1
         kind: Component
@@ -133,25 +135,46 @@ public sealed class DaprFixture : IAsyncDisposable
             throw new InvalidOperationException(missing);
         }
 
-        var fixture = new DaprFixture(options);
-        try
+        for (var attempt = 1; ; attempt++)
         {
-            await fixture.Start();
-            return fixture;
-        }
-        catch
-        {
-            await fixture.DisposeAsync();
-            throw;
+            var fixture = new DaprFixture(options);
+            try
+            {
+                await fixture.Start();
+                return fixture;
+            }
+            catch (ProcessEndedException) when (attempt < StartAttempts)
+            {
+                // Somebody else took one of the ports between the choice and the start.
+                await fixture.DisposeAsync();
+            }
+            catch
+            {
+                await fixture.DisposeAsync();
+                throw;
+            }
         }
     }
 
-    /// <summary>A port that was free a moment ago.</summary>
+    /// <summary>
+    /// A port that was free a moment ago, below the range from which the system takes ports of outgoing connections.
+    /// </summary>
     public static int FreePort()
     {
-        using var listener = new TcpListener(IPAddress.Loopback, 0);
-        listener.Start();
-        return ((IPEndPoint)listener.LocalEndpoint).Port;
+        while (true)
+        {
+            var port = Random.Shared.Next(15_000, 32_000);
+            try
+            {
+                using var listener = new TcpListener(IPAddress.Loopback, port);
+                listener.Start();
+                return port;
+            }
+            catch (SocketException)
+            {
+                // Taken: try another one.
+            }
+        }
     }
 
     /// <summary>Waits until the sidecar is healthy and placement knows its actor types.</summary>
@@ -298,7 +321,7 @@ public sealed class DaprFixture : IAsyncDisposable
         {
             if (_daprd is { HasExited: true } || _placement is { HasExited: true })
             {
-                throw new InvalidOperationException($"A process ended while the test waited for {what}.\n{Log}");
+                throw new ProcessEndedException($"A process ended while the test waited for {what}.\n{Log}");
             }
 
             try
@@ -344,4 +367,6 @@ public sealed class DaprFixture : IAsyncDisposable
     }
 
     private static string Invariant(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+
+    private sealed class ProcessEndedException(string message) : InvalidOperationException(message);
 }

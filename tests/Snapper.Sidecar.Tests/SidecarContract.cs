@@ -10,6 +10,9 @@ namespace Snapper.Sidecar.Tests;
 [OnRealDapr]
 public sealed class Real_daprd(SharedRig<RealDapr> shared) : SidecarContract(shared.Rig), IClassFixture<SharedRig<RealDapr>>;
 
+[OnRealDapr]
+public sealed class Real_daprd_over_h2c(SharedRig<RealDaprOverH2c> shared) : SidecarContract(shared.Rig), IClassFixture<SharedRig<RealDaprOverH2c>>;
+
 public sealed class Embedded_stand_in(SharedRig<StandIn> shared) : SidecarContract(shared.Rig), IClassFixture<SharedRig<StandIn>>;
 
 /// <summary>What host and client rely on, whatever the sidecar is.</summary>
@@ -138,7 +141,9 @@ public abstract class SidecarContract(Rig rig)
         var answers = await Task.WhenAll(calls).WaitAsync(TimeSpan.FromSeconds(60));
 
         Assert.All(answers, answer => Assert.Equal(200, answer.Status));
-        Assert.InRange(rig.Host.MostInside, 2, 1024);
+
+        // The HTTP/1.1 channel to the app carries 1,024 calls at a time, h2c has no such bound.
+        Assert.InRange(rig.Host.MostInside, 2, rig.Kind.AppProtocol == "http" ? 1024 : 1200);
     }
 
     [SidecarFact]

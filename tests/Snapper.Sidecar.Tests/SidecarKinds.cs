@@ -1,3 +1,4 @@
+using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Snapper.Sidecar.Client;
 using Snapper.Sidecar.Embedded;
 using Snapper.Sidecar.Hosting;
@@ -19,17 +20,23 @@ public interface ISidecarKind
     /// <summary>False: tests of this kind are shown as not run, and nothing is started.</summary>
     bool IsAvailable { get; }
 
+    /// <summary>What the app must speak: <c>http</c> or <c>h2c</c>.</summary>
+    string AppProtocol { get; }
+
     Task<IRunningSidecar> Start(SidecarSetup setup);
 }
 
-public sealed class RealDapr : ISidecarKind
+public class RealDapr : ISidecarKind
 {
     public bool IsAvailable => DaprBinaries.SkipReason is null;
+
+    public virtual string AppProtocol => "http";
 
     public async Task<IRunningSidecar> Start(SidecarSetup setup) =>
         new Running(await DaprFixture.Start(new DaprFixtureOptions
         {
             AppPort = setup.AppPort,
+            AppProtocol = AppProtocol,
             DaprApiToken = setup.ApiToken,
             AppApiToken = setup.AppApiToken,
             Resources = Repository.Path("components"),
@@ -44,9 +51,16 @@ public sealed class RealDapr : ISidecarKind
     }
 }
 
+public sealed class RealDaprOverH2c : RealDapr
+{
+    public override string AppProtocol => "h2c";
+}
+
 public sealed class StandIn : ISidecarKind
 {
     public bool IsAvailable => true;
+
+    public string AppProtocol => "http";
 
     public async Task<IRunningSidecar> Start(SidecarSetup setup) =>
         new Running(await EmbeddedSidecar.Start(
@@ -64,12 +78,15 @@ public sealed class StandIn : ISidecarKind
 /// <summary>An app, a sidecar beside it, and a client of the sidecar.</summary>
 public sealed class Rig : IAsyncDisposable
 {
-    private Rig(TestApp app, IRunningSidecar sidecar, DaprSidecarClient client)
+    private Rig(ISidecarKind kind, TestApp app, IRunningSidecar sidecar, DaprSidecarClient client)
     {
+        Kind = kind;
         App = app;
         Sidecar = sidecar;
         Client = client;
     }
+
+    public ISidecarKind Kind { get; }
 
     public TestApp App { get; }
 
@@ -79,12 +96,15 @@ public sealed class Rig : IAsyncDisposable
 
     public DaprSidecarClient Client { get; }
 
-    public static async Task<Rig> Start(ISidecarKind kind, string? apiToken = null, string? appApiToken = null, string? tokenOfApp = null)
+    public static async Task<Rig> Start(ISidecarKind kind, string? apiToken = null, string? appApiToken = null)
     {
-        var app = await TestApp.Start(0, new DaprHostOptions { AppApiToken = tokenOfApp ?? appApiToken, MaxBodyBytes = 4 * 1024 * 1024 });
+        var app = await TestApp.Start(
+            0,
+            new DaprHostOptions { AppApiToken = appApiToken, MaxBodyBytes = 4 * 1024 * 1024 },
+            kind.AppProtocol == "h2c" ? HttpProtocols.Http2 : HttpProtocols.Http1);
         var sidecar = await kind.Start(new SidecarSetup(app.Port, apiToken, appApiToken));
         var client = new DaprSidecarClient(new DaprSidecarOptions { Endpoint = sidecar.Endpoint, ApiToken = apiToken });
-        return new Rig(app, sidecar, client);
+        return new Rig(kind, app, sidecar, client);
     }
 
     /// <summary>Waits until calls to actors are served.</summary>

@@ -6,6 +6,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
 using Snapper.Sidecar.Hosting;
 
@@ -27,11 +28,11 @@ public sealed class TestApp : IAsyncDisposable
 
     public int Port { get; }
 
-    public static async Task<TestApp> Start(int port, DaprHostOptions options)
+    public static async Task<TestApp> Start(int port, DaprHostOptions options, HttpProtocols protocols = HttpProtocols.Http1)
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.Services.AddRoutingCore();
-        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, port));
+        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, port, listen => listen.Protocols = protocols));
         var web = builder.Build();
         web.UseRouting();
         var host = new TestHost();

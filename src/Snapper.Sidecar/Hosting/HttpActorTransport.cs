@@ -12,9 +12,17 @@ namespace Snapper.Sidecar.Hosting;
 
 /// <summary>Actor calls as HTTP callbacks from the sidecar to the app's port.</summary>
 /// <remarks>
-/// The endpoints are plain request delegates: a call costs one route match, one pooled buffer for the body and the strings of
-/// its id and method. daprd's channel to the app over HTTP/1.1 carries at most 1,024 calls at a time, the rest wait in daprd; so no
-/// call may wait for another call that has yet to arrive.
+/// <para>
+/// The endpoints are plain request delegates: a call costs one route match, one pooled buffer for the body and the
+/// strings of its id and method.
+/// </para>
+/// <para>
+/// They work over HTTP/1.1 (<c>--app-protocol http</c>) and HTTP/2 without TLS (<c>h2c</c>) alike. HTTP/1.1 is the default, since
+/// one port then serves everybody; but daprd sends at most 1,024 calls at a time over it, actor calls and service
+/// invocations together, and keeps the rest waiting, so no call over it may wait for another call that has yet to arrive. h2c has no such
+/// bound; it needs a port of the app's own that speaks HTTP/2 only. Measured CPU of app, daprd and caller together: actor calls the
+/// same over both, service invocations about a sixth less over h2c.
+/// </para>
 /// </remarks>
 public sealed class HttpActorTransport : IActorTransport
 {
