@@ -51,6 +51,8 @@ public sealed class MeasurementTests
         gone.WaitForExit();
         Assert.Null(ProcStat.TryRead(gone.Id));
         Assert.Throws<InvalidOperationException>(() => CpuMeter.Start([new MeasuredProcess("server", gone.Id)]));
+        var shares = CpuMeter.Start([new MeasuredProcess("launcher", gone.Id, MayEnd: true)]).Stop();
+        Assert.Equal(0, shares[0].Microseconds);
     }
 
     [Fact]

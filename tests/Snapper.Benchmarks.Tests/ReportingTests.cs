@@ -49,6 +49,14 @@ public sealed class ReportingTests
     }
 
     [Fact]
+    public void A_short_run_says_that_it_is_no_measurement()
+    {
+        var report = ReportOf(Result());
+        Assert.DoesNotContain("not a measurement", report.ToMarkdown(), StringComparison.Ordinal);
+        Assert.Contains("not a measurement", (report with { Options = BenchmarkOptions.Parse(["--quick"]) }).ToMarkdown(), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Every_run_is_in_the_JSON_and_CPU_is_shown_per_process_and_in_sum()
     {
         var run = new RunResult

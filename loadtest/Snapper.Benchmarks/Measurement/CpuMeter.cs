@@ -1,7 +1,10 @@
 namespace Snapper.Benchmarks.Measurement;
 
-/// <summary>A process whose CPU time counts, and what it is called in the tables.</summary>
-public readonly record struct MeasuredProcess(string Role, int ProcessId);
+/// <summary>A process whose CPU time counts.</summary>
+/// <param name="Role">What the tables call it.</param>
+/// <param name="ProcessId">Its id.</param>
+/// <param name="MayEnd">True for what serves no requests, such as a tool that a launcher ran: its end is no reason to distrust the run; then it counts nothing.</param>
+public readonly record struct MeasuredProcess(string Role, int ProcessId, bool MayEnd = false);
 
 /// <summary>CPU time of a group of processes and of this one (the load generator) between two moments.</summary>
 public sealed class CpuMeter
@@ -19,7 +22,7 @@ public sealed class CpuMeter
         atStart = new long[processes.Count];
         for (var i = 0; i < atStart.Length; i++)
         {
-            atStart[i] = ProcStat.Read(processes[i].ProcessId).CpuMicroseconds;
+            atStart[i] = Read(processes[i]) ?? 0;
         }
 
         ownAtStart = Environment.CpuUsage.TotalTime;
@@ -38,7 +41,7 @@ public sealed class CpuMeter
         var shares = new List<CpuShare>();
         for (var i = 0; i < atStart.Length; i++)
         {
-            var used = ProcStat.Read(processes[i].ProcessId).CpuMicroseconds - atStart[i];
+            var used = Read(processes[i]) is { } now ? now - atStart[i] : 0;
             var role = processes[i].Role;
             var known = shares.FindIndex(share => share.Role == role);
             if (known < 0)
@@ -54,6 +57,9 @@ public sealed class CpuMeter
         shares.Add(new CpuShare(ownRole, own.TotalMicroseconds));
         return shares;
     }
+
+    private static long? Read(MeasuredProcess process) =>
+        process.MayEnd ? ProcStat.TryRead(process.ProcessId)?.CpuMicroseconds : ProcStat.Read(process.ProcessId).CpuMicroseconds;
 }
 
 /// <summary>CPU time that one role used.</summary>

@@ -11,6 +11,9 @@ namespace Snapper.Benchmarks.Reporting;
 /// <summary>Everything that one invocation measured, as text and as JSON.</summary>
 public sealed record Report(MachineFacts Machine, BenchmarkOptions Options, IReadOnlyList<BenchmarkResult> Results)
 {
+    private const int MeasuredSecondsMin = 5;
+    private const int RepetitionsMin = 3;
+
     private static readonly JsonSerializerOptions Json = new()
     {
         WriteIndented = true,
@@ -77,7 +80,11 @@ public sealed record Report(MachineFacts Machine, BenchmarkOptions Options, IRea
         ? $"{(goal.HigherIsBetter ? "≥" : "≤")} {which(goal).ToString("0.##", CultureInfo.InvariantCulture)}{Unit(result)}"
         : "-";
 
-    private string MachineLines() => string.Create(CultureInfo.InvariantCulture, $"""
+    private string MachineLines() => MeasuredAt() + (Options.Duration < MeasuredSecondsMin || Options.Repeat < RepetitionsMin
+        ? $"- **a smoke test, not a measurement**: below {MeasuredSecondsMin} s or {RepetitionsMin} repetitions the numbers mean little\n"
+        : "");
+
+    private string MeasuredAt() => string.Create(CultureInfo.InvariantCulture, $"""
         - machine: {Machine.Cores} cores, {Machine.Cpu}, {Machine.OperatingSystem}, load average before {Machine.LoadAverage}
         - {Machine.Dotnet}, GC of the load generator: {Machine.GeneratorGc}; commit {Machine.Commit}; {Machine.MeasuredAt:yyyy-MM-dd HH:mm} UTC
         - closed loop, {Options.Warmup} s warm-up, {Options.Duration} s measured, {Options.Repeat} repetitions in A-B-B-A order, {Options.Accounts} accounts, seed {Options.Seed}; medians, [min–max]; the load generator shares the cores and counts on both sides

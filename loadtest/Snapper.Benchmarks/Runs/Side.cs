@@ -42,8 +42,11 @@ public sealed record Side(
     }
 }
 
+/// <summary>A short run that looked for the best shape.</summary>
+public sealed record SweepRun(LoadShape Shape, RunResult Run);
+
 /// <summary>The runs of one side.</summary>
-public sealed record SideRuns(string Name, LoadShape Shape, IReadOnlyList<RunResult> Runs, IReadOnlyList<(LoadShape Shape, RunResult Run)> Sweep)
+public sealed record SideRuns(string Name, LoadShape Shape, IReadOnlyList<RunResult> Runs, IReadOnlyList<SweepRun> Sweep)
 {
     /// <summary>Why the side is worth nothing; null when every run is valid.</summary>
     public string? Void => Runs.FirstOrDefault(static run => run.Void is not null)?.Void;

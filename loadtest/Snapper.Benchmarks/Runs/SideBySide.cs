@@ -15,8 +15,8 @@ public static class SideBySide
     /// <summary>Compares two sides.</summary>
     public static async Task<(SideRuns A, SideRuns B)> RunAsync(Side a, Side b, RunPlan plan, Action<string> progress)
     {
-        var sweepA = new List<(LoadShape, RunResult)>();
-        var sweepB = new List<(LoadShape, RunResult)>();
+        var sweepA = new List<SweepRun>();
+        var sweepB = new List<SweepRun>();
         for (var i = 0; i < Math.Max(a.Shapes.Count, b.Shapes.Count); i++)
         {
             await SweepAsync(a, i, sweepA, plan, progress);
@@ -40,7 +40,7 @@ public static class SideBySide
     /// <summary>Measures one side alone.</summary>
     public static async Task<SideRuns> RunOneAsync(Side side, RunPlan plan, Action<string> progress)
     {
-        var sweep = new List<(LoadShape, RunResult)>();
+        var sweep = new List<SweepRun>();
         for (var i = 0; i < side.Shapes.Count; i++)
         {
             await SweepAsync(side, i, sweep, plan, progress);
@@ -56,12 +56,12 @@ public static class SideBySide
         return new SideRuns(side.Name, shape, runs, sweep);
     }
 
-    private static async Task SweepAsync(Side side, int index, List<(LoadShape, RunResult)> sweep, RunPlan plan, Action<string> progress)
+    private static async Task SweepAsync(Side side, int index, List<SweepRun> sweep, RunPlan plan, Action<string> progress)
     {
         // With one shape there is nothing to choose.
         if (index < side.Shapes.Count && side.Shapes.Count > 1)
         {
-            sweep.Add((side.Shapes[index], await OnceAsync(side, side.Shapes[index], plan.SweepTimes, plan.Seed, progress)));
+            sweep.Add(new SweepRun(side.Shapes[index], await OnceAsync(side, side.Shapes[index], plan.SweepTimes, plan.Seed, progress)));
         }
     }
 
@@ -72,7 +72,7 @@ public static class SideBySide
         return run;
     }
 
-    private static LoadShape Best(Side side, IReadOnlyList<(LoadShape Shape, RunResult Run)> sweep)
+    private static LoadShape Best(Side side, IReadOnlyList<SweepRun> sweep)
     {
         var best = side.Shapes[0];
         var fastest = 0.0;

@@ -1,5 +1,4 @@
 using Snapper.Benchmarks.InProcess;
-using Snapper.Benchmarks.Load;
 using Snapper.Benchmarks.Runs;
 using Snapper.Benchmarks.Systems;
 

@@ -135,7 +135,7 @@ public sealed class SnapperSystem : ISystemUnderTest
                 : process.ProcessId == redisId ? "redis"
                 : process.Name == "placement" ? "placement"
                 : "launcher";
-            found.Add(new MeasuredProcess(role, process.ProcessId));
+            found.Add(new MeasuredProcess(role, process.ProcessId, MayEnd: role == "launcher"));
         }
 
         // A server that detached itself from `up` still counts.
