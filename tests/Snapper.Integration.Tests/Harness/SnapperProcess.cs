@@ -60,6 +60,9 @@ internal sealed class SnapperProcess : IAsyncDisposable
         }
     }
 
+    /// <summary>All live processes that it started, itself included.</summary>
+    public IReadOnlyList<ProcessTable.Entry> Processes() => ProcessTable.WithEnvironment(_marker);
+
     /// <summary>Starts it and waits until it says that it is ready.</summary>
     public static async Task<SnapperProcess> Start(UpOptions options)
     {

@@ -6,10 +6,10 @@ namespace Snapper.Integration.Tests.Harness;
 
 /// <summary>Marks a test class whose system is the real daprd and Redis.</summary>
 [AttributeUsage(AttributeTargets.Class)]
-internal sealed class OnDaprAndRedisAttribute : Attribute;
+internal sealed class RequiresServersAttribute : Attribute;
 
 /// <summary>
-/// A test of a running system. In a class marked <see cref="OnDaprAndRedisAttribute"/> it is shown as not run, with the reason, where servers are missing;
+/// A test of a running system. In a class marked <see cref="RequiresServersAttribute"/> it is shown as not run, with the reason, where servers are missing;
 /// with <c>CI=true</c> it fails there instead.
 /// </summary>
 [AttributeUsage(AttributeTargets.Method)]
@@ -42,7 +42,7 @@ public sealed class SystemTestCase : XunitTestCase
     /// <inheritdoc/>
     protected override string GetSkipReason(IAttributeInfo factAttribute)
     {
-        var needsServers = TestMethod.TestClass.Class.GetCustomAttributes(typeof(OnDaprAndRedisAttribute)).Any();
+        var needsServers = TestMethod.TestClass.Class.GetCustomAttributes(typeof(RequiresServersAttribute)).Any();
         return needsServers && !ServerPrograms.MustBeThere && ServerPrograms.Missing is { } missing ? missing : base.GetSkipReason(factAttribute);
     }
 }

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics;
 using Snapper.Integration.Tests.Harness;
 using Snapper.Testing.Bank;
 using Snapper.Testing.Histories;
@@ -19,7 +20,8 @@ internal sealed class BankLoad(SnapperClient client, LoadOptions options, string
 
     public ConcurrentDictionary<string, int> Outcomes { get; } = new();
 
-    public ConcurrentDictionary<string, string> Committed { get; } = new();
+    /// <summary>Ids of acknowledged commits with their results and when they were acknowledged, for asking again later.</summary>
+    public ConcurrentDictionary<string, (string Result, long At)> Committed { get; } = new();
 
     public Submitter Submitter => _submitter;
 
@@ -59,7 +61,7 @@ internal sealed class BankLoad(SnapperClient client, LoadOptions options, string
             Outcomes.AddOrUpdate(decision.Label, 1, (_, count) => count + 1);
             if (decision.Outcome == ObservedOutcome.Committed)
             {
-                Committed[operation.Id] = decision.Answer.Result.GetRawText();
+                Committed[operation.Id] = (decision.Answer.Result.GetRawText(), Stopwatch.GetTimestamp());
                 operation = operation with { Result = operation.Method == BankMethod.Balance ? decision.Answer.Result.GetProperty("total").GetDecimal() : decision.Answer.Result.GetDecimal() };
             }
 

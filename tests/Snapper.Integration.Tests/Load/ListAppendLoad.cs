@@ -37,8 +37,8 @@ internal sealed class ListAppendLoad
 
     public Submitter Submitter => _submitter;
 
-    /// <summary>Ids of acknowledged commits with their results, for asking again later.</summary>
-    public ConcurrentDictionary<string, string> Committed { get; } = new();
+    /// <summary>Ids of acknowledged commits with their results and when they were acknowledged, for asking again later.</summary>
+    public ConcurrentDictionary<string, (string Result, long At)> Committed { get; } = new();
 
     /// <summary>Runs until the count is reached or it is stopped; requests under way are seen to their end.</summary>
     public Task Run(CancellationToken stop = default) => Task.WhenAll(Enumerable.Range(0, _options.Clients).Select(process => Task.Run(() => RunClient(process, stop), CancellationToken.None)));
@@ -148,7 +148,7 @@ internal sealed class ListAppendLoad
         var operations = planned.Operations.ConvertAll(operation => Unseen(operation));
         if (decision.Outcome == ObservedOutcome.Committed)
         {
-            Committed[transaction.RequestId!] = decision.Answer.Result.GetRawText();
+            Committed[transaction.RequestId!] = (decision.Answer.Result.GetRawText(), completed);
             operations = ReadResult(planned, decision.Answer) ?? operations;
         }
 

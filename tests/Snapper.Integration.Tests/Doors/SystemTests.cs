@@ -1,0 +1,68 @@
+using System.Text.Json;
+using Snapper.Integration.Tests.Harness;
+using Xunit;
+
+namespace Snapper.Integration.Tests.Doors;
+
+/// <summary>What tests of a shared system need again and again.</summary>
+public abstract class SystemTests(RunningSystem system)
+{
+    internal RunningSystem Shared { get; } = system;
+
+    internal SnapperClient Client => Shared.Client;
+
+    internal static string Name(string stem) => RunningSystem.Name(stem);
+
+    /// <summary>Sends a transaction that must commit.</summary>
+    internal async Task<Answer> Commit(Transaction transaction, Door door = Door.Direct)
+    {
+        var answer = await Client.Submit(transaction, door);
+        Assert.True(answer is { Status: 200, Verdict: Verdict.Committed }, $"{transaction.ToJson().ToJsonString()} at the {door} door should have committed: {answer}");
+        return answer;
+    }
+
+    /// <summary>Sends a transaction that must abort for a reason; with the status and shape of its door.</summary>
+    internal async Task<Answer> Abort(Transaction transaction, string reason, Door door = Door.Direct)
+    {
+        var answer = await Client.Submit(transaction, door);
+        AssertAborted(answer, reason, door, transaction.ToJson().ToJsonString());
+        return answer;
+    }
+
+    internal static void AssertAborted(Answer answer, string reason, Door door, string what)
+    {
+        Assert.True(
+            answer.Status == (door == Door.Actor ? 200 : 409) && answer.Outcome == "aborted" && answer.AbortReason == reason,
+            $"{what} at the {door} door should have been aborted ({reason}): {answer}");
+        Assert.False(answer.Json.TryGetProperty("result", out var result) && result.ValueKind != JsonValueKind.Null, $"An abort has no result: {answer}");
+    }
+
+    internal async Task<decimal> Checking(string account) => (await Commit(Accounts.Balance(account).Act())).Result.GetProperty("checking").GetDecimal();
+
+    internal async Task<long[]> List(string key) => [.. (await Commit(Lists.ReadOf(key).Act())).Result.EnumerateArray().Select(value => value.GetInt64())];
+
+    internal async Task AssertList(string key, params long[] expected)
+    {
+        var actual = await List(key);
+        Assert.True(expected.AsSpan().SequenceEqual(actual), $"{key} should be [{string.Join(' ', expected)}], is [{string.Join(' ', actual)}]");
+    }
+
+    /// <summary>Runs many checks and reports all that fail, not only the first.</summary>
+    internal static async Task All<T>(IEnumerable<T> rows, Func<T, Task> check)
+    {
+        var failures = new List<string>();
+        foreach (var row in rows)
+        {
+            try
+            {
+                await check(row);
+            }
+            catch (Exception failure)
+            {
+                failures.Add($"{row}: {failure.Message}");
+            }
+        }
+
+        Assert.True(failures.Count == 0, string.Join("\n\n", failures));
+    }
+}
