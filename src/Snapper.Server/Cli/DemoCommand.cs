@@ -39,7 +39,8 @@ internal static class DemoCommand
                 return ExitCode.Failure;
             }
 
-            WhereNext.Write(output, deployment.Ready, options, arguments.Flag("--stay"));
+            if (passed) WhereNext.Write(output, deployment.Ready, options, arguments.Flag("--stay"));
+            else deployment.Say($"demo: failed; the parts' own messages are in {Path.Combine(options.DataDirectory, "logs")}");
             output.Flush();
             if (arguments.Flag("--stay"))
             {

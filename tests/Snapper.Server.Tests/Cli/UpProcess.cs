@@ -43,6 +43,8 @@ internal sealed class UpProcess : IAsyncDisposable
 
     public string ErrorText => string.Join('\n', Errors);
 
+    public bool HasExited => _process.HasExited;
+
     public int Pid => _process.Id;
 
     /// <summary>Starts a command on its own ports and data; further options as given.</summary>
@@ -92,7 +94,7 @@ internal sealed class UpProcess : IAsyncDisposable
         return children;
     }
 
-    public void Signal(int signal) => Assert.True(Posix.Send(Pid, signal), $"pid {Pid} could not be signalled");
+    public void Signal(int signal) => Assert.True(Posix.Send(Pid, signal) || HasExited, $"pid {Pid} could not be signalled");
 
     public async Task<int> Exit()
     {

@@ -31,7 +31,7 @@ internal static class TestCommand
         try
         {
             var exit = await ForwardedProcess.Run(DotnetTest(root, results.FullName, arguments, servers), signals);
-            var strict = Environment.GetEnvironmentVariable("CI") is "true" or "1";
+            var strict = string.Equals(Environment.GetEnvironmentVariable("CI"), "true", StringComparison.OrdinalIgnoreCase);
             var summary = TestSummary.Read(results.FullName, testRunFailed: exit != 0, failOnSkipped: strict);
             foreach (var line in summary.Details) output.WriteLine(line);
             output.WriteLine(summary.LastLine);
