@@ -121,6 +121,19 @@ public sealed class BatchingTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_call_made_while_the_execution_context_does_not_flow_works()
+    {
+        await using var snapper = _worker.Client();
+        Task<decimal> call;
+        using (ExecutionContext.SuppressFlow())
+        {
+            call = snapper.Actor<IAccount>("a").Act(a => a.DepositChecking(new(3)));
+        }
+
+        Assert.Equal(3, await call);
+    }
+
+    [Fact]
     public async Task Generated_ids_are_unique_across_clients()
     {
         await using var one = _worker.Client();

@@ -139,6 +139,29 @@ public sealed class RepetitionTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_refusal_of_a_request_that_the_worker_could_not_read_is_taken_by_its_place()
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(e => e.Text(200, """{"results":[{"id":null,"outcome":"rejected","problem":{"status":400,"detail":"unreadable"}}]}"""));
+
+        var refused = await Assert.ThrowsAsync<TransactionRejectedException>(() => Deposit(snapper));
+
+        Assert.Equal((400, "unreadable", _worker.SentIds.Single()), (refused.Status, refused.Detail, refused.TransactionId));
+    }
+
+    [Fact]
+    public async Task The_time_asked_for_in_a_single_refusal_is_waited()
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(e => e.Each(t => FakeWorker.Envelope(t, """ "outcome":"rejected","problem":{"status":429,"detail":"full","retryAfterMs":400} """)));
+        var clock = Stopwatch.StartNew();
+
+        Assert.Equal(7, await Deposit(snapper));
+
+        Assert.True(clock.ElapsedMilliseconds >= 380, $"Waited {clock.ElapsedMilliseconds} ms, the worker asked for 400.");
+    }
+
+    [Fact]
     public async Task An_answer_lost_after_execution_is_asked_for_and_nothing_is_sent_again()
     {
         await using var snapper = _worker.Client();
