@@ -69,7 +69,7 @@ public sealed class SnapperClient : IAsyncDisposable
         var id = CheckedId(request.Id);
         var timeout = CheckedTimeout(request.Timeout);
         using var writer = PooledWriter.Rent();
-        RequestWriter.Begin(writer.Json, request.Actor.Type, request.Actor.Id);
+        RequestWriter.Begin(writer.Json, id, request.Actor.Type, request.Actor.Id);
         writer.Json.WriteString("method"u8, request.Method);
         if (!request.Input.IsEmpty)
         {
@@ -77,7 +77,7 @@ public sealed class SnapperClient : IAsyncDisposable
         }
 
         var access = request.Mode == TransactionMode.Pact ? request.Access : null;
-        RequestWriter.End(writer.Json, request.Mode, request.AccessMode, access, id, timeout);
+        RequestWriter.End(writer.Json, request.Mode, request.AccessMode, access, timeout);
         return Deliver(id, writer.ToBytes(), timeout, cancellation);
     }
 
@@ -109,7 +109,7 @@ public sealed class SnapperClient : IAsyncDisposable
         var requestId = CheckedId(options?.Id);
         var timeout = CheckedTimeout(options?.Timeout);
         using var writer = PooledWriter.Rent();
-        RequestWriter.Begin(writer.Json, type, id);
+        RequestWriter.Begin(writer.Json, requestId, type, id);
         var capture = new RootCapture(writer.Json, _options.Json);
         capture.Check(call(ActorProxies.Create<TActor>(capture, type, id)));
         Touches? access = null;
@@ -119,7 +119,7 @@ public sealed class SnapperClient : IAsyncDisposable
             touches?.Invoke(access);
         }
 
-        RequestWriter.End(writer.Json, mode, options?.AccessMode ?? AccessMode.Strict, access?.Calls, requestId, timeout);
+        RequestWriter.End(writer.Json, mode, options?.AccessMode ?? AccessMode.Strict, access?.Calls, timeout);
         return Deliver(requestId, writer.ToBytes(), timeout, cancellation);
     }
 

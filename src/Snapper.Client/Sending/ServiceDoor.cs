@@ -103,7 +103,7 @@ internal sealed class ServiceDoor : IDisposable
             ReplyReader.ReadBatch(answer.Utf8, replies.AsSpan(0, batch.Count));
             for (var i = 0; i < batch.Count; i++)
             {
-                batch[i].End(replies[i].Id == batch[i].Id
+                batch[i].End(replies[i].Id == batch[i].Id || replies[i].Id.Length == 0
                     ? Attempt.Answered(replies[i])
                     : Attempt.Lost($"the answer is about '{replies[i].Id}'"));
             }

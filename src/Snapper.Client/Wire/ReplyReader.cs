@@ -144,9 +144,15 @@ internal static class ReplyReader
             }
         }
 
+        // Of a request that it could not read, the worker may not know the id either.
+        if (id is null && outcome != TransactionOutcome.Rejected)
+        {
+            throw new JsonException("A result has no 'id'.");
+        }
+
         return new TransactionReply
         {
-            Id = id ?? throw new JsonException("A result has no 'id'."),
+            Id = id ?? "",
             Outcome = outcome ?? throw new JsonException("A result has no 'outcome'."),
             Mode = mode,
             Transaction = transaction,

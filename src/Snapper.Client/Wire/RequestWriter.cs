@@ -6,10 +6,11 @@ namespace Snapper.Client.Wire;
 /// <summary>Writes the parts of a request, in the fields of the HTTP contract.</summary>
 internal static class RequestWriter
 {
-    /// <summary>Opens the request and writes whom it goes to.</summary>
-    public static void Begin(Utf8JsonWriter json, string actorType, string actorId)
+    /// <summary>Opens the request and writes its id and whom it goes to.</summary>
+    public static void Begin(Utf8JsonWriter json, string id, string actorType, string actorId)
     {
         json.WriteStartObject();
+        json.WriteString("id"u8, id);
         json.WriteStartObject("actor"u8);
         json.WriteString("type"u8, actorType);
         json.WriteString("id"u8, actorId);
@@ -18,7 +19,7 @@ internal static class RequestWriter
 
     /// <summary>Writes how it is to be run and closes the request.</summary>
     public static void End(
-        Utf8JsonWriter json, TransactionMode mode, AccessMode accessMode, IReadOnlyList<ActorCalls>? access, string id, TimeSpan timeout)
+        Utf8JsonWriter json, TransactionMode mode, AccessMode accessMode, IReadOnlyList<ActorCalls>? access, TimeSpan timeout)
     {
         json.WriteString("mode"u8, mode == TransactionMode.Pact ? "pact"u8 : "act"u8);
         if (accessMode != AccessMode.Strict)
@@ -31,7 +32,6 @@ internal static class RequestWriter
             WriteAccess(json, access);
         }
 
-        json.WriteString("id"u8, id);
         json.WriteNumber("timeoutMs"u8, Math.Max(1, (long)timeout.TotalMilliseconds));
         json.WriteEndObject();
     }

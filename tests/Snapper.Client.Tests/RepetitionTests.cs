@@ -1,0 +1,381 @@
+using System.Diagnostics;
+using System.Net;
+using System.Net.Sockets;
+using Microsoft.AspNetCore.Http;
+using Snapper.Apps.SmallBank.Contract;
+using Snapper.Client.Calls;
+using Snapper.Protocol.Commitment;
+
+namespace Snapper.Client.Tests;
+
+public sealed class RepetitionTests : IAsyncLifetime
+{
+    private FakeWorker _worker = null!;
+
+    public async Task InitializeAsync()
+    {
+        _worker = await FakeWorker.Start();
+        _worker.Execute = t => FakeWorker.Envelope(t, "\"outcome\":\"committed\",\"result\":7");
+    }
+
+    public async Task DisposeAsync() => await _worker.DisposeAsync();
+
+    [Theory]
+    [InlineData(429)]
+    [InlineData(503)]
+    public async Task What_was_not_executed_is_sent_again_unchanged_after_the_time_asked_for(int status)
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(e => e.Text(status, "{}", retryAfter: "1"));
+        var clock = Stopwatch.StartNew();
+
+        Assert.Equal(7, await Deposit(snapper));
+
+        Assert.True(clock.ElapsedMilliseconds >= 950, $"Waited {clock.ElapsedMilliseconds} ms, the server asked for 1 s.");
+        Assert.Equal(2, _worker.Requests.Count);
+        Assert.Single(_worker.Requests.Select(r => r.Single().GetRawText()).Distinct());
+    }
+
+    [Fact]
+    public async Task A_wait_beyond_the_timeout_is_not_begun()
+    {
+        await using var snapper = _worker.Client(timeout: TimeSpan.FromSeconds(2));
+        _worker.Otherwise = e => e.Text(503, """{"detail":"starting"}""", retryAfter: "60");
+        var clock = Stopwatch.StartNew();
+
+        var refused = await Assert.ThrowsAsync<TransactionRejectedException>(() => Deposit(snapper));
+
+        Assert.Equal((503, true), (refused.Status, refused.IsTransient));
+        Assert.Contains("starting", refused.Message, StringComparison.Ordinal);
+        Assert.True(clock.Elapsed < TimeSpan.FromSeconds(1.5), $"Took {clock.Elapsed}.");
+        Assert.Single(_worker.Requests);
+    }
+
+    [Fact]
+    public async Task Of_a_batch_only_what_was_refused_for_load_is_sent_again()
+    {
+        await using var snapper = _worker.Client(maxRequests: 1);
+        var refuse = true;
+        _worker.Otherwise = e =>
+        {
+            if (e.Transactions.Length == 1 || !refuse)
+            {
+                return e.Answer();
+            }
+
+            refuse = false;
+            return e.Each(t => t.GetProperty("actor").GetProperty("id").GetString() == "a3"
+                ? FakeWorker.Rejected(t, 429, "queue full")
+                : FakeWorker.Envelope(t, "\"outcome\":\"committed\",\"result\":7"));
+        };
+
+        await Task.WhenAll(Enumerable.Range(0, 10).Select(i => Deposit(snapper, "a" + i)));
+
+        var times = _worker.Requests.SelectMany(r => r).GroupBy(t => t.GetProperty("actor").GetProperty("id").GetString()!).ToDictionary(g => g.Key, g => g.Count());
+        Assert.Equal(2, times["a3"]);
+        Assert.Equal(11, times.Values.Sum());
+    }
+
+    [Fact]
+    public async Task A_retryable_abort_is_sent_again_until_it_commits()
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(
+            e => e.Each(t => FakeWorker.Aborted(t, "overloaded", "busy", retryable: true)),
+            e => e.Each(t => FakeWorker.Aborted(t, "failure", "worker lost", retryable: true)));
+
+        Assert.Equal(7, await Deposit(snapper));
+
+        Assert.Equal(3, _worker.Requests.Count);
+        Assert.Single(_worker.SentIds.Distinct());
+        Assert.Empty(_worker.Asked);
+    }
+
+    [Fact]
+    public async Task A_retryable_abort_surfaces_when_the_time_is_over()
+    {
+        await using var snapper = _worker.Client(timeout: TimeSpan.FromMilliseconds(300));
+        _worker.Otherwise = e => e.Each(t => FakeWorker.Aborted(t, "conflict", "an older one holds it", retryable: true));
+
+        var aborted = await Assert.ThrowsAsync<TransactionAbortedException>(() => Deposit(snapper));
+
+        Assert.Equal((AbortReason.Conflict, true), (aborted.Reason, aborted.IsTransient));
+        Assert.True(_worker.Requests.Count > 2);
+    }
+
+    [Fact]
+    public async Task An_application_abort_is_not_repeated()
+    {
+        await using var snapper = _worker.Client();
+        _worker.Otherwise = e => e.Each(t => FakeWorker.Aborted(t, "application", "insufficient funds", retryable: false));
+
+        var aborted = await Assert.ThrowsAsync<TransactionAbortedException>(() => Deposit(snapper));
+
+        Assert.Equal((AbortReason.Application, false, "insufficient funds"), (aborted.Reason, aborted.IsTransient, aborted.Detail));
+        Assert.Equal("Account/bob", aborted.Actor!.ToString());
+        Assert.Equal(_worker.SentIds.Single(), aborted.TransactionId);
+    }
+
+    [Theory]
+    [InlineData(400)]
+    [InlineData(401)]
+    [InlineData(403)]
+    [InlineData(404)]
+    [InlineData(409)]
+    [InlineData(413)]
+    [InlineData(422)]
+    public async Task A_refusal_is_not_repeated_whether_of_one_or_of_the_request(int status)
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(e => e.Each(t => FakeWorker.Rejected(t, status, "no such thing")), e => e.Text(status, """{"detail":"not this"}"""));
+
+        var one = await Assert.ThrowsAsync<TransactionRejectedException>(() => Deposit(snapper));
+        Assert.Equal((status, "no such thing", false), (one.Status, one.Detail, one.IsTransient));
+        var whole = await Assert.ThrowsAsync<TransactionRejectedException>(() => Deposit(snapper));
+        Assert.Equal((status, $"HTTP {status}: not this", false), (whole.Status, whole.Detail, whole.IsTransient));
+
+        Assert.Equal(2, _worker.Requests.Count);
+        Assert.Empty(_worker.Asked);
+    }
+
+    [Fact]
+    public async Task A_refusal_of_a_request_that_the_worker_could_not_read_is_taken_by_its_place()
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(e => e.Text(200, """{"results":[{"id":null,"outcome":"rejected","problem":{"status":400,"detail":"unreadable"}}]}"""));
+
+        var refused = await Assert.ThrowsAsync<TransactionRejectedException>(() => Deposit(snapper));
+
+        Assert.Equal((400, "unreadable", _worker.SentIds.Single()), (refused.Status, refused.Detail, refused.TransactionId));
+    }
+
+    [Fact]
+    public async Task The_time_asked_for_in_a_single_refusal_is_waited()
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(e => e.Each(t => FakeWorker.Envelope(t, """ "outcome":"rejected","problem":{"status":429,"detail":"full","retryAfterMs":400} """)));
+        var clock = Stopwatch.StartNew();
+
+        Assert.Equal(7, await Deposit(snapper));
+
+        Assert.True(clock.ElapsedMilliseconds >= 380, $"Waited {clock.ElapsedMilliseconds} ms, the worker asked for 400.");
+    }
+
+    [Fact]
+    public async Task An_answer_lost_after_execution_is_asked_for_and_nothing_is_sent_again()
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(e => e.ExecuteThenDrop());
+
+        Assert.Equal(7, await Deposit(snapper));
+
+        Assert.Equal(_worker.SentIds.Single(), Assert.Single(_worker.Asked));
+    }
+
+    [Fact]
+    public async Task A_request_lost_before_execution_is_asked_for_and_sent_again_with_its_id()
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(e => e.Drop());
+
+        Assert.Equal(7, await Deposit(snapper));
+
+        Assert.Equal(2, _worker.Requests.Count);
+        Assert.Single(_worker.SentIds.Distinct());
+        Assert.Single(_worker.Asked);
+        Assert.Single(_worker.Executed);
+    }
+
+    [Fact]
+    public async Task Malformed_answers_are_asked_for_by_id()
+    {
+        await using var snapper = _worker.Client();
+        Func<FakeWorker.Exchange, Task>[] answers =
+        [
+            e => e.Truncate(),
+            e => Broken(e, "this is not JSON"),
+            e => Broken(e, "[]"),
+            e => Broken(e, "{}"),
+            e => Broken(e, """{"results":[]}"""),
+            e => Broken(e, """{"results":[{"id":"other","outcome":"committed","result":1}]}"""),
+            e => Broken(e, """{"results":[{"outcome":"committed"}]}"""),
+            e => Broken(e, $$"""{"results":[{"id":"{{e.Transactions[0].GetProperty("id")}}","outcome":"perhaps"}]}"""),
+            e => Broken(e, """{"results":[{"id":"a","outcome":"committed"},{"id":"b","outcome":"committed"}]}"""),
+            e => Broken(e, "{\"results\":[{\"id\":\"\\uD800\",\"outcome\":\"committed\"}]}"),
+            e => Broken(e, "proxy error", status: 502),
+            e => Broken(e, """{"errorCode":"ERR_DIRECT_INVOKE","message":"failed to invoke"}""", status: 500),
+        ];
+
+        foreach (var answer in answers)
+        {
+            _worker.Then(answer);
+            Assert.Equal(7, await Deposit(snapper));
+        }
+
+        Assert.Equal(answers.Length, _worker.Asked.Count);
+        Assert.Equal(answers.Length, _worker.Requests.Count);
+
+        static Task Broken(FakeWorker.Exchange e, string text, int status = 200)
+        {
+            e.ExecuteAll();
+            return e.Text(status, text);
+        }
+    }
+
+    [Fact]
+    public async Task An_outcome_in_doubt_is_asked_for_until_it_is_known()
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(e => e.Each(FakeWorker.InDoubt));
+        var answers = new Queue<(int Status, string Outcome)>([(200, "running"), (503, ""), (200, "inDoubt"), (200, "committed\",\"result\":8,\"x\":\"")]);
+        _worker.OnAsk = (context, id) =>
+        {
+            var (status, outcome) = answers.Dequeue();
+            context.Response.StatusCode = status;
+            return context.Response.WriteAsync($$"""{"id":"{{id}}","outcome":"{{outcome}}"}""");
+        };
+
+        Assert.Equal(8, await Deposit(snapper));
+
+        Assert.Single(_worker.Requests);
+        Assert.Equal(4, _worker.Asked.Count);
+    }
+
+    [Fact]
+    public async Task A_retryable_abort_found_by_id_is_sent_again()
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(e => e.Drop());
+        _worker.OnAsk = (context, id) => context.Response.WriteAsync(
+            $$"""{"id":"{{id}}","outcome":"aborted","abort":{"reason":"failure","message":"worker lost","retryable":true} }""");
+
+        Assert.Equal(7, await Deposit(snapper));
+
+        Assert.Equal(2, _worker.Requests.Count);
+    }
+
+    [Fact]
+    public async Task An_outcome_that_stays_in_doubt_is_reported_as_such()
+    {
+        await using var snapper = _worker.Client(timeout: TimeSpan.FromMilliseconds(300));
+        _worker.Otherwise = e => e.Each(FakeWorker.InDoubt);
+        _worker.OnAsk = (context, id) => context.Response.WriteAsync($$"""{"id":"{{id}}","outcome":"inDoubt"}""");
+
+        var doubt = await Assert.ThrowsAsync<TransactionInDoubtException>(() => Deposit(snapper));
+
+        Assert.Equal(_worker.SentIds.Single(), doubt.TransactionId);
+        Assert.True(_worker.Asked.Count > 2);
+    }
+
+    [Fact]
+    public async Task A_refusal_after_a_lost_answer_does_not_pretend_that_nothing_happened()
+    {
+        await using var snapper = _worker.Client(timeout: TimeSpan.FromMilliseconds(500));
+        _worker.Then(e => e.Drop());
+        _worker.Otherwise = e => e.Text(503, """{"detail":"stopping"}""");
+
+        await Assert.ThrowsAsync<TransactionInDoubtException>(() => Deposit(snapper));
+    }
+
+    [Fact]
+    public async Task A_late_answer_leaves_the_outcome_in_doubt()
+    {
+        await using var snapper = _worker.Client(timeout: TimeSpan.FromMilliseconds(200), grace: TimeSpan.FromMilliseconds(100));
+        _worker.Otherwise = e => e.Hang();
+        var clock = Stopwatch.StartNew();
+
+        var doubt = await Assert.ThrowsAsync<TransactionInDoubtException>(() => Deposit(snapper));
+
+        Assert.Equal("no answer in time", doubt.Detail);
+        Assert.InRange(clock.ElapsedMilliseconds, 250, 5000);
+    }
+
+    [Fact]
+    public async Task A_call_that_was_never_sent_is_aborted_not_in_doubt()
+    {
+        await using var snapper = _worker.Client(timeout: TimeSpan.FromSeconds(20), maxRequests: 1);
+        _worker.Otherwise = e => e.Hang();
+        var hung = Deposit(snapper, "first");
+        await Until(() => _worker.Requests.Count == 1, "the first request");
+
+        var options = new CallOptions { Timeout = TimeSpan.FromMilliseconds(1) };
+        var aborted = await Assert.ThrowsAsync<TransactionAbortedException>(
+            () => snapper.Actor<IAccount>("second").Act(a => a.DepositChecking(new(1)), options));
+
+        Assert.Equal((AbortReason.Timeout, true), (aborted.Reason, aborted.IsTransient));
+        Assert.Single(_worker.Requests);
+        await snapper.DisposeAsync();
+        await Assert.ThrowsAsync<TransactionInDoubtException>(() => hung);
+    }
+
+    [Fact]
+    public async Task Nobody_there_is_a_refusal_and_a_late_start_is_waited_for()
+    {
+        var port = FreePort();
+        await using var snapper = new SnapperClient(new SnapperClientOptions
+        {
+            Worker = new Uri($"http://127.0.0.1:{port}"), MinBackoff = TimeSpan.FromMilliseconds(5), MaxBackoff = TimeSpan.FromMilliseconds(50),
+        });
+
+        var refused = await Assert.ThrowsAsync<TransactionRejectedException>(() => snapper.Actor<IAccount>("alice").Act(
+            a => a.DepositChecking(new(1)), new CallOptions { Timeout = TimeSpan.FromMilliseconds(200) }));
+        Assert.Equal((503, true), (refused.Status, refused.IsTransient));
+
+        var early = Deposit(snapper);
+        await using var late = await FakeWorker.Start(port);
+        late.Execute = t => FakeWorker.Envelope(t, "\"outcome\":\"committed\",\"result\":9");
+        Assert.Equal(9, await early);
+        Assert.Empty(late.Asked);
+    }
+
+    [Fact]
+    public async Task A_caller_may_give_up()
+    {
+        await using var snapper = _worker.Client(maxRequests: 1);
+        _worker.Then(e => e.Hang());
+        using var sent = new CancellationTokenSource();
+        using var queued = new CancellationTokenSource();
+        var first = snapper.Actor<IAccount>("first").Act(a => a.DepositChecking(new(1)), cancellation: sent.Token);
+        await Until(() => _worker.Requests.Count == 1, "the first request");
+        var second = snapper.Actor<IAccount>("second").Act(a => a.DepositChecking(new(1)), cancellation: queued.Token);
+
+        await queued.CancelAsync();
+        await sent.CancelAsync();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => first);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => second);
+        Assert.Single(_worker.Requests);
+    }
+
+    [Fact]
+    public async Task A_call_cancelled_beforehand_is_not_sent()
+    {
+        await using var snapper = _worker.Client();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => snapper.Actor<IAccount>("alice").Act(
+            a => a.DepositChecking(new(1)), cancellation: new CancellationToken(canceled: true)));
+
+        Assert.Equal(7, await Deposit(snapper));
+        Assert.Single(_worker.SentIds);
+    }
+
+    private static async Task<decimal> Deposit(SnapperClient snapper, string account = "alice") =>
+        await snapper.Actor<IAccount>(account).Act(a => a.DepositChecking(new(1)));
+
+    private static async Task Until(Func<bool> condition, string what)
+    {
+        var clock = Stopwatch.StartNew();
+        while (!condition())
+        {
+            Assert.True(clock.Elapsed < TimeSpan.FromSeconds(20), $"Waited 20 s for {what}.");
+            await Task.Delay(5);
+        }
+    }
+
+    private static int FreePort()
+    {
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        return ((IPEndPoint)listener.LocalEndpoint).Port;
+    }
+}
