@@ -66,10 +66,21 @@ internal sealed class SnapperProcess : IAsyncDisposable
     /// <summary>Starts it and waits until it says that it is ready.</summary>
     public static async Task<SnapperProcess> Start(UpOptions options)
     {
+        if (!options.Embedded && ServerPrograms.Missing is { } missing)
+        {
+            throw new InvalidOperationException(missing);
+        }
+
         var snapper = new SnapperProcess(options);
         try
         {
             snapper._ready = ReadyLine.Parse(await snapper.AwaitReadyLine());
+            var expected = options.Embedded ? ("embedded", "file") : ("daprd", "redis");
+            if ((snapper.Ready.Dapr, snapper.Ready.Log) != expected)
+            {
+                throw new InvalidOperationException($"Expected {expected}, but up took ({snapper.Ready.Dapr}, {snapper.Ready.Log}):\n{snapper.Output}");
+            }
+
             return snapper;
         }
         catch
@@ -84,16 +95,10 @@ internal sealed class SnapperProcess : IAsyncDisposable
     {
         var mine = ProcessTable.WithEnvironment(_marker);
         ProcessTable.Signal(_process.Id, ProcessTable.Terminate);
-        using var deadline = new CancellationTokenSource(StopWithin);
-        try
-        {
-            await _process.WaitForExitAsync(deadline.Token);
-        }
-        catch (OperationCanceledException)
-        {
-            throw new TimeoutException($"./snapper up did not end within {StopWithin.TotalSeconds} s of SIGTERM. Its last words:\n{Output}");
-        }
 
+        // Not Process.WaitForExit: that also waits until nobody holds the output pipe, so an orphan would look like a process that does not end.
+        await Eventually.Holds("./snapper up to end after SIGTERM", StopWithin, () =>
+            Task.FromResult(ProcessTable.Read(_process.Id) is null ? null : $"it runs on. Its last words:\n{Output}"));
         var left = mine.Concat(ProcessTable.WithEnvironment(_marker)).Where(entry => entry.IsAlive).Distinct().ToArray();
         if (left.Length > 0)
         {
