@@ -50,7 +50,8 @@ internal static class Rules
     public static readonly DiagnosticDescriptor NegativeTurnBound = Error(
         "SNAP015", "A turn bound is not negative", "TurnBoundMs of '{0}' is {1}; use a number of milliseconds, or 0 for the worker's setting");
 
-    public static readonly DiagnosticDescriptor MarkedCallee = Warning(
+    // Known only when all methods have been seen.
+    public static readonly DiagnosticDescriptor MarkedCallee = WarningAtEnd(
         "SNAP101", "A marked method called by an unmarked one counts as unmarked", "'{0}' calls '{1}', which is marked [MayAbort], but is not marked itself: as the root of a transaction it runs as if nothing could abort; mark it too, or expect an abort to cost others a second run");
 
     public static readonly DiagnosticDescriptor MissingAttribute = Warning(
@@ -78,6 +79,9 @@ internal static class Rules
 
     private static DiagnosticDescriptor Error(string id, string title, string message) =>
         new(id, title, message, "Snapper", DiagnosticSeverity.Error, isEnabledByDefault: true);
+
+    private static DiagnosticDescriptor WarningAtEnd(string id, string title, string message) =>
+        new(id, title, message, "Snapper", DiagnosticSeverity.Warning, isEnabledByDefault: true, customTags: WellKnownDiagnosticTags.CompilationEnd);
 
     private static DiagnosticDescriptor Warning(string id, string title, string message) =>
         new(id, title, message, "Snapper", DiagnosticSeverity.Warning, isEnabledByDefault: true);

@@ -242,6 +242,43 @@ public sealed class RepetitionTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Questions_that_are_lost_or_answered_badly_are_asked_again()
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(e => e.ExecuteThenDrop());
+        var times = 0;
+        _worker.OnAsk = async (context, id) =>
+        {
+            switch (++times)
+            {
+                case 1:
+                    context.Abort();
+                    break;
+                case 2:
+                    context.Response.ContentLength = 1000;
+                    await context.Response.WriteAsync("{\"id\":");
+                    await context.Response.Body.FlushAsync();
+                    context.Abort();
+                    break;
+                case 3:
+                    await context.Response.WriteAsync("nonsense");
+                    break;
+                case 4:
+                    await context.Response.WriteAsync("""{"id":"another","outcome":"committed","result":1}""");
+                    break;
+                default:
+                    await context.Response.WriteAsync(_worker.Executed[id]);
+                    break;
+            }
+        };
+
+        Assert.Equal(7, await Deposit(snapper));
+
+        Assert.Equal(5, times);
+        Assert.Single(_worker.Requests);
+    }
+
+    [Fact]
     public async Task A_retryable_abort_found_by_id_is_sent_again()
     {
         await using var snapper = _worker.Client();

@@ -54,6 +54,19 @@ internal sealed class ServiceDoor : IDisposable
     /// <exception cref="HttpRequestException">No answer, or one that says nothing about the transaction.</exception>
     public async Task<TransactionReply?> Ask(string id, CancellationToken cancellation)
     {
+        try
+        {
+            return await AskOnce(id, cancellation).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is IOException || (e is OperationCanceledException && !cancellation.IsCancellationRequested))
+        {
+            // The answer broke off, or no connection came about in time.
+            throw new HttpRequestException("no answer: " + e.Message, e);
+        }
+    }
+
+    private async Task<TransactionReply?> AskOnce(string id, CancellationToken cancellation)
+    {
         using var request = Request(HttpMethod.Get, new Uri(_transactions.AbsoluteUri + "/" + Uri.EscapeDataString(id)));
         using var response = await _http.SendAsync(request, cancellation).ConfigureAwait(false);
         using var answer = await Answer.Read(response, MaxAnswerBytes, cancellation).ConfigureAwait(false);

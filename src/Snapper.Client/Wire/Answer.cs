@@ -13,7 +13,8 @@ internal sealed class Answer : IDisposable
     public ReadOnlySpan<byte> Utf8 => _buffer.AsSpan(0, _length);
 
     /// <summary>Reads a body to its end.</summary>
-    /// <exception cref="HttpRequestException">It is longer than allowed, or broke off.</exception>
+    /// <exception cref="HttpRequestException">It is longer than allowed.</exception>
+    /// <exception cref="IOException">It broke off.</exception>
     public static async Task<Answer> Read(HttpResponseMessage response, int maxBytes, CancellationToken cancellation)
     {
         var announced = response.Content.Headers.ContentLength ?? 4096;

@@ -1,7 +1,5 @@
 using System.Text.Json;
 using Snapper.Client.Messages;
-using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Identity;
 
 namespace Snapper.Client.Wire;
 
@@ -17,18 +15,18 @@ internal static class ReplyReader
     public static void ReadBatch(ReadOnlySpan<byte> utf8, Span<TransactionReply> replies)
     {
         var reader = new Utf8JsonReader(utf8, Options);
-        Expect(ref reader, JsonTokenType.StartObject);
+        reader.Expect(JsonTokenType.StartObject);
         var count = -1;
-        while (ReadProperty(ref reader))
+        while (reader.ReadProperty())
         {
             if (reader.ValueTextEquals("results"u8))
             {
-                Expect(ref reader, JsonTokenType.StartArray);
+                reader.Expect(JsonTokenType.StartArray);
                 count = ReadResults(ref reader, utf8, replies);
             }
             else
             {
-                SkipValue(ref reader);
+                reader.SkipValue();
             }
         }
 
@@ -43,7 +41,7 @@ internal static class ReplyReader
     public static TransactionReply ReadOne(ReadOnlySpan<byte> utf8)
     {
         var reader = new Utf8JsonReader(utf8, Options);
-        Expect(ref reader, JsonTokenType.StartObject);
+        reader.Expect(JsonTokenType.StartObject);
         return ReadEnvelope(ref reader, utf8);
     }
 
@@ -53,8 +51,8 @@ internal static class ReplyReader
         try
         {
             var reader = new Utf8JsonReader(utf8, Options);
-            Expect(ref reader, JsonTokenType.StartObject);
-            return ReadRejection(ref reader).Detail;
+            reader.Expect(JsonTokenType.StartObject);
+            return DetailsReader.ReadRejection(ref reader).Detail;
         }
         catch (JsonException)
         {
@@ -93,11 +91,11 @@ internal static class ReplyReader
         byte[]? result = null, touched = null;
         AbortDetails? abort = null;
         RejectionDetails? rejection = null;
-        while (ReadProperty(ref reader))
+        while (reader.ReadProperty())
         {
             if (reader.ValueTextEquals("id"u8))
             {
-                id = ReadString(ref reader);
+                id = reader.ReadString();
             }
             else if (reader.ValueTextEquals("outcome"u8))
             {
@@ -110,37 +108,37 @@ internal static class ReplyReader
             }
             else if (reader.ValueTextEquals("transaction"u8))
             {
-                transaction = ReadNumber(ref reader);
+                transaction = reader.ReadNumber();
             }
             else if (reader.ValueTextEquals("batch"u8))
             {
-                batch = ReadNumber(ref reader);
+                batch = reader.ReadNumber();
             }
             else if (reader.ValueTextEquals("attempts"u8))
             {
-                attempts = ReadNumber(ref reader);
+                attempts = reader.ReadNumber();
             }
             else if (reader.ValueTextEquals("result"u8))
             {
-                result = CopyValue(ref reader, utf8);
+                result = reader.CopyValue(utf8);
             }
             else if (reader.ValueTextEquals("touched"u8))
             {
-                touched = CopyValue(ref reader, utf8);
+                touched = reader.CopyValue(utf8);
             }
             else if (reader.ValueTextEquals("abort"u8))
             {
                 reader.Read();
-                abort = reader.TokenType == JsonTokenType.StartObject ? ReadAbort(ref reader) : null;
+                abort = reader.TokenType == JsonTokenType.StartObject ? DetailsReader.ReadAbort(ref reader) : null;
             }
             else if (reader.ValueTextEquals("problem"u8))
             {
                 reader.Read();
-                rejection = reader.TokenType == JsonTokenType.StartObject ? ReadRejection(ref reader) : null;
+                rejection = reader.TokenType == JsonTokenType.StartObject ? DetailsReader.ReadRejection(ref reader) : null;
             }
             else
             {
-                SkipValue(ref reader);
+                reader.SkipValue();
             }
         }
 
@@ -163,96 +161,6 @@ internal static class ReplyReader
             Abort = abort,
             Rejection = rejection,
         };
-    }
-
-    private static AbortDetails ReadAbort(ref Utf8JsonReader reader)
-    {
-        var reason = "";
-        var message = "";
-        var retryable = false;
-        ActorKey? actor = null;
-        while (ReadProperty(ref reader))
-        {
-            if (reader.ValueTextEquals("reason"u8))
-            {
-                reason = ReadString(ref reader) ?? "";
-            }
-            else if (reader.ValueTextEquals("message"u8))
-            {
-                message = ReadString(ref reader) ?? "";
-            }
-            else if (reader.ValueTextEquals("retryable"u8))
-            {
-                reader.Read();
-                retryable = reader.TokenType == JsonTokenType.True;
-            }
-            else if (reader.ValueTextEquals("actor"u8))
-            {
-                reader.Read();
-                actor = reader.TokenType == JsonTokenType.StartObject ? ReadActor(ref reader) : null;
-            }
-            else
-            {
-                SkipValue(ref reader);
-            }
-        }
-
-        return new AbortDetails(ReasonOf(reason), reason, message, retryable, actor);
-    }
-
-    private static ActorKey? ReadActor(ref Utf8JsonReader reader)
-    {
-        string? type = null;
-        string? id = null;
-        while (ReadProperty(ref reader))
-        {
-            if (reader.ValueTextEquals("type"u8))
-            {
-                type = ReadString(ref reader);
-            }
-            else if (reader.ValueTextEquals("id"u8))
-            {
-                id = ReadString(ref reader);
-            }
-            else
-            {
-                SkipValue(ref reader);
-            }
-        }
-
-        return string.IsNullOrEmpty(type) || string.IsNullOrEmpty(id) ? null : new ActorKey(type, id);
-    }
-
-    private static RejectionDetails ReadRejection(ref Utf8JsonReader reader)
-    {
-        long status = 500;
-        string? detail = null, title = null;
-        TimeSpan? retryAfter = null;
-        while (ReadProperty(ref reader))
-        {
-            if (reader.ValueTextEquals("status"u8))
-            {
-                status = ReadNumber(ref reader);
-            }
-            else if (reader.ValueTextEquals("detail"u8) || reader.ValueTextEquals("message"u8))
-            {
-                detail = ReadString(ref reader) ?? detail;
-            }
-            else if (reader.ValueTextEquals("title"u8))
-            {
-                title = ReadString(ref reader);
-            }
-            else if (reader.ValueTextEquals("retryAfterMs"u8))
-            {
-                retryAfter = TimeSpan.FromMilliseconds(Math.Clamp(ReadNumber(ref reader), 0, int.MaxValue));
-            }
-            else
-            {
-                SkipValue(ref reader);
-            }
-        }
-
-        return new RejectionDetails((int)Math.Clamp(status, 0, 999), detail ?? title ?? "The worker gave no reason.", retryAfter);
     }
 
     private static TransactionOutcome ReadOutcome(ref Utf8JsonReader reader)
@@ -287,68 +195,5 @@ internal static class ReplyReader
         }
 
         throw new JsonException("A result has an outcome that this client does not know.");
-    }
-
-    private static AbortReason ReasonOf(string reason) => reason switch
-    {
-        "application" => AbortReason.Application,
-        "conflict" => AbortReason.Conflict,
-        "deadlock" => AbortReason.Deadlock,
-        "serializability" => AbortReason.Serializability,
-        "undeclared" => AbortReason.Undeclared,
-        "timeout" => AbortReason.Timeout,
-        "migration" => AbortReason.Migration,
-        "overloaded" => AbortReason.Overloaded,
-        "cancelled" => AbortReason.Cancelled,
-        "failure" => AbortReason.Failure,
-        _ => AbortReason.None,
-    };
-
-    private static void Expect(ref Utf8JsonReader reader, JsonTokenType token)
-    {
-        if (!reader.Read() || reader.TokenType != token)
-        {
-            throw new JsonException($"Expected {token}, got {reader.TokenType}.");
-        }
-    }
-
-    private static bool ReadProperty(ref Utf8JsonReader reader) => reader.Read() && reader.TokenType == JsonTokenType.PropertyName;
-
-    private static void SkipValue(ref Utf8JsonReader reader)
-    {
-        reader.Read();
-        reader.Skip();
-    }
-
-    private static string? ReadString(ref Utf8JsonReader reader)
-    {
-        reader.Read();
-        if (reader.TokenType == JsonTokenType.String)
-        {
-            return reader.GetString();
-        }
-
-        reader.Skip();
-        return null;
-    }
-
-    private static long ReadNumber(ref Utf8JsonReader reader)
-    {
-        reader.Read();
-        if (reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out var number))
-        {
-            return number;
-        }
-
-        reader.Skip();
-        return 0;
-    }
-
-    private static byte[] CopyValue(ref Utf8JsonReader reader, ReadOnlySpan<byte> utf8)
-    {
-        reader.Read();
-        var start = (int)reader.TokenStartIndex;
-        reader.Skip();
-        return utf8[start..(int)reader.BytesConsumed].ToArray();
     }
 }

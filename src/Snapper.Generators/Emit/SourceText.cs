@@ -45,6 +45,6 @@ internal sealed class SourceText
 
     public override string ToString() => _text.ToString();
 
-    /// <summary>A string literal. Names are ASCII words by now, messages hold type names only.</summary>
+    /// <summary>A string as C# writes it.</summary>
     public static string Literal(string value) => Microsoft.CodeAnalysis.CSharp.SymbolDisplay.FormatLiteral(value, quote: true);
 }
