@@ -226,7 +226,8 @@ public sealed class Checkpointer : IAsyncDisposable
             running = _running;
         }
 
-        await _disposal.CancelAsync();
+        // Not CancelAsync: it would hop to the pool, away from a simulator.
+        _disposal.Cancel();
         await running;
         await _timer.DisposeAsync();
         _disposal.Dispose();

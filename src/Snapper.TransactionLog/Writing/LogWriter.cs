@@ -208,7 +208,8 @@ public sealed class LogWriter : IAsyncDisposable
 
         if (first)
         {
-            await _disposal.CancelAsync();
+            // Not CancelAsync: it would hop to the pool, away from a simulator.
+            _disposal.Cancel();
             await _ended.Task;
             await _retryTimer.DisposeAsync();
             _disposal.Dispose();
