@@ -1,3 +1,4 @@
+using System.Runtime.ExceptionServices;
 using Snapper.TransactionLog.Records;
 
 namespace Snapper.TransactionLog.Writing;
@@ -286,9 +287,18 @@ public sealed class LogWriter : IAsyncDisposable
 
     private void OnAppended(Task<AppendResult> append)
     {
-        if (Complete(append))
+        try
         {
-            Pump();
+            if (Complete(append))
+            {
+                Pump();
+            }
+        }
+        catch (Exception bug)
+        {
+            // Only an observer can throw here, and it must not. A queue that stands still in silence would be worse than
+            // a process that ends and recovers, so the error goes where nobody catches it.
+            ThreadPool.UnsafeQueueUserWorkItem(static e => e.Throw(), ExceptionDispatchInfo.Capture(bug), preferLocal: false);
         }
     }
 
