@@ -25,14 +25,9 @@ public sealed class Checkpointer : IAsyncDisposable
     private readonly Lock _gate = new();
 
     // Guarded by the gate.
-    private Dictionary<ActorKey, PendingActor> _dirty = [];
-    private Dictionary<ActorKey, PendingActor> _folding = [];
-    private List<OutcomeRecord> _outcomes = [];
+    private readonly UnfoldedChanges _changes;
     private Task _running = Task.CompletedTask;
-    private LogWatermarks _marks;
-    private long _lastSequence;
     private long _trimmedBelow;
-    private long _unfoldedBytes;
     private bool _started;
     private bool _armed;
     private bool _disposed;
@@ -57,10 +52,11 @@ public sealed class Checkpointer : IAsyncDisposable
         _store = store;
         _options = options;
         _epoch = opening.Epoch;
-        _lastSequence = opening.NextSequence - 1;
         _trimmedBelow = opening.FirstSequence;
-        _marks = opening.Watermarks.Max(new LogWatermarks(recovered.HighestTransaction, recovered.HighestActCounter));
-        _outcomes.AddRange(recovered.CallerOutcomes);
+        _changes = new UnfoldedChanges(
+            opening.NextSequence - 1,
+            opening.Watermarks.Max(new LogWatermarks(recovered.HighestTransaction, recovered.HighestActCounter)),
+            recovered.CallerOutcomes);
         _timer = time.CreateTimer(static c => ((Checkpointer)c!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
@@ -71,19 +67,22 @@ public sealed class Checkpointer : IAsyncDisposable
         {
             lock (_gate)
             {
-                var both = 0;
-                foreach (var actor in _folding.Keys)
-                {
-                    both += _dirty.ContainsKey(actor) ? 1 : 0;
-                }
-
-                return _dirty.Count + _folding.Count - both;
+                return _changes.Actors;
             }
         }
     }
 
     /// <summary>Rough bytes of records heard of since the last fold.</summary>
-    public long UnfoldedBytes => Volatile.Read(ref _unfoldedBytes);
+    public long UnfoldedBytes
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _changes.Bytes;
+            }
+        }
+    }
 
     /// <summary>Records below this number are folded and trimmed (whole groups; a backend may keep a little more).</summary>
     public long TrimmedBelow => Volatile.Read(ref _trimmedBelow);
@@ -114,7 +113,7 @@ public sealed class Checkpointer : IAsyncDisposable
     {
         lock (_gate)
         {
-            return !_dirty.ContainsKey(actor) && !_folding.ContainsKey(actor);
+            return !_changes.Holds(actor);
         }
     }
 
@@ -125,7 +124,7 @@ public sealed class Checkpointer : IAsyncDisposable
         lock (_gate)
         {
             _started = true;
-            arm = _lastSequence >= _trimmedBelow && TakeArm();
+            arm = _changes.LastSequence >= _trimmedBelow && TakeArm();
         }
 
         if (arm)
@@ -142,36 +141,11 @@ public sealed class Checkpointer : IAsyncDisposable
         bool arm, now;
         lock (_gate)
         {
-            if (sequence != _lastSequence + 1)
-            {
-                throw new ProtocolViolationException($"The checkpointer was told of record {sequence} after {_lastSequence}.");
-            }
-
-            _lastSequence = sequence;
-            long bytes = 64;
-            switch (record)
-            {
-                case LocalBatchCommitted batch:
-                    _marks = _marks.Max(new LogWatermarks(batch.LastTransaction.Value, 0));
-                    bytes += Add(batch.Changes, sequence);
-                    for (var i = 0; i < batch.Outcomes.Count; i++)
-                    {
-                        bytes += Add(batch.Outcomes[i]);
-                    }
-
-                    break;
-                case ActCommitted act:
-                    _marks = _marks.Max(new LogWatermarks(0, act.Transaction.Counter));
-                    bytes += Add(act.Changes, sequence);
-                    bytes += act.Outcome is null ? 0 : Add(act.Outcome);
-                    break;
-                default:
-                    throw new ProtocolViolationException($"The checkpointer knows no record of type {record.GetType().Name}.");
-            }
+            var before = _changes.Bytes;
+            _changes.Add(record, sequence);
 
             // Once per crossing: the fold that it starts takes everything that has gathered.
-            now = _started && Stopped is null && _unfoldedBytes < _options.UnfoldedBytesMax && _unfoldedBytes + bytes >= _options.UnfoldedBytesMax;
-            Volatile.Write(ref _unfoldedBytes, _unfoldedBytes + bytes);
+            now = _started && Stopped is null && before < _options.UnfoldedBytesMax && _changes.Bytes >= _options.UnfoldedBytesMax;
             arm = TakeArm();
         }
 
@@ -226,54 +200,12 @@ public sealed class Checkpointer : IAsyncDisposable
             running = _running;
         }
 
-        await _disposal.CancelAsync();
+        // Not CancelAsync: it would hop to the pool, away from a simulator.
+        _disposal.Cancel();
         await running;
         await _timer.DisposeAsync();
         _disposal.Dispose();
     }
-
-    private long Add(IReadOnlyList<ActorChange> changes, long sequence)
-    {
-        long bytes = 0;
-        for (var i = 0; i < changes.Count; i++)
-        {
-            var change = changes[i];
-            if (!_dirty.TryGetValue(change.Actor, out var pending))
-            {
-                _dirty.Add(change.Actor, pending = new PendingActor());
-                if (_folding.TryGetValue(change.Actor, out var earlier) && earlier.To + 1 != change.Version)
-                {
-                    throw OutOfOrder(change, earlier.To, sequence);
-                }
-            }
-
-            if (!pending.Add(change))
-            {
-                throw OutOfOrder(change, pending.To, sequence);
-            }
-
-            for (var f = 0; f < change.Fields.Count; f++)
-            {
-                bytes += 48 + (change.Fields[f].Value?.Length ?? 0);
-            }
-        }
-
-        return bytes;
-    }
-
-    private long Add(OutcomeRecord outcome)
-    {
-        // Generated ids are asked for only until answered (I3): they go with the record.
-        if (outcome.IsCallerKey)
-        {
-            _outcomes.Add(outcome);
-        }
-
-        return 96 + outcome.Payload.Length;
-    }
-
-    private static ProtocolViolationException OutOfOrder(ActorChange change, long before, long sequence) =>
-        new($"Record {sequence} brings actor {change.Actor} to version {change.Version}; the change before it made version {before}.");
 
     /// <summary>True: the caller must set the timer.</summary>
     private bool TakeArm() => _started && !_armed && !_disposed && Stopped is null && (_armed = true);
@@ -306,28 +238,21 @@ public sealed class Checkpointer : IAsyncDisposable
 
     private async Task FoldOnce()
     {
-        Dictionary<ActorKey, PendingActor> folding;
-        List<OutcomeRecord> outcomes;
-        LogWatermarks marks;
-        long last, bytes;
+        UnfoldedChanges.Snapshot taken;
         lock (_gate)
         {
-            if (_disposed || Stopped is not null || _lastSequence < _trimmedBelow)
+            if (_disposed || Stopped is not null || _changes.LastSequence < _trimmedBelow)
             {
                 return;
             }
 
-            (folding, _dirty) = (_dirty, _folding);
-            _folding = folding;
-            (outcomes, _outcomes) = (_outcomes, []);
-            (marks, last, bytes) = (_marks, _lastSequence, _unfoldedBytes);
-            Volatile.Write(ref _unfoldedBytes, 0);
+            taken = _changes.Take();
         }
 
         AppendResult result;
         try
         {
-            result = await FoldAndTrim(folding, outcomes, last, marks);
+            result = await FoldAndTrim(taken);
         }
         catch (Exception error)
         {
@@ -337,20 +262,19 @@ public sealed class Checkpointer : IAsyncDisposable
 
         if (result.Status == AppendStatus.Appended)
         {
-            Succeeded(folding, outcomes, last);
+            Succeeded(taken);
         }
         else
         {
-            Failed(folding, outcomes, bytes, result);
+            Failed(taken, result);
         }
     }
 
-    private async Task<AppendResult> FoldAndTrim(
-        Dictionary<ActorKey, PendingActor> folding, List<OutcomeRecord> outcomes, long last, LogWatermarks marks)
+    private async Task<AppendResult> FoldAndTrim(UnfoldedChanges.Snapshot taken)
     {
         var chunk = new List<StateFold>();
         var chunkBytes = 0;
-        foreach (var (actor, pending) in folding)
+        foreach (var (actor, pending) in taken.Actors)
         {
             chunk.Add(pending.ToFold(actor));
             chunkBytes += pending.Bytes;
@@ -376,30 +300,30 @@ public sealed class Checkpointer : IAsyncDisposable
             }
         }
 
-        if (outcomes.Count > 0)
+        if (taken.Outcomes.Count > 0)
         {
-            var saved = await _store.SaveOutcomes(_epoch, outcomes, _disposal.Token);
+            var saved = await _store.SaveOutcomes(_epoch, taken.Outcomes, _disposal.Token);
             if (saved.Status != AppendStatus.Appended)
             {
                 return saved;
             }
         }
 
-        return await _log.Trim(_epoch, last + 1, marks, _disposal.Token);
+        return await _log.Trim(_epoch, taken.LastSequence + 1, taken.Watermarks, _disposal.Token);
     }
 
-    private void Succeeded(Dictionary<ActorKey, PendingActor> folding, List<OutcomeRecord> outcomes, long last)
+    private void Succeeded(UnfoldedChanges.Snapshot taken)
     {
         bool arm;
         lock (_gate)
         {
             Checkpoints++;
-            FoldedActors += folding.Count;
-            SavedOutcomes += outcomes.Count;
+            FoldedActors += taken.Actors.Count;
+            SavedOutcomes += taken.Outcomes.Count;
             LastError = null;
-            folding.Clear();
-            Volatile.Write(ref _trimmedBelow, last + 1);
-            arm = _lastSequence > last && TakeArm();
+            _changes.Forget(taken);
+            Volatile.Write(ref _trimmedBelow, taken.LastSequence + 1);
+            arm = _changes.LastSequence > taken.LastSequence && TakeArm();
         }
 
         if (arm)
@@ -408,30 +332,14 @@ public sealed class Checkpointer : IAsyncDisposable
         }
     }
 
-    private void Failed(Dictionary<ActorKey, PendingActor> folding, List<OutcomeRecord> outcomes, long bytes, AppendResult result)
+    private void Failed(UnfoldedChanges.Snapshot taken, AppendResult result)
     {
         var stopped = result.Status is AppendStatus.Fenced or AppendStatus.Gap;
         bool arm;
         lock (_gate)
         {
             LastError = $"{result.Status}: {result.Detail}";
-            foreach (var (actor, later) in _dirty)
-            {
-                if (folding.TryGetValue(actor, out var earlier))
-                {
-                    earlier.Add(later);
-                }
-                else
-                {
-                    folding.Add(actor, later);
-                }
-            }
-
-            _dirty.Clear();
-            (_dirty, _folding) = (folding, _dirty);
-            outcomes.AddRange(_outcomes);
-            _outcomes = outcomes;
-            Volatile.Write(ref _unfoldedBytes, _unfoldedBytes + bytes);
+            _changes.PutBack(taken);
             if (stopped)
             {
                 Stopped = result.Status;

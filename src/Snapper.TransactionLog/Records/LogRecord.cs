@@ -46,6 +46,10 @@ public sealed class ActCommitted : LogRecord
 public sealed record ActorChange(ActorKey Actor, long Version, IReadOnlyList<StateField> Fields);
 
 /// <summary>A field of an actor's hash. <paramref name="Value"/> null: deleted.</summary>
+/// <remarks>
+/// Write <c>(ReadOnlyMemory&lt;byte&gt;?)null</c> in conditional expressions: the compiler takes a bare <c>null</c> beside a
+/// <see cref="ReadOnlyMemory{T}"/> for an empty array, which sets the field to nothing instead of deleting it.
+/// </remarks>
 public readonly record struct StateField(string Name, ReadOnlyMemory<byte>? Value)
 {
     /// <summary>The field of a plain actor's whole state, JSON.</summary>

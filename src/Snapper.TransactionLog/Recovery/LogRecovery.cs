@@ -22,15 +22,19 @@ public static class LogRecovery
     /// <exception cref="CorruptLogException">A record is damaged, missing or out of order; says which, and where.</exception>
     /// <exception cref="LogLostException">Another writer opened the log meanwhile.</exception>
     /// <exception cref="IOException">The store refused, for want of room or memory; run again later.</exception>
-    public static async Task<RecoverySummary> Run(
-        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, CancellationToken cancellation)
+    public static Task<RecoverySummary> Run(
+        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, CancellationToken cancellation) =>
+        Run(log, store, opening, sink, time, FoldBytes, cancellation);
+
+    internal static async Task<RecoverySummary> Run(
+        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, long foldBytes, CancellationToken cancellation)
     {
         var started = time.GetTimestamp();
         var pass = new Pass(sink, opening);
         await foreach (var group in log.Read(opening.FirstSequence, cancellation))
         {
             pass.Add(group);
-            if (pass.PendingBytes > FoldBytes)
+            if (pass.PendingBytes > foldBytes)
             {
                 await Fold(store, opening.Epoch, pass, cancellation);
             }

@@ -106,24 +106,28 @@ public sealed class RedisTransactionLog : ITransactionLog
             from = holding[0].FirstSequence + holding[0].Count;
         }
 
-        var count = 64;
-        while (from < end)
+        // The next part is asked for before this one is handed out: the server reads while the caller decodes.
+        var part = from < end ? Part(from, end, 64, cancellation) : null;
+        while (part is not null)
         {
-            var groups = Groups(await state.Execute(cancellation, "XRANGE", _keys.Stream, Id(from), Id(end - 1), "COUNT", count).ConfigureAwait(false));
-            if (groups.Count == 0)
+            var groups = await part.ConfigureAwait(false);
+            part = null;
+            if (groups.Count > 0 && groups[^1] is var last && last.FirstSequence + last.Count < end)
             {
-                yield break;
+                long bytes = 0;
+                foreach (var group in groups)
+                {
+                    bytes += group.Records.Length;
+                }
+
+                var count = (int)Math.Clamp(ReadBytes / ((bytes / groups.Count) + 1), 4, 4096);
+                part = Part(last.FirstSequence + last.Count, end, count, cancellation);
             }
 
-            long bytes = 0;
             foreach (var group in groups)
             {
-                bytes += group.Records.Length;
-                from = group.FirstSequence + group.Count;
                 yield return group;
             }
-
-            count = (int)Math.Clamp(ReadBytes / ((bytes / groups.Count) + 1), 4, 4096);
         }
     }
 
@@ -134,6 +138,9 @@ public sealed class RedisTransactionLog : ITransactionLog
     internal RedisValue[] FenceValues(long epoch, params ReadOnlySpan<RedisValue> more) => [epoch, _mark, Volatile.Read(ref _acknowledgedNext), .. more];
 
     private static string Id(long sequence) => string.Create(CultureInfo.InvariantCulture, $"{sequence}-0");
+
+    private async Task<List<LogGroup>> Part(long from, long end, int count, CancellationToken cancellation) =>
+        Groups(await _connections.State.Execute(cancellation, "XRANGE", _keys.Stream, Id(from), Id(end - 1), "COUNT", count).ConfigureAwait(false));
 
     private static List<LogGroup> Groups(RedisResult answer)
     {

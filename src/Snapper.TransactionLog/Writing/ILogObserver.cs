@@ -1,6 +1,6 @@
 namespace Snapper.TransactionLog.Writing;
 
-/// <summary>Hears what becomes of the append queue. Calls come one at a time, on the thread that completed the append; hand over and return.</summary>
+/// <summary>Hears what becomes of the append queue. Calls come one at a time, on the thread that completed the append; hand over and return. An implementation that throws ends the process.</summary>
 public interface ILogObserver
 {
     /// <summary>Everything enqueued with this ticket or a smaller one is durable, and the epoch was current after it was enqueued (L5).</summary>

@@ -1,3 +1,4 @@
+using System.Runtime.ExceptionServices;
 using Snapper.TransactionLog.Records;
 
 namespace Snapper.TransactionLog.Writing;
@@ -24,16 +25,15 @@ public sealed class LogWriter : IAsyncDisposable
     private readonly Lock _gate = new();
 
     // Guarded by the gate.
-    private readonly Queue<PendingGroup> _queued = new();
+    private readonly GroupQueue _queue;
     private readonly List<(long Ticket, TaskCompletionSource Done)> _drains = [];
-    private PendingGroup? _tail;
     private PendingGroup? _inFlight;
     private long _lastTicket;
     private long _flushedTicket;
     private long _lastSequence;
     private long _durableSequence;
-    private long _queuedBytes;
-    private int _outstanding;
+    private long _unflushedBytes;
+    private bool _isFree = true;
     private bool _pumping;
     private bool _waitingToRetry;
     private bool _disposed;
@@ -60,6 +60,7 @@ public sealed class LogWriter : IAsyncDisposable
         _log = log;
         _observer = observer;
         _options = options;
+        _queue = new GroupQueue(options.GroupBytesMax);
         _epoch = opening.Epoch;
         _lastSequence = opening.NextSequence - 1;
         _durableSequence = _lastSequence;
@@ -72,10 +73,10 @@ public sealed class LogWriter : IAsyncDisposable
     }
 
     /// <summary>Nothing queued and nothing in flight. True already while the observer hears of the flush that made it so.</summary>
-    public bool IsFree => Volatile.Read(ref _outstanding) == 0;
+    public bool IsFree => Volatile.Read(ref _isFree);
 
     /// <summary>Encoded bytes that are queued or in flight, for back-pressure.</summary>
-    public long QueuedBytes => Volatile.Read(ref _queuedBytes);
+    public long QueuedBytes => Volatile.Read(ref _unflushedBytes);
 
     /// <summary>Number of the last record that is durable; everything below is, too.</summary>
     public long DurableSequence => Volatile.Read(ref _durableSequence);
@@ -104,14 +105,12 @@ public sealed class LogWriter : IAsyncDisposable
                 return ++_lastTicket;
             }
 
-            var group = GroupWithRecord(record);
-            sequence = ++_lastSequence;
-            if (group.Count++ == 0)
-            {
-                group.FirstSequence = sequence;
-            }
-
-            ticket = group.LastTicket = ++_lastTicket;
+            // Numbers are taken only once the record is in: one that cannot be encoded leaves no hole.
+            var bytes = _queue.Add(record, _lastSequence + 1, _lastTicket + 1);
+            Volatile.Write(ref _lastSequence, _lastSequence + 1);
+            Volatile.Write(ref _unflushedBytes, _unflushedBytes + bytes);
+            sequence = _lastSequence;
+            ticket = ++_lastTicket;
             pump = TakePump();
         }
 
@@ -142,8 +141,7 @@ public sealed class LogWriter : IAsyncDisposable
                 return ticket;
             }
 
-            var group = _tail ?? Queue(new PendingGroup());
-            group.LastTicket = ticket;
+            _queue.AddBarrier(ticket);
             pump = TakePump();
         }
 
@@ -208,7 +206,8 @@ public sealed class LogWriter : IAsyncDisposable
 
         if (first)
         {
-            await _disposal.CancelAsync();
+            // Not CancelAsync: it would hop to the pool, away from a simulator.
+            _disposal.Cancel();
             await _ended.Task;
             await _retryTimer.DisposeAsync();
             _disposal.Dispose();
@@ -219,44 +218,12 @@ public sealed class LogWriter : IAsyncDisposable
         }
     }
 
-    /// <summary>The group that took the record's bytes; its count and tickets are the caller's to raise.</summary>
-    private PendingGroup GroupWithRecord(LogRecord record)
-    {
-        if (_tail is null)
-        {
-            // Queued only once the record is in: an encoding error must not leave an empty group behind.
-            var fresh = new PendingGroup();
-            RecordEncoder.Encode(record, fresh.Buffer);
-            Volatile.Write(ref _queuedBytes, _queuedBytes + fresh.Buffer.Length);
-            return Queue(fresh);
-        }
-
-        var group = _tail;
-        var before = group.Buffer.Length;
-        RecordEncoder.Encode(record, group.Buffer);
-        Volatile.Write(ref _queuedBytes, _queuedBytes + group.Buffer.Length - before);
-        if (group.Count == 0 || group.Buffer.Length <= _options.GroupBytesMax)
-        {
-            return group;
-        }
-
-        // Too much for one group: the record moves to a new one, where the next records will join it.
-        var next = new PendingGroup();
-        next.Buffer.WriteBytes(group.Buffer.WrittenFrom(before));
-        group.Buffer.Truncate(before);
-        return Queue(next);
-    }
-
-    private PendingGroup Queue(PendingGroup group)
-    {
-        _queued.Enqueue(group);
-        _tail = group;
-        Volatile.Write(ref _outstanding, _outstanding + 1);
-        return group;
-    }
-
     /// <summary>True: the caller must pump. One thread at a time does.</summary>
-    private bool TakePump() => !_pumping && (_pumping = true);
+    private bool TakePump()
+    {
+        Volatile.Write(ref _isFree, false);
+        return !_pumping && (_pumping = true);
+    }
 
     /// <summary>Sends groups until one does not complete at once. A loop, not recursion: a log may complete every append inside the call.</summary>
     private void Pump()
@@ -264,30 +231,27 @@ public sealed class LogWriter : IAsyncDisposable
         using var noFlow = FlowSuppression.Start();
         while (true)
         {
-            PendingGroup group;
+            PendingGroup? group = null;
+            bool ended;
             lock (_gate)
             {
-                if (_disposed || _lost is not null)
+                ended = _disposed || _lost is not null;
+                if (!ended)
                 {
-                    _ended.TrySetResult();
-                    return;
+                    group = _inFlight ??= _queue.Take();
+                    _pumping = group is not null;
                 }
+            }
 
-                if (_inFlight is null)
-                {
-                    if (!_queued.TryDequeue(out _inFlight))
-                    {
-                        _pumping = false;
-                        return;
-                    }
+            if (ended)
+            {
+                // Outside the lock: whoever waits for the end goes on inside this call.
+                _ended.TrySetResult();
+            }
 
-                    if (_queued.Count == 0)
-                    {
-                        _tail = null;
-                    }
-                }
-
-                group = _inFlight;
+            if (group is null)
+            {
+                return;
             }
 
             var append = Send(group);
@@ -323,9 +287,18 @@ public sealed class LogWriter : IAsyncDisposable
 
     private void OnAppended(Task<AppendResult> append)
     {
-        if (Complete(append))
+        try
         {
-            Pump();
+            if (Complete(append))
+            {
+                Pump();
+            }
+        }
+        catch (Exception bug)
+        {
+            // Only an observer can throw here, and it must not. A queue that stands still in silence would be worse than
+            // a process that ends and recovers, so the error goes where nobody catches it.
+            ThreadPool.UnsafeQueueUserWorkItem(static e => e.Throw(), ExceptionDispatchInfo.Capture(bug), preferLocal: false);
         }
     }
 
@@ -367,8 +340,8 @@ public sealed class LogWriter : IAsyncDisposable
                 Volatile.Write(ref _durableSequence, group.FirstSequence + group.Count - 1);
             }
 
-            Volatile.Write(ref _queuedBytes, _queuedBytes - group.Buffer.Length);
-            Volatile.Write(ref _outstanding, _outstanding - 1);
+            Volatile.Write(ref _unflushedBytes, _unflushedBytes - group.Buffer.Length);
+            Volatile.Write(ref _isFree, _queue.IsEmpty);
             group.Buffer.Release();
             for (var i = _drains.Count - 1; i >= 0; i--)
             {
@@ -396,19 +369,18 @@ public sealed class LogWriter : IAsyncDisposable
 
     private bool RetryLater(string detail)
     {
-        TimeSpan delay;
+        bool ended;
         lock (_gate)
         {
-            if (_disposed)
-            {
-                // The group's memory is not given back: a log that was cancelled may still be reading it.
-                _ended.TrySetResult();
-                return false;
-            }
+            ended = _disposed;
+            _waitingToRetry = !ended;
+        }
 
-            delay = _retryDelay;
-            _retryDelay = TimeSpan.FromTicks(Math.Min(_retryDelay.Ticks * 2, _options.RetryDelayMax.Ticks));
-            _waitingToRetry = true;
+        if (ended)
+        {
+            // The group's memory is not given back: a log that was cancelled may still be reading it.
+            _ended.TrySetResult();
+            return false;
         }
 
         if (!_outage)
@@ -417,6 +389,8 @@ public sealed class LogWriter : IAsyncDisposable
             _observer.Unavailable(detail);
         }
 
+        var delay = _retryDelay;
+        _retryDelay = TimeSpan.FromTicks(Math.Min(_retryDelay.Ticks * 2, _options.RetryDelayMax.Ticks));
         try
         {
             _retryTimer.Change(delay, Timeout.InfiniteTimeSpan);
@@ -452,20 +426,19 @@ public sealed class LogWriter : IAsyncDisposable
             _lost = lost;
             _inFlight?.Buffer.Release();
             _inFlight = null;
-            while (_queued.TryDequeue(out var dropped))
+            while (_queue.Take() is { } dropped)
             {
                 dropped.Buffer.Release();
             }
 
-            _tail = null;
-            Volatile.Write(ref _queuedBytes, 0);
-            Volatile.Write(ref _outstanding, 0);
+            Volatile.Write(ref _unflushedBytes, 0);
+            Volatile.Write(ref _isFree, true);
             drains = _drains.ConvertAll(d => d.Done);
             _drains.Clear();
-            _ended.TrySetResult();
         }
 
         _observer.Lost(result.Status, result.Detail);
+        _ended.TrySetResult();
         foreach (var drain in drains)
         {
             drain.TrySetException(lost);

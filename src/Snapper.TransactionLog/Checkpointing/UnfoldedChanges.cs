@@ -1,0 +1,164 @@
+using Snapper.Protocol;
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.TransactionLog.Checkpointing;
+
+/// <summary>
+/// What is durable and not folded: coalesced changes, outcomes to be copied out, watermarks. A fold takes a snapshot and in the
+/// end forgets it or puts it back under what has come since. Not thread-safe; <see cref="Checkpointer"/> locks.
+/// </summary>
+internal sealed class UnfoldedChanges
+{
+    private Dictionary<ActorKey, PendingActor> _dirty = [];
+    private Dictionary<ActorKey, PendingActor> _taken = [];
+    private List<OutcomeRecord> _outcomes;
+    private LogWatermarks _marks;
+
+    public UnfoldedChanges(long lastSequence, LogWatermarks marks, IReadOnlyList<OutcomeRecord> outcomes)
+    {
+        LastSequence = lastSequence;
+        _marks = marks;
+        _outcomes = [.. outcomes];
+    }
+
+    /// <summary>One fold's share.</summary>
+    public sealed record Snapshot(
+        Dictionary<ActorKey, PendingActor> Actors, List<OutcomeRecord> Outcomes, LogWatermarks Watermarks, long LastSequence, long Bytes);
+
+    /// <summary>Number of the last record taken in.</summary>
+    public long LastSequence { get; private set; }
+
+    /// <summary>Rough bytes of the records taken in since the last snapshot.</summary>
+    public long Bytes { get; private set; }
+
+    /// <summary>Actors with a change that is not folded, a snapshot's included.</summary>
+    public int Actors
+    {
+        get
+        {
+            var both = 0;
+            foreach (var actor in _taken.Keys)
+            {
+                both += _dirty.ContainsKey(actor) ? 1 : 0;
+            }
+
+            return _dirty.Count + _taken.Count - both;
+        }
+    }
+
+    /// <summary>True when a change of the actor is not folded.</summary>
+    public bool Holds(ActorKey actor) => _dirty.ContainsKey(actor) || _taken.ContainsKey(actor);
+
+    /// <summary>Takes in the next record.</summary>
+    /// <exception cref="ProtocolViolationException">The number or an actor's version does not follow the one before it.</exception>
+    public void Add(LogRecord record, long sequence)
+    {
+        if (sequence != LastSequence + 1)
+        {
+            throw new ProtocolViolationException($"The checkpointer was told of record {sequence} after {LastSequence}.");
+        }
+
+        LastSequence = sequence;
+        Bytes += 64;
+        switch (record)
+        {
+            case LocalBatchCommitted batch:
+                _marks = _marks.Max(new LogWatermarks(batch.LastTransaction.Value, 0));
+                Add(batch.Changes, sequence);
+                for (var i = 0; i < batch.Outcomes.Count; i++)
+                {
+                    Add(batch.Outcomes[i]);
+                }
+
+                break;
+            case ActCommitted act:
+                _marks = _marks.Max(new LogWatermarks(0, act.Transaction.Counter));
+                Add(act.Changes, sequence);
+                if (act.Outcome is not null)
+                {
+                    Add(act.Outcome);
+                }
+
+                break;
+            default:
+                throw new ProtocolViolationException($"The checkpointer knows no record of type {record.GetType().Name}.");
+        }
+    }
+
+    /// <summary>Everything so far, for one fold; at most one snapshot is out.</summary>
+    public Snapshot Take()
+    {
+        (_taken, _dirty) = (_dirty, _taken);
+        var snapshot = new Snapshot(_taken, _outcomes, _marks, LastSequence, Bytes);
+        _outcomes = [];
+        Bytes = 0;
+        return snapshot;
+    }
+
+    /// <summary>The snapshot is folded.</summary>
+    public void Forget(Snapshot taken) => taken.Actors.Clear();
+
+    /// <summary>The snapshot was not, or not wholly, folded: it lies under what has come since. Folding a part of it twice does no harm (L7).</summary>
+    public void PutBack(Snapshot taken)
+    {
+        foreach (var (actor, later) in _dirty)
+        {
+            if (taken.Actors.TryGetValue(actor, out var earlier))
+            {
+                earlier.Add(later);
+            }
+            else
+            {
+                taken.Actors.Add(actor, later);
+            }
+        }
+
+        _dirty.Clear();
+        (_dirty, _taken) = (taken.Actors, _dirty);
+        taken.Outcomes.AddRange(_outcomes);
+        _outcomes = taken.Outcomes;
+        Bytes += taken.Bytes;
+    }
+
+    private static ProtocolViolationException OutOfOrder(ActorChange change, long before, long sequence) =>
+        new($"Record {sequence} brings actor {change.Actor} to version {change.Version}; the change before it made version {before}.");
+
+    private void Add(IReadOnlyList<ActorChange> changes, long sequence)
+    {
+        for (var i = 0; i < changes.Count; i++)
+        {
+            var change = changes[i];
+            if (!_dirty.TryGetValue(change.Actor, out var pending))
+            {
+                if (_taken.TryGetValue(change.Actor, out var earlier) && earlier.To + 1 != change.Version)
+                {
+                    throw OutOfOrder(change, earlier.To, sequence);
+                }
+
+                _dirty.Add(change.Actor, pending = new PendingActor());
+            }
+
+            if (!pending.Add(change))
+            {
+                throw OutOfOrder(change, pending.To, sequence);
+            }
+
+            for (var f = 0; f < change.Fields.Count; f++)
+            {
+                Bytes += 48 + (change.Fields[f].Value?.Length ?? 0);
+            }
+        }
+    }
+
+    private void Add(OutcomeRecord outcome)
+    {
+        // Generated ids are asked for only until answered (I3): they go with the record.
+        if (outcome.IsCallerKey)
+        {
+            _outcomes.Add(outcome);
+        }
+
+        Bytes += 96 + outcome.Payload.Length;
+    }
+}
