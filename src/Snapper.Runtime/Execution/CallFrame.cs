@@ -265,6 +265,9 @@ internal abstract class CallFrame : ActorContext, IActorCall
 
     public string Where() => $"{Target}.{MethodName}";
 
+    /// <summary>The method, which had not returned at once, has returned; on its executor.</summary>
+    public abstract void Returned();
+
     /// <summary>Starts the typed method. May throw what user code throws.</summary>
     protected abstract Task Start();
 

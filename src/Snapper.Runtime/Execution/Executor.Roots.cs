@@ -162,7 +162,7 @@ internal sealed partial class Executor
         request.Abort = doom;
         request.Phase = RequestPhase.Ended;
         var end = RootEnding.EndPact(request.Ticket!, succeeded: false, attempt.Calls, _outputs);
-        if (end == PactEnd.RunAgain && doom.Reason == AbortReason.Application && !request.Method.Marked)
+        if (end == PactEnd.RunAgain && doom.Reason == AbortReason.Application && !request.Method.Marked && Worker.Options.MarkMethodsThatFail)
         {
             request.Method.Marked = true; // A1: from then on in this process
             Worker.NoteMarked(request.Method, doom);

@@ -37,6 +37,9 @@ internal sealed partial class Executor
             case WorkKind.InvokeRoot:
                 StartPact((PactTicket)item.Message.Body!, item.Message.Tid, item.Message.Bid, (ActorCell)item.Extra!);
                 break;
+            case WorkKind.Returned:
+                ((CallFrame)item.Message.Body!).Returned();
+                break;
             case WorkKind.Result:
                 OnResult((CallFrame)item.Message.Body!);
                 break;

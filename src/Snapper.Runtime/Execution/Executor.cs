@@ -108,6 +108,13 @@ internal sealed partial class Executor
         Post(item);
     }
 
+    public void PostReturned(CallFrame frame)
+    {
+        var item = new WorkItem { Kind = WorkKind.Returned };
+        item.Message.Body = frame;
+        Post(item);
+    }
+
     public void PostRun(Action action) => Post(new WorkItem { Kind = WorkKind.Run, Extra = action });
 
     /// <summary>Handles one item; on the pump.</summary>

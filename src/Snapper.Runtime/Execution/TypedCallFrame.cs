@@ -80,8 +80,9 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
         return _running = _method.Run(actor, _input) ?? throw new InvalidOperationException($"{Where()} returned no task.");
     }
 
+    // Whoever completes the task, a pool thread or user code, the end of the call is a turn of its own on its executor.
     protected override void Await(Task task) =>
-        task.ConfigureAwait(true).GetAwaiter().UnsafeOnCompleted(Resume);
+        task.ConfigureAwait(false).GetAwaiter().UnsafeOnCompleted(PostReturned);
 
     protected override void TakeResult(Task task)
     {
@@ -95,12 +96,8 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
             : throw new InvalidOperationException($"{Where()} returned a task without its result.");
     }
 
-    private void Resume()
-    {
-        // The awaiter comes back on the executor; when user code completed its task on a disowned thread, it must not.
-        if (Cell!.Executor.IsCurrent)
-        {
-            OnReturned(_running!);
-        }
-    }
+    /// <summary>The method, which had not returned at once, has returned; on its executor.</summary>
+    public override void Returned() => OnReturned(_running!);
+
+    private void PostReturned() => Cell!.Executor.PostReturned(this);
 }

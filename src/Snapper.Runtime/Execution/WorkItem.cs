@@ -23,6 +23,9 @@ internal enum WorkKind : byte
     /// <summary>Run the root call of a numbered PACT (Body: ticket).</summary>
     InvokeRoot,
 
+    /// <summary>The method of a call has returned (Body: frame).</summary>
+    Returned,
+
     /// <summary>A call has ended; tell its caller (Body: frame).</summary>
     Result,
 

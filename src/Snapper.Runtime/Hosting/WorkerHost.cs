@@ -31,6 +31,8 @@ public sealed class WorkerHost : IAsyncDisposable
         _maintenance = worker.Time.CreateTimer(_ => Maintain(), null, TimeSpan.FromMinutes(1), TimeSpan.FromMinutes(1));
     }
 
+    internal Worker Worker => _worker;
+
     /// <summary>Where requests enter.</summary>
     public ITransactionDoor Door => _worker.Relay;
 

@@ -27,6 +27,9 @@ public sealed class WorkerOptions
     /// <summary>How often deadlines and turns are looked at while requests are under way, 5 ms..1 s. Default: 50 ms.</summary>
     public TimeSpan TurnTick { get; init; } = TimeSpan.FromMilliseconds(50);
 
+    /// <summary>A root that failed unmarked holds its turns from then on in this process (A1). Default: yes.</summary>
+    public bool MarkMethodsThatFail { get; init; } = true;
+
     /// <summary>Executors whose stuck threads were replaced at which the worker asks to be restarted (W5). Default: 4.</summary>
     public int DisownedLimit { get; init; } = 4;
 
