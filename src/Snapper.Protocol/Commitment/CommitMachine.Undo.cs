@@ -229,6 +229,27 @@ public sealed partial class CommitMachine
         }
     }
 
+    /// <summary>
+    /// A batch that another coordinator announces while an undo is going on: its actors may have run it before the undo
+    /// reached them, so that only what they send after it counts. (An actor acknowledges after such a completion, and the
+    /// announcement precedes the completion, so it always arrives while the undo is going on.)
+    /// </summary>
+    private void RequireUndo(Batch batch)
+    {
+        if (_undo is null)
+        {
+            return;
+        }
+
+        for (var slot = 0; slot < batch.SlotCount; slot++)
+        {
+            if (_undo.Touched.Contains(batch.SubBatchOf(slot).Actor))
+            {
+                batch.ReopenSlot(slot, _undo.Number);
+            }
+        }
+    }
+
     private static void AddAll(List<ActorKey> actors, IReadOnlyList<ActorKey> more)
     {
         foreach (var actor in more)

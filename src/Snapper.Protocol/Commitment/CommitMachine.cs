@@ -113,6 +113,7 @@ public sealed partial class CommitMachine
         }
 
         _open.Insert(at, batch);
+        RequireUndo(batch);
     }
 
     private void OnSubBatchCompleted(in Message message, OutputBuffer outputs)
