@@ -231,6 +231,7 @@ public sealed partial class ActorMachine
     {
         if (visit.Ticket is not null && !visit.Removed && !visit.Ended)
         {
+            visit.IsRootStarted = true;
             ref var message = ref outputs.Add(OutputKind.InvokeRoot);
             message.Body = visit.Ticket;
             message.Tid = visit.Tid;

@@ -17,6 +17,7 @@ internal sealed class Attempt
     private volatile bool _alive = true;
     private volatile bool _wrote;
     private int _waiting;
+    private long _ceil;
 
     public Attempt(Request request, TransactionId tid, BatchId bid, TransactionId age, Executor rootExecutor, DateTimeOffset startedAt)
     {
@@ -56,6 +57,9 @@ internal sealed class Attempt
     /// <summary>The root has told the others how it ended; nothing may end it twice. Only the root's executor uses it.</summary>
     public bool RootEnded { get; set; }
 
+    /// <summary>An undo has removed it: what it decided by itself meanwhile was decided on undone state (A4, H7).</summary>
+    public bool Undone { get; set; }
+
     /// <summary>Size checks at every write and turn: set for attempts that run again after an undo.</summary>
     public bool Careful { get; init; }
 
@@ -79,6 +83,13 @@ internal sealed class Attempt
 
     /// <summary>Branches that wait for a turn, a lock or a load; while there is one, the attempt is not to blame (W4).</summary>
     public int WaitingBranches => Volatile.Read(ref _waiting);
+
+    /// <summary>The lowest batch known to stand behind it anywhere (H5); a hint, so that two executors may set it at once.</summary>
+    public BatchId Ceil
+    {
+        get => new(Volatile.Read(ref _ceil));
+        set => Volatile.Write(ref _ceil, value.Value);
+    }
 
     public void NoteWrite() => _wrote = true;
 

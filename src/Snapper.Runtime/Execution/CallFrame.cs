@@ -65,6 +65,8 @@ internal abstract class CallFrame : ActorContext, IActorCall
 
     public bool IsAlive => Attempt.IsAlive;
 
+    public BatchId Ceil { get => Attempt.Ceil; set => Attempt.Ceil = value; }
+
     IActorCall? IActorCall.Caller => CallerFrame;
 
     public IActorCall? Below { get; set; }

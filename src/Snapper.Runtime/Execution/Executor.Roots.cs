@@ -177,7 +177,7 @@ internal sealed partial class Executor
         var request = attempt.Request;
         var doom = attempt.Doom!;
         var participants = attempt.TakeParticipants();
-        var ownOutcome = !attempt.RootEnded && doom.Reason == AbortReason.Application;
+        var ownOutcome = !attempt.RootEnded && doom.Reason == AbortReason.Application && !attempt.Undone;
         End(attempt);
         if (ownOutcome)
         {
@@ -202,7 +202,7 @@ internal sealed partial class Executor
             Dispatch(null);
         }
 
-        var repeat = AbortReasons.IsRepeated(doom.Reason) && !request.Expired;
+        var repeat = (AbortReasons.IsRepeated(doom.Reason) || attempt.Undone) && !request.Expired;
         Worker.NoteAbort(attempt, doom, repeat);
         if (repeat)
         {
@@ -211,7 +211,7 @@ internal sealed partial class Executor
         }
         else
         {
-            request.Abort = doom.Reason == AbortReason.Undone ? Worker.DeadlinePassed() : doom;
+            request.Abort = doom.Reason == AbortReason.Undone || attempt.Undone ? Worker.DeadlinePassed() : doom;
             Worker.Relay.Answer(request, request.Envelope(Door.Outcome.Aborted));
         }
     }
@@ -268,6 +268,7 @@ internal sealed partial class Executor
     {
         // Its own end releases its actors; what the undo has put back is not put back twice (A5). An application abort
         // waits for H3, though, and was decided on undone state: it is run again.
+        attempt.Undone = true;
         var undecided = attempt.RootEnded && Worker.Acts.TryRemove(attempt.Tid.Value, out _);
         Worker.SendToCommit(new Message
         {

@@ -65,7 +65,7 @@ internal sealed class WorkerInspection : IWorkerInspection
         [
             new HealthCheck("worker", _worker.Failure is null, _worker.Failure?.Message ?? "running"),
             new HealthCheck("log", _worker.LogOutage is null, _worker.LogOutage ?? _setup.Log.Kind),
-            new HealthCheck("door", unavailable is null, unavailable ?? "open"),
+            new HealthCheck("requests", unavailable is null, unavailable ?? "let in"),
             new HealthCheck("checkpoints", _worker.Checkpoints.Stopped is null, _worker.Checkpoints.LastError ?? "folding"),
         ];
     }
