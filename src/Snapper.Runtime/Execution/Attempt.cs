@@ -103,6 +103,15 @@ internal sealed class Attempt
         }
     }
 
+    /// <summary>Replaces the reason of an attempt that is dead and whose outcome nobody has queued.</summary>
+    public void Overrule(AbortInfo why)
+    {
+        lock (_lock)
+        {
+            Doom = why;
+        }
+    }
+
     /// <summary>Counts a call of a PACT against its declaration.</summary>
     /// <returns>0: fine; 1: the actor is not declared; 2: more calls than declared.</returns>
     public int CountCall(ActorKey actor)

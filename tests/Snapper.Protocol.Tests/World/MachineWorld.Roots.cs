@@ -287,7 +287,10 @@ internal sealed partial class MachineWorld
     {
         if (!attempt.IsPact)
         {
-            EndDoomedAct(attempt);
+            if (_acts.ContainsKey(attempt.Tid)) // else it was overruled before this was read
+            {
+                EndDoomedAct(attempt);
+            }
         }
         else if (!attempt.RootEnded)
         {
@@ -347,7 +350,9 @@ internal sealed partial class MachineWorld
             return;
         }
 
-        if (attempt.IsAlive)
+        // An own abort whose outcome is not queued is none when it closes a ring (H5) or rests on undone state (A5).
+        var isOpen = attempt.Doom == AbortReason.Application && _acts.ContainsKey(attempt.Tid);
+        if (attempt.IsAlive || isOpen)
         {
             attempt.IsAlive = false;
             attempt.Doom = message.Kind == MessageKind.Removed ? AbortReason.Undone : message.Reason;
@@ -355,18 +360,7 @@ internal sealed partial class MachineWorld
         }
         else if (message.Kind == MessageKind.Removed)
         {
-            // It died by itself. An own outcome that is not queued yet was decided on undone state: it runs again.
-            var undecided = attempt.RootEnded && _acts.Remove(attempt.Tid);
-            SendToCommit(new Message
-            {
-                Kind = MessageKind.ActPoisoned,
-                Tid = attempt.Tid,
-                Body = undecided ? attempt.Participants.ToArray() : null,
-            });
-            if (undecided)
-            {
-                ToRepeat.Add(attempt.Request);
-            }
+            SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid });
         }
     }
 }
