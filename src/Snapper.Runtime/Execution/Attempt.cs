@@ -57,9 +57,6 @@ internal sealed class Attempt
     /// <summary>The root has told the others how it ended; nothing may end it twice. Only the root's executor uses it.</summary>
     public bool RootEnded { get; set; }
 
-    /// <summary>An undo has removed it: what it decided by itself meanwhile was decided on undone state (A4, H7).</summary>
-    public bool Undone { get; set; }
-
     /// <summary>Size checks at every write and turn: set for attempts that run again after an undo.</summary>
     public bool Careful { get; init; }
 
@@ -111,6 +108,15 @@ internal sealed class Attempt
             Doom = why;
             _alive = false;
             return true;
+        }
+    }
+
+    /// <summary>Replaces the reason of an attempt that is dead and whose outcome nobody has queued.</summary>
+    public void Overrule(AbortInfo why)
+    {
+        lock (_lock)
+        {
+            Doom = why;
         }
     }
 

@@ -143,7 +143,7 @@ internal sealed partial class Executor
         {
             EndDoomedPact(attempt);
         }
-        else
+        else if (Worker.Acts.ContainsKey(attempt.Tid.Value)) // else it was overruled before this was read
         {
             EndDoomedAct(attempt);
         }
@@ -177,7 +177,7 @@ internal sealed partial class Executor
         var request = attempt.Request;
         var doom = attempt.Doom!;
         var participants = attempt.TakeParticipants();
-        var ownOutcome = !attempt.RootEnded && doom.Reason == AbortReason.Application && !attempt.Undone;
+        var ownOutcome = !attempt.RootEnded && doom.Reason == AbortReason.Application;
         End(attempt);
         if (ownOutcome)
         {
@@ -202,7 +202,7 @@ internal sealed partial class Executor
             Dispatch(null);
         }
 
-        var repeat = (AbortReasons.IsRepeated(doom.Reason) || attempt.Undone) && !request.Expired;
+        var repeat = AbortReasons.IsRepeated(doom.Reason) && !request.Expired;
         Worker.NoteAbort(attempt, doom, repeat);
         if (repeat)
         {
@@ -211,7 +211,7 @@ internal sealed partial class Executor
         }
         else
         {
-            request.Abort = doom.Reason == AbortReason.Undone || attempt.Undone ? Worker.DeadlinePassed() : doom;
+            request.Abort = doom.Reason == AbortReason.Undone ? Worker.DeadlinePassed() : doom;
             Worker.Relay.Answer(request, request.Envelope(Door.Outcome.Aborted));
         }
     }
@@ -253,35 +253,30 @@ internal sealed partial class Executor
                 Ceil: message.Bid.Value);
         }
 
-        if (attempt.TryDoom(why))
+        if (attempt.TryDoom(why) || TryOverrule(attempt, why))
         {
             EndDoomedAct(attempt);
         }
         else if (message.Kind == MessageKind.Removed)
         {
-            AcknowledgeRemoval(attempt);
+            // It died by itself: its own end releases its actors; what the undo has put back is not put back twice (A5).
+            Worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid });
         }
     }
 
-    /// <summary>An ACT that died by itself is removed by an undo at the same time: the undo still waits for its actors' names.</summary>
-    private void AcknowledgeRemoval(Attempt attempt)
+    /// <summary>
+    /// An application abort waits for H3 with its locks and places (H7), so that it can close a ring (H5) or rest on undone
+    /// state (A5) like a commit. Then it is no outcome: the commit machine will not queue it, and it runs again.
+    /// </summary>
+    private bool TryOverrule(Attempt attempt, AbortInfo why)
     {
-        // Its own end releases its actors; what the undo has put back is not put back twice (A5). An application abort
-        // waits for H3, though, and was decided on undone state: it is run again.
-        attempt.Undone = true;
-        var undecided = attempt.RootEnded && Worker.Acts.TryRemove(attempt.Tid.Value, out _);
-        Worker.SendToCommit(new Message
+        if (attempt.Doom!.Reason != AbortReason.Application || !Worker.Acts.ContainsKey(attempt.Tid.Value))
         {
-            Kind = MessageKind.ActPoisoned,
-            Tid = attempt.Tid,
-            Body = undecided ? attempt.TakeParticipants() : null,
-        });
-        if (undecided)
-        {
-            attempt.Request.Phase = RequestPhase.Waiting;
-            attempt.Request.Abort = null;
-            Worker.Relay.Repeat(attempt.Request, this);
+            return false;
         }
+
+        attempt.Overrule(why);
+        return true;
     }
 
     private void OnDeadline(Request request, AbortReason reason)
