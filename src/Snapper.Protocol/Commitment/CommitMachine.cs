@@ -31,6 +31,9 @@ public sealed partial class CommitMachine
     /// <summary>The highest final batch: everything up to it is in the log's queue or empty.</summary>
     public BatchId Final => _final;
 
+    /// <summary>The batch that the last completion completed; null: none. For whoever measures phases.</summary>
+    public Batch? LastCompleted { get; private set; }
+
     /// <summary>Batches that are not final, in order.</summary>
     public IReadOnlyList<Batch> Open => _open;
 
@@ -120,8 +123,10 @@ public sealed partial class CommitMachine
     {
         var batch = Find(message.Bid);
         batch.CompleteSlot(message.Count, message.Value, (Change?)message.Body);
+        LastCompleted = null;
         if (batch.IsComplete)
         {
+            LastCompleted = batch;
             FinalizeBatches(outputs);
         }
     }

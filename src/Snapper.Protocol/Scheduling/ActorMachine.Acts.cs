@@ -18,7 +18,7 @@ public sealed partial class ActorMachine
     {
         var visit = (ActVisit)Demand(call);
         _locks ??= new LockTable();
-        var answer = _locks.Ask(visit, mode, call, _frozen, _blockers);
+        var answer = _locks.Ask(visit, mode, call, _blockers);
         switch (answer)
         {
             case LockAnswer.Waiting:
@@ -149,11 +149,8 @@ public sealed partial class ActorMachine
         }
 
         RemoveAct(visit, committed, AbortReason.Conflict, outputs);
-        if (_frozen)
-        {
-            return;
-        }
 
+        // Also in the middle of an undo: holding a lock starts nothing, and whoever reads now is a victim if more is put back.
         _locks?.GrantNext(outputs);
         Advance(outputs);
     }

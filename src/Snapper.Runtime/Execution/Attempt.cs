@@ -57,6 +57,12 @@ internal sealed class Attempt
     /// <summary>The root has told the others how it ended; nothing may end it twice. Only the root's executor uses it.</summary>
     public bool RootEnded { get; set; }
 
+    /// <summary>The commit machine waits for the names of its actors, to undo it there (A5). Only the root's executor uses it.</summary>
+    public bool RemovedByUndo { get; set; }
+
+    /// <summary>It was numbered as one that holds its turns (A1). The ticket's own mark may change under a running attempt.</summary>
+    public bool Marked { get; init; }
+
     /// <summary>Size checks at every write and turn: set for attempts that run again after an undo.</summary>
     public bool Careful { get; init; }
 

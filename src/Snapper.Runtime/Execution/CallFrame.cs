@@ -220,7 +220,19 @@ internal abstract class CallFrame : ActorContext, IActorCall
         _lock = null;
         StopWaiting();
         var executor = Executor;
-        var state = _lockMode == LockMode.Exclusive ? OwnState() : executor.Machine(Cell!).Read(this);
+        // Another executor may doom the attempt at any moment: nothing here may rely on its being alive.
+        var state = executor.Machine(Cell!).Peek();
+        if (_lockMode == LockMode.Exclusive && state is not null && !Cell!.Type.Descriptor.StateIsImmutable && !Visit!.Wrote)
+        {
+            state = Cell.Type.Copy(state);
+            if (!executor.Machine(Cell).TryWrite(this, state))
+            {
+                return;
+            }
+
+            Attempt.NoteWrite();
+        }
+
         var outer = executor.BeginUserCode(this);
         waiting.SetResult(state);
         executor.EndUserCode(outer);
@@ -251,6 +263,8 @@ internal abstract class CallFrame : ActorContext, IActorCall
         var why = exception switch
         {
             TransactionAbortException abort => new AbortInfo(AbortReason.Application, abort.Message, Target),
+            // Only an undo removes an ACT; user code that kept an old exception does not.
+            TransactionDoomedException { Reason: AbortReason.Undone } undone when !Attempt.IsPact => new AbortInfo(AbortReason.Application, undone.Message, Target),
             TransactionDoomedException doomed => new AbortInfo(doomed.Reason, doomed.Message, doomed.Actor),
             _ => new AbortInfo(AbortReason.Application, $"{Where()} threw {exception.GetType().Name}: {exception.Message}", Target),
         };

@@ -13,7 +13,7 @@ internal sealed partial class Executor
     // Attempts whose root is here, oldest first (W4).
     private readonly LinkedList<Attempt> _runningAttempts = new();
 
-    private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid, ActorCell cell)
+    private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid, bool marked, ActorCell cell)
     {
         if (ticket.Tid != tid)
         {
@@ -21,7 +21,7 @@ internal sealed partial class Executor
         }
 
         var request = (Request)ticket.Request;
-        var attempt = Begin(request, tid, bid, age: tid);
+        var attempt = Begin(request, tid, bid, age: tid, marked);
         attempt.CountCall(cell.Key);
         var frame = request.Method.CreateRoot(attempt, cell, request.Input);
         attempt.Root = frame;
@@ -47,7 +47,7 @@ internal sealed partial class Executor
             request.Age = tid;
         }
 
-        var attempt = Begin(request, tid, BatchId.None, request.Age);
+        var attempt = Begin(request, tid, BatchId.None, request.Age, marked: false);
         Worker.Acts[tid.Value] = attempt;
         attempt.TryAddParticipant(request.Asked.Actor);
         var cell = GetCell(request.Asked.Actor);
@@ -67,11 +67,12 @@ internal sealed partial class Executor
         EnterRoot(cell, frame);
     }
 
-    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age)
+    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age, bool marked)
     {
         var attempt = new Attempt(request, tid, bid, age, this, Worker.Time.GetUtcNow())
         {
             Careful = request.Attempts > 0,
+            Marked = marked,
             BeganAt = Worker.Time.GetTimestamp(),
         };
         request.Attempt = attempt;
@@ -127,7 +128,7 @@ internal sealed partial class Executor
         request.Phase = RequestPhase.Ended;
         if (attempt.IsPact)
         {
-            RootEnding.EndPact(request.Ticket!, succeeded: true, attempt.Calls, _outputs);
+            RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: true, attempt.Calls, _outputs);
         }
         else
         {
@@ -161,7 +162,7 @@ internal sealed partial class Executor
         var doom = attempt.Doom!;
         request.Abort = doom;
         request.Phase = RequestPhase.Ended;
-        var end = RootEnding.EndPact(request.Ticket!, succeeded: false, attempt.Calls, _outputs);
+        var end = RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: false, attempt.Calls, _outputs);
         if (end == PactEnd.RunAgain && doom.Reason == AbortReason.Application && !request.Method.Marked && Worker.Options.MarkMethodsThatFail)
         {
             request.Method.Marked = true; // A1: from then on in this process
@@ -190,8 +191,12 @@ internal sealed partial class Executor
             return;
         }
 
-        Worker.Acts.TryRemove(attempt.Tid.Value, out _);
-        if (doom.Reason == AbortReason.Undone)
+        if (!Worker.Acts.TryRemove(attempt.Tid.Value, out _))
+        {
+            return; // queued, or ended by another message about it
+        }
+
+        if (attempt.RemovedByUndo)
         {
             // The undo removes it at its actors, and waits for this.
             Worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid, Body = participants });
@@ -255,6 +260,7 @@ internal sealed partial class Executor
 
         if (attempt.TryDoom(why) || TryOverrule(attempt, why))
         {
+            attempt.RemovedByUndo = message.Kind == MessageKind.Removed;
             EndDoomedAct(attempt);
         }
         else if (message.Kind == MessageKind.Removed)

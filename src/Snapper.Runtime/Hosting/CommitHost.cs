@@ -18,6 +18,7 @@ internal sealed class CommitHost
     private readonly CommitMachine _machine;
     private readonly Queue<Written> _written = new();
     private readonly BatchTraces _traces;
+    private long _toldSequence;
 
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
     {
@@ -28,6 +29,9 @@ internal sealed class CommitHost
 
     public long Undos => _machine.Undos;
 
+    /// <summary>Number of the newest record that the checkpointer knows; 0: none since the start.</summary>
+    public long ToldSequence => Volatile.Read(ref _toldSequence);
+
     public void Step(in Message message, OutputBuffer outputs, Executor executor)
     {
         _ = executor;
@@ -37,6 +41,10 @@ internal sealed class CommitHost
         }
 
         _machine.Step(message, outputs);
+        if (message.Kind == MessageKind.SubBatchCompleted && _machine.LastCompleted is { } completed)
+        {
+            _traces.Completed(completed, _worker.Time);
+        }
     }
 
     /// <summary>Everybody may know what is final: it rides on every message (H5, L7).</summary>
@@ -82,6 +90,13 @@ internal sealed class CommitHost
     public void Reply(object item)
     {
         var written = _written.Dequeue();
+        if (written.Record is not null)
+        {
+            // Before the answers: whoever reads after an answer finds at least this state.
+            _worker.Checkpoints.OnDurable(written.Record, written.Sequence);
+            Volatile.Write(ref _toldSequence, written.Sequence);
+        }
+
         if (item is Batch batch)
         {
             _traces.Committed(batch, _worker.Time);
@@ -100,11 +115,6 @@ internal sealed class CommitHost
             var act = (ActOutcome)item;
             var request = (Request)act.Request;
             _worker.Relay.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
-        }
-
-        if (written.Record is not null)
-        {
-            _worker.Checkpoints.OnDurable(written.Record, written.Sequence);
         }
     }
 

@@ -20,6 +20,7 @@ public sealed class WorkerHost : IAsyncDisposable
     private readonly ITransactionLog _log;
     private readonly ITimer _maintenance;
     private int _stopped;
+    private int _watching;
 
     private WorkerHost(Worker worker, ITransactionLog log, LogOpening opening, RecoverySummary recovered, WorkerInspection inspection)
     {
@@ -163,6 +164,23 @@ public sealed class WorkerHost : IAsyncDisposable
 
     /// <summary>W5: an executor that is stuck in user code gets a new thread, and the transaction that holds it dies.</summary>
     private void Watch()
+    {
+        if (Interlocked.Exchange(ref _watching, 1) != 0)
+        {
+            return; // a timer that fell behind calls twice at once
+        }
+
+        try
+        {
+            WatchPumps();
+        }
+        finally
+        {
+            Volatile.Write(ref _watching, 0);
+        }
+    }
+
+    private void WatchPumps()
     {
         var disowned = 0;
         foreach (var pump in _pumps)

@@ -81,10 +81,20 @@ internal sealed class WorkerInspection : IWorkerInspection
         }
 
         // L5: committed state is shown only when it is durable; what is not folded yet is folded first.
+        var sequence = _worker.Log.LastSequence;
         await _worker.Log.Drain(cancellation).ConfigureAwait(false);
+        while (_worker.Commits.ToldSequence < Math.Min(sequence, _worker.Log.DurableSequence) && sequence >= _opening.NextSequence)
+        {
+            await Settle(cancellation).ConfigureAwait(false);
+        }
+
         if (!_worker.Checkpoints.IsFolded(actor))
         {
             await _worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
+            if (_worker.Checkpoints.LastError is { } error && !_worker.Checkpoints.IsFolded(actor))
+            {
+                throw new IOException($"The newest state of {actor} cannot be shown, for it cannot be folded: {error}");
+            }
         }
 
         var stored = await _worker.Store.Load(actor, cancellation).ConfigureAwait(false);
@@ -137,6 +147,14 @@ internal sealed class WorkerInspection : IWorkerInspection
         }
 
         return entries;
+    }
+
+    /// <summary>Waits until the commit executor has handled what was there.</summary>
+    private Task Settle(CancellationToken cancellation)
+    {
+        var settled = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _worker.Executors[0].PostRun(settled.SetResult);
+        return settled.Task.WaitAsync(cancellation);
     }
 
     private Task<(bool Resident, long LastBatch)> Residency(ActorKey actor, CancellationToken cancellation)

@@ -159,7 +159,7 @@ internal sealed class Relay : ITransactionDoor
         _wheel.Add(request);
         if (request.IsPact)
         {
-            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked };
+            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked, Coordinator = _worker.CoordinatorOf(request) };
             request.Ticket = ticket;
             _worker.SendToCoordinator(
                 _worker.CoordinatorOf(request), new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.NewPact, Body = ticket });

@@ -32,10 +32,10 @@ internal sealed class Storage : IAsyncDisposable
     public string Durability => _durability;
 
     /// <summary>Prepares the storage; a Redis that does not answer yet is no error here.</summary>
-    public static async Task<Storage> Open(WorkerSettings settings, CancellationToken cancellation)
+    public static async Task<Storage> Open(WorkerSettings settings, TimeSpan idempotencyWindow, CancellationToken cancellation)
     {
         cancellation.ThrowIfCancellationRequested();
-        var options = new StateStoreOptions();
+        var options = new StateStoreOptions { OutcomeWindow = idempotencyWindow };
         if (settings.LogKind == LogKind.File)
         {
             var files = new FileTransactionLog(settings.WorkerDirectory);
