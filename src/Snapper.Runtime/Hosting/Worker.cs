@@ -133,6 +133,9 @@ internal sealed partial class Worker
     public void SendToCommit(in Message message) =>
         _executors[0].Post(new WorkItem { Kind = WorkKind.Commit, Message = message });
 
+    /// <summary>Runs an action where the commit machine lives.</summary>
+    public void PostToCommits(Action action) => _executors[0].PostRun(action);
+
     public void SendToRoot(in Message message)
     {
         var routed = message;
