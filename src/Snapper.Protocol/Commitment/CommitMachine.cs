@@ -89,6 +89,39 @@ public sealed partial class CommitMachine
         }
     }
 
+    /// <summary>
+    /// True when the commit order keeps somebody waiting for a PACT that has not ended: another of its batch, a batch behind
+    /// it (L2), or an ACT that has finished behind it (H3). They may share no actor with it (W4).
+    /// </summary>
+    public bool HasWaitersBehind(TransactionId tid, BatchId bid)
+    {
+        foreach (var batch in _open)
+        {
+            if (batch.Bid < bid)
+            {
+                continue;
+            }
+
+            for (var i = 0; i < batch.Tickets.Length; i++)
+            {
+                if (batch.StateOf(i) != MemberState.Removed && (batch.Bid != bid || batch.Tickets[i].Tid != tid))
+                {
+                    return true;
+                }
+            }
+        }
+
+        foreach (var outcome in _finished)
+        {
+            if (_order.AheadOf(outcome.Tid) >= bid)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>The shell has queued the item of an <see cref="OutputKind.Append"/>; its answers leave when the ticket is flushed (L5).</summary>
     /// <param name="item">The <see cref="Batch"/> or <see cref="ActOutcome"/>.</param>
     /// <param name="ticket">Ticket of its record, or of a barrier when it needs no record; tickets never go back.</param>

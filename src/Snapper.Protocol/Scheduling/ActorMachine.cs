@@ -134,7 +134,31 @@ public sealed partial class ActorMachine
         }
 
         var at = IndexOf(tid);
-        return at >= 0 && !_visits[at].Batch.Executed && (at + 1 < _visits.Count || _acts is not null);
+        if (at < 0 || _visits[at].IsOver)
+        {
+            return false;
+        }
+
+        for (var i = at + 1; i < _visits.Count; i++)
+        {
+            if (!_visits[i].IsOver)
+            {
+                return true;
+            }
+        }
+
+        if (_acts is not null)
+        {
+            foreach (var act in _acts)
+            {
+                if (act.Ahead >= _visits[at].Batch.Bid)
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
     }
 
     private Visit Demand(IActorCall call)

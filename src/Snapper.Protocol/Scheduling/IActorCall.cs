@@ -31,4 +31,12 @@ public interface IActorCall
 
     /// <summary>The transaction's stay on the actor; set when the call is let in.</summary>
     Visit? Visit { get; set; }
+
+    /// <summary>
+    /// The call is kept back by another call of its own transaction, whose turn it is: nobody else is to blame for the wait
+    /// (W4). May be said more than once.
+    /// </summary>
+    void WaitsForItsOwn()
+    {
+    }
 }

@@ -16,6 +16,7 @@ internal sealed class Attempt
     private List<int>? _participantCalls;
     private volatile bool _alive = true;
     private volatile bool _wrote;
+    private bool _sealed;
     private int _waiting;
     private long _ceil;
 
@@ -100,13 +101,29 @@ internal sealed class Attempt
 
     public void BranchGoesOn() => Interlocked.Decrement(ref _waiting);
 
-    /// <summary>Kills the attempt; its root executor then ends it. The first reason counts.</summary>
-    /// <returns>False: it was dead already.</returns>
-    public bool TryDoom(AbortInfo why)
+    /// <summary>
+    /// The root has ended well, and the commit order takes over: what user code does from now on (an <c>async void</c> method
+    /// that nobody joins, say) changes nothing of the outcome.
+    /// </summary>
+    /// <returns>False: it was doomed before.</returns>
+    public bool TrySeal()
     {
         lock (_lock)
         {
-            if (!_alive)
+            _sealed = _alive;
+            return _alive;
+        }
+    }
+
+    /// <summary>Kills the attempt; its root executor then ends it. The first reason counts.</summary>
+    /// <param name="why">The reason.</param>
+    /// <param name="evenSealed">The commit order itself asks for it (H5, A5, a state that cannot be kept).</param>
+    /// <returns>False: it was dead already, or has ended.</returns>
+    public bool TryDoom(AbortInfo why, bool evenSealed = false)
+    {
+        lock (_lock)
+        {
+            if (!_alive || (_sealed && !evenSealed))
             {
                 return false;
             }

@@ -16,6 +16,7 @@ internal abstract class CallFrame : ActorContext, IActorCall
 {
     private int _children;
     private bool _returned;
+    private bool _waitsForItsOwn;
     private TaskCompletionSource<object?>? _lock;
     private LockMode _lockMode;
 
@@ -92,6 +93,7 @@ internal abstract class CallFrame : ActorContext, IActorCall
     /// <summary>Runs the user code on its executor.</summary>
     public void Run()
     {
+        _waitsForItsOwn = false;
         StopWaiting();
         if (!IsAlive || Visit is { IsOver: true })
         {
@@ -241,11 +243,18 @@ internal abstract class CallFrame : ActorContext, IActorCall
     /// <summary>The branch waits for a turn, a lock or a load.</summary>
     public void StartWaiting()
     {
-        if (!IsWaiting)
+        if (!IsWaiting && !_waitsForItsOwn)
         {
             IsWaiting = true;
             Attempt.BranchWaits();
         }
+    }
+
+    /// <inheritdoc/>
+    void IActorCall.WaitsForItsOwn()
+    {
+        _waitsForItsOwn = true;
+        StopWaiting();
     }
 
     public void StopWaiting()

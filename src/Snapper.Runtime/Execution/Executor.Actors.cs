@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Protocol.Commitment;
@@ -118,9 +117,9 @@ internal sealed partial class Executor
     }
 
     /// <summary>Dooms an attempt; its root's executor ends it. From any executor.</summary>
-    public void Doom(Attempt attempt, AbortInfo why)
+    public void Doom(Attempt attempt, AbortInfo why, bool evenSealed = false)
     {
-        if (attempt.TryDoom(why))
+        if (attempt.TryDoom(why, evenSealed))
         {
             attempt.RootExecutor.Post(new WorkItem { Kind = WorkKind.Doomed, Extra = attempt });
         }
@@ -170,7 +169,7 @@ internal sealed partial class Executor
     public void FrameEnded(CallFrame frame)
     {
         var cell = frame.Cell!;
-        if (frame.Attempt.Careful && frame.Visit!.Wrote && WeighState(frame, cell) is { } tooLarge)
+        if (frame.Attempt.Careful && frame.Visit!.Wrote && WeighState(cell) is { } tooLarge)
         {
             Doom(frame.Attempt, new AbortInfo(AbortReason.Application, tooLarge, cell.Key));
             return;
@@ -189,10 +188,24 @@ internal sealed partial class Executor
         }
     }
 
-    private string? WeighState(CallFrame frame, ActorCell cell)
+    private string? WeighState(ActorCell cell) => TryEncode(cell, Machine(cell).Peek()!, out _);
+
+    /// <summary>The state as bytes.</summary>
+    /// <returns>Null, or why it cannot be kept.</returns>
+    private string? TryEncode(ActorCell cell, object state, out byte[] bytes)
     {
-        var bytes = cell.Type.Encode(Machine(cell).Peek()!).Length;
-        return bytes > Worker.Options.MaxStateBytes ? Worker.StateTooLarge(cell.Key, bytes) : null;
+        try
+        {
+            bytes = cell.Type.Encode(state);
+        }
+        catch (Exception exception)
+        {
+            // A number that JSON does not know, a ring of references, a property that throws: the state's own code may throw anything.
+            bytes = [];
+            return $"The state of {cell.Key} cannot be written as JSON: {exception.Message}";
+        }
+
+        return bytes.Length > Worker.Options.MaxStateBytes ? Worker.StateTooLarge(cell.Key, bytes.Length) : null;
     }
 
     private void StepActor(in WorkItem item)
@@ -298,9 +311,10 @@ internal sealed partial class Executor
             {
                 state = Decode(cell.Type, stored);
             }
-            catch (Exception exception) when (exception is JsonException or NotSupportedException or InvalidOperationException)
+            catch (Exception exception)
             {
-                // What is stored stays as it is: nobody can write over a state that could not be read.
+                // Whatever the state's constructor or its upgrade throws. What is stored stays as it is: nobody can write
+                // over a state that could not be read.
                 cell.Broken = $"The stored state of {cell.Key} cannot be read as {cell.Type.Descriptor.StateType.Name}: {exception.Message}";
                 Worker.NoteBrokenState(cell.Key, cell.Broken);
             }

@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
@@ -111,7 +110,7 @@ internal sealed partial class Executor
         {
             request.Result = root.EncodeResult(request.Method);
         }
-        catch (Exception exception) when (exception is JsonException or NotSupportedException or InvalidOperationException or ArgumentException)
+        catch (Exception exception) // the result's own code may throw anything
         {
             Doom(attempt, new AbortInfo(AbortReason.Application, $"The result of {root.Where()} cannot be written as JSON: {exception.Message}", root.Target));
             return;
@@ -122,6 +121,11 @@ internal sealed partial class Executor
             var text = $"The result of {root.Where()} has {request.Result.Length} bytes; the limit is {Worker.Options.MaxResultBytes}.";
             Doom(attempt, new AbortInfo(AbortReason.Application, text, root.Target));
             return;
+        }
+
+        if (!attempt.TrySeal())
+        {
+            return; // doomed meanwhile from another executor: its end is under way
         }
 
         End(attempt);
@@ -171,6 +175,20 @@ internal sealed partial class Executor
 
         Worker.NoteAbort(attempt, doom, repeated: end == PactEnd.RunAgain);
         Dispatch(null);
+        if (request.Expired && (end == PactEnd.RunAgain || doom.Reason == AbortReason.Timeout))
+        {
+            AnswerTimeout(request);
+        }
+    }
+
+    /// <summary>
+    /// Nothing of the request can commit any more, and no attempt of it will begin: the answer relies on nothing that the
+    /// log has to hold first.
+    /// </summary>
+    private void AnswerTimeout(Request request)
+    {
+        request.Abort = Worker.DeadlinePassed();
+        Worker.Relay.Answer(request, request.Envelope(Door.Outcome.Aborted));
     }
 
     private void EndDoomedAct(Attempt attempt)
@@ -237,7 +255,7 @@ internal sealed partial class Executor
         if (attempt.IsPact)
         {
             // A5, A8: removed; its contexts throw from now on, and it tells nobody anything any more.
-            attempt.TryDoom(new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."));
+            attempt.TryDoom(new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."), evenSealed: true);
             End(attempt);
             attempt.Request.Phase = RequestPhase.Waiting;
             return;
@@ -258,7 +276,7 @@ internal sealed partial class Executor
                 Ceil: message.Bid.Value);
         }
 
-        if (attempt.TryDoom(why) || TryOverrule(attempt, why))
+        if (attempt.TryDoom(why, evenSealed: true) || TryOverrule(attempt, why))
         {
             attempt.RemovedByUndo = message.Kind == MessageKind.Removed;
             EndDoomedAct(attempt);
@@ -298,6 +316,11 @@ internal sealed partial class Executor
         {
             case RequestPhase.Waiting when request.IsPact:
                 Worker.SendToCoordinator(Worker.CoordinatorOf(request), new Message { Kind = MessageKind.Withdraw, Body = request.Ticket, Reason = reason });
+                if (expired)
+                {
+                    AnswerTimeout(request); // also when it is numbered: its root has not begun, and will not
+                }
+
                 break;
             case RequestPhase.Waiting:
                 request.Abort = expired ? Worker.DeadlinePassed() : new AbortInfo(reason, "The caller went away.");

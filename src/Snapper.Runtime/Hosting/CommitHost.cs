@@ -1,4 +1,5 @@
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
@@ -46,6 +47,9 @@ internal sealed class CommitHost
             _traces.Completed(completed, _worker.Time);
         }
     }
+
+    /// <summary>Somebody waits in the commit order for a PACT that has not ended (W4); on the commit machine's executor.</summary>
+    public bool HasWaitersBehind(TransactionId tid, BatchId bid) => _machine.HasWaitersBehind(tid, bid);
 
     /// <summary>Everybody may know what is final: it rides on every message (H5, L7).</summary>
     public void Publish() => _worker.Final = _machine.Final;

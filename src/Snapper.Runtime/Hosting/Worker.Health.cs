@@ -18,6 +18,7 @@ internal sealed partial class Worker : ILogObserver
     private volatile string? _unavailable = "The worker is starting.";
     private volatile string? _logOutage;
     private Exception? _failure;
+    private volatile bool _isOver;
 
     /// <summary>Why requests are refused; null: they are not.</summary>
     public string? Unavailability => _unavailable ?? _logOutage;
@@ -26,6 +27,9 @@ internal sealed partial class Worker : ILogObserver
 
     /// <summary>The broken invariant, or the lost log, that stopped the worker; null: none.</summary>
     public Exception? Failure => Volatile.Read(ref _failure);
+
+    /// <summary>It failed or was stopped: what is still under way here will not be answered by its outcome.</summary>
+    public bool IsOver => _isOver;
 
     /// <summary>Ids may have outcomes that only the store knows; false once the window since the start has passed.</summary>
     public bool MayHaveOlderOutcomes { get => field && UnixMs() < _olderOutcomesUntil; }
@@ -42,6 +46,13 @@ internal sealed partial class Worker : ILogObserver
 
     public void StopLoading() => _stopping.Cancel();
 
+    /// <summary>Nothing moves any more: whoever still waits is answered.</summary>
+    public void End()
+    {
+        _isOver = true;
+        Relay.GiveUpAll();
+    }
+
     /// <summary>Never goes on with a state that it cannot explain: no request is let in or answered any more.</summary>
     public void Fail(Exception exception)
     {
@@ -52,6 +63,7 @@ internal sealed partial class Worker : ILogObserver
 
         _unavailable = "The worker has stopped: " + exception.Message;
         RuntimeLog.WorkerFailed(Logger, exception, exception.Message);
+        End();
         _parts.Failed(exception);
     }
 

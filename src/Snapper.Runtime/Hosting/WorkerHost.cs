@@ -80,6 +80,7 @@ public sealed class WorkerHost : IAsyncDisposable
         }
 
         _worker.Wheel.Dispose();
+        _worker.End();
         if (_worker.Failure is null && _worker.LogOutage is null)
         {
             using var limit = new CancellationTokenSource(_worker.Options.DrainTimeout, _worker.Time);
@@ -108,7 +109,12 @@ public sealed class WorkerHost : IAsyncDisposable
         var opening = await setup.Log.Open(cancellation).ConfigureAwait(false);
         var sink = new OutcomeSink();
         var recovered = await LogRecovery.Run(setup.Log, setup.Store, opening, sink, setup.Time, cancellation).ConfigureAwait(false);
-        var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time);
+        Worker? worker = null;
+        var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
+        {
+            // A fold that is fenced, or that shows a loss (K7): the same as an append that is.
+            OnStopped = (status, detail) => worker!.Fail(new LogLostFailure($"The state store is lost to this worker ({status}): {detail}")),
+        };
         var positions = new RecoveredPositions(
             NumbersAbove(Math.Max(opening.Watermarks.Transaction, recovered.HighestTransaction), opening),
             NumbersAbove(Math.Max(opening.Watermarks.ActCounter, recovered.HighestActCounter), opening),
@@ -116,7 +122,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
             setup.Failed, IdPrefix(setup, opening));
-        var worker = new Worker(parts, positions) { Checkpoints = checkpoints };
+        worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
         foreach (var (id, hash, sequence, at) in sink.Outcomes)
         {
