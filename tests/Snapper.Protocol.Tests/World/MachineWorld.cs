@@ -23,6 +23,7 @@ internal sealed partial class MachineWorld
     private readonly Queue<WorkItem>?[] _links;
     private readonly Queue<WorkItem>[] _local;
     private readonly bool[] _held;
+    private readonly BatchId[] _known;
     private readonly List<int> _busyLinks = [];
     private readonly LinkOrder _order;
     private readonly Dictionary<TransactionId, Attempt> _acts = [];
@@ -63,6 +64,7 @@ internal sealed partial class MachineWorld
         }
 
         _held = new bool[_nodes];
+        _known = new BatchId[_nodes];
         _committed = new Appended?[actors];
         _versions = new long[actors];
         _stays = new List<ActVisit>[actors];
@@ -244,8 +246,9 @@ internal sealed partial class MachineWorld
     private void StartLater(Request request) =>
         Send(_actorNode[IndexOf(request.Script.Actor)], new WorkItem { Kind = WorkKind.StartAct, Extra = request });
 
-    private void Send(int node, in WorkItem item)
+    private void Send(int node, WorkItem item)
     {
+        item.Final = _final;
         if (_current == node)
         {
             // A busy entry of a node's own link stands for its local queue.
