@@ -24,6 +24,7 @@ internal sealed partial class MachineWorld
     private readonly Queue<WorkItem>[] _local;
     private readonly bool[] _held;
     private readonly BatchId[] _known;
+    private readonly HashSet<int> _heldLinks = [];
     private readonly List<int> _busyLinks = [];
     private readonly LinkOrder _order;
     private readonly Dictionary<TransactionId, Attempt> _acts = [];
@@ -133,6 +134,19 @@ internal sealed partial class MachineWorld
     /// <summary>Keeps a node from handling anything.</summary>
     public void Hold(int node, bool held) => _held[node] = held;
 
+    /// <summary>Keeps what one node sends to another from being handled.</summary>
+    public void HoldLink(int from, int to, bool held)
+    {
+        if (held)
+        {
+            _heldLinks.Add((from * _nodes) + to);
+        }
+        else
+        {
+            _heldLinks.Remove((from * _nodes) + to);
+        }
+    }
+
     /// <summary>A client sends its request.</summary>
     public void Submit(Request request)
     {
@@ -199,7 +213,7 @@ internal sealed partial class MachineWorld
             var at = (int)((uint)(pick + tried) % (uint)_busyLinks.Count);
             var link = _busyLinks[at];
             var node = link % _nodes;
-            if (_held[node])
+            if (_held[node] || _heldLinks.Contains(link))
             {
                 continue;
             }
