@@ -11,7 +11,6 @@ internal sealed partial class MachineWorld
     private readonly Queue<(object Item, long Ticket)> _unanswered = new();
     private long _ticket;
     private long _flushed;
-    private BatchId _known;
 
     /// <summary>Tickets that are queued and not flushed.</summary>
     public long Unflushed => _ticket - _flushed;
@@ -29,6 +28,11 @@ internal sealed partial class MachineWorld
     {
         _current = node;
         Now++;
+        if (item.Final > _known[node])
+        {
+            _known[node] = item.Final;
+        }
+
         switch (item.Kind)
         {
             case WorkKind.Actor:
@@ -78,15 +82,16 @@ internal sealed partial class MachineWorld
         }
     }
 
-    /// <summary>Any node may have old news of what is final; it never gets older.</summary>
+    /// <summary>A node knows at least what the senders of its messages knew; more only by chance.</summary>
     private BatchId KnownFinal()
     {
+        ref var known = ref _known[_current];
         if (Chance is null || Chance.Next(4) != 0)
         {
-            _known = _final;
+            known = _final;
         }
 
-        return _known;
+        return known;
     }
 
     private void Dispatch(int actor)

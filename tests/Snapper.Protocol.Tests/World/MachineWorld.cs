@@ -23,6 +23,8 @@ internal sealed partial class MachineWorld
     private readonly Queue<WorkItem>?[] _links;
     private readonly Queue<WorkItem>[] _local;
     private readonly bool[] _held;
+    private readonly BatchId[] _known;
+    private readonly HashSet<int> _heldLinks = [];
     private readonly List<int> _busyLinks = [];
     private readonly LinkOrder _order;
     private readonly Dictionary<TransactionId, Attempt> _acts = [];
@@ -63,6 +65,7 @@ internal sealed partial class MachineWorld
         }
 
         _held = new bool[_nodes];
+        _known = new BatchId[_nodes];
         _committed = new Appended?[actors];
         _versions = new long[actors];
         _stays = new List<ActVisit>[actors];
@@ -131,6 +134,19 @@ internal sealed partial class MachineWorld
     /// <summary>Keeps a node from handling anything.</summary>
     public void Hold(int node, bool held) => _held[node] = held;
 
+    /// <summary>Keeps what one node sends to another from being handled.</summary>
+    public void HoldLink(int from, int to, bool held)
+    {
+        if (held)
+        {
+            _heldLinks.Add((from * _nodes) + to);
+        }
+        else
+        {
+            _heldLinks.Remove((from * _nodes) + to);
+        }
+    }
+
     /// <summary>A client sends its request.</summary>
     public void Submit(Request request)
     {
@@ -197,7 +213,7 @@ internal sealed partial class MachineWorld
             var at = (int)((uint)(pick + tried) % (uint)_busyLinks.Count);
             var link = _busyLinks[at];
             var node = link % _nodes;
-            if (_held[node])
+            if (_held[node] || _heldLinks.Contains(link))
             {
                 continue;
             }
@@ -244,8 +260,9 @@ internal sealed partial class MachineWorld
     private void StartLater(Request request) =>
         Send(_actorNode[IndexOf(request.Script.Actor)], new WorkItem { Kind = WorkKind.StartAct, Extra = request });
 
-    private void Send(int node, in WorkItem item)
+    private void Send(int node, WorkItem item)
     {
+        item.Final = _final;
         if (_current == node)
         {
             // A busy entry of a node's own link stands for its local queue.

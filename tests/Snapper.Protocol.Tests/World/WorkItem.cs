@@ -1,3 +1,4 @@
+using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 
 namespace Snapper.Protocol.Tests.World;
@@ -25,4 +26,7 @@ internal struct WorkItem
     public int Index;
     public Message Message;
     public object? Extra;
+
+    /// <summary>The highest final batch that was known when it was sent.</summary>
+    public BatchId Final;
 }
