@@ -13,6 +13,8 @@ namespace Snapper.Runtime.Inspection;
 /// <summary>The views of a running worker.</summary>
 internal sealed class WorkerInspection : IWorkerInspection
 {
+    private static readonly TimeSpan LongestDrain = TimeSpan.FromSeconds(10);
+
     private readonly Worker _worker;
     private readonly WorkerSetup _setup;
     private readonly LogOpening _opening;
@@ -80,14 +82,7 @@ internal sealed class WorkerInspection : IWorkerInspection
             return null;
         }
 
-        // L5: committed state is shown only when it is durable; what is not folded yet is folded first.
-        await _worker.Log.Drain(cancellation).ConfigureAwait(false);
-        if (!_worker.Checkpoints.IsFolded(actor))
-        {
-            await _worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
-        }
-
-        var stored = await _worker.Store.Load(actor, cancellation).ConfigureAwait(false);
+        var stored = await Stored(actor, cancellation).ConfigureAwait(false);
         JsonElement? state = null;
         foreach (var field in stored?.Fields ?? [])
         {
@@ -100,6 +95,31 @@ internal sealed class WorkerInspection : IWorkerInspection
 
         var (resident, lastBatch) = await Residency(actor, cancellation).ConfigureAwait(false);
         return new ActorView(actor.Type, actor.Id, state, stored?.Version ?? 0, lastBatch, _worker.Options.Name, resident);
+    }
+
+    /// <summary>L5: committed state is shown only when it is durable; what is not folded yet is folded first.</summary>
+    private async Task<StoredState?> Stored(ActorKey actor, CancellationToken cancellation)
+    {
+        if (_worker.LogOutage is { } outage)
+        {
+            throw new StorageUnavailableException(outage);
+        }
+
+        try
+        {
+            // The log may become unreachable meanwhile; then it takes what is queued only when it is back.
+            await _worker.Log.Drain(cancellation).WaitAsync(LongestDrain, cancellation).ConfigureAwait(false);
+            if (!_worker.Checkpoints.IsFolded(actor))
+            {
+                await _worker.Checkpoints.FoldNow().WaitAsync(LongestDrain, cancellation).ConfigureAwait(false);
+            }
+
+            return await _worker.Store.Load(actor, cancellation).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            throw new StorageUnavailableException("The actor's state cannot be read now: " + exception.Message, exception);
+        }
     }
 
     public Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation)
