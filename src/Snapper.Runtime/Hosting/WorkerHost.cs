@@ -19,6 +19,7 @@ public sealed class WorkerHost : IAsyncDisposable
     private readonly List<ThreadPump> _pumps = [];
     private readonly ITransactionLog _log;
     private readonly ITimer _maintenance;
+    private LogProbe? _probe;
     private int _stopped;
     private int _watching;
 
@@ -57,6 +58,7 @@ public sealed class WorkerHost : IAsyncDisposable
     {
         var host = await Prepare(setup, cancellation).ConfigureAwait(false);
         host.StartThreads();
+        host._probe = new LogProbe(host._worker, host._log, host.Opening.Epoch);
         host._worker.Open();
         return host;
     }
@@ -73,6 +75,11 @@ public sealed class WorkerHost : IAsyncDisposable
         RuntimeLog.Draining(_worker.Logger, _worker.Options.Name, _worker.Relay.InFlight);
         await Drain().ConfigureAwait(false);
         await _maintenance.DisposeAsync().ConfigureAwait(false);
+        if (_probe is not null)
+        {
+            await _probe.DisposeAsync().ConfigureAwait(false);
+        }
+
         _worker.StopLoading();
         foreach (var pump in _pumps)
         {

@@ -13,6 +13,8 @@ namespace Snapper.Runtime.Inspection;
 /// <summary>The views of a running worker.</summary>
 internal sealed class WorkerInspection : IWorkerInspection
 {
+    private static readonly TimeSpan LongestDrain = TimeSpan.FromSeconds(10);
+
     private readonly Worker _worker;
     private readonly WorkerSetup _setup;
     private readonly LogOpening _opening;
@@ -80,24 +82,7 @@ internal sealed class WorkerInspection : IWorkerInspection
             return null;
         }
 
-        // L5: committed state is shown only when it is durable; what is not folded yet is folded first.
-        var sequence = _worker.Log.LastSequence;
-        await _worker.Log.Drain(cancellation).ConfigureAwait(false);
-        while (_worker.Commits.ToldSequence < Math.Min(sequence, _worker.Log.DurableSequence) && sequence >= _opening.NextSequence)
-        {
-            await Settle(cancellation).ConfigureAwait(false);
-        }
-
-        if (!_worker.Checkpoints.IsFolded(actor))
-        {
-            await _worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
-            if (_worker.Checkpoints.LastError is { } error && !_worker.Checkpoints.IsFolded(actor))
-            {
-                throw new IOException($"The newest state of {actor} cannot be shown, for it cannot be folded: {error}");
-            }
-        }
-
-        var stored = await _worker.Store.Load(actor, cancellation).ConfigureAwait(false);
+        var stored = await Stored(actor, cancellation).ConfigureAwait(false);
         JsonElement? state = null;
         foreach (var field in stored?.Fields ?? [])
         {
@@ -110,6 +95,41 @@ internal sealed class WorkerInspection : IWorkerInspection
 
         var (resident, lastBatch) = await Residency(actor, cancellation).ConfigureAwait(false);
         return new ActorView(actor.Type, actor.Id, state, stored?.Version ?? 0, lastBatch, _worker.Options.Name, resident);
+    }
+
+    /// <summary>L5: committed state is shown only when it is durable; what is not folded yet is folded first.</summary>
+    private async Task<StoredState?> Stored(ActorKey actor, CancellationToken cancellation)
+    {
+        if (_worker.LogOutage is { } outage)
+        {
+            throw new StorageUnavailableException(outage);
+        }
+
+        try
+        {
+            // The log may become unreachable meanwhile; then it takes what is queued only when it is back.
+            var sequence = _worker.Log.LastSequence;
+            await _worker.Log.Drain(cancellation).WaitAsync(LongestDrain, cancellation).ConfigureAwait(false);
+            while (sequence >= _opening.NextSequence && _worker.Commits.ToldSequence < sequence && _worker.Failure is null)
+            {
+                await Settle(cancellation).ConfigureAwait(false); // durable, and the checkpointer is about to hear of it
+            }
+
+            if (!_worker.Checkpoints.IsFolded(actor))
+            {
+                await _worker.Checkpoints.FoldNow().WaitAsync(LongestDrain, cancellation).ConfigureAwait(false);
+                if (_worker.Checkpoints.LastError is { } error && !_worker.Checkpoints.IsFolded(actor))
+                {
+                    throw new StorageUnavailableException($"The newest state of {actor} cannot be folded now: {error}");
+                }
+            }
+
+            return await _worker.Store.Load(actor, cancellation).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            throw new StorageUnavailableException("The actor's state cannot be read now: " + exception.Message, exception);
+        }
     }
 
     public Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation)

@@ -58,10 +58,6 @@ internal sealed class Storage : IAsyncDisposable
         return new Storage(log, new RedisStateStore(log, TimeProvider.System, options), redis, settings.Fsync == FsyncPolicy.Always ? "always" : "everysec");
     }
 
-    /// <summary>Trying again may help: the server is away, or has no room. A damaged log is not.</summary>
-    public static bool IsPassing(Exception exception) => exception is IOException or TimeoutException
-        || exception.GetType().Namespace?.StartsWith("StackExchange.Redis", StringComparison.Ordinal) == true;
-
     public async ValueTask DisposeAsync()
     {
         if (_watch is not null)
@@ -88,7 +84,7 @@ internal sealed class Storage : IAsyncDisposable
                 _ => "none",
             };
         }
-        catch (Exception exception) when (IsPassing(exception))
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
             // The last answer stands; the log's own health check tells that the server is away.
         }

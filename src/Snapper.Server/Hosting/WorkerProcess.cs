@@ -2,6 +2,7 @@ using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 using Snapper.Sidecar.Embedded;
 using Snapper.Sidecar.Hosting;
+using Snapper.TransactionLog;
 
 namespace Snapper.Server.Hosting;
 
@@ -155,7 +156,7 @@ internal static class WorkerProcess
                     },
                     cancellation);
             }
-            catch (Exception exception) when (Storage.IsPassing(exception))
+            catch (Exception exception) when (StorageFaults.IsPassing(exception))
             {
                 ServerLog.LogNotReachable(logger, exception.Message);
                 await Task.Delay(pause, cancellation);

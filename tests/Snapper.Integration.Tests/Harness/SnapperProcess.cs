@@ -167,10 +167,14 @@ internal sealed class SnapperProcess : IAsyncDisposable
 /// <param name="DashboardPort">The dashboard's port.</param>
 internal sealed record UpOptions(bool Embedded, string Data, int BasePort, int SidecarPort, int DashboardPort)
 {
+    /// <summary>host:port of a Redis that is there already; null: a private one.</summary>
+    public string? Redis { get; init; }
+
     public string[] Arguments =>
     [
         "up", "--data", Data, "--base-port", Text(BasePort), "--sidecar-port", Text(SidecarPort), "--dashboard-port", Text(DashboardPort),
         .. Embedded ? ["--embedded"] : Array.Empty<string>(),
+        .. Redis is null ? Array.Empty<string>() : ["--redis", Redis],
     ];
 
     /// <summary>Own folder, own ports.</summary>
