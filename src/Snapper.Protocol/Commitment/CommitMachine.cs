@@ -128,10 +128,6 @@ public sealed partial class CommitMachine
     public void Queued(object item, long ticket)
     {
         _unflushed.Enqueue(new Pending(item, ticket));
-        if (item is Batch)
-        {
-            _unflushedBatches++;
-        }
     }
 
     private void OnBatchFormed(Batch batch)
@@ -197,6 +193,7 @@ public sealed partial class CommitMachine
             if (!IsEmpty(batch))
             {
                 outputs.Add(OutputKind.Append).Body = batch;
+                _unflushedBatches++; // here, not when the shell has queued it: this step reports it already
             }
         }
 
