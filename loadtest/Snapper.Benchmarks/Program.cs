@@ -1,4 +1,5 @@
 using Snapper.Benchmarks;
+using Snapper.Benchmarks.InProcess;
 using Snapper.Benchmarks.Measurement;
 using Snapper.Benchmarks.Reporting;
 using Snapper.Benchmarks.Runs;
@@ -27,7 +28,7 @@ try
     var selected = BenchmarkSuite.Select(options.Names);
     var root = ServerTools.RepositoryRoot();
     var machine = MachineFacts.Read(root);
-    var context = new BenchmarkContext(options, InProcess: null, Console.WriteLine);
+    var context = new BenchmarkContext(options, InProcess: static settings => new SnapperInProcess(settings), Console.WriteLine);
     var results = new List<BenchmarkResult>();
     foreach (var benchmark in selected)
     {

@@ -31,6 +31,9 @@ public sealed partial class CommitMachine
     /// <summary>The highest final batch: everything up to it is in the log's queue or empty.</summary>
     public BatchId Final => _final;
 
+    /// <summary>The batch that the last completion completed; null: none. For whoever measures phases.</summary>
+    public Batch? LastCompleted { get; private set; }
+
     /// <summary>Batches that are not final, in order.</summary>
     public IReadOnlyList<Batch> Open => _open;
 
@@ -86,6 +89,39 @@ public sealed partial class CommitMachine
         }
     }
 
+    /// <summary>
+    /// True when the commit order keeps somebody waiting for a PACT that has not ended: another of its batch, a batch behind
+    /// it (L2), or an ACT that has finished behind it (H3). They may share no actor with it (W4).
+    /// </summary>
+    public bool HasWaitersBehind(TransactionId tid, BatchId bid)
+    {
+        foreach (var batch in _open)
+        {
+            if (batch.Bid < bid)
+            {
+                continue;
+            }
+
+            for (var i = 0; i < batch.Tickets.Length; i++)
+            {
+                if (batch.StateOf(i) != MemberState.Removed && (batch.Bid != bid || batch.Tickets[i].Tid != tid))
+                {
+                    return true;
+                }
+            }
+        }
+
+        foreach (var outcome in _finished)
+        {
+            if (_order.AheadOf(outcome.Tid) >= bid)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>The shell has queued the item of an <see cref="OutputKind.Append"/>; its answers leave when the ticket is flushed (L5).</summary>
     /// <param name="item">The <see cref="Batch"/> or <see cref="ActOutcome"/>.</param>
     /// <param name="ticket">Ticket of its record, or of a barrier when it needs no record; tickets never go back.</param>
@@ -116,8 +152,10 @@ public sealed partial class CommitMachine
     {
         var batch = Find(message.Bid);
         batch.CompleteSlot(message.Count, message.Value, (Change?)message.Body);
+        LastCompleted = null;
         if (batch.IsComplete)
         {
+            LastCompleted = batch;
             FinalizeBatches(outputs);
         }
     }

@@ -21,7 +21,8 @@ public sealed partial class ActorMachine
     private void OnSubBatch(SubBatch subBatch, OutputBuffer outputs)
     {
         // A sub-batch can overtake its predecessor when two coordinators form them: arrival order is not the order.
-        if (subBatch.Previous > _lastPlaced)
+        // What is final has executed here, even if this actor has left memory since.
+        if (subBatch.Previous > _lastPlaced && subBatch.Previous > _final)
         {
             (_parked ??= []).Add(subBatch);
             NoteBehind(subBatch.Bid, outputs);
@@ -42,7 +43,7 @@ public sealed partial class ActorMachine
         for (var i = 0; i < _parked!.Count; i++)
         {
             var candidate = _parked[i];
-            if (candidate.Previous <= _lastPlaced)
+            if (candidate.Previous <= _lastPlaced || candidate.Previous <= _final)
             {
                 _parked.RemoveAt(i);
                 if (_parked.Count == 0)
@@ -79,10 +80,29 @@ public sealed partial class ActorMachine
             _visits.Add(visit);
         }
 
+        ForgetRemovedEarly(subBatch.Bid);
+
         NoteBehind(subBatch.Bid, outputs);
         if (_early is not null)
         {
             DeliverEarly(outputs);
+        }
+    }
+
+    /// <summary>An undo names the transactions of all its actors: those that were never meant for this one are passed by now.</summary>
+    private void ForgetRemovedEarly(BatchId placed)
+    {
+        for (var i = (_removedEarly?.Count ?? 0) - 1; i >= 0; i--)
+        {
+            if (_removedEarly![i].Value < placed.Value)
+            {
+                _removedEarly.RemoveAt(i);
+            }
+        }
+
+        if (_removedEarly is { Count: 0 })
+        {
+            _removedEarly = null;
         }
     }
 
@@ -231,10 +251,12 @@ public sealed partial class ActorMachine
     {
         if (visit.Ticket is not null && !visit.Removed && !visit.Ended)
         {
+            visit.IsRootStarted = true;
             ref var message = ref outputs.Add(OutputKind.InvokeRoot);
             message.Body = visit.Ticket;
             message.Tid = visit.Tid;
             message.Bid = visit.Batch.Bid;
+            message.Flag = visit.Marked;
         }
 
         if (visit.WaitingCalls > 0 && visit.NextWaiting() is { } call)

@@ -46,6 +46,7 @@ public abstract class Visit(TransactionId tid)
         }
 
         Keep(call);
+        call.WaitsForItsOwn();
         return false;
     }
 
@@ -67,6 +68,11 @@ public abstract class Visit(TransactionId tid)
             {
                 _waiting.RemoveAt(i);
                 Enter(call);
+                foreach (var kept in _waiting)
+                {
+                    kept.WaitsForItsOwn();
+                }
+
                 return call;
             }
         }

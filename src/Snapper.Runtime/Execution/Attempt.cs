@@ -16,7 +16,9 @@ internal sealed class Attempt
     private List<int>? _participantCalls;
     private volatile bool _alive = true;
     private volatile bool _wrote;
+    private bool _sealed;
     private int _waiting;
+    private long _ceil;
 
     public Attempt(Request request, TransactionId tid, BatchId bid, TransactionId age, Executor rootExecutor, DateTimeOffset startedAt)
     {
@@ -56,6 +58,12 @@ internal sealed class Attempt
     /// <summary>The root has told the others how it ended; nothing may end it twice. Only the root's executor uses it.</summary>
     public bool RootEnded { get; set; }
 
+    /// <summary>The commit machine waits for the names of its actors, to undo it there (A5). Only the root's executor uses it.</summary>
+    public bool RemovedByUndo { get; set; }
+
+    /// <summary>It was numbered as one that holds its turns (A1). The ticket's own mark may change under a running attempt.</summary>
+    public bool Marked { get; init; }
+
     /// <summary>Size checks at every write and turn: set for attempts that run again after an undo.</summary>
     public bool Careful { get; init; }
 
@@ -80,19 +88,42 @@ internal sealed class Attempt
     /// <summary>Branches that wait for a turn, a lock or a load; while there is one, the attempt is not to blame (W4).</summary>
     public int WaitingBranches => Volatile.Read(ref _waiting);
 
+    /// <summary>The lowest batch known to stand behind it anywhere (H5); a hint, so that two executors may set it at once.</summary>
+    public BatchId Ceil
+    {
+        get => new(Volatile.Read(ref _ceil));
+        set => Volatile.Write(ref _ceil, value.Value);
+    }
+
     public void NoteWrite() => _wrote = true;
 
     public void BranchWaits() => Interlocked.Increment(ref _waiting);
 
     public void BranchGoesOn() => Interlocked.Decrement(ref _waiting);
 
-    /// <summary>Kills the attempt; its root executor then ends it. The first reason counts.</summary>
-    /// <returns>False: it was dead already.</returns>
-    public bool TryDoom(AbortInfo why)
+    /// <summary>
+    /// The root has ended well, and the commit order takes over: what user code does from now on (an <c>async void</c> method
+    /// that nobody joins, say) changes nothing of the outcome.
+    /// </summary>
+    /// <returns>False: it was doomed before.</returns>
+    public bool TrySeal()
     {
         lock (_lock)
         {
-            if (!_alive)
+            _sealed = _alive;
+            return _alive;
+        }
+    }
+
+    /// <summary>Kills the attempt; its root executor then ends it. The first reason counts.</summary>
+    /// <param name="why">The reason.</param>
+    /// <param name="evenSealed">The commit order itself asks for it (H5, A5, a state that cannot be kept).</param>
+    /// <returns>False: it was dead already, or has ended.</returns>
+    public bool TryDoom(AbortInfo why, bool evenSealed = false)
+    {
+        lock (_lock)
+        {
+            if (!_alive || (_sealed && !evenSealed))
             {
                 return false;
             }

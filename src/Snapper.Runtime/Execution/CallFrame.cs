@@ -16,6 +16,7 @@ internal abstract class CallFrame : ActorContext, IActorCall
 {
     private int _children;
     private bool _returned;
+    private bool _waitsForItsOwn;
     private TaskCompletionSource<object?>? _lock;
     private LockMode _lockMode;
 
@@ -65,6 +66,8 @@ internal abstract class CallFrame : ActorContext, IActorCall
 
     public bool IsAlive => Attempt.IsAlive;
 
+    public BatchId Ceil { get => Attempt.Ceil; set => Attempt.Ceil = value; }
+
     IActorCall? IActorCall.Caller => CallerFrame;
 
     public IActorCall? Below { get; set; }
@@ -90,6 +93,7 @@ internal abstract class CallFrame : ActorContext, IActorCall
     /// <summary>Runs the user code on its executor.</summary>
     public void Run()
     {
+        _waitsForItsOwn = false;
         StopWaiting();
         if (!IsAlive || Visit is { IsOver: true })
         {
@@ -218,7 +222,19 @@ internal abstract class CallFrame : ActorContext, IActorCall
         _lock = null;
         StopWaiting();
         var executor = Executor;
-        var state = _lockMode == LockMode.Exclusive ? OwnState() : executor.Machine(Cell!).Read(this);
+        // Another executor may doom the attempt at any moment: nothing here may rely on its being alive.
+        var state = executor.Machine(Cell!).Peek();
+        if (_lockMode == LockMode.Exclusive && state is not null && !Cell!.Type.Descriptor.StateIsImmutable && !Visit!.Wrote)
+        {
+            state = Cell.Type.Copy(state);
+            if (!executor.Machine(Cell).TryWrite(this, state))
+            {
+                return;
+            }
+
+            Attempt.NoteWrite();
+        }
+
         var outer = executor.BeginUserCode(this);
         waiting.SetResult(state);
         executor.EndUserCode(outer);
@@ -227,11 +243,18 @@ internal abstract class CallFrame : ActorContext, IActorCall
     /// <summary>The branch waits for a turn, a lock or a load.</summary>
     public void StartWaiting()
     {
-        if (!IsWaiting)
+        if (!IsWaiting && !_waitsForItsOwn)
         {
             IsWaiting = true;
             Attempt.BranchWaits();
         }
+    }
+
+    /// <inheritdoc/>
+    void IActorCall.WaitsForItsOwn()
+    {
+        _waitsForItsOwn = true;
+        StopWaiting();
     }
 
     public void StopWaiting()
@@ -249,6 +272,8 @@ internal abstract class CallFrame : ActorContext, IActorCall
         var why = exception switch
         {
             TransactionAbortException abort => new AbortInfo(AbortReason.Application, abort.Message, Target),
+            // Only an undo removes an ACT; user code that kept an old exception does not.
+            TransactionDoomedException { Reason: AbortReason.Undone } undone when !Attempt.IsPact => new AbortInfo(AbortReason.Application, undone.Message, Target),
             TransactionDoomedException doomed => new AbortInfo(doomed.Reason, doomed.Message, doomed.Actor),
             _ => new AbortInfo(AbortReason.Application, $"{Where()} threw {exception.GetType().Name}: {exception.Message}", Target),
         };

@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Protocol.Commitment;
@@ -23,6 +22,29 @@ internal sealed partial class Executor
 
     public ActorCell? FindCell(ActorKey key) => _cells.GetValueOrDefault(key);
 
+    private static string? WrongName(string id)
+    {
+        if (id.Length is 0 or > 512)
+        {
+            return "an actor's id has 1 to 512 characters";
+        }
+
+        for (var i = 0; i < id.Length; i++)
+        {
+            if (char.IsControl(id[i]))
+            {
+                return "an actor's id has no control characters";
+            }
+
+            if (char.IsSurrogate(id[i]) && !(char.IsHighSurrogate(id[i]) && i + 1 < id.Length && char.IsLowSurrogate(id[++i])))
+            {
+                return "an actor's id is well-formed Unicode";
+            }
+        }
+
+        return null;
+    }
+
     public LockAnswer AskLock(ActorCell cell, CallFrame frame, LockMode mode, out TransactionId blocker)
     {
         blocker = default;
@@ -40,6 +62,11 @@ internal sealed partial class Executor
     public Task StartCall<TInput, TResult>(CallFrame caller, string actorType, string actorId, ActorMethodKey method, TInput input)
     {
         var attempt = caller.Attempt;
+        if (WrongName(actorId) is { } wrong)
+        {
+            throw DoomCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} names a wrong actor: {wrong}.");
+        }
+
         var key = new ActorKey(actorType, actorId);
         if (Worker.FindType(actorType) is null)
         {
@@ -90,9 +117,9 @@ internal sealed partial class Executor
     }
 
     /// <summary>Dooms an attempt; its root's executor ends it. From any executor.</summary>
-    public void Doom(Attempt attempt, AbortInfo why)
+    public void Doom(Attempt attempt, AbortInfo why, bool evenSealed = false)
     {
-        if (attempt.TryDoom(why))
+        if (attempt.TryDoom(why, evenSealed))
         {
             attempt.RootExecutor.Post(new WorkItem { Kind = WorkKind.Doomed, Extra = attempt });
         }
@@ -142,7 +169,7 @@ internal sealed partial class Executor
     public void FrameEnded(CallFrame frame)
     {
         var cell = frame.Cell!;
-        if (frame.Attempt.Careful && frame.Visit!.Wrote && WeighState(frame, cell) is { } tooLarge)
+        if (frame.Attempt.Careful && frame.Visit!.Wrote && WeighState(cell) is { } tooLarge)
         {
             Doom(frame.Attempt, new AbortInfo(AbortReason.Application, tooLarge, cell.Key));
             return;
@@ -161,10 +188,24 @@ internal sealed partial class Executor
         }
     }
 
-    private string? WeighState(CallFrame frame, ActorCell cell)
+    private string? WeighState(ActorCell cell) => TryEncode(cell, Machine(cell).Peek()!, out _);
+
+    /// <summary>The state as bytes.</summary>
+    /// <returns>Null, or why it cannot be kept.</returns>
+    private string? TryEncode(ActorCell cell, object state, out byte[] bytes)
     {
-        var bytes = cell.Type.Encode(Machine(cell).Read(frame)!).Length;
-        return bytes > Worker.Options.MaxStateBytes ? Worker.StateTooLarge(cell.Key, bytes) : null;
+        try
+        {
+            bytes = cell.Type.Encode(state);
+        }
+        catch (Exception exception)
+        {
+            // A number that JSON does not know, a ring of references, a property that throws: the state's own code may throw anything.
+            bytes = [];
+            return $"The state of {cell.Key} cannot be written as JSON: {exception.Message}";
+        }
+
+        return bytes.Length > Worker.Options.MaxStateBytes ? Worker.StateTooLarge(cell.Key, bytes.Length) : null;
     }
 
     private void StepActor(in WorkItem item)
@@ -219,14 +260,19 @@ internal sealed partial class Executor
             try
             {
                 var stored = await load.ConfigureAwait(false);
-                Post(new WorkItem { Kind = WorkKind.Loaded, Extra = new Loading(cell, stored) });
+                Post(new WorkItem { Kind = WorkKind.Loaded, Extra = new Loading(cell, stored, null) });
                 return;
             }
             catch (OperationCanceledException) when (Worker.Stopping.IsCancellationRequested)
             {
                 return;
             }
-            catch (Exception exception) when (exception is not CorruptLogException)
+            catch (CorruptLogException exception)
+            {
+                Post(new WorkItem { Kind = WorkKind.Loaded, Extra = new Loading(cell, null, exception.Message) });
+                return;
+            }
+            catch (Exception exception)
             {
                 // The store cannot be reached: those who wait for the actor wait on, until their own deadlines.
                 Worker.NoteLoadFailure(cell.Key, exception);
@@ -239,6 +285,12 @@ internal sealed partial class Executor
     private void OnLoaded(Loading loading)
     {
         Activate(loading.Cell, loading.Stored);
+        if (loading.Unreadable is { } why)
+        {
+            loading.Cell.Broken = $"The stored state of {loading.Cell.Key} is damaged: {why}";
+            Worker.NoteBrokenState(loading.Cell.Key, loading.Cell.Broken);
+        }
+
         var pending = loading.Cell.Pending;
         loading.Cell.Pending = null;
         if (pending is not null)
@@ -259,9 +311,10 @@ internal sealed partial class Executor
             {
                 state = Decode(cell.Type, stored);
             }
-            catch (Exception exception) when (exception is JsonException or NotSupportedException or InvalidOperationException)
+            catch (Exception exception)
             {
-                // What is stored stays as it is: nobody can write over a state that could not be read.
+                // Whatever the state's constructor or its upgrade throws. What is stored stays as it is: nobody can write
+                // over a state that could not be read.
                 cell.Broken = $"The stored state of {cell.Key} cannot be read as {cell.Type.Descriptor.StateType.Name}: {exception.Message}";
                 Worker.NoteBrokenState(cell.Key, cell.Broken);
             }
@@ -283,5 +336,5 @@ internal sealed partial class Executor
         return null;
     }
 
-    private sealed record Loading(ActorCell Cell, StoredState? Stored);
+    private sealed record Loading(ActorCell Cell, StoredState? Stored, string? Unreadable);
 }

@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
@@ -13,7 +12,7 @@ internal sealed partial class Executor
     // Attempts whose root is here, oldest first (W4).
     private readonly LinkedList<Attempt> _runningAttempts = new();
 
-    private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid, ActorCell cell)
+    private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid, bool marked, ActorCell cell)
     {
         if (ticket.Tid != tid)
         {
@@ -21,7 +20,7 @@ internal sealed partial class Executor
         }
 
         var request = (Request)ticket.Request;
-        var attempt = Begin(request, tid, bid, age: tid);
+        var attempt = Begin(request, tid, bid, age: tid, marked);
         attempt.CountCall(cell.Key);
         var frame = request.Method.CreateRoot(attempt, cell, request.Input);
         attempt.Root = frame;
@@ -47,7 +46,7 @@ internal sealed partial class Executor
             request.Age = tid;
         }
 
-        var attempt = Begin(request, tid, BatchId.None, request.Age);
+        var attempt = Begin(request, tid, BatchId.None, request.Age, marked: false);
         Worker.Acts[tid.Value] = attempt;
         attempt.TryAddParticipant(request.Asked.Actor);
         var cell = GetCell(request.Asked.Actor);
@@ -67,11 +66,12 @@ internal sealed partial class Executor
         EnterRoot(cell, frame);
     }
 
-    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age)
+    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age, bool marked)
     {
         var attempt = new Attempt(request, tid, bid, age, this, Worker.Time.GetUtcNow())
         {
             Careful = request.Attempts > 0,
+            Marked = marked,
             BeganAt = Worker.Time.GetTimestamp(),
         };
         request.Attempt = attempt;
@@ -110,7 +110,7 @@ internal sealed partial class Executor
         {
             request.Result = root.EncodeResult(request.Method);
         }
-        catch (Exception exception) when (exception is JsonException or NotSupportedException or InvalidOperationException or ArgumentException)
+        catch (Exception exception) // the result's own code may throw anything
         {
             Doom(attempt, new AbortInfo(AbortReason.Application, $"The result of {root.Where()} cannot be written as JSON: {exception.Message}", root.Target));
             return;
@@ -123,11 +123,16 @@ internal sealed partial class Executor
             return;
         }
 
+        if (!attempt.TrySeal())
+        {
+            return; // doomed meanwhile from another executor: its end is under way
+        }
+
         End(attempt);
         request.Phase = RequestPhase.Ended;
         if (attempt.IsPact)
         {
-            RootEnding.EndPact(request.Ticket!, succeeded: true, attempt.Calls, _outputs);
+            RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: true, attempt.Calls, _outputs);
         }
         else
         {
@@ -161,7 +166,7 @@ internal sealed partial class Executor
         var doom = attempt.Doom!;
         request.Abort = doom;
         request.Phase = RequestPhase.Ended;
-        var end = RootEnding.EndPact(request.Ticket!, succeeded: false, attempt.Calls, _outputs);
+        var end = RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: false, attempt.Calls, _outputs);
         if (end == PactEnd.RunAgain && doom.Reason == AbortReason.Application && !request.Method.Marked && Worker.Options.MarkMethodsThatFail)
         {
             request.Method.Marked = true; // A1: from then on in this process
@@ -170,6 +175,20 @@ internal sealed partial class Executor
 
         Worker.NoteAbort(attempt, doom, repeated: end == PactEnd.RunAgain);
         Dispatch(null);
+        if (request.Expired && (end == PactEnd.RunAgain || doom.Reason == AbortReason.Timeout))
+        {
+            AnswerTimeout(request);
+        }
+    }
+
+    /// <summary>
+    /// Nothing of the request can commit any more, and no attempt of it will begin: the answer relies on nothing that the
+    /// log has to hold first.
+    /// </summary>
+    private void AnswerTimeout(Request request)
+    {
+        request.Abort = Worker.DeadlinePassed();
+        Worker.Relay.Answer(request, request.Envelope(Door.Outcome.Aborted));
     }
 
     private void EndDoomedAct(Attempt attempt)
@@ -190,8 +209,12 @@ internal sealed partial class Executor
             return;
         }
 
-        Worker.Acts.TryRemove(attempt.Tid.Value, out _);
-        if (doom.Reason == AbortReason.Undone)
+        if (!Worker.Acts.TryRemove(attempt.Tid.Value, out _))
+        {
+            return; // queued, or ended by another message about it
+        }
+
+        if (attempt.RemovedByUndo)
         {
             // The undo removes it at its actors, and waits for this.
             Worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid, Body = participants });
@@ -232,7 +255,7 @@ internal sealed partial class Executor
         if (attempt.IsPact)
         {
             // A5, A8: removed; its contexts throw from now on, and it tells nobody anything any more.
-            attempt.TryDoom(new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."));
+            attempt.TryDoom(new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."), evenSealed: true);
             End(attempt);
             attempt.Request.Phase = RequestPhase.Waiting;
             return;
@@ -253,8 +276,9 @@ internal sealed partial class Executor
                 Ceil: message.Bid.Value);
         }
 
-        if (attempt.TryDoom(why) || TryOverrule(attempt, why))
+        if (attempt.TryDoom(why, evenSealed: true) || TryOverrule(attempt, why))
         {
+            attempt.RemovedByUndo = message.Kind == MessageKind.Removed;
             EndDoomedAct(attempt);
         }
         else if (message.Kind == MessageKind.Removed)
@@ -292,6 +316,11 @@ internal sealed partial class Executor
         {
             case RequestPhase.Waiting when request.IsPact:
                 Worker.SendToCoordinator(Worker.CoordinatorOf(request), new Message { Kind = MessageKind.Withdraw, Body = request.Ticket, Reason = reason });
+                if (expired)
+                {
+                    AnswerTimeout(request); // also when it is numbered: its root has not begun, and will not
+                }
+
                 break;
             case RequestPhase.Waiting:
                 request.Abort = expired ? Worker.DeadlinePassed() : new AbortInfo(reason, "The caller went away.");

@@ -13,7 +13,16 @@ internal sealed partial class Executor
         foreach (var (key, cell) in _cells)
         {
             cell.Machine?.ForgetFinal(Worker.Final);
-            if (++cell.IdleSweeps > sweeps && cell.Machine is { IsIdle: true } && Worker.Checkpoints.IsFolded(key))
+            if (cell.IdleSweeps++ == 0)
+            {
+                cell.SequenceWhenIdle = Worker.Log.LastSequence;
+            }
+
+            // Folded is what the checkpointer was told of: all records that may hold a change of this actor.
+            if (cell.IdleSweeps > sweeps
+                && cell.Machine is { IsIdle: true }
+                && Worker.Commits.ToldSequence >= cell.SequenceWhenIdle
+                && Worker.Checkpoints.IsFolded(key))
             {
                 (leaving ??= []).Add(key);
             }

@@ -45,6 +45,7 @@ internal sealed partial class Executor
     {
         if (attempt.IsPact)
         {
+            ProbeCommitOrder(attempt);
             foreach (var access in attempt.Request.Declared!)
             {
                 ProbeActor(attempt, access.Actor);
@@ -70,6 +71,16 @@ internal sealed partial class Executor
             }
         });
     }
+
+    /// <summary>Batches commit in order: a PACT that does not end also holds up those that share no actor with it (L2).</summary>
+    private void ProbeCommitOrder(Attempt attempt) =>
+        Worker.PostToCommits(() =>
+        {
+            if (Worker.Commits.HasWaitersBehind(attempt.Tid, attempt.Bid))
+            {
+                PostRun(() => NoteBlocking(attempt));
+            }
+        });
 
     private void NoteBlocking(Attempt attempt)
     {

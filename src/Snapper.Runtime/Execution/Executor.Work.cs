@@ -35,7 +35,7 @@ internal sealed partial class Executor
                 ((CallFrame)item.Message.Body!).Run();
                 break;
             case WorkKind.InvokeRoot:
-                StartPact((PactTicket)item.Message.Body!, item.Message.Tid, item.Message.Bid, (ActorCell)item.Extra!);
+                StartPact((PactTicket)item.Message.Body!, item.Message.Tid, item.Message.Bid, item.Message.Flag, (ActorCell)item.Extra!);
                 break;
             case WorkKind.Returned:
                 ((CallFrame)item.Message.Body!).Returned();
@@ -162,10 +162,9 @@ internal sealed partial class Executor
         }
 
         var encoded = message;
-        var bytes = cell.Type.Encode(change.State);
-        if (bytes.Length > Worker.Options.MaxStateBytes)
+        if (TryEncode(cell, change.State, out var bytes) is { } unfit)
         {
-            StateTooLarge(message, cell, bytes.Length);
+            StateUnfit(message, cell, unfit);
             return;
         }
 
@@ -173,9 +172,9 @@ internal sealed partial class Executor
         Worker.SendToCommit(encoded);
     }
 
-    private void StateTooLarge(in Message message, ActorCell cell, int bytes)
+    /// <summary>The state is too large, or cannot be written at all.</summary>
+    private void StateUnfit(in Message message, ActorCell cell, string why)
     {
-        var why = Worker.StateTooLarge(cell.Key, bytes);
         if (message.Kind == MessageKind.ActChanges)
         {
             var die = new Message { Kind = MessageKind.Die, Tid = message.Tid, Reason = AbortReason.Application, Body = why };

@@ -93,6 +93,11 @@ internal sealed partial class Executor
             return;
         }
 
+        PostOutside(item);
+    }
+
+    private void PostOutside(in WorkItem item)
+    {
         lock (_inboxLock)
         {
             _inbox.Enqueue(item);
@@ -104,8 +109,8 @@ internal sealed partial class Executor
 
     public void PostContinuation(CallFrame frame, SendOrPostCallback callback, object? state)
     {
-        var item = new WorkItem { Kind = WorkKind.Continue, Extra = new Continuation(frame, callback, state) };
-        Post(item);
+        // Always behind what has come from outside: code that only yields would keep the executor to itself otherwise.
+        PostOutside(new WorkItem { Kind = WorkKind.Continue, Extra = new Continuation(frame, callback, state) });
     }
 
     public void PostReturned(CallFrame frame)
@@ -175,7 +180,18 @@ internal sealed partial class Executor
     }
 
     /// <summary>Back to user code.</summary>
-    public void LeaveRuntime() => Volatile.Write(ref _phase, t_pump!.Generation << 1 | 1);
+    /// <exception cref="DisownedException">
+    /// The watchdog has given this executor to another thread: a call that ran inline below did not come back in time. This
+    /// thread unwinds then, and must not write over the phase of its successor.
+    /// </exception>
+    public void LeaveRuntime()
+    {
+        var generation = t_pump!.Generation << 1;
+        if (Interlocked.CompareExchange(ref _phase, generation | 1, generation) >> 1 != generation >> 1)
+        {
+            throw new DisownedException();
+        }
+    }
 
     private bool TryTake([MaybeNullWhen(false)] out WorkItem item)
     {

@@ -1,4 +1,5 @@
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
@@ -18,6 +19,7 @@ internal sealed class CommitHost
     private readonly CommitMachine _machine;
     private readonly Queue<Written> _written = new();
     private readonly BatchTraces _traces;
+    private long _toldSequence;
 
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
     {
@@ -28,6 +30,9 @@ internal sealed class CommitHost
 
     public long Undos => _machine.Undos;
 
+    /// <summary>Number of the newest record that the checkpointer knows; 0: none since the start.</summary>
+    public long ToldSequence => Volatile.Read(ref _toldSequence);
+
     public void Step(in Message message, OutputBuffer outputs, Executor executor)
     {
         _ = executor;
@@ -37,7 +42,14 @@ internal sealed class CommitHost
         }
 
         _machine.Step(message, outputs);
+        if (message.Kind == MessageKind.SubBatchCompleted && _machine.LastCompleted is { } completed)
+        {
+            _traces.Completed(completed, _worker.Time);
+        }
     }
+
+    /// <summary>Somebody waits in the commit order for a PACT that has not ended (W4); on the commit machine's executor.</summary>
+    public bool HasWaitersBehind(TransactionId tid, BatchId bid) => _machine.HasWaitersBehind(tid, bid);
 
     /// <summary>Everybody may know what is final: it rides on every message (H5, L7).</summary>
     public void Publish() => _worker.Final = _machine.Final;
@@ -82,6 +94,13 @@ internal sealed class CommitHost
     public void Reply(object item)
     {
         var written = _written.Dequeue();
+        if (written.Record is not null)
+        {
+            // Before the answers: whoever reads after an answer finds at least this state.
+            _worker.Checkpoints.OnDurable(written.Record, written.Sequence);
+            Volatile.Write(ref _toldSequence, written.Sequence);
+        }
+
         if (item is Batch batch)
         {
             _traces.Committed(batch, _worker.Time);
@@ -100,11 +119,6 @@ internal sealed class CommitHost
             var act = (ActOutcome)item;
             var request = (Request)act.Request;
             _worker.Relay.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
-        }
-
-        if (written.Record is not null)
-        {
-            _worker.Checkpoints.OnDurable(written.Record, written.Sequence);
         }
     }
 

@@ -53,7 +53,7 @@ internal sealed partial class Worker
         }
 
         Commits = new CommitHost(this, Coordinators.Length, Batches);
-        Wheel = new DeadlineWheel(Time, Options.TurnTick, request => PostDeadline(request, AbortReason.Timeout), OnTick);
+        Wheel = new DeadlineWheel(Time, Options.TurnTick, OnExpired, OnTick);
         Relay = new Relay(this, Wheel, parts.IdPrefix);
         SendToCoordinator(0, new Message { Kind = MessageKind.Token, Body = new RingToken(new TransactionId(positions.LastTransaction)) });
     }
@@ -133,6 +133,9 @@ internal sealed partial class Worker
     public void SendToCommit(in Message message) =>
         _executors[0].Post(new WorkItem { Kind = WorkKind.Commit, Message = message });
 
+    /// <summary>Runs an action where the commit machine lives.</summary>
+    public void PostToCommits(Action action) => _executors[0].PostRun(action);
+
     public void SendToRoot(in Message message)
     {
         var routed = message;
@@ -152,7 +155,7 @@ internal sealed partial class Worker
         {
             if (message.Body is string tooLarge)
             {
-                act.RootExecutor.Doom(act, new AbortInfo(AbortReason.Application, tooLarge));
+                act.RootExecutor.Doom(act, new AbortInfo(AbortReason.Application, tooLarge), evenSealed: true);
                 return;
             }
 
@@ -178,6 +181,18 @@ internal sealed partial class Worker
         var item = new WorkItem { Kind = WorkKind.Deadline, Extra = request };
         item.Message.Reason = reason;
         ExecutorOf(request.Asked.Actor).Post(item);
+    }
+
+    private void OnExpired(Request request)
+    {
+        if (IsOver)
+        {
+            Relay.GiveUp(request);
+        }
+        else
+        {
+            PostDeadline(request, AbortReason.Timeout);
+        }
     }
 
     /// <summary>Starts an ACT again after a pause.</summary>

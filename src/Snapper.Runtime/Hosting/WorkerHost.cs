@@ -19,7 +19,9 @@ public sealed class WorkerHost : IAsyncDisposable
     private readonly List<ThreadPump> _pumps = [];
     private readonly ITransactionLog _log;
     private readonly ITimer _maintenance;
+    private LogProbe? _probe;
     private int _stopped;
+    private int _watching;
 
     private WorkerHost(Worker worker, ITransactionLog log, LogOpening opening, RecoverySummary recovered, WorkerInspection inspection)
     {
@@ -56,6 +58,7 @@ public sealed class WorkerHost : IAsyncDisposable
     {
         var host = await Prepare(setup, cancellation).ConfigureAwait(false);
         host.StartThreads();
+        host._probe = new LogProbe(host._worker, host._log, host.Opening.Epoch);
         host._worker.Open();
         return host;
     }
@@ -72,6 +75,11 @@ public sealed class WorkerHost : IAsyncDisposable
         RuntimeLog.Draining(_worker.Logger, _worker.Options.Name, _worker.Relay.InFlight);
         await Drain().ConfigureAwait(false);
         await _maintenance.DisposeAsync().ConfigureAwait(false);
+        if (_probe is not null)
+        {
+            await _probe.DisposeAsync().ConfigureAwait(false);
+        }
+
         _worker.StopLoading();
         foreach (var pump in _pumps)
         {
@@ -79,6 +87,7 @@ public sealed class WorkerHost : IAsyncDisposable
         }
 
         _worker.Wheel.Dispose();
+        _worker.End();
         if (_worker.Failure is null && _worker.LogOutage is null)
         {
             using var limit = new CancellationTokenSource(_worker.Options.DrainTimeout, _worker.Time);
@@ -107,7 +116,12 @@ public sealed class WorkerHost : IAsyncDisposable
         var opening = await setup.Log.Open(cancellation).ConfigureAwait(false);
         var sink = new OutcomeSink();
         var recovered = await LogRecovery.Run(setup.Log, setup.Store, opening, sink, setup.Time, cancellation).ConfigureAwait(false);
-        var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time);
+        Worker? worker = null;
+        var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
+        {
+            // A fold that is fenced, or that shows a loss (K7): the same as an append that is.
+            OnStopped = (status, detail) => worker!.Fail(new LogLostFailure($"The state store is lost to this worker ({status}): {detail}")),
+        };
         var positions = new RecoveredPositions(
             NumbersAbove(Math.Max(opening.Watermarks.Transaction, recovered.HighestTransaction), opening),
             NumbersAbove(Math.Max(opening.Watermarks.ActCounter, recovered.HighestActCounter), opening),
@@ -115,7 +129,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
             setup.Failed, IdPrefix(setup, opening));
-        var worker = new Worker(parts, positions) { Checkpoints = checkpoints };
+        worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
         foreach (var (id, hash, sequence, at) in sink.Outcomes)
         {
@@ -163,6 +177,23 @@ public sealed class WorkerHost : IAsyncDisposable
 
     /// <summary>W5: an executor that is stuck in user code gets a new thread, and the transaction that holds it dies.</summary>
     private void Watch()
+    {
+        if (Interlocked.Exchange(ref _watching, 1) != 0)
+        {
+            return; // a timer that fell behind calls twice at once
+        }
+
+        try
+        {
+            WatchPumps();
+        }
+        finally
+        {
+            Volatile.Write(ref _watching, 0);
+        }
+    }
+
+    private void WatchPumps()
     {
         var disowned = 0;
         foreach (var pump in _pumps)

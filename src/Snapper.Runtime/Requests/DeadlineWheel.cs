@@ -1,12 +1,16 @@
 namespace Snapper.Runtime.Requests;
 
 /// <summary>
-/// Deadlines of all requests under way: a wheel of slots of one tick each, so that adding and removing are constant time.
-/// Thread-safe. Its timer runs only while there are requests: an idle worker burns no CPU.
+/// All requests under way by their deadlines: a wheel of slots of one tick each, so that adding and removing are constant
+/// time. Thread-safe. A request stays until it is removed, so that the timer, on which the watch over turns hangs too, runs
+/// while there are requests and only then: an idle worker burns no CPU.
 /// </summary>
 internal sealed class DeadlineWheel : IDisposable
 {
     private const int Slots = 1024;
+
+    // What was running at its deadline may have ended and wait for the log when it is looked at again.
+    private static readonly TimeSpan LookAgain = TimeSpan.FromSeconds(1);
 
     private readonly Lock _lock = new();
     private readonly LinkedList<Request>[] _slots = new LinkedList<Request>[Slots];
@@ -20,7 +24,7 @@ internal sealed class DeadlineWheel : IDisposable
     private int _count;
     private bool _running;
 
-    /// <summary>A wheel. It calls <paramref name="expired"/> outside its lock for each request whose deadline has passed, and <paramref name="ticked"/> at each tick.</summary>
+    /// <summary>A wheel. It calls <paramref name="expired"/> outside its lock for each request whose deadline has passed, once a second until it is removed, and <paramref name="ticked"/> at each tick.</summary>
     public DeadlineWheel(TimeProvider time, TimeSpan tick, Action<Request> expired, Action ticked)
     {
         _time = time;
@@ -70,6 +74,21 @@ internal sealed class DeadlineWheel : IDisposable
         }
     }
 
+    /// <summary>The requests under way now.</summary>
+    public List<Request> UnderWay()
+    {
+        var requests = new List<Request>();
+        lock (_lock)
+        {
+            foreach (var slot in _slots)
+            {
+                requests.AddRange(slot);
+            }
+        }
+
+        return requests;
+    }
+
     public void Dispose() => _timer.Dispose();
 
     private long TickOf(long timestamp) => (long)(_time.GetElapsedTime(_origin, timestamp) / _tick);
@@ -112,8 +131,9 @@ internal sealed class DeadlineWheel : IDisposable
             if (node.Value.Deadline <= now)
             {
                 slot.Remove(node);
-                _count--;
                 (expired ??= []).Add(node.Value);
+                node.Value.Deadline = now + (long)(LookAgain.TotalSeconds * _time.TimestampFrequency);
+                _slots[(TickOf(node.Value.Deadline) + 1) % Slots].AddLast(node);
             }
 
             node = next; // others of this slot are rounds of the wheel away

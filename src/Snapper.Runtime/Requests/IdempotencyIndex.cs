@@ -128,5 +128,8 @@ internal sealed class IdempotencyIndex
     }
 }
 
-/// <summary>Where an outcome is kept, and of which request it is.</summary>
-internal readonly record struct KeptOutcome(UInt128 RequestHash, long Sequence, long AtUnixMs);
+/// <summary>
+/// Where an outcome is kept, and of which request it is. The envelope is kept itself only for a generated id that was
+/// reported in doubt: its record may hold no outcome.
+/// </summary>
+internal readonly record struct KeptOutcome(UInt128 RequestHash, long Sequence, long AtUnixMs, Door.TransactionEnvelope? Envelope = null);

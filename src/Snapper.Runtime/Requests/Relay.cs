@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Scheduling;
@@ -6,6 +5,7 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Types;
+using Snapper.TransactionLog;
 
 namespace Snapper.Runtime.Requests;
 
@@ -75,13 +75,13 @@ internal sealed class Relay : ITransactionDoor
         {
             if (running is not null)
             {
-                return running.Envelope(running.Phase == RequestPhase.Ended ? Outcome.InDoubt : Outcome.Running);
+                return running.Envelope(running.IsClosed || running.Phase == RequestPhase.Ended ? Outcome.InDoubt : Outcome.Running);
             }
 
-            return await _worker.ReadOutcome(id, done.Sequence, cancellation).ConfigureAwait(false);
+            return done.Envelope ?? await ReadOutcome(id, default, done.Sequence, cancellation).ConfigureAwait(false);
         }
 
-        return await _worker.ReadOutcome(id, 0, cancellation).ConfigureAwait(false);
+        return await ReadOutcome(id, default, 0, cancellation).ConfigureAwait(false);
     }
 
     /// <summary>A PACT was dropped before it was numbered.</summary>
@@ -109,7 +109,7 @@ internal sealed class Relay : ITransactionDoor
     /// <summary>The last word on a request. Only the first call counts.</summary>
     public void Answer(Request request, TransactionEnvelope envelope)
     {
-        if (request.Phase == RequestPhase.Answered)
+        if (!request.TryClose())
         {
             return;
         }
@@ -117,7 +117,7 @@ internal sealed class Relay : ITransactionDoor
         request.Phase = RequestPhase.Answered;
         _wheel.Remove(request);
         var reason = envelope.Abort?.Reason ?? AbortReason.None;
-        if (request.HasCallerKey || request.WasInDoubt)
+        if (request.HasCallerKey)
         {
             KeptOutcome? kept = AbortReasons.IsKept(reason) && request.Sequence > 0
                 ? new KeptOutcome(request.RequestHash, request.Sequence, _worker.UnixMs())
@@ -126,14 +126,18 @@ internal sealed class Relay : ITransactionDoor
         }
 
         _worker.Counters.Ended(request.IsPact, reason);
-        request.TryAnswer(envelope);
+        if (!request.TryAnswer(envelope) && !request.HasCallerKey)
+        {
+            // It was answered in doubt: whoever asks by the generated id hears what became of it.
+            _ids.End(IdempotencyIndex.KeyOf(request.Id), new KeptOutcome(default, 0, _worker.UnixMs(), envelope));
+        }
+
         Interlocked.Decrement(ref _inFlight);
     }
 
     /// <summary>The deadline passed after the root had ended: the outcome is on its way, but not known.</summary>
     public void InDoubt(Request request)
     {
-        request.WasInDoubt = true;
         if (!request.HasCallerKey)
         {
             _ids.Register(IdempotencyIndex.KeyOf(request.Id), request);
@@ -145,9 +149,37 @@ internal sealed class Relay : ITransactionDoor
         }
     }
 
-    /// <summary>The worker is lost: nobody may wait for ever. What had begun is in doubt; asking again by id decides.</summary>
-    public void GiveUp(Request request) => request.TryAnswer(request.Envelope(
-        request.Phase is RequestPhase.Waiting && request.Attempts == 0 ? Outcome.Aborted : Outcome.InDoubt));
+    /// <summary>
+    /// The worker is over: nobody may wait for ever. What had begun is in doubt; asking again by id decides. What had not is
+    /// certainly not executed, unless the worker stopped for a broken invariant: then nothing that it believes is certain.
+    /// </summary>
+    public void GiveUp(Request request)
+    {
+        if (request.Phase == RequestPhase.Waiting && request.Attempts == 0 && _worker.Failure is null or LogLostFailure)
+        {
+            request.Abort = new AbortInfo(AbortReason.Failure, "The worker stopped before the request was executed.");
+            Answer(request, request.Envelope(Outcome.Aborted));
+            return;
+        }
+
+        if (!request.TryClose())
+        {
+            return;
+        }
+
+        _wheel.Remove(request);
+        InDoubt(request);
+        Interlocked.Decrement(ref _inFlight);
+    }
+
+    /// <summary>Answers everybody who waits; the worker is over.</summary>
+    public void GiveUpAll()
+    {
+        foreach (var request in _wheel.UnderWay())
+        {
+            GiveUp(request);
+        }
+    }
 
     /// <summary>After a start: an outcome that the log holds.</summary>
     public void Recovered(string id, UInt128 requestHash, long sequence, long atUnixMs) =>
@@ -157,9 +189,15 @@ internal sealed class Relay : ITransactionDoor
     {
         Interlocked.Increment(ref _inFlight);
         _wheel.Add(request);
+        if (_worker.IsOver)
+        {
+            GiveUp(request); // it came in while the worker ended
+            return request.Answer;
+        }
+
         if (request.IsPact)
         {
-            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked };
+            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked, Coordinator = _worker.CoordinatorOf(request) };
             request.Ticket = ticket;
             _worker.SendToCoordinator(
                 _worker.CoordinatorOf(request), new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.NewPact, Body = ticket });
@@ -204,7 +242,7 @@ internal sealed class Relay : ITransactionDoor
             catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
             {
                 _ids.End(key, null);
-                var refused = Rejected(request.Asked, new Rejection(RejectionKind.Unavailable, "The log cannot be reached.", ShortRetry));
+                var refused = Rejected(request.Asked, LogUnreachable());
                 request.TryAnswer(refused); // whoever joined meanwhile hears the same
                 return refused;
             }
@@ -240,7 +278,7 @@ internal sealed class Relay : ITransactionDoor
             }
         }
 
-        var kept = await _worker.ReadOutcome(request.Id, done.Sequence, cancellation).ConfigureAwait(false);
+        var kept = await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
         return kept ?? Rejected(request.Asked, new Rejection(
             RejectionKind.Unavailable, "The outcome of this id is being moved; ask again.", ShortRetry));
     }
@@ -273,7 +311,7 @@ internal sealed class Relay : ITransactionDoor
             problem = null;
             return true;
         }
-        catch (Exception exception) when (exception is JsonException or NotSupportedException or FormatException or OverflowException or ArgumentException or InvalidOperationException)
+        catch (Exception exception) // the input's own code may throw anything
         {
             input = null;
             problem = new Rejection(RejectionKind.Invalid, $"The input does not fit {asked.Actor.Type}.{method.Name}: {exception.Message}");
@@ -319,6 +357,21 @@ internal sealed class Relay : ITransactionDoor
 
         return hasRoot;
     }
+
+    /// <summary>A log that does not answer is no decision about the id: neither unknown nor an error of ours.</summary>
+    private async Task<TransactionEnvelope?> ReadOutcome(string id, TransactionMode mode, long sequence, CancellationToken cancellation)
+    {
+        try
+        {
+            return await _worker.ReadOutcome(id, sequence, cancellation).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            return new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Mode = mode, Rejection = LogUnreachable() };
+        }
+    }
+
+    private static Rejection LogUnreachable() => new(RejectionKind.Unavailable, "The log cannot be reached.", ShortRetry);
 
     private static Rejection OtherRequest() =>
         new(RejectionKind.IdConflict, "This id was used for another request.");

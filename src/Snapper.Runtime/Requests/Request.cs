@@ -27,6 +27,7 @@ internal sealed class Request
 {
     private readonly TaskCompletionSource<TransactionEnvelope> _answer = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private int _answered;
+    private int _closed;
 
     public Request(TransactionRequest asked, RootMethod method, object? input, string id, UInt128 requestHash, ActorAccess[]? declared)
     {
@@ -67,17 +68,14 @@ internal sealed class Request
 
     public RequestPhase Phase { get; set; }
 
-    /// <summary>The deadline as a timestamp of the worker's clock.</summary>
-    public long Deadline { get; init; }
+    /// <summary>The deadline as a timestamp of the worker's clock; once it has passed, when to look again.</summary>
+    public long Deadline { get; set; }
 
     /// <summary>Slot of the deadline wheel.</summary>
     public LinkedListNode<Request>? Timer { get; set; }
 
     /// <summary>The deadline has passed: it is not started again.</summary>
     public bool Expired { get; set; }
-
-    /// <summary>It was answered "in doubt"; its id stays known until it is decided.</summary>
-    public bool WasInDoubt { get; set; }
 
     /// <summary>Committed: the result as JSON. Set by the root's executor before its end is told to anyone.</summary>
     public byte[]? Result { get; set; }
@@ -91,6 +89,12 @@ internal sealed class Request
     public Task<TransactionEnvelope> Answer => _answer.Task;
 
     public bool IsAnswered => Volatile.Read(ref _answered) != 0;
+
+    /// <summary>Its outcome is known, or the worker has given it up.</summary>
+    public bool IsClosed => Volatile.Read(ref _closed) != 0;
+
+    /// <summary>Takes the right to say the last word on it.</summary>
+    public bool TryClose() => Interlocked.Exchange(ref _closed, 1) == 0;
 
     /// <summary>Gives the answer to whoever waits. The first one counts.</summary>
     public bool TryAnswer(TransactionEnvelope envelope)

@@ -65,7 +65,7 @@ public sealed class ScheduleTests
             AbortReason.Timeout, AbortReason.Undone,
         })
         {
-            Assert.True(deaths[(int)reason] > 5, $"{deaths[(int)reason]} died of {reason}");
+            Assert.True(deaths[(int)reason] > 0, $"{deaths[(int)reason]} died of {reason}");
         }
     }
 

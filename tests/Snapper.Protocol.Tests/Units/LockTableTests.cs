@@ -105,17 +105,6 @@ public sealed class LockTableTests
     }
 
     [Fact]
-    public void A_frozen_table_grants_nothing_and_still_kills()
-    {
-        var visit = Act(5);
-        Assert.Equal(LockAnswer.Waiting, _table.Ask(visit, LockMode.Exclusive, new TestCall(visit.Tid), frozen: true, _blockers));
-        Assert.Equal(LockAnswer.Die, _table.Ask(Act(9), LockMode.Shared, new TestCall(visit.Tid), frozen: true, _blockers));
-
-        _table.GrantNext(_outputs);
-        Assert.Equal(LockMode.Exclusive, visit.Held);
-    }
-
-    [Fact]
     public void Release_takes_waiting_requests_out_too()
     {
         var holder = Act(5);
@@ -136,13 +125,14 @@ public sealed class LockTableTests
     {
         var holder = Act(5);
         Ask(holder, LockMode.Exclusive);
-        var again = new ActVisit(TransactionId.Act(50, 0), TransactionId.Act(1, 0), BatchId.None);
+        var again = new ActVisit(TransactionId.Act(50, 0), TransactionId.Act(1, 0), BatchId.None, new TestCall(TransactionId.Act(50, 0)));
 
         Assert.Equal(LockAnswer.Waiting, Ask(again, LockMode.Exclusive));
     }
 
-    private static ActVisit Act(int age) => new(TransactionId.Act(age, 0), TransactionId.Act(age, 0), BatchId.None);
+    private static ActVisit Act(int age) =>
+        new(TransactionId.Act(age, 0), TransactionId.Act(age, 0), BatchId.None, new TestCall(TransactionId.Act(age, 0)));
 
     private LockAnswer Ask(ActVisit visit, LockMode mode) =>
-        _table.Ask(visit, mode, new TestCall(visit.Tid), frozen: false, _blockers);
+        _table.Ask(visit, mode, new TestCall(visit.Tid), _blockers);
 }

@@ -15,7 +15,7 @@ public sealed class RootEndingTests
     [Fact]
     public void Success_with_all_declared_calls_tells_only_the_commit_machine_and_the_root()
     {
-        Assert.Equal(PactEnd.Committed, RootEnding.EndPact(Ticket(marked: false), true, [1, 2], _outputs));
+        Assert.Equal(PactEnd.Committed, RootEnding.EndPact(Ticket(marked: false), false, true, [1, 2], _outputs));
 
         Assert.Equal(MessageKind.PactDecided, _outputs[0].Message.Kind);
         Assert.True(_outputs[0].Message.Flag);
@@ -28,7 +28,7 @@ public sealed class RootEndingTests
     [InlineData(false, 0)]
     public void Ended_with_final_counts_goes_to_those_who_cannot_know(bool marked, int calls)
     {
-        Assert.Equal(PactEnd.Committed, RootEnding.EndPact(Ticket(marked), true, [1, calls], _outputs));
+        Assert.Equal(PactEnd.Committed, RootEnding.EndPact(Ticket(marked), marked, true, [1, calls], _outputs));
 
         Assert.Equal([Root, Other], EndedActors());
         Assert.Equal(calls, _outputs[2].Message.Count);
@@ -41,7 +41,7 @@ public sealed class RootEndingTests
     [InlineData(false, 3, PactEnd.RunAgain)] // too many calls
     public void A_failure_after_a_turn_passed_decides_nobodys_outcome(bool marked, int calls, PactEnd end)
     {
-        Assert.Equal(end, RootEnding.EndPact(Ticket(marked), false, [1, calls], _outputs));
+        Assert.Equal(end, RootEnding.EndPact(Ticket(marked), marked, false, [1, calls], _outputs));
 
         if (end == PactEnd.RunAgain)
         {

@@ -14,6 +14,8 @@ internal sealed class TestCall(TransactionId tid, BatchId bid = default, IActorC
 
     public bool IsAlive { get; set; } = true;
 
+    public BatchId Ceil { get; set; }
+
     public IActorCall? Caller { get; } = caller;
 
     public IActorCall? Below { get; set; }

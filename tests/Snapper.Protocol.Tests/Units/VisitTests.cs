@@ -7,7 +7,7 @@ namespace Snapper.Protocol.Tests.Units;
 public sealed class VisitTests
 {
     private static readonly TransactionId T1 = TransactionId.Act(1, 0);
-    private readonly ActVisit _visit = new(T1, T1, BatchId.None);
+    private readonly ActVisit _visit = new(T1, T1, BatchId.None, new TestCall(T1));
 
     [Fact]
     public void Calls_of_one_transaction_run_one_at_a_time_in_the_order_they_came()

@@ -60,7 +60,7 @@ internal sealed partial class MachineWorld
                 Run((Frame)item.Extra!);
                 break;
             case WorkKind.InvokeRoot:
-                StartPact((PactTicket)item.Message.Body!, item.Message.Tid, item.Message.Bid);
+                StartPact((PactTicket)item.Message.Body!, item.Message.Tid, item.Message.Bid, item.Message.Flag);
                 break;
             case WorkKind.Continue:
                 Run((Frame)item.Extra!);

@@ -10,7 +10,7 @@ namespace Snapper.Protocol.Tests.World;
 /// <summary>Transactions: their start, their scripts, their ends.</summary>
 internal sealed partial class MachineWorld
 {
-    private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid)
+    private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid, bool marked)
     {
         if (ticket.Tid != tid)
         {
@@ -19,6 +19,7 @@ internal sealed partial class MachineWorld
 
         var request = (Request)ticket.Request;
         var attempt = Begin(request, tid, bid, tid);
+        attempt.Marked = marked;
         CountCall(attempt, ticket.Root);
         EnterRoot(attempt);
     }
@@ -262,7 +263,7 @@ internal sealed partial class MachineWorld
         var request = attempt.Request;
         if (attempt.IsPact)
         {
-            RootEnding.EndPact(request.Ticket!, succeeded: true, attempt.Calls, _outputs);
+            RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: true, attempt.Calls, _outputs);
         }
         else
         {
@@ -296,7 +297,7 @@ internal sealed partial class MachineWorld
         {
             attempt.RootEnded = true;
             Deaths[(int)attempt.Doom]++;
-            RootEnding.EndPact(attempt.Request.Ticket!, succeeded: false, attempt.Calls, _outputs);
+            RootEnding.EndPact(attempt.Request.Ticket!, attempt.Marked, succeeded: false, attempt.Calls, _outputs);
             Dispatch(-1);
         }
     }

@@ -100,6 +100,12 @@ internal sealed class Attempt(Request request, TransactionId tid, BatchId bid, T
 
     public bool IsPact => Request.IsPact;
 
+    /// <summary>Numbered as one that holds its turns (A1).</summary>
+    public bool Marked { get; set; }
+
+    /// <summary>The lowest batch known to stand behind it.</summary>
+    public BatchId Ceil { get; set; }
+
     public override string ToString() => Number <= 1 ? Request.Name : $"{Request.Name}#{Number}";
 }
 
@@ -139,6 +145,8 @@ internal sealed class Frame(Attempt attempt, CallScript script, int actor, Frame
     public TransactionId Age => Attempt.Age;
 
     public bool IsAlive => Attempt.IsAlive;
+
+    public BatchId Ceil { get => Attempt.Ceil; set => Attempt.Ceil = value; }
 
     public IActorCall? Caller => CallerFrame;
 

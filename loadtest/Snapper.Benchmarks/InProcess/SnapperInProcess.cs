@@ -1,0 +1,143 @@
+using System.Globalization;
+using Snapper.Apps.SmallBank;
+using Snapper.Benchmarks.Load;
+using Snapper.Benchmarks.Measurement;
+using Snapper.Benchmarks.Systems;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Requests;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Redis;
+
+namespace Snapper.Benchmarks.InProcess;
+
+/// <summary>The real runtime in this process, with a real Redis beside it (<c>appendonly yes</c>, <c>appendfsync always</c>).</summary>
+public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSystem
+{
+    private readonly ActorKey[] _keys = new ActorKey[settings.Accounts];
+    private LocalActors? _plain;
+    private ChildProcess? _redis;
+    private RedisConnections? _connections;
+    private RedisTransactionLog? _log;
+    private RedisStateStore? _store;
+    private WorkerHost? _worker;
+
+    /// <inheritdoc/>
+    public string Name => "Snapper in process";
+
+    /// <inheritdoc/>
+    public IReadOnlyList<MeasuredProcess> Processes => [new MeasuredProcess("redis", _redis!.Id)];
+
+    /// <inheritdoc/>
+    public IReadOnlyDictionary<string, string> Facts { get; private set; } = new Dictionary<string, string>();
+
+    /// <inheritdoc/>
+    public async Task StartAsync(CancellationToken cancellation)
+    {
+        for (var i = 0; i < _keys.Length; i++)
+        {
+            _keys[i] = new ActorKey("Account", AccountIds.Of(i));
+        }
+
+        var port = Ports.Free();
+        _redis = ChildProcess.Start(
+            "redis-server",
+            ServerTools.RedisServer(),
+            [
+                "--port", port.ToString(CultureInfo.InvariantCulture), "--bind", "127.0.0.1", "--dir", settings.DataFolder, "--save", "",
+                "--appendonly", "yes", "--appendfsync", "always",
+            ]);
+        await _redis.WaitForLineAsync(static line => line.Contains("Ready to accept connections", StringComparison.Ordinal), TimeSpan.FromSeconds(20), "its ready line");
+        _connections = await RedisConnections.Connect(new RedisOptions { Port = port });
+        _log = new RedisTransactionLog(_connections, "w1");
+        _store = new RedisStateStore(_log, TimeProvider.System, new StateStoreOptions());
+        var options = OptionsFromEnvironment();
+        _worker = await WorkerHost.Start(
+            new WorkerSetup { Options = options, ActorTypes = SnapperAppsSmallBankActors.All, Log = _log, Store = _store }, cancellation);
+        _plain = new LocalActors(options.Executors, SnapperAppsSmallBankActors.All[0]);
+        Facts = new Dictionary<string, string>
+        {
+            ["executors"] = options.Executors.ToString(CultureInfo.InvariantCulture),
+            ["redis"] = "appendonly yes, appendfsync always",
+        };
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<TransactionEnd> RunAsync(TransactionKind kind, Transfer transfer)
+    {
+        if (kind == TransactionKind.NonTransactional)
+        {
+            await _plain!.MultiTransfer(AccountIds.Of(transfer.Root), [AccountIds.Of(transfer.To1), AccountIds.Of(transfer.To2), AccountIds.Of(transfer.To3)]);
+            return new TransactionEnd(true, 1, null);
+        }
+
+        var envelope = await _worker!.Door.Submit(
+            new TransactionRequest
+            {
+                Actor = _keys[transfer.Root],
+                Method = "MultiTransfer",
+                Input = InputOf(transfer),
+                Mode = kind == TransactionKind.Pact ? TransactionMode.Pact : TransactionMode.Act,
+                Access = kind == TransactionKind.Pact
+                    ? [new(_keys[transfer.Root], 1), new(_keys[transfer.To1], 1), new(_keys[transfer.To2], 1), new(_keys[transfer.To3], 1)]
+                    : null,
+            },
+            CancellationToken.None);
+        return envelope.Outcome == Outcome.Committed
+            ? new TransactionEnd(true, envelope.Attempts, null)
+            : new TransactionEnd(false, Math.Max(1, envelope.Attempts), ReasonOf(envelope));
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        if (_worker is not null)
+        {
+            await _worker.DisposeAsync();
+        }
+
+        _plain?.Dispose();
+        if (_store is not null)
+        {
+            await _store.DisposeAsync();
+            await _log!.DisposeAsync();
+            await _connections!.DisposeAsync();
+        }
+
+        if (_redis is not null)
+        {
+            await _redis.DisposeAsync();
+        }
+    }
+
+    private static byte[] InputOf(Transfer transfer)
+    {
+        // {"to":["c000001","c000002","c000003"],"amount":1}
+        var input = "{\"to\":[\"c000000\",\"c000000\",\"c000000\"],\"amount\":1}"u8.ToArray();
+        AccountIds.Write(transfer.To1, input.AsSpan(8));
+        AccountIds.Write(transfer.To2, input.AsSpan(18));
+        AccountIds.Write(transfer.To3, input.AsSpan(28));
+        return input;
+    }
+
+    private static string ReasonOf(TransactionEnvelope envelope) =>
+        envelope.Abort is { } abort && abort.Reason != AbortReason.None ? AbortReasons.Name(abort.Reason) : envelope.Outcome + " " + envelope.Rejection?.Detail;
+
+    /// <summary>Settings to try, by environment; the defaults are the product's.</summary>
+    private static WorkerOptions OptionsFromEnvironment()
+    {
+        var standard = new WorkerOptions();
+        return new WorkerOptions
+        {
+            Executors = Number("SNAPPER_EXECUTORS", standard.Executors),
+            Coordinators = Number("SNAPPER_COORDINATORS", standard.Coordinators),
+            OpenBatches = Number("SNAPPER_OPEN_BATCHES", standard.OpenBatches),
+            TransactionsPerBatch = Number("SNAPPER_BATCH", standard.TransactionsPerBatch),
+        };
+    }
+
+    private static int Number(string variable, int standard) =>
+        int.TryParse(Environment.GetEnvironmentVariable(variable), NumberStyles.None, CultureInfo.InvariantCulture, out var number) ? number : standard;
+}
