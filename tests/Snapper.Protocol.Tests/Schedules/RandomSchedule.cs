@@ -15,24 +15,26 @@ internal sealed class RandomSchedule
     private readonly int _abortPercent;
     private readonly int _misdeclaredPercent;
     private readonly int _disturbancePerMille;
+    private readonly int _sendFrom;
 
     public RandomSchedule(int seed, Action<string>? trace = null)
     {
         _random = new Random(seed);
-        var actors = _random.Next(2, 7);
+        var actors = Math.Max(2, _random.Next(7)); // few more often than many: they meet more often
         var coordinators = _random.Next(1, 4);
         var pairs = _random.Next(2) == 0;
         var options = new WorldOptions
         {
             Actors = Enumerable.Range(0, actors).Select(i => ((char)('a' + i)).ToString()).ToArray(),
             Coordinators = coordinators,
-            Batches = new CoordinatorOptions(_random.Next(1, 6), _random.Next(1, 4)),
+            Batches = new CoordinatorOptions(_random.Next(1, 6), _random.Next(1, 6)),
             Links = pairs ? LinkOrder.Pairs : LinkOrder.Inbox,
             Nodes = pairs ? null : Placement(actors + coordinators + 1),
         };
-        _abortPercent = _random.Next(3) * 12;
-        _misdeclaredPercent = _random.Next(3) * 12;
+        _abortPercent = _random.Next(3) * 25;
+        _misdeclaredPercent = _random.Next(3) * 20;
         _disturbancePerMille = _random.Next(4) == 0 ? 4 : 0;
+        _sendFrom = _random.Next(2) == 0 ? 950 : 850;
         _world = new MachineWorld(options) { Chance = _random, Trace = trace };
         var actPercent = _random.Next(5) * 25;
         var count = _random.Next(4, 13);
@@ -71,13 +73,13 @@ internal sealed class RandomSchedule
             Disturb();
         }
 
-        if (choice >= 900 && _unsent.Count > 0)
+        if (choice >= _sendFrom && _unsent.Count > 0)
         {
             Send();
             return true;
         }
 
-        if (choice is >= 800 and < 900 && _world.Unflushed > 0)
+        if (choice is >= 800 and < 850 && _world.Unflushed > 0)
         {
             _world.Flush(_random.Next(1, (int)_world.Unflushed + 1));
             return true;
@@ -168,7 +170,7 @@ internal sealed class RandomSchedule
             Name = (isAct ? "t" : "p") + index,
             Script = script,
             Declared = isAct ? null : Declare(script, options),
-            Marked = !isAct && _random.Next(3) == 0,
+            Marked = !isAct && _random.Next(5) == 0,
             Ring = _random.Next(options.Coordinators),
         };
     }
@@ -209,7 +211,13 @@ internal sealed class RandomSchedule
 
         if (mayThrow && _random.Next(2) == 0)
         {
-            ops.Insert(_random.Next(ops.Count + 1), new Op(_random.Next(2) == 0 ? OpKind.Throw : OpKind.ThrowIfOdd));
+            // Late failures are the ones that have something to undo, and that others have built on.
+            if (depth == 0)
+            {
+                ops.AddRange(Enumerable.Repeat(new Op(OpKind.Pause), _random.Next(6)));
+            }
+
+            ops.Insert(_random.Next(3) == 0 ? _random.Next(ops.Count + 1) : ops.Count, new Op(_random.Next(2) == 0 ? OpKind.Throw : OpKind.ThrowIfOdd));
         }
 
         return new CallScript(actors[_random.Next(actors.Length)], ops.ToArray());

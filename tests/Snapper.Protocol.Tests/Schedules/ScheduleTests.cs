@@ -1,5 +1,7 @@
 using System.Globalization;
 using System.Text;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Tests.World;
 
 namespace Snapper.Protocol.Tests.Schedules;
 
@@ -29,6 +31,41 @@ public sealed class ScheduleTests
             {
                 Assert.Fail($"Seed {seed}: {exception.Message}\n{exception.StackTrace}\n{TraceOf(seed)}");
             }
+        }
+    }
+
+    /// <summary>A schedule that never fails anything proves little: the rare paths must be common enough. (A death by
+    /// serializability is not; act_own_abort_in_a_ring.txt shows one.)</summary>
+    [Fact]
+    public void Random_schedules_reach_the_rare_paths()
+    {
+        long undos = 0, removed = 0, committed = 0, withdrawn = 0;
+        var deaths = new int[Enum.GetValues<AbortReason>().Length];
+        for (var seed = 1; seed <= 1_500; seed++)
+        {
+            var schedule = new RandomSchedule(seed);
+            schedule.Run();
+            undos += schedule.World.Commit.Undos;
+            removed += schedule.World.Commit.Removals;
+            committed += schedule.World.Requests.Count(static request => request.Answer == Answer.Committed);
+            withdrawn += schedule.World.Requests.Count(static request => request.Reason == AbortReason.Cancelled);
+            for (var i = 0; i < deaths.Length; i++)
+            {
+                deaths[i] += schedule.World.Deaths[i];
+            }
+        }
+
+        Assert.True(committed > 5_000, $"{committed} committed");
+        Assert.True(undos > 100, $"{undos} undos");
+        Assert.True(removed > undos + 20, $"{removed} removed in {undos} undos: too few victims");
+        Assert.True(withdrawn > 0, "no PACT was withdrawn");
+        foreach (var reason in new[]
+        {
+            AbortReason.Application, AbortReason.Conflict, AbortReason.Deadlock, AbortReason.Undeclared,
+            AbortReason.Timeout, AbortReason.Undone,
+        })
+        {
+            Assert.True(deaths[(int)reason] > 0, $"{deaths[(int)reason]} died of {reason}");
         }
     }
 

@@ -296,6 +296,7 @@ internal sealed partial class MachineWorld
         else if (!attempt.RootEnded)
         {
             attempt.RootEnded = true;
+            Deaths[(int)attempt.Doom]++;
             RootEnding.EndPact(attempt.Request.Ticket!, attempt.Marked, succeeded: false, attempt.Calls, _outputs);
             Dispatch(-1);
         }
@@ -306,6 +307,7 @@ internal sealed partial class MachineWorld
         var ownOutcome = !attempt.RootEnded && attempt.Doom == AbortReason.Application;
         Require(_acts.ContainsKey(attempt.Tid), $"{attempt} dies before its record is queued");
         attempt.RootEnded = true;
+        Deaths[(int)attempt.Doom]++;
         var participants = attempt.Participants.ToArray();
         if (ownOutcome)
         {

@@ -99,6 +99,9 @@ internal sealed partial class MachineWorld
     /// <summary>Scripts that have given way, when there is no chance to let them go on.</summary>
     public List<Frame> Paused { get; } = [];
 
+    /// <summary>Attempts that died, by reason; the index is the reason.</summary>
+    public int[] Deaths { get; } = new int[Enum.GetValues<AbortReason>().Length];
+
     public CommitMachine Commit => _commit;
 
     public bool HasMessages => _busyLinks.Count > 0;
