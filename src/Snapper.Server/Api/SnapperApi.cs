@@ -37,6 +37,8 @@ public static class SnapperApi
         Get(endpoints, "/v1/batches", views.Batches, log, options);
         Get(endpoints, "/v1/batches/{bid}", views.Batch, log, options);
         Get(endpoints, "/v1/aborts", views.Aborts, log, options);
+        var stopping = endpoints.ServiceProvider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
+        Get(endpoints, "/v1/events", new EventsEndpoint(inspection, TimeSpan.FromSeconds(1), stopping).Watch, log, options);
         Get(endpoints, "/metrics", new MetricsEndpoint(inspection).Scrape, log, options);
     }
 

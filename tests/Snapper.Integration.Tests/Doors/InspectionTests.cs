@@ -43,6 +43,28 @@ public abstract class InspectionTests(RunningSystem system) : SystemTests(system
         Assert.True(after.TryGetProperty("redisPid", out _) && after.TryGetProperty("inFlight", out _), after.ToString());
     }
 
+    /// <summary>Whoever watches hears of a commit and an abort that happen meanwhile.</summary>
+    [SystemFact]
+    public async Task Events_tell_of_batches_and_aborts()
+    {
+        using var http = new HttpClient();
+        using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(20));
+        using var answer = await http.GetAsync(new Uri(Client.Worker, "v1/events"), HttpCompletionOption.ResponseHeadersRead, timeout.Token);
+        using var reader = new StreamReader(await answer.Content.ReadAsStreamAsync(timeout.Token));
+        Assert.Equal("event: status", await reader.ReadLineAsync(timeout.Token));
+        var batch = (await Commit(Accounts.Balance(Name("a")).Pact())).Json.GetProperty("batch").GetInt64();
+        var aborted = Name("a");
+        await Abort(Accounts.Amount("DepositChecking", aborted, -1), "application");
+
+        var (sawBatch, sawAbort) = (false, false);
+        while (!(sawBatch && sawAbort))
+        {
+            var line = await reader.ReadLineAsync(timeout.Token) ?? throw new InvalidOperationException("The events ended.");
+            sawBatch |= line.Contains($"\"batch\":{batch},", StringComparison.Ordinal);
+            sawAbort |= line.Contains(aborted, StringComparison.Ordinal) && line.Contains("\"application\"", StringComparison.Ordinal);
+        }
+    }
+
     [SystemFact]
     public async Task Actor_types_lists_types_with_their_methods()
     {

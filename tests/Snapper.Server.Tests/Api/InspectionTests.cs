@@ -1,3 +1,4 @@
+using System.Text.Json;
 using System.Text.RegularExpressions;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
@@ -132,6 +133,29 @@ public sealed partial class InspectionTests
             Assert.Equal(400, answer.Status);
             Assert.Equal("application/problem+json", answer.MediaType);
         }
+    }
+
+    [Fact]
+    public async Task Events_tell_the_status_at_once_and_then_what_is_new()
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+        using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(20));
+
+        using var answer = await host.Client.GetAsync(new Uri("/v1/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead, timeout.Token);
+        Assert.Equal("text/event-stream", answer.Content.Headers.ContentType?.MediaType);
+        using var reader = new StreamReader(await answer.Content.ReadAsStreamAsync(timeout.Token));
+        var lines = new List<string>();
+        while (lines.Count(line => line == "event: status") < 2)
+        {
+            lines.Add((await reader.ReadLineAsync(timeout.Token))!);
+        }
+
+        Assert.Equal("event: status", lines[0]);
+        Assert.Equal("w1", JsonDocument.Parse(lines[1]["data: ".Length..]).RootElement.GetProperty("worker").GetString());
+
+        // The abort that the fake makes anew for each question is new each time; its batch, 12, is below the last one, 9120.
+        Assert.Equal(1, lines.Count(line => line == "event: aborts"));
+        Assert.DoesNotContain("event: batches", lines);
     }
 
     [Fact]
