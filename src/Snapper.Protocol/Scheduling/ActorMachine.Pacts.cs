@@ -21,7 +21,7 @@ public sealed partial class ActorMachine
     private void OnSubBatch(SubBatch subBatch, OutputBuffer outputs)
     {
         // A sub-batch can overtake its predecessor when two coordinators form them: arrival order is not the order.
-        if (subBatch.Previous > _lastPlaced)
+        if (IsMissing(subBatch.Previous))
         {
             (_parked ??= []).Add(subBatch);
             NoteBehind(subBatch.Bid, outputs);
@@ -37,12 +37,15 @@ public sealed partial class ActorMachine
         Advance(outputs);
     }
 
+    /// <summary>A batch that is final has executed here, also when the actor has left memory since and knows nothing of it.</summary>
+    private bool IsMissing(BatchId previous) => previous > _lastPlaced && previous > _final;
+
     private SubBatch? TakeParked()
     {
         for (var i = 0; i < _parked!.Count; i++)
         {
             var candidate = _parked[i];
-            if (candidate.Previous <= _lastPlaced)
+            if (!IsMissing(candidate.Previous))
             {
                 _parked.RemoveAt(i);
                 if (_parked.Count == 0)

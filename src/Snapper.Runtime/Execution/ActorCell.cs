@@ -24,4 +24,7 @@ internal sealed class ActorCell(ActorKey key, ActorType type, Executor executor)
 
     /// <summary>Sweeps since it was last used.</summary>
     public int IdleSweeps { get; set; }
+
+    /// <summary>Number of the last record that was queued when it was found idle: it has no change above it.</summary>
+    public long IdleMark { get; set; }
 }

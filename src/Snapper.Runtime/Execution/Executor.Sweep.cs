@@ -13,7 +13,20 @@ internal sealed partial class Executor
         foreach (var (key, cell) in _cells)
         {
             cell.Machine?.ForgetFinal(Worker.Final);
-            if (++cell.IdleSweeps > sweeps && cell.Machine is { IsIdle: true } && Worker.Checkpoints.IsFolded(key))
+            if (cell.Machine is not { IsIdle: true })
+            {
+                cell.IdleSweeps = 0;
+                continue;
+            }
+
+            // What is final is queued, not durable: the checkpointer learns of it only when it is, and calls the actor folded
+            // until then. So its last change must have been reported, too.
+            if (++cell.IdleSweeps == 1)
+            {
+                cell.IdleMark = Worker.Log.LastSequence;
+            }
+
+            if (cell.IdleSweeps > sweeps && Worker.Commits.ReportedSequence >= cell.IdleMark && Worker.Checkpoints.IsFolded(key))
             {
                 (leaving ??= []).Add(key);
             }

@@ -19,6 +19,7 @@ internal sealed class CommitHost
     private readonly CommitMachine _machine;
     private readonly Queue<Written> _written = new();
     private readonly BatchTraces _traces;
+    private long _reportedSequence;
 
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
     {
@@ -28,6 +29,9 @@ internal sealed class CommitHost
     }
 
     public long Undos => _machine.Undos;
+
+    /// <summary>Number of the last record of which the checkpointer knows; from any thread.</summary>
+    public long ReportedSequence => Volatile.Read(ref _reportedSequence);
 
     public void Step(in Message message, OutputBuffer outputs, Executor executor)
     {
@@ -39,6 +43,9 @@ internal sealed class CommitHost
 
         _machine.Step(message, outputs);
     }
+
+    /// <summary>Recovery has folded everything up to here.</summary>
+    public void StartAt(long sequence) => Volatile.Write(ref _reportedSequence, sequence);
 
     /// <summary>Somebody waits in the commit order for a PACT that has not ended (W4); on the commit machine's executor.</summary>
     public bool HasWaitersBehind(TransactionId tid, BatchId bid) => _machine.HasWaitersBehind(tid, bid);
@@ -109,6 +116,7 @@ internal sealed class CommitHost
         if (written.Record is not null)
         {
             _worker.Checkpoints.OnDurable(written.Record, written.Sequence);
+            Volatile.Write(ref _reportedSequence, written.Sequence);
         }
     }
 
