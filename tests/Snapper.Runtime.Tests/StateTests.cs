@@ -122,7 +122,7 @@ public sealed class StateTests
         await using var rig = await Rig.Start(new() { Executors = 1, Coordinators = 2, IdleActorTimeout = TimeSpan.FromSeconds(1) });
         rig.Log.Hold();
         var act = rig.Act("a", Step.Add(), Step.Get());
-        await Rig.Until(() => rig.Log.Held == 1, "the record is at the log");
+        await Rig.Until(() => rig.Log.Held > 0 && rig.Host.Worker.Log.LastSequence == 1, "the record is at the log");
         await Sweep(rig, 3);
         Assert.True(await IsResident(rig, "a"), "its change is not durable: the store does not have it");
         rig.Log.Release();

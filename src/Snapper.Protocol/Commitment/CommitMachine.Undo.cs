@@ -206,7 +206,7 @@ public sealed partial class CommitMachine
         undo.Again.Sort(static (left, right) => left.Tid.CompareTo(right.Tid));
         foreach (var ticket in undo.Again)
         {
-            ref var message = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact);
+            ref var message = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator);
             message.Tid = ticket.Tid;
             message.Body = ticket;
             ticket.Tid = TransactionId.None;

@@ -31,6 +31,9 @@ public sealed partial class CommitMachine
     /// <summary>The highest final batch: everything up to it is in the log's queue or empty.</summary>
     public BatchId Final => _final;
 
+    /// <summary>The batch that the last completion completed; null: none. For whoever measures phases.</summary>
+    public Batch? LastCompleted { get; private set; }
+
     /// <summary>Batches that are not final, in order.</summary>
     public IReadOnlyList<Batch> Open => _open;
 
@@ -125,10 +128,6 @@ public sealed partial class CommitMachine
     public void Queued(object item, long ticket)
     {
         _unflushed.Enqueue(new Pending(item, ticket));
-        if (item is Batch)
-        {
-            _unflushedBatches++;
-        }
     }
 
     private void OnBatchFormed(Batch batch)
@@ -153,8 +152,10 @@ public sealed partial class CommitMachine
     {
         var batch = Find(message.Bid);
         batch.CompleteSlot(message.Count, message.Value, (Change?)message.Body);
+        LastCompleted = null;
         if (batch.IsComplete)
         {
+            LastCompleted = batch;
             FinalizeBatches(outputs);
         }
     }
@@ -192,6 +193,7 @@ public sealed partial class CommitMachine
             if (!IsEmpty(batch))
             {
                 outputs.Add(OutputKind.Append).Body = batch;
+                _unflushedBatches++; // here, not when the shell has queued it: this step reports it already
             }
         }
 

@@ -25,12 +25,13 @@ public static class RootEnding
 {
     /// <summary>Ends a PACT.</summary>
     /// <param name="ticket">The PACT, numbered.</param>
+    /// <param name="marked">The attempt was numbered as one that holds its turns; the ticket's mark may have changed since.</param>
     /// <param name="succeeded">The root has returned and all calls under it are joined.</param>
     /// <param name="calls">Calls made, by index of <see cref="PactTicket.Declared"/>; no more will be made.</param>
     /// <param name="outputs">Receives the messages.</param>
-    public static PactEnd EndPact(PactTicket ticket, bool succeeded, ReadOnlySpan<int> calls, OutputBuffer outputs)
+    public static PactEnd EndPact(PactTicket ticket, bool marked, bool succeeded, ReadOnlySpan<int> calls, OutputBuffer outputs)
     {
-        if (!succeeded && !ticket.Marked && ATurnMayHavePassed(ticket, calls))
+        if (!succeeded && !marked && ATurnMayHavePassed(ticket, calls))
         {
             outputs.ToCommit(MessageKind.PactFailed, ticket.Tid, ticket.Bid);
             return PactEnd.RunAgain;
@@ -41,7 +42,7 @@ public static class RootEnding
         for (var i = 0; i < calls.Length; i++)
         {
             var access = ticket.Declared[i];
-            if (!succeeded || ticket.Marked || calls[i] < access.Calls || access.Actor.Equals(ticket.Root))
+            if (!succeeded || marked || calls[i] < access.Calls || access.Actor.Equals(ticket.Root))
             {
                 ref var message = ref outputs.ToActor(MessageKind.Ended, access.Actor, ticket.Tid, ticket.Bid);
                 message.Flag = succeeded;

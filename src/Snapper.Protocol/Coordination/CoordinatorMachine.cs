@@ -224,6 +224,14 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
             return; // parked: an idle ring burns no CPU
         }
 
+        if (_waiting.Count > 0 && _undurable >= options.OpenBatches)
+        {
+            // The log is behind, for everybody: the token would run round the ring without forming a batch, and where all
+            // coordinators share an executor nothing else would run there, the news of the log included. LogProgress
+            // comes here too; then this batch is formed and the token goes on.
+            return;
+        }
+
         if (_waiting.Count > 0)
         {
             _token.WantedBy |= 1UL << Index; // it comes round again

@@ -38,6 +38,9 @@ public sealed class PactTicket
     /// <summary>Batch of the current attempt.</summary>
     public BatchId Bid { get; set; }
 
+    /// <summary>The coordinator that gives its numbers, also after an undo; withdrawing goes there too.</summary>
+    public int Coordinator { get; init; }
+
     /// <summary>Attempts numbered so far.</summary>
     public int Attempts { get; set; }
 

@@ -39,9 +39,8 @@ public sealed class LockTable
     /// <param name="visit">The ACT's stay on the actor.</param>
     /// <param name="mode">Shared or exclusive; a stronger mode than the held one is an upgrade.</param>
     /// <param name="call">Named in the later grant or refusal.</param>
-    /// <param name="frozen">Grant nothing now (an undo is going on); dying is still possible.</param>
     /// <param name="blockers">Those it waits for, or the one that kills it; filled only when not granted.</param>
-    public LockAnswer Ask(ActVisit visit, LockMode mode, IActorCall call, bool frozen, List<TransactionId> blockers)
+    public LockAnswer Ask(ActVisit visit, LockMode mode, IActorCall call, List<TransactionId> blockers)
     {
         blockers.Clear();
         if (visit.Held >= mode)
@@ -83,7 +82,7 @@ public sealed class LockTable
             }
         }
 
-        if (blockers.Count == 0 && !frozen)
+        if (blockers.Count == 0)
         {
             Hold(visit, mode);
             return LockAnswer.Granted;

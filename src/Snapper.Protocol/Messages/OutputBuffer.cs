@@ -22,7 +22,7 @@ public enum OutputKind : byte
     /// <summary>Run the user code of a call (Message.Body). Comes last of a step's outputs for one actor.</summary>
     Invoke,
 
-    /// <summary>Run the root call of a PACT (Message.Body: its ticket; Tid, Bid).</summary>
+    /// <summary>Run the root call of a PACT (Message.Body: its ticket; Tid, Bid; Flag: marked).</summary>
     InvokeRoot,
 
     /// <summary>A call is refused: its transaction is doomed (Message.Body: the call; Reason).</summary>

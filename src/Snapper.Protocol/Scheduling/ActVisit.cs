@@ -4,8 +4,11 @@ using Snapper.Protocol.Locking;
 namespace Snapper.Protocol.Scheduling;
 
 /// <summary>An ACT's stay on one actor: its place between batches (H1, H2) and its lock.</summary>
-public sealed class ActVisit(TransactionId tid, TransactionId age, BatchId ahead) : Visit(tid)
+public sealed class ActVisit(TransactionId tid, TransactionId age, BatchId ahead, IActorCall first) : Visit(tid)
 {
+    /// <summary>The call that brought it here; it knows the transaction's ceil.</summary>
+    public IActorCall First { get; } = first;
+
     /// <summary>Age for wait-die (W1).</summary>
     public TransactionId Age { get; } = age;
 

@@ -18,7 +18,7 @@ public sealed partial class ActorMachine
     {
         var visit = (ActVisit)Demand(call);
         _locks ??= new LockTable();
-        var answer = _locks.Ask(visit, mode, call, _frozen, _blockers);
+        var answer = _locks.Ask(visit, mode, call, _blockers);
         switch (answer)
         {
             case LockAnswer.Waiting:
@@ -62,12 +62,31 @@ public sealed partial class ActorMachine
         return false;
     }
 
-    /// <summary>H1: the first visit takes a place at the tail; later visits use the same one.</summary>
+    /// <summary>
+    /// H1: the first visit takes a place, later visits use the same one: at the tail, or, when a batch stands behind the ACT
+    /// elsewhere already, ahead of that batch's entries here if none of them has begun.
+    /// </summary>
     private ActVisit TakePlace(IActorCall call, OutputBuffer outputs)
     {
         var ahead = _lastPlaced > _final ? _lastPlaced : BatchId.None;
-        var visit = new ActVisit(call.Tid, call.Age, ahead) { Started = _cursor == _visits.Count && !_frozen };
+        var behind = BatchId.None;
+        if (call.Ceil != BatchId.None && ahead >= call.Ceil && FindPlaceBelow(call.Ceil) is var at and >= 0)
+        {
+            // At the tail floor would meet ceil and the ACT would die (H5). What has not begun here can wait behind it, as
+            // it does elsewhere: H1 asks only that what is ahead has executed and what is behind starts afterwards.
+            behind = _visits[at].Batch.Bid;
+            ahead = at > 0 ? _visits[at - 1].Batch.Bid : BatchId.None;
+            _visits[at].Started = false;
+        }
+
+        var isFree = behind == BatchId.None ? _cursor == _visits.Count : _cursor < _visits.Count && _visits[_cursor].Batch.Bid >= behind;
+        var visit = new ActVisit(call.Tid, call.Age, ahead, call) { Started = isFree && !_frozen };
         (_acts ??= []).Add(visit);
+        if (behind != BatchId.None)
+        {
+            NoteBehind(visit, behind, outputs);
+        }
+
         if (ahead != BatchId.None)
         {
             outputs.ToCommit(MessageKind.ActVisited, call.Tid, ahead).Actor = Key;
@@ -82,6 +101,23 @@ public sealed partial class ActorMachine
         }
 
         return visit;
+    }
+
+    /// <summary>Index of the first entry at or above a batch if neither it nor anything after it has begun; -1: something has.</summary>
+    private int FindPlaceBelow(BatchId ceil)
+    {
+        var at = _visits.Count;
+        while (at > 0 && _visits[at - 1].Batch.Bid >= ceil)
+        {
+            at--;
+            var visit = _visits[at];
+            if (visit.Touched || visit.IsOver || visit.IsRootStarted)
+            {
+                return -1;
+            }
+        }
+
+        return at < _visits.Count ? at : -1;
     }
 
     private void OnActCollect(TransactionId tid, bool committed, OutputBuffer outputs)
@@ -113,11 +149,8 @@ public sealed partial class ActorMachine
         }
 
         RemoveAct(visit, committed, AbortReason.Conflict, outputs);
-        if (_frozen)
-        {
-            return;
-        }
 
+        // Also in the middle of an undo: holding a lock starts nothing, and whoever reads now is a victim if more is put back.
         _locks?.GrantNext(outputs);
         Advance(outputs);
     }
@@ -219,6 +252,11 @@ public sealed partial class ActorMachine
         }
 
         visit.Behind = bid;
+        if (visit.First.Ceil == BatchId.None || bid < visit.First.Ceil)
+        {
+            visit.First.Ceil = bid;
+        }
+
         outputs.ToCommit(MessageKind.ActOvertaken, visit.Tid, bid).Actor = Key;
     }
 

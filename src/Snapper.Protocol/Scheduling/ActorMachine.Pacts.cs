@@ -13,15 +13,11 @@ public sealed partial class ActorMachine
     private int _cursor;
     private BatchId _lastPlaced;
 
-    // Sub-batches whose predecessor has not arrived, and messages about tids that are not known yet (A2).
-    private List<SubBatch>? _parked;
-    private List<EarlyMessage>? _early;
-    private List<TransactionId>? _removedEarly;
-
     private void OnSubBatch(SubBatch subBatch, OutputBuffer outputs)
     {
         // A sub-batch can overtake its predecessor when two coordinators form them: arrival order is not the order.
-        if (IsMissing(subBatch.Previous))
+        // What is final has executed here, even if this actor has left memory since.
+        if (subBatch.Previous > _lastPlaced && subBatch.Previous > _final)
         {
             (_parked ??= []).Add(subBatch);
             NoteBehind(subBatch.Bid, outputs);
@@ -35,29 +31,6 @@ public sealed partial class ActorMachine
         }
 
         Advance(outputs);
-    }
-
-    /// <summary>A batch that is final has executed here, also when the actor has left memory since and knows nothing of it.</summary>
-    private bool IsMissing(BatchId previous) => previous > _lastPlaced && previous > _final;
-
-    private SubBatch? TakeParked()
-    {
-        for (var i = 0; i < _parked!.Count; i++)
-        {
-            var candidate = _parked[i];
-            if (!IsMissing(candidate.Previous))
-            {
-                _parked.RemoveAt(i);
-                if (_parked.Count == 0)
-                {
-                    _parked = null;
-                }
-
-                return candidate;
-            }
-        }
-
-        return null;
     }
 
     private void Place(SubBatch subBatch, OutputBuffer outputs)
@@ -82,31 +55,12 @@ public sealed partial class ActorMachine
             _visits.Add(visit);
         }
 
+        ForgetRemovedEarly(subBatch.Bid);
+
         NoteBehind(subBatch.Bid, outputs);
         if (_early is not null)
         {
             DeliverEarly(outputs);
-        }
-    }
-
-    private void DeliverEarly(OutputBuffer outputs)
-    {
-        var early = _early!;
-        _early = null;
-        foreach (var message in early)
-        {
-            if (message.Bid > _lastPlaced)
-            {
-                (_early ??= []).Add(message);
-            }
-            else if (message.Call is not null)
-            {
-                OnCall(message.Call, outputs);
-            }
-            else
-            {
-                OnEnded(message.Tid, message.Bid, message.Committed, message.Count, outputs);
-            }
         }
     }
 
@@ -234,10 +188,12 @@ public sealed partial class ActorMachine
     {
         if (visit.Ticket is not null && !visit.Removed && !visit.Ended)
         {
+            visit.IsRootStarted = true;
             ref var message = ref outputs.Add(OutputKind.InvokeRoot);
             message.Body = visit.Ticket;
             message.Tid = visit.Tid;
             message.Bid = visit.Batch.Bid;
+            message.Flag = visit.Marked;
         }
 
         if (visit.WaitingCalls > 0 && visit.NextWaiting() is { } call)
@@ -370,6 +326,4 @@ public sealed partial class ActorMachine
         _visits.RemoveRange(0, visits);
         _cursor -= visits;
     }
-
-    private readonly record struct EarlyMessage(TransactionId Tid, BatchId Bid, bool Committed, int Count, IActorCall? Call);
 }

@@ -58,6 +58,7 @@ public sealed partial class ActorMachine
             Restore(restoreAt, ref victims);
         }
 
+        _locks?.GrantNext(outputs);
         RecountVersions();
         ref var message = ref outputs.ToCommit(MessageKind.UndoAcknowledged, TransactionId.None, BatchId.None);
         message.Actor = Key;
@@ -83,7 +84,6 @@ public sealed partial class ActorMachine
             }
         }
 
-        _locks?.GrantNext(outputs);
         Advance(outputs);
     }
 

@@ -94,6 +94,9 @@ public sealed partial class ActorMachine
         return _state;
     }
 
+    /// <summary>The state as it is, for the shell's own use: to weigh it, or to hand it over with a lock.</summary>
+    public object? Peek() => _state;
+
     /// <summary>Replaces the state. An ACT must hold the exclusive lock.</summary>
     public void Write(IActorCall call, object state)
     {
@@ -105,6 +108,20 @@ public sealed partial class ActorMachine
 
         visit.NoteWrite(_state);
         _state = state;
+    }
+
+    /// <summary>As <see cref="Write"/>, for the shell's own use.</summary>
+    /// <returns>False: the stay is over; nothing was written.</returns>
+    public bool TryWrite(IActorCall call, object state)
+    {
+        if (call.Visit is not { IsOver: false } visit)
+        {
+            return false;
+        }
+
+        visit.NoteWrite(_state);
+        _state = state;
+        return true;
     }
 
     /// <summary>True when somebody waits behind the transaction here: for its turn, its lock or its place (W4).</summary>

@@ -17,6 +17,12 @@ public interface IActorCall
     /// <summary>False once the attempt can no longer commit: late calls are then refused (W3, A8).</summary>
     bool IsAlive { get; }
 
+    /// <summary>
+    /// ceil(T) as far as it is known: the lowest batch behind one of the transaction's places; none: nothing is behind it.
+    /// Machines lower it when a batch arrives behind a place (H5); a call carries it to the next actor.
+    /// </summary>
+    BatchId Ceil { get; set; }
+
     /// <summary>The call whose method made this one; null for a root.</summary>
     IActorCall? Caller { get; }
 

@@ -26,6 +26,9 @@ public sealed class PactVisit(in SubBatchEntry entry, PlacedBatch batch) : Visit
     /// <summary>Its turn has begun.</summary>
     public bool Started { get; set; }
 
+    /// <summary>Its root call was started.</summary>
+    public bool IsRootStarted { get; set; }
+
     /// <summary>It was removed by an undo (A5): it has no effects and no outcome.</summary>
     public bool Removed { get; set; }
 

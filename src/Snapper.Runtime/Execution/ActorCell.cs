@@ -22,9 +22,9 @@ internal sealed class ActorCell(ActorKey key, ActorType type, Executor executor)
     /// <summary>Why its stored state cannot be used; null: it can. Transactions that touch it abort and name this.</summary>
     public string? Broken { get; set; }
 
+    /// <summary>Number of the newest record when it was first found idle; its last change is in one of those.</summary>
+    public long SequenceWhenIdle { get; set; }
+
     /// <summary>Sweeps since it was last used.</summary>
     public int IdleSweeps { get; set; }
-
-    /// <summary>Number of the last record that was queued when it was found idle: it has no change above it.</summary>
-    public long IdleMark { get; set; }
 }

@@ -18,6 +18,7 @@ internal sealed class Attempt
     private volatile bool _wrote;
     private bool _sealed;
     private int _waiting;
+    private long _ceil;
 
     public Attempt(Request request, TransactionId tid, BatchId bid, TransactionId age, Executor rootExecutor, DateTimeOffset startedAt)
     {
@@ -57,8 +58,11 @@ internal sealed class Attempt
     /// <summary>The root has told the others how it ended; nothing may end it twice. Only the root's executor uses it.</summary>
     public bool RootEnded { get; set; }
 
-    /// <summary>An undo has removed it: what it decided by itself meanwhile was decided on undone state (A4, H7).</summary>
-    public bool Undone { get; set; }
+    /// <summary>The commit machine waits for the names of its actors, to undo it there (A5). Only the root's executor uses it.</summary>
+    public bool RemovedByUndo { get; set; }
+
+    /// <summary>It was numbered as one that holds its turns (A1). The ticket's own mark may change under a running attempt.</summary>
+    public bool Marked { get; init; }
 
     /// <summary>Size checks at every write and turn: set for attempts that run again after an undo.</summary>
     public bool Careful { get; init; }
@@ -83,6 +87,13 @@ internal sealed class Attempt
 
     /// <summary>Branches that wait for a turn, a lock or a load; while there is one, the attempt is not to blame (W4).</summary>
     public int WaitingBranches => Volatile.Read(ref _waiting);
+
+    /// <summary>The lowest batch known to stand behind it anywhere (H5); a hint, so that two executors may set it at once.</summary>
+    public BatchId Ceil
+    {
+        get => new(Volatile.Read(ref _ceil));
+        set => Volatile.Write(ref _ceil, value.Value);
+    }
 
     public void NoteWrite() => _wrote = true;
 
@@ -120,6 +131,15 @@ internal sealed class Attempt
             Doom = why;
             _alive = false;
             return true;
+        }
+    }
+
+    /// <summary>Replaces the reason of an attempt that is dead and whose outcome nobody has queued.</summary>
+    public void Overrule(AbortInfo why)
+    {
+        lock (_lock)
+        {
+            Doom = why;
         }
     }
 

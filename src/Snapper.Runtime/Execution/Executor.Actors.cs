@@ -22,6 +22,29 @@ internal sealed partial class Executor
 
     public ActorCell? FindCell(ActorKey key) => _cells.GetValueOrDefault(key);
 
+    private static string? WrongName(string id)
+    {
+        if (id.Length is 0 or > 512)
+        {
+            return "an actor's id has 1 to 512 characters";
+        }
+
+        for (var i = 0; i < id.Length; i++)
+        {
+            if (char.IsControl(id[i]))
+            {
+                return "an actor's id has no control characters";
+            }
+
+            if (char.IsSurrogate(id[i]) && !(char.IsHighSurrogate(id[i]) && i + 1 < id.Length && char.IsLowSurrogate(id[++i])))
+            {
+                return "an actor's id is well-formed Unicode";
+            }
+        }
+
+        return null;
+    }
+
     public LockAnswer AskLock(ActorCell cell, CallFrame frame, LockMode mode, out TransactionId blocker)
     {
         blocker = default;
@@ -39,6 +62,11 @@ internal sealed partial class Executor
     public Task StartCall<TInput, TResult>(CallFrame caller, string actorType, string actorId, ActorMethodKey method, TInput input)
     {
         var attempt = caller.Attempt;
+        if (WrongName(actorId) is { } wrong)
+        {
+            throw DoomCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} names a wrong actor: {wrong}.");
+        }
+
         var key = new ActorKey(actorType, actorId);
         if (Worker.FindType(actorType) is null)
         {
@@ -141,7 +169,7 @@ internal sealed partial class Executor
     public void FrameEnded(CallFrame frame)
     {
         var cell = frame.Cell!;
-        if (frame.Attempt.Careful && frame.Visit!.Wrote && WeighState(frame, cell) is { } tooLarge)
+        if (frame.Attempt.Careful && frame.Visit!.Wrote && WeighState(cell) is { } tooLarge)
         {
             Doom(frame.Attempt, new AbortInfo(AbortReason.Application, tooLarge, cell.Key));
             return;
@@ -160,7 +188,7 @@ internal sealed partial class Executor
         }
     }
 
-    private string? WeighState(CallFrame frame, ActorCell cell) => TryEncode(cell, Machine(cell).Read(frame)!, out _);
+    private string? WeighState(ActorCell cell) => TryEncode(cell, Machine(cell).Peek()!, out _);
 
     /// <summary>The state as bytes.</summary>
     /// <returns>Null, or why it cannot be kept.</returns>
@@ -232,14 +260,19 @@ internal sealed partial class Executor
             try
             {
                 var stored = await load.ConfigureAwait(false);
-                Post(new WorkItem { Kind = WorkKind.Loaded, Extra = new Loading(cell, stored) });
+                Post(new WorkItem { Kind = WorkKind.Loaded, Extra = new Loading(cell, stored, null) });
                 return;
             }
             catch (OperationCanceledException) when (Worker.Stopping.IsCancellationRequested)
             {
                 return;
             }
-            catch (Exception exception) when (exception is not CorruptLogException)
+            catch (CorruptLogException exception)
+            {
+                Post(new WorkItem { Kind = WorkKind.Loaded, Extra = new Loading(cell, null, exception.Message) });
+                return;
+            }
+            catch (Exception exception)
             {
                 // The store cannot be reached: those who wait for the actor wait on, until their own deadlines.
                 Worker.NoteLoadFailure(cell.Key, exception);
@@ -252,6 +285,12 @@ internal sealed partial class Executor
     private void OnLoaded(Loading loading)
     {
         Activate(loading.Cell, loading.Stored);
+        if (loading.Unreadable is { } why)
+        {
+            loading.Cell.Broken = $"The stored state of {loading.Cell.Key} is damaged: {why}";
+            Worker.NoteBrokenState(loading.Cell.Key, loading.Cell.Broken);
+        }
+
         var pending = loading.Cell.Pending;
         loading.Cell.Pending = null;
         if (pending is not null)
@@ -297,5 +336,5 @@ internal sealed partial class Executor
         return null;
     }
 
-    private sealed record Loading(ActorCell Cell, StoredState? Stored);
+    private sealed record Loading(ActorCell Cell, StoredState? Stored, string? Unreadable);
 }

@@ -12,7 +12,7 @@ internal sealed partial class Executor
     // Attempts whose root is here, oldest first (W4).
     private readonly LinkedList<Attempt> _runningAttempts = new();
 
-    private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid, ActorCell cell)
+    private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid, bool marked, ActorCell cell)
     {
         if (ticket.Tid != tid)
         {
@@ -20,7 +20,7 @@ internal sealed partial class Executor
         }
 
         var request = (Request)ticket.Request;
-        var attempt = Begin(request, tid, bid, age: tid);
+        var attempt = Begin(request, tid, bid, age: tid, marked);
         attempt.CountCall(cell.Key);
         var frame = request.Method.CreateRoot(attempt, cell, request.Input);
         attempt.Root = frame;
@@ -46,7 +46,7 @@ internal sealed partial class Executor
             request.Age = tid;
         }
 
-        var attempt = Begin(request, tid, BatchId.None, request.Age);
+        var attempt = Begin(request, tid, BatchId.None, request.Age, marked: false);
         Worker.Acts[tid.Value] = attempt;
         attempt.TryAddParticipant(request.Asked.Actor);
         var cell = GetCell(request.Asked.Actor);
@@ -66,11 +66,12 @@ internal sealed partial class Executor
         EnterRoot(cell, frame);
     }
 
-    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age)
+    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age, bool marked)
     {
         var attempt = new Attempt(request, tid, bid, age, this, Worker.Time.GetUtcNow())
         {
             Careful = request.Attempts > 0,
+            Marked = marked,
             BeganAt = Worker.Time.GetTimestamp(),
         };
         request.Attempt = attempt;
@@ -131,7 +132,7 @@ internal sealed partial class Executor
         request.Phase = RequestPhase.Ended;
         if (attempt.IsPact)
         {
-            RootEnding.EndPact(request.Ticket!, succeeded: true, attempt.Calls, _outputs);
+            RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: true, attempt.Calls, _outputs);
         }
         else
         {
@@ -147,7 +148,7 @@ internal sealed partial class Executor
         {
             EndDoomedPact(attempt);
         }
-        else
+        else if (Worker.Acts.ContainsKey(attempt.Tid.Value)) // else it was overruled before this was read
         {
             EndDoomedAct(attempt);
         }
@@ -165,7 +166,7 @@ internal sealed partial class Executor
         var doom = attempt.Doom!;
         request.Abort = doom;
         request.Phase = RequestPhase.Ended;
-        var end = RootEnding.EndPact(request.Ticket!, succeeded: false, attempt.Calls, _outputs);
+        var end = RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: false, attempt.Calls, _outputs);
         if (end == PactEnd.RunAgain && doom.Reason == AbortReason.Application && !request.Method.Marked && Worker.Options.MarkMethodsThatFail)
         {
             request.Method.Marked = true; // A1: from then on in this process
@@ -195,7 +196,7 @@ internal sealed partial class Executor
         var request = attempt.Request;
         var doom = attempt.Doom!;
         var participants = attempt.TakeParticipants();
-        var ownOutcome = !attempt.RootEnded && doom.Reason == AbortReason.Application && !attempt.Undone;
+        var ownOutcome = !attempt.RootEnded && doom.Reason == AbortReason.Application;
         End(attempt);
         if (ownOutcome)
         {
@@ -208,8 +209,12 @@ internal sealed partial class Executor
             return;
         }
 
-        Worker.Acts.TryRemove(attempt.Tid.Value, out _);
-        if (doom.Reason == AbortReason.Undone)
+        if (!Worker.Acts.TryRemove(attempt.Tid.Value, out _))
+        {
+            return; // queued, or ended by another message about it
+        }
+
+        if (attempt.RemovedByUndo)
         {
             // The undo removes it at its actors, and waits for this.
             Worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid, Body = participants });
@@ -220,7 +225,7 @@ internal sealed partial class Executor
             Dispatch(null);
         }
 
-        var repeat = (AbortReasons.IsRepeated(doom.Reason) || attempt.Undone) && !request.Expired;
+        var repeat = AbortReasons.IsRepeated(doom.Reason) && !request.Expired;
         Worker.NoteAbort(attempt, doom, repeat);
         if (repeat)
         {
@@ -229,7 +234,7 @@ internal sealed partial class Executor
         }
         else
         {
-            request.Abort = doom.Reason == AbortReason.Undone || attempt.Undone ? Worker.DeadlinePassed() : doom;
+            request.Abort = doom.Reason == AbortReason.Undone ? Worker.DeadlinePassed() : doom;
             Worker.Relay.Answer(request, request.Envelope(Door.Outcome.Aborted));
         }
     }
@@ -271,35 +276,31 @@ internal sealed partial class Executor
                 Ceil: message.Bid.Value);
         }
 
-        if (attempt.TryDoom(why, evenSealed: true))
+        if (attempt.TryDoom(why, evenSealed: true) || TryOverrule(attempt, why))
         {
+            attempt.RemovedByUndo = message.Kind == MessageKind.Removed;
             EndDoomedAct(attempt);
         }
         else if (message.Kind == MessageKind.Removed)
         {
-            AcknowledgeRemoval(attempt);
+            // It died by itself: its own end releases its actors; what the undo has put back is not put back twice (A5).
+            Worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid });
         }
     }
 
-    /// <summary>An ACT that died by itself is removed by an undo at the same time: the undo still waits for its actors' names.</summary>
-    private void AcknowledgeRemoval(Attempt attempt)
+    /// <summary>
+    /// An application abort waits for H3 with its locks and places (H7), so that it can close a ring (H5) or rest on undone
+    /// state (A5) like a commit. Then it is no outcome: the commit machine will not queue it, and it runs again.
+    /// </summary>
+    private bool TryOverrule(Attempt attempt, AbortInfo why)
     {
-        // Its own end releases its actors; what the undo has put back is not put back twice (A5). An application abort
-        // waits for H3, though, and was decided on undone state: it is run again.
-        attempt.Undone = true;
-        var undecided = attempt.RootEnded && Worker.Acts.TryRemove(attempt.Tid.Value, out _);
-        Worker.SendToCommit(new Message
+        if (attempt.Doom!.Reason != AbortReason.Application || !Worker.Acts.ContainsKey(attempt.Tid.Value))
         {
-            Kind = MessageKind.ActPoisoned,
-            Tid = attempt.Tid,
-            Body = undecided ? attempt.TakeParticipants() : null,
-        });
-        if (undecided)
-        {
-            attempt.Request.Phase = RequestPhase.Waiting;
-            attempt.Request.Abort = null;
-            Worker.Relay.Repeat(attempt.Request, this);
+            return false;
         }
+
+        attempt.Overrule(why);
+        return true;
     }
 
     private void OnDeadline(Request request, AbortReason reason)

@@ -15,18 +15,19 @@ internal sealed partial class Executor
             cell.Machine?.ForgetFinal(Worker.Final);
             if (cell.Machine is not { IsIdle: true })
             {
-                cell.IdleSweeps = 0;
+                cell.IdleSweeps = 0; // its batch may become final, and its record be queued, without a message to it
                 continue;
             }
 
-            // What is final is queued, not durable: the checkpointer learns of it only when it is, and calls the actor folded
-            // until then. So its last change must have been reported, too.
-            if (++cell.IdleSweeps == 1)
+            if (cell.IdleSweeps++ == 0)
             {
-                cell.IdleMark = Worker.Log.LastSequence;
+                cell.SequenceWhenIdle = Worker.Log.LastSequence;
             }
 
-            if (cell.IdleSweeps > sweeps && Worker.Commits.ReportedSequence >= cell.IdleMark && Worker.Checkpoints.IsFolded(key))
+            // Folded is what the checkpointer was told of: all records that may hold a change of this actor.
+            if (cell.IdleSweeps > sweeps
+                && Worker.Commits.ToldSequence >= cell.SequenceWhenIdle
+                && Worker.Checkpoints.IsFolded(key))
             {
                 (leaving ??= []).Add(key);
             }

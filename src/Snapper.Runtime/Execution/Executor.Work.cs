@@ -35,7 +35,7 @@ internal sealed partial class Executor
                 ((CallFrame)item.Message.Body!).Run();
                 break;
             case WorkKind.InvokeRoot:
-                StartPact((PactTicket)item.Message.Body!, item.Message.Tid, item.Message.Bid, (ActorCell)item.Extra!);
+                StartPact((PactTicket)item.Message.Body!, item.Message.Tid, item.Message.Bid, item.Message.Flag, (ActorCell)item.Extra!);
                 break;
             case WorkKind.Returned:
                 ((CallFrame)item.Message.Body!).Returned();

@@ -93,6 +93,11 @@ internal sealed partial class Executor
             return;
         }
 
+        PostOutside(item);
+    }
+
+    private void PostOutside(in WorkItem item)
+    {
         lock (_inboxLock)
         {
             _inbox.Enqueue(item);
@@ -104,8 +109,8 @@ internal sealed partial class Executor
 
     public void PostContinuation(CallFrame frame, SendOrPostCallback callback, object? state)
     {
-        var item = new WorkItem { Kind = WorkKind.Continue, Extra = new Continuation(frame, callback, state) };
-        Post(item);
+        // Always behind what has come from outside: code that only yields would keep the executor to itself otherwise.
+        PostOutside(new WorkItem { Kind = WorkKind.Continue, Extra = new Continuation(frame, callback, state) });
     }
 
     public void PostReturned(CallFrame frame)

@@ -19,7 +19,7 @@ internal sealed class CommitHost
     private readonly CommitMachine _machine;
     private readonly Queue<Written> _written = new();
     private readonly BatchTraces _traces;
-    private long _reportedSequence;
+    private long _toldSequence;
 
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
     {
@@ -30,8 +30,11 @@ internal sealed class CommitHost
 
     public long Undos => _machine.Undos;
 
-    /// <summary>Number of the last record of which the checkpointer knows; from any thread.</summary>
-    public long ReportedSequence => Volatile.Read(ref _reportedSequence);
+    /// <summary>Number of the newest record that the checkpointer knows, or that recovery has folded; from any thread.</summary>
+    public long ToldSequence => Volatile.Read(ref _toldSequence);
+
+    /// <summary>Recovery has folded everything up to here.</summary>
+    public void StartAt(long sequence) => Volatile.Write(ref _toldSequence, sequence);
 
     public void Step(in Message message, OutputBuffer outputs, Executor executor)
     {
@@ -42,10 +45,11 @@ internal sealed class CommitHost
         }
 
         _machine.Step(message, outputs);
+        if (message.Kind == MessageKind.SubBatchCompleted && _machine.LastCompleted is { } completed)
+        {
+            _traces.Completed(completed, _worker.Time);
+        }
     }
-
-    /// <summary>Recovery has folded everything up to here.</summary>
-    public void StartAt(long sequence) => Volatile.Write(ref _reportedSequence, sequence);
 
     /// <summary>Somebody waits in the commit order for a PACT that has not ended (W4); on the commit machine's executor.</summary>
     public bool HasWaitersBehind(TransactionId tid, BatchId bid) => _machine.HasWaitersBehind(tid, bid);
@@ -93,6 +97,13 @@ internal sealed class CommitHost
     public void Reply(object item)
     {
         var written = _written.Dequeue();
+        if (written.Record is not null)
+        {
+            // Before the answers: whoever reads after an answer finds at least this state.
+            _worker.Checkpoints.OnDurable(written.Record, written.Sequence);
+            Volatile.Write(ref _toldSequence, written.Sequence);
+        }
+
         if (item is Batch batch)
         {
             _traces.Committed(batch, _worker.Time);
@@ -111,12 +122,6 @@ internal sealed class CommitHost
             var act = (ActOutcome)item;
             var request = (Request)act.Request;
             _worker.Relay.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
-        }
-
-        if (written.Record is not null)
-        {
-            _worker.Checkpoints.OnDurable(written.Record, written.Sequence);
-            Volatile.Write(ref _reportedSequence, written.Sequence);
         }
     }
 

@@ -16,14 +16,16 @@ internal sealed partial class Worker : ILogObserver
     private readonly WorkerParts _parts;
     private readonly long _olderOutcomesUntil;
     private volatile string? _unavailable = "The worker is starting.";
-    private volatile string? _logOutage;
+    private volatile string? _writeOutage;
+    private volatile string? _probeOutage;
     private Exception? _failure;
     private volatile bool _isOver;
 
     /// <summary>Why requests are refused; null: they are not.</summary>
-    public string? Unavailability => _unavailable ?? _logOutage;
+    public string? Unavailability => _unavailable ?? LogOutage;
 
-    public string? LogOutage => _logOutage;
+    /// <summary>Why the log cannot be used now, as the writer or the probe found last; null: it can.</summary>
+    public string? LogOutage => _writeOutage ?? _probeOutage;
 
     /// <summary>The broken invariant, or the lost log, that stopped the worker; null: none.</summary>
     public Exception? Failure => Volatile.Read(ref _failure);
@@ -72,17 +74,40 @@ internal sealed partial class Worker : ILogObserver
 
     void ILogObserver.Unavailable(string detail)
     {
-        _logOutage = "The log cannot be written: " + detail;
+        _writeOutage = "The log cannot be written: " + detail;
         RuntimeLog.LogUnavailable(Logger, detail);
     }
 
     void ILogObserver.Available()
     {
-        _logOutage = null;
+        _writeOutage = null;
         RuntimeLog.LogAvailable(Logger);
     }
 
-    void ILogObserver.Lost(AppendStatus status, string detail) =>
+    void ILogObserver.Lost(AppendStatus status, string detail) => NoteLost(status, detail);
+
+    /// <summary>The probe got no good answer.</summary>
+    public void NoteUnreachable(string detail)
+    {
+        if (_probeOutage is null)
+        {
+            RuntimeLog.LogUnavailable(Logger, detail);
+        }
+
+        _probeOutage = "The log cannot be reached: " + detail;
+    }
+
+    /// <summary>The probe was answered.</summary>
+    public void NoteReachable()
+    {
+        if (_probeOutage is not null)
+        {
+            _probeOutage = null;
+            RuntimeLog.LogAvailable(Logger);
+        }
+    }
+
+    public void NoteLost(AppendStatus status, string detail) =>
         Fail(new LogLostFailure($"The log is lost to this worker ({status}): {detail}"));
 
     public void NoteLoadFailure(ActorKey actor, Exception exception) => RuntimeLog.LoadFailed(Logger, exception, actor.ToString());

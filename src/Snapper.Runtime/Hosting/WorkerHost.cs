@@ -19,7 +19,9 @@ public sealed class WorkerHost : IAsyncDisposable
     private readonly List<ThreadPump> _pumps = [];
     private readonly ITransactionLog _log;
     private readonly ITimer _maintenance;
+    private LogProbe? _probe;
     private int _stopped;
+    private int _watching;
 
     private WorkerHost(Worker worker, ITransactionLog log, LogOpening opening, RecoverySummary recovered, WorkerInspection inspection)
     {
@@ -56,6 +58,7 @@ public sealed class WorkerHost : IAsyncDisposable
     {
         var host = await Prepare(setup, cancellation).ConfigureAwait(false);
         host.StartThreads();
+        host._probe = new LogProbe(host._worker, host._log, host.Opening.Epoch);
         host._worker.Open();
         return host;
     }
@@ -72,6 +75,11 @@ public sealed class WorkerHost : IAsyncDisposable
         RuntimeLog.Draining(_worker.Logger, _worker.Options.Name, _worker.Relay.InFlight);
         await Drain().ConfigureAwait(false);
         await _maintenance.DisposeAsync().ConfigureAwait(false);
+        if (_probe is not null)
+        {
+            await _probe.DisposeAsync().ConfigureAwait(false);
+        }
+
         _worker.StopLoading();
         foreach (var pump in _pumps)
         {
@@ -170,6 +178,23 @@ public sealed class WorkerHost : IAsyncDisposable
 
     /// <summary>W5: an executor that is stuck in user code gets a new thread, and the transaction that holds it dies.</summary>
     private void Watch()
+    {
+        if (Interlocked.Exchange(ref _watching, 1) != 0)
+        {
+            return; // a timer that fell behind calls twice at once
+        }
+
+        try
+        {
+            WatchPumps();
+        }
+        finally
+        {
+            Volatile.Write(ref _watching, 0);
+        }
+    }
+
+    private void WatchPumps()
     {
         var disowned = 0;
         foreach (var pump in _pumps)

@@ -28,6 +28,18 @@ internal sealed class BatchTraces(int capacity)
         }
     }
 
+    /// <summary>All its actors have completed; the last call counts, for an undo may take completions back.</summary>
+    public void Completed(Batch batch, TimeProvider time)
+    {
+        lock (_lock)
+        {
+            if (_byBid.TryGetValue(batch.Bid.Value, out var trace))
+            {
+                trace.CompletedMs = time.GetElapsedTime(trace.At).TotalMilliseconds;
+            }
+        }
+    }
+
     public void Queued(Batch batch, TimeProvider time)
     {
         lock (_lock)
@@ -80,6 +92,8 @@ internal sealed class BatchTraces(int capacity)
 
         public long At { get; } = at;
 
+        public double? CompletedMs { get; set; }
+
         public double? QueuedMs { get; set; }
 
         public double? CommittedMs { get; set; }
@@ -98,7 +112,7 @@ internal sealed class BatchTraces(int capacity)
             }
 
             var state = CommittedMs is not null ? "committed" : QueuedMs is not null ? "queued" : waiting.Count == 0 ? "complete" : "executing";
-            return new BatchView(Batch, _previous, _transactions, _actors, state, formedAt, QueuedMs, QueuedMs, CommittedMs, waiting);
+            return new BatchView(Batch, _previous, _transactions, _actors, state, formedAt, CompletedMs, QueuedMs, CommittedMs, waiting);
         }
     }
 }

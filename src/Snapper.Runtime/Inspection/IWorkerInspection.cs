@@ -16,6 +16,7 @@ public interface IWorkerInspection
     IReadOnlyList<ActorTypeView> ActorTypes();
 
     /// <summary>Durable state of one actor; <see cref="ActorView.State"/> is null when it was never written. Null: unknown type.</summary>
+    /// <exception cref="StorageUnavailableException">The log or the state store cannot be reached now.</exception>
     Task<ActorView?> Actor(ActorKey actor, CancellationToken cancellation);
 
     /// <summary>The actor's local schedule now; null: unknown type. An actor that is not resident has an empty one.</summary>

@@ -13,6 +13,8 @@ namespace Snapper.Runtime.Inspection;
 /// <summary>The views of a running worker.</summary>
 internal sealed class WorkerInspection : IWorkerInspection
 {
+    private static readonly TimeSpan LongestDrain = TimeSpan.FromSeconds(10);
+
     private readonly Worker _worker;
     private readonly WorkerSetup _setup;
     private readonly LogOpening _opening;
@@ -65,7 +67,7 @@ internal sealed class WorkerInspection : IWorkerInspection
         [
             new HealthCheck("worker", _worker.Failure is null, _worker.Failure?.Message ?? "running"),
             new HealthCheck("log", _worker.LogOutage is null, _worker.LogOutage ?? _setup.Log.Kind),
-            new HealthCheck("door", unavailable is null, unavailable ?? "open"),
+            new HealthCheck("requests", unavailable is null, unavailable ?? "let in"),
             new HealthCheck("checkpoints", _worker.Checkpoints.Stopped is null, _worker.Checkpoints.LastError ?? "folding"),
         ];
     }
@@ -80,14 +82,7 @@ internal sealed class WorkerInspection : IWorkerInspection
             return null;
         }
 
-        // L5: committed state is shown only when it is durable; what is not folded yet is folded first.
-        await _worker.Log.Drain(cancellation).ConfigureAwait(false);
-        if (!_worker.Checkpoints.IsFolded(actor))
-        {
-            await _worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
-        }
-
-        var stored = await _worker.Store.Load(actor, cancellation).ConfigureAwait(false);
+        var stored = await Stored(actor, cancellation).ConfigureAwait(false);
         JsonElement? state = null;
         foreach (var field in stored?.Fields ?? [])
         {
@@ -100,6 +95,41 @@ internal sealed class WorkerInspection : IWorkerInspection
 
         var (resident, lastBatch) = await Residency(actor, cancellation).ConfigureAwait(false);
         return new ActorView(actor.Type, actor.Id, state, stored?.Version ?? 0, lastBatch, _worker.Options.Name, resident);
+    }
+
+    /// <summary>L5: committed state is shown only when it is durable; what is not folded yet is folded first.</summary>
+    private async Task<StoredState?> Stored(ActorKey actor, CancellationToken cancellation)
+    {
+        if (_worker.LogOutage is { } outage)
+        {
+            throw new StorageUnavailableException(outage);
+        }
+
+        try
+        {
+            // The log may become unreachable meanwhile; then it takes what is queued only when it is back.
+            var sequence = _worker.Log.LastSequence;
+            await _worker.Log.Drain(cancellation).WaitAsync(LongestDrain, cancellation).ConfigureAwait(false);
+            while (sequence >= _opening.NextSequence && _worker.Commits.ToldSequence < sequence && _worker.Failure is null)
+            {
+                await Settle(cancellation).ConfigureAwait(false); // durable, and the checkpointer is about to hear of it
+            }
+
+            if (!_worker.Checkpoints.IsFolded(actor))
+            {
+                await _worker.Checkpoints.FoldNow().WaitAsync(LongestDrain, cancellation).ConfigureAwait(false);
+                if (_worker.Checkpoints.LastError is { } error && !_worker.Checkpoints.IsFolded(actor))
+                {
+                    throw new StorageUnavailableException($"The newest state of {actor} cannot be folded now: {error}");
+                }
+            }
+
+            return await _worker.Store.Load(actor, cancellation).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            throw new StorageUnavailableException("The actor's state cannot be read now: " + exception.Message, exception);
+        }
     }
 
     public Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation)
@@ -137,6 +167,14 @@ internal sealed class WorkerInspection : IWorkerInspection
         }
 
         return entries;
+    }
+
+    /// <summary>Waits until the commit executor has handled what was there.</summary>
+    private Task Settle(CancellationToken cancellation)
+    {
+        var settled = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _worker.Executors[0].PostRun(settled.SetResult);
+        return settled.Task.WaitAsync(cancellation);
     }
 
     private Task<(bool Resident, long LastBatch)> Residency(ActorKey actor, CancellationToken cancellation)

@@ -5,6 +5,7 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Types;
+using Snapper.TransactionLog;
 
 namespace Snapper.Runtime.Requests;
 
@@ -77,10 +78,10 @@ internal sealed class Relay : ITransactionDoor
                 return running.Envelope(running.IsClosed || running.Phase == RequestPhase.Ended ? Outcome.InDoubt : Outcome.Running);
             }
 
-            return done.Envelope ?? await _worker.ReadOutcome(id, done.Sequence, cancellation).ConfigureAwait(false);
+            return done.Envelope ?? await ReadOutcome(id, default, done.Sequence, cancellation).ConfigureAwait(false);
         }
 
-        return await _worker.ReadOutcome(id, 0, cancellation).ConfigureAwait(false);
+        return await ReadOutcome(id, default, 0, cancellation).ConfigureAwait(false);
     }
 
     /// <summary>A PACT was dropped before it was numbered.</summary>
@@ -196,7 +197,7 @@ internal sealed class Relay : ITransactionDoor
 
         if (request.IsPact)
         {
-            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked };
+            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked, Coordinator = _worker.CoordinatorOf(request) };
             request.Ticket = ticket;
             _worker.SendToCoordinator(
                 _worker.CoordinatorOf(request), new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.NewPact, Body = ticket });
@@ -241,7 +242,7 @@ internal sealed class Relay : ITransactionDoor
             catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
             {
                 _ids.End(key, null);
-                var refused = Rejected(request.Asked, new Rejection(RejectionKind.Unavailable, "The log cannot be reached.", ShortRetry));
+                var refused = Rejected(request.Asked, LogUnreachable());
                 request.TryAnswer(refused); // whoever joined meanwhile hears the same
                 return refused;
             }
@@ -277,7 +278,7 @@ internal sealed class Relay : ITransactionDoor
             }
         }
 
-        var kept = await _worker.ReadOutcome(request.Id, done.Sequence, cancellation).ConfigureAwait(false);
+        var kept = await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
         return kept ?? Rejected(request.Asked, new Rejection(
             RejectionKind.Unavailable, "The outcome of this id is being moved; ask again.", ShortRetry));
     }
@@ -356,6 +357,21 @@ internal sealed class Relay : ITransactionDoor
 
         return hasRoot;
     }
+
+    /// <summary>A log that does not answer is no decision about the id: neither unknown nor an error of ours.</summary>
+    private async Task<TransactionEnvelope?> ReadOutcome(string id, TransactionMode mode, long sequence, CancellationToken cancellation)
+    {
+        try
+        {
+            return await _worker.ReadOutcome(id, sequence, cancellation).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            return new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Mode = mode, Rejection = LogUnreachable() };
+        }
+    }
+
+    private static Rejection LogUnreachable() => new(RejectionKind.Unavailable, "The log cannot be reached.", ShortRetry);
 
     private static Rejection OtherRequest() =>
         new(RejectionKind.IdConflict, "This id was used for another request.");

@@ -23,26 +23,26 @@ public static class SnapperApi
 
         var log = endpoints.ServiceProvider.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Server.Api");
         var transactions = new TransactionEndpoints(door, options, log);
-        Post(endpoints, "/v1/transactions", transactions.Submit, log);
-        Get(endpoints, "/v1/transactions/{**id}", transactions.Find, log);
+        Post(endpoints, "/v1/transactions", transactions.Submit, log, options);
+        Get(endpoints, "/v1/transactions/{**id}", transactions.Find, log, options);
 
         var health = new HealthEndpoints(door as DoorSwitch, inspection, options);
-        Get(endpoints, "/healthz", health.Live, log);
-        Get(endpoints, "/readyz", health.Ready, log);
+        Get(endpoints, "/healthz", health.Live, log, options);
+        Get(endpoints, "/readyz", health.Ready, log, options);
 
         var views = new InspectionEndpoints(inspection);
-        Get(endpoints, "/v1/status", views.Status, log);
-        Get(endpoints, "/v1/actor-types", views.ActorTypes, log);
-        Get(endpoints, "/v1/actors/{**actor}", views.Actor, log);
-        Get(endpoints, "/v1/batches", views.Batches, log);
-        Get(endpoints, "/v1/batches/{bid}", views.Batch, log);
-        Get(endpoints, "/v1/aborts", views.Aborts, log);
-        Get(endpoints, "/metrics", new MetricsEndpoint(inspection).Scrape, log);
+        Get(endpoints, "/v1/status", views.Status, log, options);
+        Get(endpoints, "/v1/actor-types", views.ActorTypes, log, options);
+        Get(endpoints, "/v1/actors/{**actor}", views.Actor, log, options);
+        Get(endpoints, "/v1/batches", views.Batches, log, options);
+        Get(endpoints, "/v1/batches/{bid}", views.Batch, log, options);
+        Get(endpoints, "/v1/aborts", views.Aborts, log, options);
+        Get(endpoints, "/metrics", new MetricsEndpoint(inspection).Scrape, log, options);
     }
 
-    private static void Post(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log) =>
-        endpoints.MapPost(pattern, new FailureGuard(handler, log).Run);
+    private static void Post(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options) =>
+        endpoints.MapPost(pattern, new FailureGuard(handler, log, options.RetryAfter).Run);
 
-    private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log) =>
-        endpoints.MapGet(pattern, new FailureGuard(handler, log).Run);
+    private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options) =>
+        endpoints.MapGet(pattern, new FailureGuard(handler, log, options.RetryAfter).Run);
 }

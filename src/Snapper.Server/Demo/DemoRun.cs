@@ -23,14 +23,17 @@ internal sealed class DemoRun(DemoSettings settings, BankClient bank, TextWriter
         Line($"{settings.Accounts:N0} accounts hold {before:N2} together; {settings.Concurrency} requests under way at once");
         Line($"  {"phase",-22} {"committed/s",11} {"p50 ms",8} {"p99 ms",8}  aborts");
         var committed = 0L;
+        var timeouts = 0L;
         var idle = new List<string>();
         foreach (var phase in DemoPhase.All)
         {
             var tally = await RunPhase(phase, cancellation);
             committed += tally.Committed;
+            timeouts += tally.Aborts.GetValueOrDefault("timeout");
             if (tally.Committed == 0) idle.Add(phase.Name);
         }
 
+        if (timeouts > 0) Line($"warning: {timeouts:N0} transactions ran into their timeout; on a machine that is not overloaded none should");
         var after = await audit.Total(cancellation);
         if (committed == 0)
         {

@@ -32,10 +32,10 @@ internal sealed class Storage : IAsyncDisposable
     public string Durability => _durability;
 
     /// <summary>Prepares the storage; a Redis that does not answer yet is no error here.</summary>
-    public static async Task<Storage> Open(WorkerSettings settings, CancellationToken cancellation)
+    public static async Task<Storage> Open(WorkerSettings settings, TimeSpan idempotencyWindow, CancellationToken cancellation)
     {
         cancellation.ThrowIfCancellationRequested();
-        var options = new StateStoreOptions();
+        var options = new StateStoreOptions { OutcomeWindow = idempotencyWindow };
         if (settings.LogKind == LogKind.File)
         {
             var files = new FileTransactionLog(settings.WorkerDirectory);
@@ -57,10 +57,6 @@ internal sealed class Storage : IAsyncDisposable
         var log = new RedisTransactionLog(redis, settings.Name);
         return new Storage(log, new RedisStateStore(log, TimeProvider.System, options), redis, settings.Fsync == FsyncPolicy.Always ? "always" : "everysec");
     }
-
-    /// <summary>Trying again may help: the server is away, or has no room. A damaged log is not.</summary>
-    public static bool IsPassing(Exception exception) => exception is IOException or TimeoutException
-        || exception.GetType().Namespace?.StartsWith("StackExchange.Redis", StringComparison.Ordinal) == true;
 
     public async ValueTask DisposeAsync()
     {
@@ -88,7 +84,7 @@ internal sealed class Storage : IAsyncDisposable
                 _ => "none",
             };
         }
-        catch (Exception exception) when (IsPassing(exception))
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
             // The last answer stands; the log's own health check tells that the server is away.
         }

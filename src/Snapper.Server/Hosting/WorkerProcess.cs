@@ -2,6 +2,7 @@ using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 using Snapper.Sidecar.Embedded;
 using Snapper.Sidecar.Hosting;
+using Snapper.TransactionLog;
 
 namespace Snapper.Server.Hosting;
 
@@ -23,16 +24,26 @@ internal static class WorkerProcess
         var door = new DoorSwitch();
         var inspection = new InspectionSwitch(settings);
         await using var app = BuildWeb(settings, door, inspection);
+        WorkerOptions options;
+        try
+        {
+            options = WorkerConfiguration.Worker(app.Configuration, settings);
+        }
+        catch (Exception wrong) when (wrong is ArgumentOutOfRangeException or InvalidOperationException)
+        {
+            throw new Cli.UsageException($"A setting of Snapper:Worker is wrong: {wrong.Message}");
+        }
+
         var logger = app.Services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Worker");
         await app.StartAsync(cancellation);
         await using var embedded = await StartEmbedded(settings, app, cancellation);
 
         var failed = new TaskCompletionSource<Exception>(TaskCreationOptions.RunContinuationsAsynchronously);
-        await using var storage = await Storage.Open(settings, cancellation);
+        await using var storage = await Storage.Open(settings, options.IdempotencyWindow, cancellation);
         WorkerHost? worker;
         try
         {
-            worker = await StartWorker(settings, app, storage, failed, logger, cancellation);
+            worker = await StartWorker(settings, options, app, storage, failed, logger, cancellation);
         }
         catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
         {
@@ -123,7 +134,7 @@ internal static class WorkerProcess
 
     /// <summary>Tries until the log can be reached: a worker that starts before its Redis waits for it, and says so.</summary>
     private static async Task<WorkerHost> StartWorker(
-        WorkerSettings settings, WebApplication app, Storage storage, TaskCompletionSource<Exception> failed, ILogger logger, CancellationToken cancellation)
+        WorkerSettings settings, WorkerOptions options, WebApplication app, Storage storage, TaskCompletionSource<Exception> failed, ILogger logger, CancellationToken cancellation)
     {
         for (var pause = 50; ; pause = Math.Min(pause * 2, 1000))
         {
@@ -132,7 +143,7 @@ internal static class WorkerProcess
                 return await WorkerHost.Start(
                     new WorkerSetup
                     {
-                        Options = WorkerConfiguration.Worker(app.Configuration, settings),
+                        Options = options,
                         ActorTypes = WorkerConfiguration.Descriptors,
                         Log = storage.Log,
                         Store = storage.Store,
@@ -145,7 +156,7 @@ internal static class WorkerProcess
                     },
                     cancellation);
             }
-            catch (Exception exception) when (Storage.IsPassing(exception))
+            catch (Exception exception) when (StorageFaults.IsPassing(exception))
             {
                 ServerLog.LogNotReachable(logger, exception.Message);
                 await Task.Delay(pause, cancellation);

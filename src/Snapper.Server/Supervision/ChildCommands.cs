@@ -17,6 +17,9 @@ internal static class ChildCommands
             "--bind", "127.0.0.1", "--port", Text(port), "--protected-mode", "yes", "--daemonize", "no",
             "--appendonly", "yes", "--appendfsync", fsync == FsyncPolicy.Always ? "always" : "everysec",
             "--save", "", "--maxmemory-policy", "noeviction",
+
+            // Its own title would overwrite the command line and the environment by which a process can be told from others.
+            "--set-proc-title", "no",
         ],
         Log = new LogFile(Path.Combine(data.Logs, "redis.log")),
         WorkingDirectory = data.Redis,

@@ -40,7 +40,11 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
         var plan = Plan.Make(options, ExecutableFinder.System);
         foreach (var reason in plan.Reasons) Say(reason);
         Say($"data: {_data.Root} (logs of the parts in {_data.Logs})");
-        if (_wrappers.Setpriv is null) Say("setpriv (util-linux) is not here: if this process is killed with -9, what it started is ended by the next start only");
+        if (_wrappers.Setpriv is null && (plan.RedisServer ?? plan.Daprd) is not null)
+        {
+            Say("setpriv (util-linux) is not here: if this process is killed with -9, Redis and Dapr stay until the next start ends them");
+        }
+
         NoteChangedLog(plan);
 
         var redis = await StartRedis(plan, cancellation);

@@ -70,12 +70,9 @@ internal static class Ports
             if (!int.TryParse(Path.GetFileName(process), NumberStyles.None, CultureInfo.InvariantCulture, out var pid)) continue;
             try
             {
-                foreach (var descriptor in Directory.EnumerateFiles(Path.Combine(process, "fd")))
+                if (Directory.EnumerateFiles(Path.Combine(process, "fd")).Any(descriptor => IsOneOf(sockets, descriptor)))
                 {
-                    if (File.ResolveLinkTarget(descriptor, returnFinalTarget: false) is { } target && sockets.Contains(Path.GetFileName(target.FullName)))
-                    {
-                        return $"{File.ReadAllText(Path.Combine(process, "comm")).Trim()} (pid {pid})";
-                    }
+                    return $"{File.ReadAllText(Path.Combine(process, "comm")).Trim()} (pid {pid})";
                 }
             }
             catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
@@ -85,5 +82,18 @@ internal static class Ports
         }
 
         return null;
+    }
+
+    private static bool IsOneOf(HashSet<string> sockets, string descriptor)
+    {
+        try
+        {
+            return File.ResolveLinkTarget(descriptor, returnFinalTarget: false) is { } target && sockets.Contains(Path.GetFileName(target.FullName));
+        }
+        catch (IOException)
+        {
+            // Closed while the others were looked at; a busy process closes some all the time.
+            return false;
+        }
     }
 }

@@ -171,11 +171,12 @@ public abstract class BadInputTests(RunningSystem system) : SystemTests(system)
                 await Commit(Accounts.Amount("DepositChecking", name, 1).Act(), Door.Service);
                 var actorDoor = await Client.Submit(Accounts.Amount("DepositChecking", name, 1), Door.Actor);
 
-                // daprd does not route a slash, however written; the HTTP doors do not care.
-                Assert.True(actorDoor.Verdict == Verdict.Committed || odd.Contains('/', StringComparison.Ordinal), actorDoor.ToString());
+                // daprd takes none of these in an actor's id, however written, and answers for itself; the HTTP doors do not care.
+                var barred = odd.AsSpan().ContainsAny("/\\?#%");
+                Assert.True(actorDoor.Verdict == Verdict.Committed || (barred && actorDoor is { Verdict: Verdict.Unclear, Status: >= 400 }), actorDoor.ToString());
                 Assert.Equal(actorDoor.Verdict == Verdict.Committed ? 10_003 : 10_002, await Checking(name));
                 var seen = await Client.Get($"v1/actors/Account/{Uri.EscapeDataString(name)}");
-                Assert.True(seen.Status == 200 || odd.Contains('/', StringComparison.Ordinal), seen.ToString());
+                Assert.True(seen.Status == 200, seen.ToString());
             });
     }
 

@@ -14,6 +14,8 @@ public abstract class InspectionTests(RunningSystem system) : SystemTests(system
         {
             var answer = await Client.Get(path);
             Assert.True(answer is { Status: 200, Json.ValueKind: JsonValueKind.Object }, answer.ToString());
+            var names = answer.Json.GetProperty("checks").EnumerateObject().Select(check => check.Name).ToArray();
+            Assert.True(names.Length > 0 && names.Distinct().Count() == names.Length, $"Each check has a name of its own: {answer}");
         }
     }
 

@@ -16,14 +16,17 @@ internal static class ProcessTable
         public bool IsAlive => Read(Pid) is { } now && now.Started == Started;
     }
 
-    /// <summary>All live processes whose environment holds <paramref name="marker"/>: whatever was started by the one that got it, orphans too.</summary>
-    public static IReadOnlyList<Entry> WithEnvironment(string marker)
+    /// <summary>
+    /// All live processes whose environment holds <paramref name="marker"/>, or that work below <paramref name="folder"/>: whatever was started by the one
+    /// that got both, orphans too. The folder finds redis-server, which writes its title over the place where the kernel looks for its environment.
+    /// </summary>
+    public static IReadOnlyList<Entry> StartedWith(string marker, string folder)
     {
         var found = new List<Entry>();
-        foreach (var folder in Directory.EnumerateDirectories("/proc"))
+        foreach (var process in Directory.EnumerateDirectories("/proc"))
         {
-            if (int.TryParse(Path.GetFileName(folder), NumberStyles.None, CultureInfo.InvariantCulture, out var pid)
-                && TryReadText($"{folder}/environ")?.Contains(marker, StringComparison.Ordinal) == true && Read(pid) is { } entry)
+            if (int.TryParse(Path.GetFileName(process), NumberStyles.None, CultureInfo.InvariantCulture, out var pid)
+                && (TryReadText($"{process}/environ")?.Contains(marker, StringComparison.Ordinal) == true || WorksBelow(process, folder)) && Read(pid) is { } entry)
             {
                 found.Add(entry);
             }
@@ -58,6 +61,18 @@ internal static class ProcessTable
         if (SendSignal(pid, signal) != 0 && Marshal.GetLastPInvokeError() is var error and not noSuchProcess)
         {
             throw new InvalidOperationException($"Signal {signal} to process {pid} failed: {Marshal.GetPInvokeErrorMessage(error)}");
+        }
+    }
+
+    private static bool WorksBelow(string process, string folder)
+    {
+        try
+        {
+            return File.ResolveLinkTarget($"{process}/cwd", returnFinalTarget: false)?.FullName.StartsWith(folder + "/", StringComparison.Ordinal) == true;
+        }
+        catch (Exception gone) when (gone is IOException or UnauthorizedAccessException)
+        {
+            return false;
         }
     }
 

@@ -61,7 +61,7 @@ internal sealed class SnapperProcess : IAsyncDisposable
     }
 
     /// <summary>All live processes that it started, itself included.</summary>
-    public IReadOnlyList<ProcessTable.Entry> Processes() => ProcessTable.WithEnvironment(_marker);
+    public IReadOnlyList<ProcessTable.Entry> Processes() => ProcessTable.StartedWith(_marker, Options.Data);
 
     /// <summary>Starts it and waits until it says that it is ready.</summary>
     public static async Task<SnapperProcess> Start(UpOptions options)
@@ -93,13 +93,13 @@ internal sealed class SnapperProcess : IAsyncDisposable
     /// <summary>Stops it as an operator does, and checks that nothing which it started is left.</summary>
     public async Task Stop()
     {
-        var mine = ProcessTable.WithEnvironment(_marker);
+        var mine = Processes();
         ProcessTable.Signal(_process.Id, ProcessTable.Terminate);
 
         // Not Process.WaitForExit: that also waits until nobody holds the output pipe, so an orphan would look like a process that does not end.
         await Eventually.Holds("./snapper up to end after SIGTERM", StopWithin, () =>
             Task.FromResult(ProcessTable.Read(_process.Id) is null ? null : $"it runs on. Its last words:\n{Output}"));
-        var left = mine.Concat(ProcessTable.WithEnvironment(_marker)).Where(entry => entry.IsAlive).Distinct().ToArray();
+        var left = mine.Concat(Processes()).Where(entry => entry.IsAlive).Distinct().ToArray();
         if (left.Length > 0)
         {
             throw new InvalidOperationException($"./snapper up ended and left behind:\n{string.Join('\n', left)}\nIts last words:\n{Output}");
@@ -114,7 +114,7 @@ internal sealed class SnapperProcess : IAsyncDisposable
     /// <summary>Ends whatever is left, so that a failed test leaves nothing on the machine.</summary>
     public async ValueTask DisposeAsync()
     {
-        foreach (var entry in ProcessTable.WithEnvironment(_marker))
+        foreach (var entry in Processes())
         {
             ProcessTable.Signal(entry.Pid, ProcessTable.Kill);
         }
@@ -167,10 +167,14 @@ internal sealed class SnapperProcess : IAsyncDisposable
 /// <param name="DashboardPort">The dashboard's port.</param>
 internal sealed record UpOptions(bool Embedded, string Data, int BasePort, int SidecarPort, int DashboardPort)
 {
+    /// <summary>host:port of a Redis that is there already; null: a private one.</summary>
+    public string? Redis { get; init; }
+
     public string[] Arguments =>
     [
         "up", "--data", Data, "--base-port", Text(BasePort), "--sidecar-port", Text(SidecarPort), "--dashboard-port", Text(DashboardPort),
         .. Embedded ? ["--embedded"] : Array.Empty<string>(),
+        .. Redis is null ? Array.Empty<string>() : ["--redis", Redis],
     ];
 
     /// <summary>Own folder, own ports.</summary>

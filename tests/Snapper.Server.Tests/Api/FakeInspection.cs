@@ -28,6 +28,11 @@ internal sealed class FakeInspection : IWorkerInspection
     public Task<ActorView?> Actor(ActorKey actor, CancellationToken cancellation)
     {
         Asked.Add(actor.Id);
+        if (actor.Id == "away")
+        {
+            throw new StorageUnavailableException("Redis does not answer.");
+        }
+
         return Task.FromResult(actor.Type != "Account" ? null : new ActorView(
             actor.Type, actor.Id, actor.Id == "new" ? null : JsonDocument.Parse("{\"balance\":1.50}").RootElement, 8, 12, "w1", true));
     }

@@ -78,6 +78,17 @@ public sealed partial class InspectionTests
     }
 
     [Fact]
+    public async Task A_state_that_cannot_be_read_now_is_503_and_says_when_to_come_back()
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+
+        var answer = await host.Get("/v1/actors/Account/away");
+
+        Assert.Equal((503, "application/problem+json", "1"), (answer.Status, answer.MediaType, answer.RetryAfter));
+        Assert.Equal("Redis does not answer.", answer.String("detail"));
+    }
+
+    [Fact]
     public async Task A_schedule_shows_its_entries_in_order()
     {
         await using var host = await ApiHost.Start(new FakeDoor());

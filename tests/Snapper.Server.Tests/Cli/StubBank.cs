@@ -97,13 +97,6 @@ internal sealed class StubBank : IAsyncDisposable
 
         if (RefuseTransfers) return Aborted("failure");
         string[] to = request["input"]!["to"] is JsonArray several ? [.. several.Select(t => (string)t!)] : [(string)request["input"]!["to"]!];
-        if (method == "Amalgamate")
-        {
-            _accounts[from] = (0, 0);
-            _accounts[to[0]] = Of(to[0]) with { Checking = Of(to[0]).Checking + mine.Checking + mine.Savings };
-            return Committed(mine.Checking + mine.Savings);
-        }
-
         var amount = (decimal)request["input"]!["amount"]!;
         if (mine.Checking < amount * to.Length) return Aborted("application");
         _accounts[from] = mine with { Checking = mine.Checking - (amount * to.Length) };

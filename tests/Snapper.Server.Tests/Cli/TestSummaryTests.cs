@@ -67,6 +67,13 @@ public sealed class TestSummaryTests : IDisposable
     }
 
     [Fact]
+    public void A_failing_test_with_a_crash_in_its_name_is_counted_once()
+    {
+        Report("a", Passed + Failed, """<RunInfo outcome="Error"><Text>[xUnit.net 00:01:33.13]     A.CrashTests.Aborted_writes_vanish [FAIL]</Text></RunInfo>""");
+        Assert.Equal("1 passed, 1 failed", TestSummary.Read(_temp.Path, testRunFailed: true, failOnSkipped: false).LastLine);
+    }
+
+    [Fact]
     public void A_runner_that_fails_without_a_failed_test_is_a_failure()
     {
         Report("a", Passed);

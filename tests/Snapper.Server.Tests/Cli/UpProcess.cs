@@ -43,6 +43,8 @@ internal sealed class UpProcess : IAsyncDisposable
 
     public string ErrorText => string.Join('\n', Errors);
 
+    public string AllText => string.Join('\n', Output.Concat(Errors));
+
     public bool HasExited => _process.HasExited;
 
     public int Pid => _process.Id;

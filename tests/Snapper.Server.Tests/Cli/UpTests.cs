@@ -178,12 +178,11 @@ public sealed class UpTests : IDisposable
     }
 
     [Fact]
-    public async Task Children_without_setpriv_notice_that_up_is_gone()
+    public async Task A_worker_without_setpriv_notices_that_up_is_gone()
     {
         var useless = _temp.Script("setpriv", "exit 1");
         await using var up = UpProcess.Start("up", _temp.Path, _ports[0] - 1, _ports[1], ["--embedded"], new Dictionary<string, string?> { ["SNAPPER_SETPRIV"] = useless });
         await up.Ready();
-        Assert.Contains("setpriv (util-linux) is not here", up.ErrorText);
         var children = up.Remember();
         up.Signal(Posix.Kill);
         await Eventually.True("the worker has noticed", () => children.All(c => !c.IsAlive()));

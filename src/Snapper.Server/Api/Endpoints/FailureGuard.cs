@@ -1,10 +1,12 @@
 using Microsoft.AspNetCore.Connections;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Answers;
 
 namespace Snapper.Server.Api.Endpoints;
 
 /// <summary>Around every endpoint: what no endpoint answered for becomes a problem, and is logged when it is ours.</summary>
-internal sealed partial class FailureGuard(RequestDelegate next, ILogger log)
+internal sealed partial class FailureGuard(RequestDelegate next, ILogger log, TimeSpan retryAfter)
 {
     public async Task Run(HttpContext context)
     {
@@ -18,6 +20,10 @@ internal sealed partial class FailureGuard(RequestDelegate next, ILogger log)
             await Respond.Send(context, bad.StatusCode == StatusCodes.Status413PayloadTooLarge
                 ? new Problem(bad.StatusCode, "urn:snapper:too-large", "Too large", bad.Message)
                 : new Problem(bad.StatusCode, "urn:snapper:invalid-request", "Invalid request", bad.Message));
+        }
+        catch (StorageUnavailableException unavailable) when (!context.Response.HasStarted)
+        {
+            await Respond.Send(context, Problem.Of(new Rejection(RejectionKind.Unavailable, unavailable.Message), retryAfter));
         }
         catch (Exception gone) when (IsCallerGone(gone, context))
         {

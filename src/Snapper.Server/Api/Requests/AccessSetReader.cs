@@ -82,7 +82,7 @@ internal static class AccessSetReader
             return root;
         }
 
-        return new ActorKey(type, JsonNames.ActorId(in json, type));
+        return new ActorKey(type, JsonNames.ActorId(in json, type, "access."));
     }
 
     private static int ReadCount(ref Utf8JsonReader json, ActorKey actor)

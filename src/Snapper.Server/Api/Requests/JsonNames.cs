@@ -12,8 +12,8 @@ internal static class JsonNames
     public static string ActorType(in Utf8JsonReader json, string path) =>
         Read(in json, path, NameRules.ActorTypeLengthMax, NameRules.ActorTypeError);
 
-    public static string ActorId(in Utf8JsonReader json, string path) =>
-        Read(in json, path, NameRules.ActorIdLengthMax, NameRules.ActorIdError);
+    public static string ActorId(in Utf8JsonReader json, string path, string parent = "") =>
+        Read(in json, path, NameRules.ActorIdLengthMax, NameRules.ActorIdError, parent);
 
     /// <summary>True when a string or property name is this text. Half of a surrogate pair is no text, and equals none.</summary>
     public static bool Is(in Utf8JsonReader json, ReadOnlySpan<byte> utf8)
@@ -41,17 +41,18 @@ internal static class JsonNames
     /// <param name="path">Where it stands, for messages.</param>
     /// <param name="lengthMax">A name that cannot be within so many UTF-16 code units is refused without being decoded.</param>
     /// <param name="error">The rule.</param>
+    /// <param name="parent">What stands before <paramref name="path"/> in messages; apart, so that no string is built for a good name.</param>
     /// <exception cref="MalformedRequestException">It is no string, or no such name.</exception>
-    public static string Read(in Utf8JsonReader json, string path, int lengthMax, Func<string, string?> error)
+    public static string Read(in Utf8JsonReader json, string path, int lengthMax, Func<string, string?> error, string parent = "")
     {
         if (json.TokenType is not (JsonTokenType.String or JsonTokenType.PropertyName))
         {
-            throw new MalformedRequestException(RejectionKind.Invalid, $"{path} must be a string.");
+            throw new MalformedRequestException(RejectionKind.Invalid, $"{parent}{path} must be a string.");
         }
 
         if (json.ValueSpan.Length > lengthMax * BytesPerCharacterMax)
         {
-            throw new MalformedRequestException(RejectionKind.Invalid, $"{path} is too long ({ClippedText.Of(json)}).");
+            throw new MalformedRequestException(RejectionKind.Invalid, $"{parent}{path} is too long ({ClippedText.Of(json)}).");
         }
 
         string name;
@@ -62,11 +63,11 @@ internal static class JsonNames
         catch (InvalidOperationException)
         {
             // The only text that is good UTF-8 and good JSON and still no string.
-            throw new MalformedRequestException(RejectionKind.Invalid, $"{path} contains half of a surrogate pair.");
+            throw new MalformedRequestException(RejectionKind.Invalid, $"{parent}{path} contains half of a surrogate pair.");
         }
 
         return error(name) is { } wrong
-            ? throw new MalformedRequestException(RejectionKind.Invalid, $"{path} {ClippedText.Of(name)}: {wrong}.")
+            ? throw new MalformedRequestException(RejectionKind.Invalid, $"{parent}{path} {ClippedText.Of(name)}: {wrong}.")
             : name;
     }
 }

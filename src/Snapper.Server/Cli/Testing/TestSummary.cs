@@ -58,7 +58,8 @@ internal sealed record TestSummary(int Passed, int Failed, int Skipped, bool Suc
             // A test host that crashed leaves its finished tests and this note; the test it died in has no result of its own.
             foreach (var crash in report.Descendants().Where(e => e.Name.LocalName == "RunInfo" && (string?)e.Attribute("outcome") == "Error"))
             {
-                if (!crash.Value.Contains("crash", StringComparison.OrdinalIgnoreCase) && !crash.Value.Contains("aborted", StringComparison.OrdinalIgnoreCase)) continue;
+                // Each failing test leaves such a note too, with any words in its name.
+                if (!crash.Value.Contains("Test host process crashed", StringComparison.Ordinal) && !crash.Value.Contains("test run was aborted", StringComparison.OrdinalIgnoreCase)) continue;
                 failed++;
                 details.Add($"failed: the test host broke off: {FirstLine(crash.Value)}");
             }

@@ -1,0 +1,94 @@
+using Snapper.Integration.Tests.Harness;
+using Xunit;
+using Xunit.Abstractions;
+
+namespace Snapper.Integration.Tests.Crash;
+
+/// <summary>A Redis that nobody starts again, named by <c>--redis</c>: while it is away nothing is executed; when it is back, everything goes on.</summary>
+[RequiresServers]
+public sealed class DaprOutageTests(ITestOutputHelper output)
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
+    [SystemFact]
+    public async Task Without_Redis_requests_are_refused_and_the_same_worker_goes_on_when_it_is_back()
+    {
+        using var redis = new PrivateRedis();
+        await redis.Start();
+        await using var snapper = await SnapperProcess.Start(UpOptions.Random(embedded: false) with { Redis = redis.Address });
+        using var client = new SnapperClient(snapper.Worker.Url, snapper.Worker.Sidecar);
+        var kept = Accounts.Amount("DepositChecking", "kept", 5).Pact() with { RequestId = "before" };
+        var first = await client.Submit(kept);
+        Assert.Equal(Verdict.Committed, first.Verdict);
+
+        await redis.Kill();
+
+        // The worker learns of it by the append that fails: this one is let in, and ends in doubt or is done when Redis is back.
+        var caught = client.Submit(Accounts.Amount("DepositChecking", "caught", 1).Pact() with { RequestId = "caught", TimeoutMs = 60_000 });
+        await Eventually.Holds("a refusal at each door", Patience, async () =>
+        {
+            foreach (var door in new[] { Door.Direct, Door.Service, Door.Actor })
+            {
+                var answer = await client.Submit(Accounts.Amount("DepositChecking", "refused", 1).Act() with { TimeoutMs = 200 }, door);
+                if (answer.RefusalStatus != 503)
+                {
+                    return $"{door}: {answer}";
+                }
+
+                Assert.True(door == Door.Actor || answer.RetryAfter > TimeSpan.Zero, $"503 says when to come back: {answer}");
+            }
+
+            return null;
+        });
+        Assert.Equal(503, (await client.Get("readyz")).Status);
+        Assert.Equal(200, (await client.Get("healthz")).Status);
+        foreach (var path in new[] { "v1/transactions/before", "v1/transactions/unheard-of", "v1/actors/Account/cold" })
+        {
+            var looked = await client.Get(path);
+            Assert.True(looked.Status == 503 && looked.RetryAfter > TimeSpan.Zero, $"{path} needs Redis: {looked}");
+        }
+
+        await redis.Start();
+        var readyAfter = await Eventually.Holds("transactions to commit again", Patience, async () =>
+        {
+            var answer = await client.Submit(Accounts.Amount("DepositChecking", "after", 1).Pact(), Door.Service);
+            return answer.Verdict == Verdict.Committed ? null : answer.ToString();
+        });
+        output.WriteLine($"ready {readyAfter.TotalMilliseconds:0} ms after Redis");
+
+        var decided = await caught;
+        Assert.True(decided.Verdict == Verdict.Committed, $"It was queued for the log, and the log is back: {decided}");
+        Assert.Equal(10_005, (await client.Submit(kept)).Result.GetDecimal());
+        Assert.Equal(10_005, (await client.Submit(Accounts.Balance("kept").Act())).Result.GetProperty("checking").GetDecimal());
+        var status = (await client.Status())!.Value;
+        Assert.Equal((snapper.Worker.Pid, 1), (status.GetProperty("pid").GetInt32(), status.GetProperty("epoch").GetInt32()));
+        await snapper.Stop();
+        Directory.Delete(snapper.Options.Data, recursive: true);
+    }
+
+    /// <summary>A Redis that forgot what it had acknowledged: the worker ends with exit code 70, and the next one goes by what is there.</summary>
+    [SystemFact]
+    public async Task A_worker_whose_log_is_lost_ends_with_70_and_is_started_again()
+    {
+        using var redis = new PrivateRedis();
+        await redis.Start();
+        await using var snapper = await SnapperProcess.Start(UpOptions.Random(embedded: false) with { Redis = redis.Address });
+        using var client = new SnapperClient(snapper.Worker.Url, snapper.Worker.Sidecar);
+        Assert.Equal(Verdict.Committed, (await client.Submit(Accounts.Amount("DepositChecking", "a", 5).Pact())).Verdict);
+
+        Assert.Equal("+OK", await redis.Ask("FLUSHALL"));
+        var lost = await client.Submit(Accounts.Amount("DepositChecking", "a", 7).Pact());
+        Assert.True(lost.Verdict != Verdict.Committed, $"Nothing is acknowledged that is not in the log: {lost}");
+
+        await Eventually.Holds("another worker to commit", Patience, async () =>
+        {
+            var answer = await client.Submit(Accounts.Amount("DepositChecking", "b", 1).Pact(), Door.Service);
+            return answer.Verdict == Verdict.Committed ? null : $"{answer}\n{snapper.Output}";
+        });
+        Assert.NotEqual(snapper.Worker.Pid, (await client.Status())!.Value.GetProperty("pid").GetInt32());
+        Assert.Contains("exit code 70", snapper.Output, StringComparison.Ordinal);
+        Assert.Equal(10_000, (await client.Submit(Accounts.Balance("a").Act())).Result.GetProperty("checking").GetDecimal());
+        await snapper.Stop();
+        Directory.Delete(snapper.Options.Data, recursive: true);
+    }
+}

@@ -1,0 +1,75 @@
+namespace Snapper.Protocol.Tests.Architecture;
+
+/// <summary>References point one way (DESIGN.md section 3).</summary>
+public sealed class ReferenceTests
+{
+    private const string Apps = "Snapper.Apps.";
+
+    /// <summary>What each project of src may refer to. A new project is entered here when its place is decided.</summary>
+    private static readonly Dictionary<string, string[]> Allowed = new()
+    {
+        ["Snapper.Protocol"] = [],
+        ["Snapper.Actors"] = ["Snapper.Protocol"],
+        ["Snapper.TransactionLog"] = ["Snapper.Protocol"],
+        ["Snapper.Sidecar"] = [],
+        ["Snapper.Testing"] = [],
+        ["Snapper.Generators"] = [],
+        ["Snapper.Client"] = ["Snapper.Actors"],
+        ["Snapper.Runtime"] = ["Snapper.Protocol", "Snapper.Actors", "Snapper.TransactionLog", "Snapper.Sidecar"],
+        ["Snapper.Server"] = ["Snapper.Runtime", "Snapper.Sidecar", "Snapper.TransactionLog", "Snapper.Actors", "Snapper.Client", Apps],
+        [Apps] = ["Snapper.Actors"],
+    };
+
+    [Fact]
+    public void Projects_refer_only_to_what_lies_below_them()
+    {
+        var projects = SourceTree.Projects("src");
+        Assert.NotEmpty(projects);
+        foreach (var project in projects)
+        {
+            var name = Path.GetFileNameWithoutExtension(project);
+            var key = name.StartsWith(Apps, StringComparison.Ordinal) ? Apps : name;
+            Assert.True(Allowed.TryGetValue(key, out var allowed), $"{name} has no place among the allowed references yet.");
+            foreach (var reference in SourceTree.References(project, "ProjectReference"))
+            {
+                Assert.True(
+                    allowed!.Any(name => reference == name || (name == Apps && reference.StartsWith(Apps, StringComparison.Ordinal))),
+                    $"{name} must not refer to {reference}.");
+            }
+        }
+    }
+
+    [Fact]
+    public void The_protocol_refers_to_no_package()
+    {
+        var project = Path.Combine(SourceTree.Root, "src", "Snapper.Protocol", "Snapper.Protocol.csproj");
+        foreach (var kind in new[] { "ProjectReference", "PackageReference", "FrameworkReference", "Reference" })
+        {
+            Assert.Empty(SourceTree.References(project, kind));
+        }
+    }
+
+    [Fact]
+    public void Only_the_transaction_log_refers_to_the_redis_client()
+    {
+        var users = SourceTree.Projects("src")
+            .Where(project => SourceTree.References(project, "PackageReference").Contains("StackExchange.Redis"))
+            .Select(Path.GetFileNameWithoutExtension);
+        Assert.Equal(["Snapper.TransactionLog"], users);
+    }
+
+    [Fact]
+    public void No_namespace_begins_with_the_name_of_the_library()
+    {
+        var sources = new[] { "src", "tests", "loadtest", "dashboard" }.SelectMany(SourceTree.Sources).ToArray();
+        Assert.NotEmpty(sources);
+        foreach (var source in sources)
+        {
+            foreach (var line in File.ReadLines(source))
+            {
+                var begins = line.StartsWith("namespace Dapr", StringComparison.Ordinal) || line.StartsWith("namespace Snapper.Dapr", StringComparison.Ordinal);
+                Assert.False(begins, $"{Path.GetRelativePath(SourceTree.Root, source)}: '{line}' hides the library's names.");
+            }
+        }
+    }
+}

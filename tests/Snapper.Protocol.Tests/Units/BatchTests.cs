@@ -1,0 +1,123 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+using Snapper.Protocol.Scheduling;
+
+namespace Snapper.Protocol.Tests.Units;
+
+/// <summary>Batches as the coordinator forms them and the commit machine counts them.</summary>
+public sealed class BatchTests
+{
+    private static readonly ActorKey A = new("T", "a");
+    private static readonly ActorKey B = new("T", "b");
+    private readonly OutputBuffer _outputs = new();
+    private readonly CommitMachine _commit = new(1);
+
+    [Fact]
+    public void A_batch_has_contiguous_tids_from_its_bid_and_a_slot_per_actor()
+    {
+        var batch = Form(Ticket(A, B), Ticket(B));
+
+        Assert.Equal(1, batch.Bid.Value);
+        Assert.Equal(2, batch.LastTid.Value);
+        Assert.Equal(2, batch.SlotCount);
+        Assert.Equal([1L, 2L], batch.Tickets.Select(ticket => ticket.Tid.Value));
+        Assert.Equal(2, batch.SubBatchOf(1).Count);
+        Assert.Null(batch.SubBatchOf(1)[0].Ticket);
+        Assert.NotNull(batch.SubBatchOf(1)[1].Ticket);
+    }
+
+    [Fact]
+    public void It_is_complete_when_every_slot_is_and_goes_with_its_changes()
+    {
+        var batch = Announce(Form(Ticket(A, B)));
+        Decide(1);
+        Complete(batch, 0, 0, new Change(A, 1, "x"));
+        Assert.Equal(0, _outputs.Count);
+        Assert.True(batch.IsSlotComplete(0));
+        Assert.False(batch.IsComplete);
+
+        Complete(batch, 1, 0, null);
+        Assert.True(batch.IsComplete);
+        Assert.Equal(OutputKind.Append, _outputs[0].Kind);
+        Assert.Equal("x", batch.ChangeOf(0)!.State);
+        Assert.Equal(batch.Bid, _commit.Final);
+    }
+
+    [Fact]
+    public void A_batch_without_a_result_of_a_member_must_not_complete()
+    {
+        var batch = Announce(Form(Ticket(A)));
+        Assert.Throws<ProtocolViolationException>(() => Complete(batch, 0, 0, null));
+    }
+
+    [Fact]
+    public void A_transaction_is_decided_once()
+    {
+        Announce(Form(Ticket(A), Ticket(A)));
+        Decide(1);
+        Assert.Throws<ProtocolViolationException>(() => Decide(1));
+    }
+
+    [Fact]
+    public void A_batch_behind_a_final_one_cannot_be_formed()
+    {
+        var batch = Announce(Form(Ticket(A)));
+        Decide(1);
+        Complete(batch, 0, 0, null);
+        Assert.Throws<ProtocolViolationException>(() => Announce(batch));
+    }
+
+    [Fact]
+    public void A_sub_batch_cannot_follow_itself() =>
+        Assert.Throws<ProtocolViolationException>(() => new SubBatch(A, new BatchId(3), new BatchId(3), 0));
+
+    [Fact]
+    public void An_act_outcome_takes_one_part_of_each_participant_and_no_change_of_an_abort()
+    {
+        var outcome = new ActOutcome(TransactionId.Act(1, 0), committed: false, [A], "");
+        outcome.Add(new Change(A, 1, "x"));
+        Assert.True(outcome.IsComplete);
+        Assert.Empty(outcome.Changes);
+        Assert.Throws<ProtocolViolationException>(() => outcome.Add(null));
+    }
+
+    [Fact]
+    public void Machines_refuse_messages_that_are_not_theirs()
+    {
+        var message = new Message { Kind = MessageKind.Die };
+        Assert.Throws<ProtocolViolationException>(() => _commit.Step(message, _outputs));
+        Assert.Throws<ProtocolViolationException>(() => new ActorMachine(A, null, 0).Step(message, BatchId.None, _outputs));
+        Assert.Throws<ProtocolViolationException>(() => new CoordinatorMachine(0, 1, new CoordinatorOptions()).Step(message, _outputs));
+    }
+
+    private static PactTicket Ticket(params ActorKey[] actors) =>
+        new(actors[0], actors.Select(actor => new ActorAccess(actor, Access.Whole, 1)).ToArray(), "");
+
+    private static Batch Form(params PactTicket[] tickets)
+    {
+        var ring = new CoordinatorMachine(0, 1, new CoordinatorOptions());
+        var outputs = new OutputBuffer();
+        foreach (var ticket in tickets)
+        {
+            ring.Step(new Message { Kind = MessageKind.NewPact, Body = ticket }, outputs);
+        }
+
+        outputs.Clear();
+        ring.Step(new Message { Kind = MessageKind.Token, Body = new RingToken(TransactionId.None) }, outputs);
+        return (Batch)outputs[0].Message.Body!;
+    }
+
+    private Batch Announce(Batch batch)
+    {
+        _commit.Step(new Message { Kind = MessageKind.BatchFormed, Bid = batch.Bid, Body = batch }, _outputs);
+        return batch;
+    }
+
+    private void Decide(long tid) =>
+        _commit.Step(new Message { Kind = MessageKind.PactDecided, Tid = new TransactionId(tid), Bid = new BatchId(1), Flag = true }, _outputs);
+
+    private void Complete(Batch batch, int slot, long undo, Change? change) =>
+        _commit.Step(new Message { Kind = MessageKind.SubBatchCompleted, Bid = batch.Bid, Count = slot, Value = undo, Body = change }, _outputs);
+}

@@ -1,0 +1,190 @@
+using System.Numerics;
+using Snapper.Protocol.Commitment;
+
+namespace Snapper.Protocol.Tests.World;
+
+/// <summary>
+/// Judges a world in which everything has ended: strict serializability of what was answered (writes, reads and
+/// anti-dependencies of the lists, and real time), no lost and no double effect, nothing decided on undone state, and
+/// max(BeforeSet) &lt; min(AfterSet) for every committed ACT.
+/// </summary>
+internal static class HistoryCheck
+{
+    /// <summary>Most requests of one history: edges are bits.</summary>
+    public const int MostRequests = 64;
+
+    public static void Check(MachineWorld world)
+    {
+        var edges = new ulong[world.Requests.Count];
+        var chains = Chains(world);
+        AddWriteOrder(chains, edges);
+        foreach (var request in world.Requests)
+        {
+            CheckEffects(world, request);
+            if (IsJudged(request))
+            {
+                AddReads(world, request, chains, edges);
+            }
+        }
+
+        AddRealTime(world, edges);
+        if (Ring(edges) is { Length: > 0 } ring)
+        {
+            MachineWorld.Require(false, $"no ring of dependencies among {string.Join(", ", ring.Select(index => world.Requests[index].Name))}");
+        }
+
+        CheckBeforeAndAfter(world);
+    }
+
+    /// <summary>Outcomes that rest on what was read: commits, and aborts of the transaction itself (H7, A3).</summary>
+    private static bool IsJudged(Request request) =>
+        request.Answer == Answer.Committed || (request.Answer == Answer.Aborted && request.Reason == AbortReason.Application);
+
+    private static Appended[][] Chains(MachineWorld world)
+    {
+        var chains = new Appended[world.Committed.Count][];
+        for (var i = 0; i < chains.Length; i++)
+        {
+            var last = world.Committed[i];
+            chains[i] = new Appended[last?.Length ?? 0];
+            for (var at = last; at is not null; at = at.Before)
+            {
+                chains[i][at.Length - 1] = at;
+            }
+        }
+
+        return chains;
+    }
+
+    private static void AddWriteOrder(Appended[][] chains, ulong[] edges)
+    {
+        foreach (var chain in chains)
+        {
+            for (var i = 1; i < chain.Length; i++)
+            {
+                Add(edges, chain[i - 1].Writer.Request.Index, chain[i].Writer.Request.Index);
+            }
+        }
+    }
+
+    private static void CheckEffects(MachineWorld world, Request request)
+    {
+        var written = 0;
+        foreach (var last in world.Committed)
+        {
+            for (var at = last; at is not null; at = at.Before)
+            {
+                if (ReferenceEquals(at.Writer.Request, request))
+                {
+                    MachineWorld.Require(ReferenceEquals(at.Writer, request.Attempt), $"only the last attempt of {request.Name} has effects");
+                    written++;
+                }
+            }
+        }
+
+        var expected = request.Answer == Answer.Committed ? request.Attempt!.Writes.Count : 0;
+        MachineWorld.Require(written == expected, $"{request.Name} ({request.Answer}) has {expected} writes, not {written}");
+    }
+
+    private static void AddReads(MachineWorld world, Request request, Appended[][] chains, ulong[] edges)
+    {
+        foreach (var (actor, seen) in request.Attempt!.Reads)
+        {
+            MachineWorld.Require(
+                seen is null || seen.IsFinal,
+                $"A5: {request.Attempt} ({request.Answer}) has not read {seen?.Writer} on {world.Keys[actor].Id}, which was undone");
+            if (seen is not null)
+            {
+                Add(edges, seen.Writer.Request.Index, request.Index);
+            }
+
+            var next = seen?.Length ?? 0;
+            if (next < chains[actor].Length)
+            {
+                Add(edges, request.Index, chains[actor][next].Writer.Request.Index);
+            }
+        }
+    }
+
+    private static void AddRealTime(MachineWorld world, ulong[] edges)
+    {
+        foreach (var first in world.Requests)
+        {
+            foreach (var second in world.Requests)
+            {
+                if (first.AnsweredAt < second.SentAt && IsJudged(first) && IsJudged(second))
+                {
+                    Add(edges, first.Index, second.Index);
+                }
+            }
+        }
+    }
+
+    private static void Add(ulong[] edges, int from, int to)
+    {
+        if (from != to)
+        {
+            edges[from] |= 1UL << to;
+        }
+    }
+
+    /// <summary>What remains when everything without a predecessor is taken away, again and again.</summary>
+    private static int[] Ring(ulong[] edges)
+    {
+        var left = edges.Length == MostRequests ? ulong.MaxValue : (1UL << edges.Length) - 1;
+        while (left != 0)
+        {
+            var reached = 0UL;
+            for (var rest = left; rest != 0; rest &= rest - 1)
+            {
+                reached |= edges[BitOperations.TrailingZeroCount(rest)];
+            }
+
+            if ((left & ~reached) == 0)
+            {
+                return Enumerable.Range(0, edges.Length).Where(index => (left >> index & 1) != 0).ToArray();
+            }
+
+            left &= reached;
+        }
+
+        return [];
+    }
+
+    /// <summary>The authors' check, from the order in which the actors let transactions in.</summary>
+    private static void CheckBeforeAndAfter(MachineWorld world)
+    {
+        foreach (var request in world.Requests)
+        {
+            if (request.IsPact || request.Answer != Answer.Committed)
+            {
+                continue;
+            }
+
+            long before = 0, after = long.MaxValue;
+            foreach (var touches in world.Touches)
+            {
+                var at = touches.IndexOf(request.Attempt!);
+                for (var i = 0; at >= 0 && i < touches.Count; i++)
+                {
+                    var other = touches[i];
+                    if (!other.IsPact || !ReferenceEquals(other, other.Request.Attempt) || other.Request.Answer != Answer.Committed)
+                    {
+                        continue;
+                    }
+
+                    if (i < at)
+                    {
+                        before = Math.Max(before, other.Bid.Value);
+                    }
+                    else
+                    {
+                        after = Math.Min(after, other.Bid.Value);
+                    }
+                }
+            }
+
+            MachineWorld.Require(before < after, $"{request.Name}: max(BeforeSet) {before} < min(AfterSet) {after}");
+        }
+    }
+}
