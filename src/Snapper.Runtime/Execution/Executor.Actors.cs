@@ -217,7 +217,6 @@ internal sealed partial class Executor
             return;
         }
 
-        cell.IdleSweeps = 0;
         if (item.Message.Body is CallFrame frame)
         {
             frame.Cell = cell;
@@ -231,6 +230,7 @@ internal sealed partial class Executor
     {
         if (_cells.TryGetValue(key, out var cell))
         {
+            cell.IdleSweeps = 0;
             return cell;
         }
 

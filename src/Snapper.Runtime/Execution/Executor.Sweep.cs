@@ -13,6 +13,12 @@ internal sealed partial class Executor
         foreach (var (key, cell) in _cells)
         {
             cell.Machine?.ForgetFinal(Worker.Final);
+            if (cell.Machine is not { IsIdle: true })
+            {
+                cell.IdleSweeps = 0; // its batch may become final, and its record be queued, without a message to it
+                continue;
+            }
+
             if (cell.IdleSweeps++ == 0)
             {
                 cell.SequenceWhenIdle = Worker.Log.LastSequence;
@@ -20,7 +26,6 @@ internal sealed partial class Executor
 
             // Folded is what the checkpointer was told of: all records that may hold a change of this actor.
             if (cell.IdleSweeps > sweeps
-                && cell.Machine is { IsIdle: true }
                 && Worker.Commits.ToldSequence >= cell.SequenceWhenIdle
                 && Worker.Checkpoints.IsFolded(key))
             {

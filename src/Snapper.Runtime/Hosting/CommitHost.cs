@@ -30,8 +30,11 @@ internal sealed class CommitHost
 
     public long Undos => _machine.Undos;
 
-    /// <summary>Number of the newest record that the checkpointer knows; 0: none since the start.</summary>
+    /// <summary>Number of the newest record that the checkpointer knows, or that recovery has folded; from any thread.</summary>
     public long ToldSequence => Volatile.Read(ref _toldSequence);
+
+    /// <summary>Recovery has folded everything up to here.</summary>
+    public void StartAt(long sequence) => Volatile.Write(ref _toldSequence, sequence);
 
     public void Step(in Message message, OutputBuffer outputs, Executor executor)
     {

@@ -131,6 +131,7 @@ public sealed class WorkerHost : IAsyncDisposable
             setup.Failed, IdPrefix(setup, opening));
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
+        worker.Commits.StartAt(opening.NextSequence - 1);
         foreach (var (id, hash, sequence, at) in sink.Outcomes)
         {
             worker.Relay.Recovered(id, hash, sequence, at);

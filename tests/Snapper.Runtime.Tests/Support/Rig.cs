@@ -140,6 +140,13 @@ internal sealed class Rig : IAsyncDisposable
         return JsonSerializer.Deserialize<int[]>(envelope.Result.Span)!;
     }
 
+    /// <summary>The result of a method that returns a number.</summary>
+    public static int Seen1(TransactionEnvelope envelope)
+    {
+        Assert.True(envelope.Outcome == Outcome.Committed, TestWorker.Describe(envelope));
+        return JsonSerializer.Deserialize<int>(envelope.Result.Span);
+    }
+
     public static void Saw(TransactionEnvelope envelope, params int[] expected) => Assert.Equal<int>(expected, Seen(envelope));
 
     public static void Aborted(TransactionEnvelope envelope, AbortReason reason)

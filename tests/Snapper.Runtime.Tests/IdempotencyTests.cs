@@ -1,0 +1,133 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Tests.Support;
+using Xunit;
+
+namespace Snapper.Runtime.Tests;
+
+/// <summary>I1 to I4: a request with an id has its effects once, and one answer.</summary>
+public sealed class IdempotencyTests
+{
+    public enum Between
+    {
+        Nothing,
+        Fold,
+        Restart,
+        FoldAndRestart,
+        Kill,
+    }
+
+    public static TheoryData<Between, bool> All
+    {
+        get
+        {
+            var data = new TheoryData<Between, bool>();
+            foreach (var between in Enum.GetValues<Between>())
+            {
+                data.Add(between, true);
+                data.Add(between, false);
+            }
+
+            return data;
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(All))]
+    public async Task The_same_id_gets_the_first_answer(Between between, bool pact)
+    {
+        await using var rig = await Rig.Start();
+        string[]? access = pact ? ["a", "b"] : null;
+        Step[] writes = [Step.Add(), Step.Call("b", Step.Add()), Step.Get()];
+        Step[] reads = [Step.Get()];
+        Step[] aborts = [Step.Add(), Step.Abort()];
+        var written = await rig.Submit("a", writes, access, id: "writes");
+        var read = await rig.Submit("a", reads, access, id: "reads");
+        var aborted = await rig.Submit("a", aborts, access, id: "aborts");
+        Rig.Saw(written, 1);
+        Rig.Saw(read, 1);
+        Rig.Aborted(aborted, AbortReason.Application);
+        if (between is Between.Fold or Between.FoldAndRestart)
+        {
+            await rig.Host.Worker.Checkpoints.FoldNow();
+        }
+
+        if (between is Between.Restart or Between.FoldAndRestart)
+        {
+            await rig.Restart();
+        }
+
+        if (between == Between.Kill)
+        {
+            await rig.Open();
+        }
+
+        Rig.Seen(await rig.Act("a", Step.Add(10))); // the read-only answer is the first one, not today's
+        Same(written, await Rig.Within(rig.Submit("a", writes, access, id: "writes"), "the writer again"));
+        Same(read, await Rig.Within(rig.Submit("a", reads, access, id: "reads"), "the reader again"));
+        Same(aborted, await Rig.Within(rig.Submit("a", aborts, access, id: "aborts"), "the one that aborts again"));
+        Same(written, (await rig.Host.Door.Find("writes", default))!);
+        Same(aborted, (await rig.Host.Door.Find("aborts", default))!);
+        Rig.Rejected(await rig.Submit("a", aborts, access, id: "writes"), RejectionKind.IdConflict);
+        Rig.Rejected(await rig.Submit("b", writes, pact ? ["b", "a"] : null, id: "writes"), RejectionKind.IdConflict);
+        Assert.Equal(11, await rig.Value("a"));
+        Assert.Equal(1, await rig.Value("b"));
+    }
+
+    [Fact]
+    public async Task A_request_joins_the_one_that_runs_and_another_one_is_refused()
+    {
+        await using var rig = await Rig.Start();
+        using var gate = new Gate();
+        Step[] steps = [Step.Add(), Step.Wait(gate), Step.Get()];
+        var first = rig.Submit("a", steps, ["a"], id: "x");
+        await gate.Reached();
+        var second = rig.Submit("a", steps, ["a"], id: "x");
+        Assert.Equal(Outcome.Running, (await rig.Host.Door.Find("x", default))!.Outcome);
+        Rig.Rejected(await rig.Submit("b", [Step.Add()], ["b"], id: "x"), RejectionKind.IdConflict);
+        Assert.False(second.IsCompleted);
+        gate.Open();
+        Rig.Saw(await Rig.Within(first, "the first"), 1);
+        Same(await first, await Rig.Within(second, "the second"));
+        Assert.Equal(1, await rig.Value("a"));
+    }
+
+    [Fact]
+    public async Task An_abort_that_is_retryable_may_run_again_under_its_id()
+    {
+        await using var rig = await Rig.Start();
+        using var gate = new Gate();
+        var first = await rig.Submit("a", [Step.Add(), Step.Wait(gate), Step.Get()], ["a"], id: "x", timeoutMs: 100);
+        Rig.Aborted(first, AbortReason.Timeout);
+        Assert.True(first.Abort!.Retryable);
+        gate.Open();
+        Rig.Saw(await Rig.Within(rig.Submit("a", [Step.Add(), Step.Wait(gate), Step.Get()], ["a"], id: "x"), "the second"), 1);
+        Assert.Equal(1, await rig.Value("a"));
+    }
+
+    [Fact]
+    public async Task An_id_that_nobody_used_is_unknown()
+    {
+        await using var rig = await Rig.Start();
+        Assert.Null(await rig.Host.Door.Find("nobody", default));
+        Assert.Null(await rig.Host.Door.Find(new string('x', 200), default));
+    }
+
+    [Fact]
+    public async Task The_same_id_sent_by_many_at_once_runs_once()
+    {
+        await using var rig = await Rig.Start();
+        var answers = await Rig.Within(
+            Task.WhenAll(Enumerable.Range(0, 50).Select(_ => Task.Run(() => rig.Submit("a", [Step.Add(), Step.Get()], ["a"], id: "x")))), "all answers");
+        Assert.All(answers, answer => Rig.Saw(answer, 1));
+        Assert.Equal(1, await rig.Value("a"));
+    }
+
+    private static void Same(TransactionEnvelope first, TransactionEnvelope again)
+    {
+        Assert.Equal(TestWorker.Describe(first), TestWorker.Describe(again));
+        Assert.Equal(
+            (first.Id, first.Transaction, first.Batch, first.Mode, first.Attempts, first.Abort?.Actor),
+            (again.Id, again.Transaction, again.Batch, again.Mode, again.Attempts, again.Abort?.Actor));
+    }
+}

@@ -1,0 +1,168 @@
+using System.Text;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Tests.Support;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.InMemory;
+using Snapper.TransactionLog.Records;
+using Xunit;
+
+namespace Snapper.Runtime.Tests;
+
+/// <summary>What is too large, malformed or unreadable: refused by name, and nobody else suffers.</summary>
+public sealed class LimitTests
+{
+    private static readonly WorkerOptions Small = new() { Executors = 2, MaxStateBytes = 1000, MaxResultBytes = 1000, DrainTimeout = TimeSpan.FromSeconds(1) };
+
+    [Fact]
+    public async Task A_state_too_large_aborts_its_pact_and_bystanders_of_its_batch_commit()
+    {
+        await using var rig = await Rig.Start(Small);
+        Rig.Seen1(await rig.Submit("Odd", "a", "Grow", new Growth(100, null), [("a", 1)]));
+
+        // All in one batch behind one that holds the turn, so that nobody can tell who went too far.
+        using var gate = new Gate();
+        var holder = rig.Marked("h", ["h"], Step.Wait(gate));
+        await gate.Reached();
+        var before = rig.Submit("Odd", "a", "Grow", new Growth(10, "b"), [("a", 1), ("b", 1)]);
+        var tooMuch = rig.Submit("Odd", "a", "Grow", new Growth(2000, "b"), [("a", 1), ("b", 1)]);
+        var behind = rig.Submit("Odd", "a", "Grow", new Growth(10, null), [("a", 1)]);
+        gate.Open();
+        Rig.Seen(await Rig.Within(holder, "the holder"));
+        var refused = await Rig.Within(tooMuch, "the large one");
+        Rig.Aborted(refused, AbortReason.Application);
+        Assert.Contains("Odd/a", refused.Abort!.Message, StringComparison.Ordinal);
+        Assert.Contains("1000", refused.Abort.Message, StringComparison.Ordinal);
+        Rig.Seen1(await Rig.Within(before, "the bystander before"));
+        Rig.Seen1(await Rig.Within(behind, "the bystander behind"));
+        Assert.Equal(120, Rig.Seen1(await rig.Submit("Odd", "a", "Size", null, null)));
+        Assert.Equal(1, Rig.Seen1(await rig.Submit("Odd", "b", "Size", null, null)));
+        Assert.Empty(rig.Failures);
+    }
+
+    [Theory]
+    [InlineData("Grow", true)]
+    [InlineData("Grow", false)]
+    [InlineData("nan", true)]
+    [InlineData("nan", false)]
+    [InlineData("broken", true)]
+    [InlineData("broken", false)]
+    public async Task A_state_that_cannot_be_kept_aborts_its_transaction_alone(string how, bool pact)
+    {
+        await using var rig = await Rig.Start(Small);
+        (string, int)[]? access = pact ? [("a", 1)] : null;
+        var envelope = await Rig.Within(
+            how == "Grow" ? rig.Submit("Odd", "a", "Grow", new Growth(2000, null), access) : rig.Submit("Odd", "a", "Spoil", how, access), "the transaction");
+        Rig.Aborted(envelope, AbortReason.Application);
+        Assert.Contains("Odd/a", envelope.Abort!.Message, StringComparison.Ordinal);
+        Assert.Equal(0, Rig.Seen1(await Rig.Within(rig.Submit("Odd", "a", "Size", null, null), "a reader")));
+        Assert.Equal(5, Rig.Seen1(await Rig.Within(rig.Submit("Odd", "a", "Grow", new Growth(5, null), access), "the next writer")));
+        Assert.Empty(rig.Failures);
+    }
+
+    [Theory]
+    [InlineData("Big", true)]
+    [InlineData("Big", false)]
+    [InlineData("BadResult", true)]
+    [InlineData("BadResult", false)]
+    public async Task A_result_that_cannot_be_sent_aborts_its_transaction_alone(string method, bool pact)
+    {
+        await using var rig = await Rig.Start(Small);
+        var envelope = await Rig.Within(rig.Submit("Odd", "a", method, method == "Big" ? 2000 : null, pact ? [("a", 1)] : null), "the transaction");
+        Rig.Aborted(envelope, AbortReason.Application);
+        Assert.Contains(method, envelope.Abort!.Message, StringComparison.Ordinal);
+        Assert.Equal(0, Rig.Seen1(await rig.Submit("Odd", "a", "Size", null, null)));
+        Assert.Empty(rig.Failures);
+    }
+
+    [Fact]
+    public async Task More_requests_than_the_limit_are_refused_as_overloaded()
+    {
+        await using var rig = await Rig.Start(new() { MaxInFlight = 2, Executors = 1 });
+        using var gate = new Gate();
+        var first = rig.Act("a", Step.Wait(gate));
+        var second = rig.Act("b", Step.Wait(gate));
+        var third = await rig.Act("c", Step.Get());
+        Rig.Rejected(third, RejectionKind.Overloaded);
+        Assert.NotNull(third.Rejection!.RetryAfter);
+        gate.Open();
+        Rig.Seen(await Rig.Within(first, "the first"));
+        Rig.Seen(await Rig.Within(second, "the second"));
+        Rig.Seen(await rig.Act("c", Step.Get()));
+    }
+
+    [Theory]
+    [InlineData("""{"name":"x","numbers":[],"inner":{"depth":1}}""", "count")]
+    [InlineData("""{"count":"x","name":"x","numbers":[],"inner":{"depth":1}}""", "$.count")]
+    [InlineData("""{"count":99999999999,"name":"x","numbers":[],"inner":{"depth":1}}""", "$.count")]
+    [InlineData("""{"count":1,"name":"x","numbers":[1,99999999999999999999],"inner":{"depth":1}}""", "$.numbers[1]")]
+    [InlineData("""{"count":1,"name":"x","numbers":[],"inner":{"depth":1.5}}""", "$.inner.depth")]
+    [InlineData("""{"count":1,"name":null,"numbers":[],"inner":{"depth":1}}""", "name")]
+    [InlineData("""{"count":1,"name":"x","numbers":[],"inner":{}}""", "depth")]
+    [InlineData("""{"count":1,"count":2,"name":"x","numbers":[],"inner":{"depth":1}}""", "count")]
+    [InlineData("""{"count":1""", "BytePositionInLine")]
+    [InlineData("""[]""", "$")]
+    [InlineData("""null""", "Take needs an input")]
+    [InlineData("", "Take needs an input")]
+    public async Task An_input_that_does_not_fit_is_refused_and_its_path_is_named(string json, string named)
+    {
+        await using var rig = await Rig.Start();
+        var envelope = await rig.Submit("Odd", "a", "Take", Encoding.UTF8.GetBytes(json), null);
+        Rig.Rejected(envelope, RejectionKind.Invalid);
+        Assert.Contains(named, envelope.Rejection!.Detail, StringComparison.Ordinal);
+        Assert.Contains("Odd.Take", envelope.Rejection.Detail, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Requests_for_what_is_not_there_are_refused_by_name()
+    {
+        await using var rig = await Rig.Start();
+        var picky = await rig.Submit("Odd", "a", "TakePicky", new Dictionary<string, string> { ["word"] = "bad" }, null);
+        Rig.Rejected(picky, RejectionKind.Invalid);
+        Assert.Contains("not good", picky.Rejection!.Detail, StringComparison.Ordinal);
+        var input = await rig.Submit("Odd", "a", "Size", 5, null);
+        Rig.Rejected(input, RejectionKind.Invalid);
+        Assert.Contains("takes no input", input.Rejection!.Detail, StringComparison.Ordinal);
+        var type = await rig.Submit("Nothing", "a", "Take", null, null);
+        Rig.Rejected(type, RejectionKind.NotFound);
+        Assert.Contains("'Nothing'", type.Rejection!.Detail, StringComparison.Ordinal);
+        var method = await rig.Submit("Odd", "a", "take", null, null);
+        Rig.Rejected(method, RejectionKind.NotFound);
+        Assert.Contains("'take'", method.Rejection!.Detail, StringComparison.Ordinal);
+        var root = await rig.Pact("a", ["b"], Step.Get());
+        Rig.Rejected(root, RejectionKind.Invalid);
+        Assert.Contains("Box/a", root.Rejection!.Detail, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("""{"value": "no number"}""")]
+    [InlineData("""{"val""")]
+    [InlineData("""null""")]
+    public async Task A_stored_state_that_cannot_be_read_fails_by_name_and_stays_as_it_is(string stored)
+    {
+        await using var rig = await Rig.Start();
+        var store = new MemoryStateStore(rig.Storage, TimeProvider.System, new StateStoreOptions());
+        var bad = new ActorKey("Box", "bad");
+        await store.Fold(rig.Host.Opening.Epoch, [new StateFold(bad, 0, 1, [new StateField(StateField.WholeState, Encoding.UTF8.GetBytes(stored))])], default);
+        foreach (var access in new string[]?[] { null, ["bad"] })
+        {
+            foreach (var step in new[] { Step.Get(), Step.Add() })
+            {
+                var envelope = await Rig.Within(rig.Submit("bad", [step], access), "a transaction on it");
+                Rig.Aborted(envelope, AbortReason.Failure);
+                Assert.Contains("Box/bad", envelope.Abort!.Message, StringComparison.Ordinal);
+            }
+        }
+
+        var through = await Rig.Within(rig.Pact("a", ["a", "bad"], Step.Add(), Step.Try("bad", Step.Add())), "a transaction through it");
+        Rig.Aborted(through, AbortReason.Failure);
+        Rig.Seen(await Rig.Within(rig.Pact("a", ["a"], Step.Add()), "one on another actor"));
+        Assert.Equal(1, await rig.Value("a"));
+        await rig.Restart();
+        var found = await store.Load(bad, default);
+        Assert.Equal(stored, Encoding.UTF8.GetString(found!.Fields.Single(f => f.Name == StateField.WholeState).Value!.Value.Span));
+        Assert.Empty(rig.Failures);
+    }
+}

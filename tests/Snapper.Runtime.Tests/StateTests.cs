@@ -1,0 +1,176 @@
+using System.Text;
+using System.Text.Json;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Tests.Support;
+using Snapper.Runtime.Types;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.InMemory;
+using Snapper.TransactionLog.Records;
+using Xunit;
+
+namespace Snapper.Runtime.Tests;
+
+/// <summary>States in memory and out of it, facts that methods are given, declarations that are reported.</summary>
+public sealed class StateTests
+{
+    [Theory]
+    [InlineData("Push", true)]
+    [InlineData("PushMarked", true)]
+    [InlineData("Push", false)]
+    public async Task An_abort_leaves_nothing_in_a_state_that_is_changed_in_place(string method, bool pact)
+    {
+        await using var rig = await Rig.Start();
+        (string, int)[]? access = pact ? [("m", 1), ("n", 1)] : null;
+        Saw(await Rig.Within(rig.Submit("Mutable", "m", method, new Push(1, Other: "n"), access), "the first"), 1, -1);
+        Rig.Aborted(await Rig.Within(rig.Submit("Mutable", "m", method, new Push(2, Fail: true, Other: "n"), access), "the second"), AbortReason.Application);
+        Saw(await Rig.Within(rig.Submit("Mutable", "m", method, new Push(3, Other: "n"), access), "the third"), 1, -1, 3, -3);
+        await rig.Restart();
+        foreach (var id in new[] { "m", "n" })
+        {
+            Saw(await Rig.Within(rig.Submit("Mutable", id, "Items", null, null), "a reader"), 1, -1, 3, -3);
+        }
+    }
+
+    [Fact]
+    public async Task An_undo_replaces_a_state_that_is_changed_in_place()
+    {
+        await using var rig = await Rig.Start(new() { Executors = 1 });
+        using var gate = new Gate();
+        var failing = rig.Submit("Mutable", "m", "Push", new Push(1, gate.Name, Fail: true, Other: "n"), [("m", 1), ("n", 1)]);
+        await gate.Reached();
+        var victim = rig.Submit("Mutable", "n", "Push", new Push(2), [("n", 1)]);
+        await rig.OnExecutorOf("Mutable", "n", _ => { });
+        gate.Open();
+        Rig.Aborted(await Rig.Within(failing, "the one that fails"), AbortReason.Application);
+        Saw(await Rig.Within(victim, "its victim"), 2, -2);
+        Saw(await Rig.Within(rig.Submit("Mutable", "m", "Items", null, null), "a reader"));
+        Assert.True(rig.Host.Inspection.Status().Undos > 0);
+    }
+
+    [Fact]
+    public async Task Methods_are_told_who_asks_when_and_under_which_id()
+    {
+        await using var rig = await Rig.Start();
+        var before = DateTimeOffset.UtcNow.AddMilliseconds(-1);
+        var envelope = await rig.Submit("Odd", "a", "Facts", "b", [("a", 1), ("b", 1)], key: "my-id");
+        Assert.True(envelope.Outcome == Outcome.Committed, TestWorker.Describe(envelope));
+        var facts = JsonSerializer.Deserialize<Facts[]>(envelope.Result.Span, JsonSerializerOptions.Web)!;
+        Assert.Equal(["a", "b"], facts.Select(f => f.Actor));
+        Assert.All(facts, f => Assert.Equal(("my-id", "tester", "00-trace-01"), (f.RequestId, f.Caller, f.TraceParent)));
+        Assert.Equal(facts[0].UtcNow, facts[1].UtcNow);
+        Assert.InRange(facts[0].UtcNow, before, DateTimeOffset.UtcNow.AddMilliseconds(1));
+        Assert.Equal(4, facts.SelectMany(f => new[] { f.First, f.Second }).Distinct().Count());
+        var generated = await rig.Submit("Odd", "a", "Facts", "", null);
+        Assert.Equal(generated.Id, JsonSerializer.Deserialize<Facts[]>(generated.Result.Span, JsonSerializerOptions.Web)![0].RequestId);
+    }
+
+    [Fact]
+    public async Task Record_runs_as_an_act_and_tells_the_declaration_that_would_have_been_right()
+    {
+        await using var rig = await Rig.Start();
+        var recorded = await rig.Submit("a", [Step.Call("b", Step.Add()), Step.Call("b", Step.Get()), Step.Call("a", Step.Add())], ["a"], accessMode: AccessMode.Record);
+        Rig.Saw(recorded, 1);
+        Assert.Equal(TransactionMode.Act, recorded.Mode);
+        Assert.Equal([("a", 2), ("b", 2)], Touched(recorded));
+
+        // The declaration can be used as it is.
+        Rig.Seen(await rig.Pact("a", ["a", "a", "b", "b"], Step.Call("b", Step.Add()), Step.Call("b", Step.Get()), Step.Call("a", Step.Add())));
+    }
+
+    [Fact]
+    public async Task Audit_holds_the_declaration_and_tells_what_was_used_of_it()
+    {
+        await using var rig = await Rig.Start();
+        var audited = await rig.Submit("a", [Step.Call("b", Step.Add())], ["a", "a", "b", "b", "c"], accessMode: AccessMode.Audit);
+        Rig.Seen(audited);
+        Assert.Equal(TransactionMode.Pact, audited.Mode);
+        Assert.Equal([("a", 1), ("b", 1)], Touched(audited));
+        Rig.Aborted(await rig.Submit("a", [Step.Call("x", Step.Add())], ["a"], accessMode: AccessMode.Audit), AbortReason.Undeclared);
+        Assert.Null((await rig.Pact("a", ["a"], Step.Get())).Touched);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_state_of_an_older_version_is_upgraded_when_the_actor_is_loaded(bool fails)
+    {
+        var upgrade = new LabelToText { Fails = fails };
+        await using var rig = await Rig.Start(upgrades: new Dictionary<string, IStateUpgrade> { ["Odd"] = upgrade });
+        var store = new MemoryStateStore(rig.Storage, TimeProvider.System, new StateStoreOptions());
+        var field = new StateField(StateField.WholeState, """{"label":"old","number":1}"""u8.ToArray());
+        await store.Fold(rig.Host.Opening.Epoch, [new StateFold(new ActorKey("Odd", "old"), 0, 7, [field])], default);
+        var read = await Rig.Within(rig.Submit("Odd", "old", "Size", null, null), "a reader");
+        if (fails)
+        {
+            Rig.Aborted(read, AbortReason.Failure);
+            Assert.Contains("Odd/old", read.Abort!.Message, StringComparison.Ordinal);
+            Assert.Empty(rig.Failures);
+            return;
+        }
+
+        Assert.Equal(3, Rig.Seen1(read));
+        Assert.Equal(5, Rig.Seen1(await rig.Submit("Odd", "old", "Grow", new Growth(2, null), null)));
+        await rig.Restart();
+        Assert.Equal(5, Rig.Seen1(await rig.Submit("Odd", "old", "Size", null, null)));
+    }
+
+    [Fact]
+    public async Task An_idle_actor_leaves_memory_once_it_is_folded_and_comes_back_with_its_state()
+    {
+        await using var rig = await Rig.Start(new() { Executors = 1, Coordinators = 2, IdleActorTimeout = TimeSpan.FromSeconds(1) });
+        rig.Log.Hold();
+        var act = rig.Act("a", Step.Add(), Step.Get());
+        await Rig.Until(() => rig.Log.Held > 0 && rig.Host.Worker.Log.LastSequence == 1, "the record is at the log");
+        await Sweep(rig, 3);
+        Assert.True(await IsResident(rig, "a"), "its change is not durable: the store does not have it");
+        rig.Log.Release();
+        Rig.Saw(await Rig.Within(act, "the ACT"), 1);
+        await Sweep(rig, 3);
+        Assert.True(await IsResident(rig, "a"), "its change is not folded");
+        await rig.Host.Worker.Checkpoints.FoldNow();
+        await Sweep(rig, 3);
+        Assert.False(await IsResident(rig, "a"));
+        Rig.Saw(await Rig.Within(rig.Act("a", Step.Add(), Step.Get()), "an ACT on what was away"), 2);
+
+        // PACTs of either coordinator chain behind batches of which the actor that comes back knows nothing.
+        for (var i = 0; i < 12; i++)
+        {
+            Rig.Seen(await Rig.Within(rig.Pact("r" + i, ["r" + i, "a"], Step.Call("a", Step.Add())), "a PACT on what was away"));
+            await rig.Host.Worker.Checkpoints.FoldNow();
+            await Sweep(rig, 3);
+            Assert.False(await IsResident(rig, "a"));
+        }
+
+        Assert.Equal(14, await rig.Value("a"));
+    }
+
+    private static Task Sweep(Rig rig, int times) => rig.OnExecutorOf("Box", "a", executor =>
+    {
+        for (var i = 0; i < times; i++)
+        {
+            executor.SweepIdle();
+        }
+    });
+
+    private static async Task<bool> IsResident(Rig rig, string box)
+    {
+        var resident = false;
+        await rig.OnExecutorOf("Box", box, executor => resident = executor.FindCell(new ActorKey("Box", box)) is not null);
+        return resident;
+    }
+
+    private static (string, int)[] Touched(TransactionEnvelope envelope) => envelope.Touched!.Select(t => (t.Actor.Id, t.Calls)).Order().ToArray();
+
+    private static void Saw(TransactionEnvelope envelope, params int[] expected) => Rig.Saw(envelope, expected);
+
+    private sealed class LabelToText : IStateUpgrade
+    {
+        public bool Fails { get; init; }
+
+        public ReadOnlyMemory<byte> Upgrade(string actorType, ReadOnlyMemory<byte> state) => Fails
+            ? throw new KeyNotFoundException("planned")
+            : Encoding.UTF8.GetBytes(Encoding.UTF8.GetString(state.Span).Replace("\"label\"", "\"text\"", StringComparison.Ordinal));
+    }
+}

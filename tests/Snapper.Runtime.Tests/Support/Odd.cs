@@ -1,0 +1,92 @@
+using Snapper.Actors;
+
+namespace Snapper.Runtime.Tests.Support;
+
+public sealed record Inner(int Depth);
+
+public sealed record Typed(int Count, string Name, long[] Numbers, Inner Inner);
+
+/// <summary>An input whose own code throws something unexpected.</summary>
+public sealed class Picky
+{
+    public string Word { get; set => field = value == "good" ? value : throw new IOException("this word is not good"); } = "good";
+}
+
+public sealed record Facts(string Actor, string RequestId, string? Caller, string? TraceParent, DateTimeOffset UtcNow, Guid First, Guid Second);
+
+/// <summary>A state that cannot always be written as JSON.</summary>
+public sealed record OddState(string Text, double Number)
+{
+    public int Length => Text == "broken" ? throw new IOException("planned, in a property") : Text.Length;
+}
+
+public sealed record OddResult(int Value)
+{
+    public int Broken => throw new IOException("planned, in a result");
+}
+
+public sealed record Growth(int Size, string? Other);
+
+public interface IOdd : ITransactionalActor
+{
+    Task<int> Grow(Growth growth);
+
+    Task<int> Size();
+
+    Task<string> Big(int size);
+
+    Task<OddResult> BadResult();
+
+    Task Spoil(string how);
+
+    Task<Typed> Take(Typed input);
+
+    Task<string> TakePicky(Picky input);
+
+    Task<Facts[]> Facts(string? other);
+}
+
+[TransactionalActor("Odd")]
+public sealed class OddActor : TransactionalActor<OddState>, IOdd
+{
+    protected override OddState InitialState() => new("", 0);
+
+    public async Task<int> Grow(Growth growth)
+    {
+        var state = await State.ForUpdate();
+        State.Set(state with { Text = state.Text + new string('x', growth.Size) });
+        if (growth.Other is not null)
+        {
+            await Actor<IOdd>(growth.Other).Grow(new Growth(1, null));
+        }
+
+        return state.Text.Length + growth.Size;
+    }
+
+    public async Task<int> Size() => (await State.Get()).Text.Length;
+
+    public async Task<string> Big(int size)
+    {
+        State.Set(await State.ForUpdate() with { Number = 1 });
+        return new string('x', size);
+    }
+
+    public Task<OddResult> BadResult() => Task.FromResult(new OddResult(1));
+
+    public async Task Spoil(string how)
+    {
+        var state = await State.ForUpdate();
+        State.Set(how == "nan" ? state with { Number = double.NaN } : state with { Text = how });
+    }
+
+    public Task<Typed> Take(Typed input) => Task.FromResult(input);
+
+    public Task<string> TakePicky(Picky input) => Task.FromResult(input.Word);
+
+    public async Task<Facts[]> Facts(string? other)
+    {
+        var mine = new Facts(Context.Actor.Id, Context.RequestId, Context.Caller, Context.TraceParent, Context.UtcNow, Context.NewGuid(), Context.NewGuid());
+        await Task.Delay(2);
+        return string.IsNullOrEmpty(other) ? [mine] : [mine, .. await Actor<IOdd>(other).Facts("")];
+    }
+}
