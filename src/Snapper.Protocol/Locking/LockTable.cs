@@ -120,10 +120,11 @@ public sealed class LockTable
             {
                 if (!ReferenceEquals(holder, next.Visit) && Conflict(holder.Held, next.Mode))
                 {
-                    if (!next.Visit.Age.IsOlderThan(holder.Age))
+                    if (holder.Age.IsOlderThan(next.Visit.Age))
                     {
-                        // W1: a younger waiter behind an older holder would be a wait that can close a ring.
-                        throw new ProtocolViolationException($"Waiter {next.Visit.Tid} is not older than holder {holder.Tid}.");
+                        // W1: a younger waiter behind an older holder would be a wait that can close a ring. (Of one age
+                        // are two attempts of one request: the holder is dead, and its end is on its way.)
+                        throw new ProtocolViolationException($"Waiter {next.Visit.Tid} is younger than holder {holder.Tid}.");
                     }
 
                     return;

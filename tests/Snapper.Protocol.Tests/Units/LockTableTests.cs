@@ -130,6 +130,21 @@ public sealed class LockTableTests
         Assert.Equal(LockAnswer.Waiting, Ask(again, LockMode.Exclusive));
     }
 
+    [Fact]
+    public void An_attempt_waits_for_an_earlier_one_of_its_own_request_to_leave()
+    {
+        var dead = new ActVisit(TransactionId.Act(5, 0), TransactionId.Act(1, 0), BatchId.None, new TestCall(TransactionId.Act(5, 0)));
+        var again = new ActVisit(TransactionId.Act(9, 0), TransactionId.Act(1, 0), BatchId.None, new TestCall(TransactionId.Act(9, 0)));
+        Ask(dead, LockMode.Exclusive);
+        Assert.Equal(LockAnswer.Waiting, Ask(again, LockMode.Exclusive));
+
+        _table.GrantNext(_outputs); // of anything else that has ended
+        Assert.Equal(0, _outputs.Count);
+        _table.Release(dead);
+        _table.GrantNext(_outputs);
+        Assert.Equal(LockMode.Exclusive, again.Held);
+    }
+
     private static ActVisit Act(int age) =>
         new(TransactionId.Act(age, 0), TransactionId.Act(age, 0), BatchId.None, new TestCall(TransactionId.Act(age, 0)));
 
