@@ -15,6 +15,8 @@ internal static class WorkerProcess
     /// <summary>Exit code after a broken invariant or a lost log: start again, recovery decides what is true.</summary>
     public const int MustRestart = 70;
 
+    private static readonly TimeSpan AnswersWithin = TimeSpan.FromSeconds(1);
+
     /// <summary>Serves until cancelled, then drains and returns.</summary>
     /// <param name="settings">What this worker is.</param>
     /// <param name="cancellation">SIGTERM or SIGINT: stop taking requests, finish those under way, return within 10 s.</param>
@@ -66,7 +68,10 @@ internal static class WorkerProcess
         }
 
         await worker.Stop();
-        await app.StopAsync(CancellationToken.None);
+
+        // Answers are on their way. Whoever is still not answered has outlasted the drain, and is cut off.
+        using var flush = new CancellationTokenSource(AnswersWithin);
+        await app.StopAsync(flush.Token);
         return 0;
     }
 

@@ -109,8 +109,8 @@ internal static class ChildCommands
             Arguments = arguments,
             Log = new LogFile(Path.Combine(data.Logs, $"worker-{name}.log")),
 
-            // It drains for up to 10 s.
-            StopWithin = TimeSpan.FromSeconds(12),
+            // It drains for up to 10 s, then cuts off who is left and closes its connections.
+            StopWithin = TimeSpan.FromSeconds(15),
         };
     }
 
