@@ -31,6 +31,7 @@ public sealed class StuckThreadTests
         gate.Open(); // the thread comes back, and its method writes once more
         await Rig.Until(() => gate.Notes.Count == 3, "the late context calls were made");
         Assert.All(gate.Notes, note => Assert.Equal("doomed", note));
+        await Rig.Until(() => !gate.Blocked!.IsAlive, "the thread that came back has ended: it pumps the executor no more");
         for (var i = 0; i < 20; i++)
         {
             Rig.Saw(await Rig.Within(rig.Pact("a", ["a", "b"], Step.Add(), Step.Call("b"), Step.Get()), "a PACT after the return"), 3 + i);

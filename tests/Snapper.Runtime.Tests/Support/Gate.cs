@@ -29,8 +29,12 @@ public sealed class Gate : IDisposable
         return _open.Task;
     }
 
+    /// <summary>The thread that was blocked here last.</summary>
+    public Thread? Blocked { get; private set; }
+
     public void Block()
     {
+        Blocked = Thread.CurrentThread;
         _reached.TrySetResult();
         _openForThreads.Wait(TimeSpan.FromSeconds(30));
     }
