@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Protocol.Identity;
@@ -20,7 +21,7 @@ internal sealed class SingleTransaction(IReadOnlyList<ActorTypeDescriptor> types
         Calls.Clear();
         try
         {
-            return await Call<TInput, TResult>(actor, method, input);
+            return await Turns.Run(() => Call<TInput, TResult>(actor, method, input));
         }
         catch
         {
@@ -42,6 +43,40 @@ internal sealed class SingleTransaction(IReadOnlyList<ActorTypeDescriptor> types
         var run = method.Run(actor, input);
         await run;
         return run is Task<TResult> withResult ? withResult.Result : default!;
+    }
+
+    /// <summary>One thread, first come, first served: what an actor's executor is to user code.</summary>
+    private sealed class Turns : SynchronizationContext
+    {
+        private readonly BlockingCollection<(SendOrPostCallback Callback, object? State)> _waiting = [];
+
+        public static Task<TResult> Run<TResult>(Func<Task<TResult>> code)
+        {
+            var outer = Current;
+            var turns = new Turns();
+            SetSynchronizationContext(turns);
+            try
+            {
+                var run = code();
+                while (!run.IsCompleted)
+                {
+                    if (!turns._waiting.TryTake(out var next, TimeSpan.FromSeconds(30)))
+                    {
+                        throw new TimeoutException("The code under test has not gone on for 30 s.");
+                    }
+
+                    next.Callback(next.State);
+                }
+
+                return run;
+            }
+            finally
+            {
+                SetSynchronizationContext(outer);
+            }
+        }
+
+        public override void Post(SendOrPostCallback d, object? state) => _waiting.Add((d, state));
     }
 
     private sealed class Context(SingleTransaction transaction, ActorKey key) : ActorContext
