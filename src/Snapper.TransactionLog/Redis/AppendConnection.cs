@@ -16,7 +16,6 @@ namespace Snapper.TransactionLog.Redis;
 /// </remarks>
 internal sealed class AppendConnection : IDisposable
 {
-    private const int ConnectTimeoutMs = 5000;
     private readonly RedisOptions _options;
     private readonly RemoteCertificateValidationCallback? _trust;
     private readonly Action<AppendCommand> _succeeded;
@@ -110,7 +109,7 @@ internal sealed class AppendConnection : IDisposable
                 _failure = null;
                 isNew = _link is null;
                 link = _linkInUse = _link ??= new AppendLink(_options, _trust);
-                SetDue(isNew ? Math.Max(ConnectTimeoutMs, _timeoutMs) : _timeoutMs);
+                SetDue(isNew ? Math.Max((int)RedisOptions.ConnectTimeout.TotalMilliseconds, _timeoutMs) : _timeoutMs);
             }
         }
 

@@ -48,7 +48,8 @@ public sealed class RedisTransactionLog : ITransactionLog
     public async Task<LogOpening> Open(CancellationToken cancellation)
     {
         var mark = Guid.NewGuid().ToString("N");
-        var answer = (RedisValue[])(await _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark], cancellation).ConfigureAwait(false))!;
+        var answer = (RedisValue[])(await _connections.Log.WhenConnected(
+            () => _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark], cancellation), cancellation).ConfigureAwait(false))!;
         var next = (long)answer[1];
         Check(next, (string)answer[5]!, (string)answer[6]!, (string)answer[7]!);
         Generation = (long)answer[4];
@@ -97,7 +98,8 @@ public sealed class RedisTransactionLog : ITransactionLog
     public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
     {
         var state = _connections.State;
-        var end = (long)await state.Within(state.Database.HashGetAsync(_keys.Meta, "next"), cancellation).ConfigureAwait(false);
+        var end = (long)await state.WhenConnected(
+            () => state.Within(state.Database.HashGetAsync(_keys.Meta, "next"), cancellation), cancellation).ConfigureAwait(false);
         if (end <= fromSequence)
         {
             yield break;
