@@ -56,6 +56,18 @@ internal sealed class AppendConnection : IDisposable
         }
     }
 
+    /// <summary>True: there is a link, made or in the making, that the next command will use.</summary>
+    public bool IsConnected
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _link is not null;
+            }
+        }
+    }
+
     /// <summary>Runs a command. Commands of several callers take turns.</summary>
     /// <returns>A certain result. An exception means: effect unknown.</returns>
     public Task<AppendResult> Run(AppendCommand command, CancellationToken cancellation) =>
@@ -122,7 +134,7 @@ internal sealed class AppendConnection : IDisposable
 
         if (isNew)
         {
-            new Thread(() => Work(link)) { IsBackground = true, Name = "snapper-append" }.UnsafeStart();
+            StartThread(link);
         }
         else if (bytes <= AppendLink.UnblockedBytesMax)
         {
@@ -135,6 +147,9 @@ internal sealed class AppendConnection : IDisposable
 
         return command.Task;
     }
+
+    /// <summary>Apart from its caller, which would pay for the closure with each command.</summary>
+    private void StartThread(AppendLink link) => new Thread(() => Work(link)) { IsBackground = true, Name = "snapper-append" }.UnsafeStart();
 
     private void Send(AppendLink link)
     {
@@ -269,8 +284,7 @@ internal sealed class AppendConnection : IDisposable
             }
         }
 
-        link.Abort();
-        link.WaitForSender();
+        link.End();
     }
 
     /// <summary>Gives the command of a link up; the link's thread completes it.</summary>

@@ -120,6 +120,14 @@ internal sealed class AppendLink(RedisOptions options, RemoteCertificateValidati
         _socket?.Dispose();
     }
 
+    /// <summary>Ends the connection; nobody is inside a send afterwards. Only for the reader, which calls nothing more.</summary>
+    public void End()
+    {
+        Abort();
+        WaitForSender();
+        _tls?.Dispose();
+    }
+
     private Socket Connect()
     {
         IPAddress[] addresses = IPAddress.TryParse(options.Host, out var address)

@@ -48,8 +48,7 @@ public sealed class RedisTransactionLog : ITransactionLog
     public async Task<LogOpening> Open(CancellationToken cancellation)
     {
         var mark = Guid.NewGuid().ToString("N");
-        var answer = (RedisValue[])(await _connections.Log.WhenConnected(
-            () => _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark], cancellation), cancellation).ConfigureAwait(false))!;
+        var answer = (RedisValue[])(await _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark], cancellation).ConfigureAwait(false))!;
         var next = (long)answer[1];
         Check(next, (string)answer[5]!, (string)answer[6]!, (string)answer[7]!);
         Generation = (long)answer[4];
