@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Security.Cryptography;
 using System.Text;
 using StackExchange.Redis;
@@ -35,8 +36,43 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
         }
     }
 
+    /// <summary>
+    /// Does what may be done twice, again while there is no connection. After an outage appends work at once, but the client
+    /// library looks for the server only every few seconds unless it is told to, and one attempt of its own that hangs has to
+    /// end before another begins: hence twice the time that connecting may take.
+    /// </summary>
+    public async Task<T> WhenConnected<T>(Func<Task<T>> call, CancellationToken cancellation)
+    {
+        var start = Stopwatch.GetTimestamp();
+        while (true)
+        {
+            try
+            {
+                return await call().ConfigureAwait(false);
+            }
+            catch (RedisConnectionException) when (Stopwatch.GetElapsedTime(start) < 2 * RedisOptions.ConnectTimeout)
+            {
+                await Reconnect(cancellation).ConfigureAwait(false);
+            }
+        }
+    }
+
     public Task<RedisResult> Execute(CancellationToken cancellation, string command, params object[] arguments) =>
         Within(database.ExecuteAsync(command, arguments), cancellation);
+
+    private async Task Reconnect(CancellationToken cancellation)
+    {
+        try
+        {
+            await Within(database.Multiplexer.ConfigureAsync(), cancellation).ConfigureAwait(false);
+        }
+        catch (Exception error) when (error is RedisException or TimeoutException)
+        {
+            // The call itself tells what is wrong, when its time is over.
+        }
+
+        await Task.Delay(25, cancellation).ConfigureAwait(false);
+    }
 
     /// <summary>
     /// Runs a script by its name, and by its text when the server does not know it (it was restarted): that answer comes

@@ -2,11 +2,15 @@ using StackExchange.Redis;
 
 namespace Snapper.TransactionLog.Redis;
 
-/// <summary>Two connections to one Redis: one for the log, which nothing may delay, one for states and reads.</summary>
+/// <summary>
+/// Connections to one Redis: one for opening logs, one for states and reads, and one more for each log's appends, which
+/// nothing may delay and which is made with the first of them.
+/// </summary>
 public sealed class RedisConnections : IAsyncDisposable
 {
     private readonly ConnectionMultiplexer _log;
     private readonly ConnectionMultiplexer _state;
+    private readonly List<AppendConnection> _appends = [];
 
     private RedisConnections(RedisOptions options, ConnectionMultiplexer log, ConnectionMultiplexer state)
     {
@@ -49,8 +53,28 @@ public sealed class RedisConnections : IAsyncDisposable
     /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {
+        lock (_appends)
+        {
+            foreach (var appends in _appends)
+            {
+                appends.Dispose();
+            }
+        }
+
         await Close(_log).ConfigureAwait(false);
         await Close(_state).ConfigureAwait(false);
+    }
+
+    /// <summary>A connection for a log's appends. The log disposes of it; otherwise it ends with these connections.</summary>
+    internal AppendConnection NewAppendConnection(RedisKeys keys, Action<AppendCommand> succeeded)
+    {
+        var appends = new AppendConnection(Options, keys, succeeded);
+        lock (_appends)
+        {
+            _appends.Add(appends);
+        }
+
+        return appends;
     }
 
     private static async Task Close(ConnectionMultiplexer connection)

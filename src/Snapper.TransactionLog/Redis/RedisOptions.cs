@@ -27,6 +27,9 @@ public sealed record RedisOptions
     /// <summary>How long a command may take before its effect counts as unknown; an append is then sent again. Range: 100 ms to 60 s. Default: 5 s.</summary>
     public TimeSpan CommandTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
+    /// <summary>How long making a connection may take.</summary>
+    internal static TimeSpan ConnectTimeout { get; } = TimeSpan.FromSeconds(5);
+
     internal void Validate()
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(Host);
@@ -47,7 +50,7 @@ public sealed record RedisOptions
         // A server that is away at the start is like one that goes away later: the writer tries until it is there.
         configuration.AbortOnConnectFail = false;
         configuration.ClientName = clientName;
-        configuration.ConnectTimeout = 5000;
+        configuration.ConnectTimeout = (int)ConnectTimeout.TotalMilliseconds;
         configuration.ConnectRetry = 3;
         configuration.KeepAlive = 30;
         configuration.SyncTimeout = (int)CommandTimeout.TotalMilliseconds;

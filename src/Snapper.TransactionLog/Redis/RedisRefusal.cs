@@ -38,6 +38,18 @@ internal static class RedisRefusal
             return new AppendResult(AppendStatus.Refused, error.Message);
         }
 
+        return OfAnswer(answer);
+    }
+
+    /// <summary>What an error, given instead of a script's answer, says of a fenced call.</summary>
+    /// <exception cref="InvalidOperationException">It leaves open what was done.</exception>
+    public static AppendResult OfError(string message) =>
+        Is(message) ? new AppendResult(AppendStatus.Refused, message) : throw new InvalidOperationException($"Redis answered a script with the error '{message}'.");
+
+    /// <summary>What a fenced script's answer says, a word and a detail.</summary>
+    /// <exception cref="InvalidOperationException">It is none of the words.</exception>
+    public static AppendResult OfAnswer(string answer)
+    {
         var space = answer.IndexOf(' ');
         var detail = space < 0 ? "" : answer[(space + 1)..];
         return answer.AsSpan(0, space < 0 ? answer.Length : space) switch

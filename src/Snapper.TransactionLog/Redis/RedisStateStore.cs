@@ -67,7 +67,7 @@ public sealed class RedisStateStore : IStateStore
         StateFolding.Validate(folds);
         if (folds.Count == 0)
         {
-            return await _log.CheckEpoch(epoch, cancellation).ConfigureAwait(false);
+            return await _log.CheckEpochForStates(epoch, cancellation).ConfigureAwait(false);
         }
 
         var keys = new List<RedisKey>();
@@ -120,7 +120,7 @@ public sealed class RedisStateStore : IStateStore
 
         if (minutes.Count == 0)
         {
-            return await _log.CheckEpoch(epoch, cancellation).ConfigureAwait(false);
+            return await _log.CheckEpochForStates(epoch, cancellation).ConfigureAwait(false);
         }
 
         foreach (var (minute, list) in minutes)

@@ -9,14 +9,15 @@ namespace Snapper.TransactionLog.Redis;
 /// Needs Redis 6.2 or later. How durable an acknowledged append is, is the server's setting: see <see cref="RedisDurability"/>.
 /// </summary>
 /// <remarks>
-/// Commands that the client library still holds from before an outage cannot do harm: a late append finds a higher next
-/// sequence number, or another epoch, and changes nothing.
+/// Commands that are still on their way from before an outage cannot do harm: a late append finds a higher next sequence
+/// number, or another epoch, and changes nothing. Appends and checks of the epoch have a connection of their own.
 /// </remarks>
 public sealed class RedisTransactionLog : ITransactionLog
 {
     private const int ReadBytes = 4 * 1024 * 1024;
     private readonly RedisConnections _connections;
     private readonly RedisKeys _keys;
+    private readonly AppendConnection _appends;
     private long _acknowledgedNext;
     private string _mark = "";
 
@@ -29,6 +30,7 @@ public sealed class RedisTransactionLog : ITransactionLog
         ArgumentNullException.ThrowIfNull(connections);
         _connections = connections;
         _keys = new RedisKeys(connections.Options.KeyPrefix, worker);
+        _appends = connections.NewAppendConnection(_keys, Acknowledged);
     }
 
     /// <inheritdoc/>
@@ -57,26 +59,30 @@ public sealed class RedisTransactionLog : ITransactionLog
     }
 
     /// <inheritdoc/>
-    public async Task<AppendResult> Append(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation)
+    /// <remarks>
+    /// Completed inline on the thread of the log's own connection: a continuation must hand over and return. A failed task
+    /// means that nobody reads <paramref name="group"/> any more.
+    /// </remarks>
+    public Task<AppendResult> Append(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(firstSequence, 1);
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
-        var behind = firstSequence + count;
-
-        // A copy: the library may still hold the command when the writer has long got its answer from a second try.
-        RedisValue[] values = [epoch, _mark, Volatile.Read(ref _acknowledgedNext), firstSequence, behind, count, group.ToArray()];
-        var result = await RedisRefusal.Run(_connections.Log, RedisScripts.Append, [_keys.Meta, _keys.Stream], values, cancellation).ConfigureAwait(false);
-        if (result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
+        var command = new AppendCommand
         {
-            Acknowledged(behind);
-        }
-
-        return result;
+            Epoch = epoch,
+            Mark = _mark,
+            AcknowledgedNext = Volatile.Read(ref _acknowledgedNext),
+            FirstSequence = firstSequence,
+            Count = count,
+            Group = group,
+        };
+        return _appends.Run(command, cancellation);
     }
 
     /// <inheritdoc/>
+    /// <remarks>Completed like <see cref="Append"/>.</remarks>
     public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) =>
-        RedisRefusal.Run(_connections.Log, RedisScripts.CheckEpoch, [_keys.Meta], FenceValues(epoch), cancellation);
+        _appends.Run(new AppendCommand { Epoch = epoch, Mark = _mark, AcknowledgedNext = Volatile.Read(ref _acknowledgedNext) }, cancellation);
 
     /// <inheritdoc/>
     public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
@@ -91,7 +97,8 @@ public sealed class RedisTransactionLog : ITransactionLog
     public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
     {
         var state = _connections.State;
-        var end = (long)await state.Within(state.Database.HashGetAsync(_keys.Meta, "next"), cancellation).ConfigureAwait(false);
+        var end = (long)await state.WhenConnected(
+            () => state.Within(state.Database.HashGetAsync(_keys.Meta, "next"), cancellation), cancellation).ConfigureAwait(false);
         if (end <= fromSequence)
         {
             yield break;
@@ -131,8 +138,16 @@ public sealed class RedisTransactionLog : ITransactionLog
         }
     }
 
-    /// <summary>The connections are the caller's; nothing is held beside them.</summary>
-    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+    /// <summary>Closes the log's own connection; the others are the caller's.</summary>
+    public ValueTask DisposeAsync()
+    {
+        _appends.Dispose();
+        return ValueTask.CompletedTask;
+    }
+
+    /// <summary>Checks the epoch for the state store, off the writer's connection: its callers may go on at length on the completing thread.</summary>
+    internal Task<AppendResult> CheckEpochForStates(long epoch, CancellationToken cancellation) =>
+        RedisRefusal.Run(_connections.State, RedisScripts.CheckEpoch, [_keys.Meta], FenceValues(epoch), cancellation);
 
     /// <summary>What every fenced script begins with, and what follows.</summary>
     internal RedisValue[] FenceValues(long epoch, params ReadOnlySpan<RedisValue> more) => [epoch, _mark, Volatile.Read(ref _acknowledgedNext), .. more];
@@ -164,12 +179,12 @@ public sealed class RedisTransactionLog : ITransactionLog
         return groups;
     }
 
-    private void Acknowledged(long next)
+    private void Acknowledged(AppendCommand command)
     {
-        // Only one append is in flight, but a late answer may come after a later one's.
-        if (next > Volatile.Read(ref _acknowledgedNext))
+        // A check of the epoch has no records, and an append may be one that had been there for long.
+        if (command.Count > 0 && command.Behind > Volatile.Read(ref _acknowledgedNext))
         {
-            Volatile.Write(ref _acknowledgedNext, next);
+            Volatile.Write(ref _acknowledgedNext, command.Behind);
         }
     }
 

@@ -1,0 +1,360 @@
+using System.Net.Security;
+using System.Text;
+using Snapper.TransactionLog.Writing;
+
+namespace Snapper.TransactionLog.Redis;
+
+/// <summary>
+/// A log's own connection for its hot path: appends and checks of the epoch, one in flight, spoken in RESP2 without a client
+/// library. The caller's thread sends; one thread blocks in the kernel for the answer and completes the task inline, so that an
+/// append costs one thread switch in this process. An idle connection sleeps, and hears at once when the server goes away.
+/// </summary>
+/// <remarks>
+/// A command that fails, times out or is cancelled takes its link with it: its answer, should it still come, reaches nobody.
+/// The next command makes a new one. Every command is completed by its link's own thread, once nobody is inside a send: the
+/// group's memory is the caller's again then.
+/// </remarks>
+internal sealed class AppendConnection : IDisposable
+{
+    private readonly RedisOptions _options;
+    private readonly RemoteCertificateValidationCallback? _trust;
+    private readonly Action<AppendCommand> _succeeded;
+    private readonly int _timeoutMs;
+    private readonly AppendMessage _message;
+    private readonly SemaphoreSlim _turn = new(1, 1);
+    private readonly Timer _timer;
+    private readonly Lock _gate = new();
+
+    // Guarded by the gate.
+    private AppendLink? _link;
+    private AppendLink? _linkInUse;
+    private AppendCommand? _inFlight;
+    private CancellationTokenRegistration _cancellation;
+    private Exception? _failure;
+    private long _dueMs;
+    private bool _isTimerSet;
+    private bool _disposed;
+
+    // Only touched by the thread of the link in use.
+    private bool _isByText;
+
+    /// <summary>Connects with the first command.</summary>
+    /// <param name="options">Valid ones.</param>
+    /// <param name="keys">Names of the log's keys.</param>
+    /// <param name="succeeded">Hears of a command that was done, before its task is complete.</param>
+    /// <param name="trust">Decides on the server's certificate; null: the machine's rules do.</param>
+    public AppendConnection(RedisOptions options, RedisKeys keys, Action<AppendCommand> succeeded, RemoteCertificateValidationCallback? trust = null)
+    {
+        _options = options;
+        _trust = trust;
+        _succeeded = succeeded;
+        _timeoutMs = (int)options.CommandTimeout.TotalMilliseconds;
+        _message = new AppendMessage(keys.Meta, keys.Stream);
+        using (FlowSuppression.Start())
+        {
+            _timer = new Timer(static connection => ((AppendConnection)connection!).OnTimer(), this, Timeout.Infinite, Timeout.Infinite);
+        }
+    }
+
+    /// <summary>True: there is a link, made or in the making, that the next command will use.</summary>
+    public bool IsConnected
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _link is not null;
+            }
+        }
+    }
+
+    /// <summary>Runs a command. Commands of several callers take turns.</summary>
+    /// <returns>A certain result. An exception means: effect unknown.</returns>
+    public Task<AppendResult> Run(AppendCommand command, CancellationToken cancellation) =>
+        _turn.Wait(0, CancellationToken.None) ? Start(command, cancellation) : RunInTurn(command, cancellation);
+
+    /// <summary>Closes the connection; a command in flight fails. May be called again.</summary>
+    public void Dispose()
+    {
+        AppendLink? link, linkInUse;
+        lock (_gate)
+        {
+            if (_disposed)
+            {
+                return;
+            }
+
+            _disposed = true;
+            _failure ??= new ObjectDisposedException(nameof(AppendConnection));
+            (link, linkInUse) = (_link, _linkInUse);
+            _link = null;
+        }
+
+        link?.Abort();
+        linkInUse?.Abort();
+        _timer.Dispose();
+    }
+
+    private async Task<AppendResult> RunInTurn(AppendCommand command, CancellationToken cancellation)
+    {
+        await _turn.WaitAsync(cancellation).ConfigureAwait(false);
+        return await Start(command, cancellation).ConfigureAwait(false);
+    }
+
+    private Task<AppendResult> Start(AppendCommand command, CancellationToken cancellation)
+    {
+        // Registered first: the command could be over before its registration was known.
+        var registration = cancellation.UnsafeRegister(static (connection, token) => ((AppendConnection)connection!).OnCancelled(token), this);
+        AppendLink? link = null;
+        var isNew = false;
+        var bytes = 0;
+        bool disposed;
+        lock (_gate)
+        {
+            disposed = _disposed;
+            if (!disposed && !cancellation.IsCancellationRequested)
+            {
+                _message.Encode(command);
+                bytes = _message.Bytes;
+                _inFlight = command;
+                _cancellation = registration;
+                _failure = null;
+                isNew = _link is null;
+                link = _linkInUse = _link ??= new AppendLink(_options, _trust);
+                SetDue(isNew ? Math.Max((int)RedisOptions.ConnectTimeout.TotalMilliseconds, _timeoutMs) : _timeoutMs);
+            }
+        }
+
+        if (link is null)
+        {
+            registration.Dispose();
+            _turn.Release();
+            return disposed ? Task.FromException<AppendResult>(new ObjectDisposedException(nameof(AppendConnection))) : Task.FromCanceled<AppendResult>(cancellation);
+        }
+
+        if (isNew)
+        {
+            StartThread(link);
+        }
+        else if (bytes <= AppendLink.UnblockedBytesMax)
+        {
+            Send(link);
+        }
+        else
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(static work => work.Connection.Send(work.Link), (Connection: this, Link: link), preferLocal: false);
+        }
+
+        return command.Task;
+    }
+
+    /// <summary>Apart from its caller, which would pay for the closure with each command.</summary>
+    private void StartThread(AppendLink link) => new Thread(() => Work(link)) { IsBackground = true, Name = "snapper-append" }.UnsafeStart();
+
+    private void Send(AppendLink link)
+    {
+        try
+        {
+            link.Send(_message);
+        }
+        catch (Exception error)
+        {
+            Fail(link, error);
+        }
+    }
+
+    /// <summary>A link's thread, from its making to its end.</summary>
+    private void Work(AppendLink link)
+    {
+        try
+        {
+            if (link.Open() is { } refusal)
+            {
+                Leave(link);
+                Complete(link, new AppendResult(AppendStatus.Refused, refusal), null);
+                return;
+            }
+
+            lock (_gate)
+            {
+                SetDue(_timeoutMs);
+            }
+
+            _isByText = false;
+            link.Send(_message);
+            while (true)
+            {
+                TakeIn(link, link.Read());
+            }
+        }
+        catch (Exception error)
+        {
+            Leave(link);
+            Complete(link, default, error);
+        }
+    }
+
+    private void TakeIn(AppendLink link, RespReply reply)
+    {
+        if (!link.WaitForSender())
+        {
+            throw new RespException("an answer to no command");
+        }
+
+        if (reply.Kind == RespKind.Error && !_isByText && reply.Text.StartsWith("NOSCRIPT"u8))
+        {
+            // The server was restarted. It has said so before running anything.
+            _isByText = true;
+            link.Send(_message, byText: true);
+            return;
+        }
+
+        _isByText = false;
+        if (reply.Text.SequenceEqual("OK"u8) && reply.Kind == RespKind.Bulk)
+        {
+            Complete(link, new AppendResult(AppendStatus.Appended), null);
+            return;
+        }
+
+        AppendResult result = default;
+        Exception? error = null;
+        try
+        {
+            var text = Encoding.UTF8.GetString(reply.Text);
+            result = reply.Kind == RespKind.Error ? RedisRefusal.OfError(text) : RedisRefusal.OfAnswer(text);
+        }
+        catch (InvalidOperationException unknown)
+        {
+            error = unknown;
+        }
+
+        Complete(link, result, error);
+    }
+
+    /// <summary>Ends the command in flight, if it is this link's. Only its thread calls this.</summary>
+    private void Complete(AppendLink link, AppendResult result, Exception? error)
+    {
+        AppendCommand? command;
+        CancellationTokenRegistration cancellation;
+        lock (_gate)
+        {
+            if (_linkInUse != link)
+            {
+                // The connection ended while it was idle: the next command makes a new one.
+                return;
+            }
+
+            if (error is not null)
+            {
+                error = _failure ?? error;
+            }
+
+            command = _inFlight!;
+            cancellation = _cancellation;
+            _inFlight = null;
+            _linkInUse = null;
+            _cancellation = default;
+            _message.Clear();
+        }
+
+        // Waits for a callback that is on its way: it must not meet the next command.
+        cancellation.Dispose();
+        if (error is null && result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
+        {
+            _succeeded(command);
+        }
+
+        _turn.Release();
+        _ = error switch
+        {
+            null => command.TrySetResult(result),
+            OperationCanceledException cancelled when cancelled.CancellationToken.IsCancellationRequested => command.TrySetCanceled(cancelled.CancellationToken),
+            _ => command.TrySetException(error),
+        };
+    }
+
+    /// <summary>Closes a link for good; when it returns, nobody sends on it.</summary>
+    private void Leave(AppendLink link)
+    {
+        lock (_gate)
+        {
+            if (_link == link)
+            {
+                _link = null;
+            }
+        }
+
+        link.End();
+    }
+
+    /// <summary>Gives the command of a link up; the link's thread completes it.</summary>
+    private void Fail(AppendLink link, Exception error)
+    {
+        lock (_gate)
+        {
+            if (_linkInUse != link)
+            {
+                return;
+            }
+
+            _failure ??= error;
+            if (_link == link)
+            {
+                _link = null;
+            }
+        }
+
+        link.Abort();
+    }
+
+    private void OnCancelled(CancellationToken cancellation)
+    {
+        AppendLink? link;
+        lock (_gate)
+        {
+            link = _linkInUse;
+        }
+
+        if (link is not null)
+        {
+            Fail(link, new OperationCanceledException(cancellation));
+        }
+    }
+
+    /// <summary>Needs the gate. The timer is left alone while it runs to an earlier moment: it looks again then, and no command pays for it.</summary>
+    private void SetDue(int timeoutMs)
+    {
+        var dueMs = Environment.TickCount64 + timeoutMs;
+        if (!_disposed && (!_isTimerSet || dueMs < _dueMs))
+        {
+            _isTimerSet = true;
+            _timer.Change(timeoutMs, Timeout.Infinite);
+        }
+
+        _dueMs = dueMs;
+    }
+
+    private void OnTimer()
+    {
+        AppendLink? link;
+        lock (_gate)
+        {
+            link = _linkInUse;
+            _isTimerSet = false;
+            if (link is null || _disposed)
+            {
+                return;
+            }
+
+            var leftMs = _dueMs - Environment.TickCount64;
+            if (leftMs > 0)
+            {
+                _isTimerSet = true;
+                _timer.Change(leftMs, Timeout.Infinite);
+                return;
+            }
+        }
+
+        Fail(link, new TimeoutException($"Redis did not answer an append within {_timeoutMs} ms."));
+    }
+}
