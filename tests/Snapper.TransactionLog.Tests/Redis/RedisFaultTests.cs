@@ -400,7 +400,7 @@ public sealed class RedisFaultTests : IAsyncLifetime
 
     private async Task<RedisConnections> Connect(int? port = null)
     {
-        var connections = await RedisConnections.Connect(new RedisOptions { Port = port ?? _server.Port, CommandTimeout = TimeSpan.FromMilliseconds(400) });
+        var connections = await RedisConnections.Connect(new RedisOptions { Port = port ?? _server.Port, CommandTimeout = TimeSpan.FromMilliseconds(1500) });
         _made.Add(connections);
         return connections;
     }
