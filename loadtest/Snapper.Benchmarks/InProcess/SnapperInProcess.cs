@@ -95,6 +95,12 @@ public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSys
     {
         if (_worker is not null)
         {
+            if (Environment.GetEnvironmentVariable("SNAPPER_SHOW_STATUS") is not null)
+            {
+                var status = _worker.Inspection.Status();
+                Console.Error.WriteLine($"gc {GC.CollectionCount(0)} {GC.CollectionCount(1)} {GC.CollectionCount(2)} pause {GC.GetTotalPauseDuration().TotalMilliseconds:0} ms alloc {GC.GetTotalAllocatedBytes() >> 20} MiB {status} repeats: {string.Join(' ', status.RepeatsByReason)}");
+            }
+
             await _worker.DisposeAsync();
         }
 

@@ -190,7 +190,7 @@ public sealed partial class ActorMachine
         {
             visit.IsRootStarted = true;
             ref var message = ref outputs.Add(OutputKind.InvokeRoot);
-            message.Body = visit.Ticket;
+            message.Body = visit.TakeTicket();
             message.Tid = visit.Tid;
             message.Bid = visit.Batch.Bid;
             message.Flag = visit.Marked;

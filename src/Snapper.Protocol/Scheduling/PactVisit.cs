@@ -20,8 +20,14 @@ public sealed class PactVisit(in SubBatchEntry entry, PlacedBatch batch) : Visit
     /// <summary>Holds its turn until it has ended (A1).</summary>
     public bool Marked { get; } = entry.Marked;
 
-    /// <summary>The request to start, on the root's actor.</summary>
-    public PactTicket? Ticket { get; } = entry.Ticket;
+    /// <summary>The root's own entry.</summary>
+    public bool IsRoot { get; } = entry.Ticket is not null;
+
+    /// <summary>
+    /// The request to start, on the root's actor; null once it was started: an actor keeps its entries until it is used
+    /// again, and must not keep whole requests alive with them.
+    /// </summary>
+    public PactTicket? Ticket { get; private set; } = entry.Ticket;
 
     /// <summary>Its turn has begun.</summary>
     public bool Started { get; set; }
@@ -42,7 +48,15 @@ public sealed class PactVisit(in SubBatchEntry entry, PlacedBatch batch) : Visit
     /// <remarks>Reaching the count never ends the root's own entry: its actor reports when the root has returned.</remarks>
     public bool TurnIsOver =>
         Removed
-        || (_ended ? EndedCalls >= _finalCalls : !Marked && Ticket is null && EndedCalls >= DeclaredCalls);
+        || (_ended ? EndedCalls >= _finalCalls : !Marked && !IsRoot && EndedCalls >= DeclaredCalls);
+
+    /// <summary>Hands the request over to be started.</summary>
+    public PactTicket? TakeTicket()
+    {
+        var ticket = Ticket;
+        Ticket = null;
+        return ticket;
+    }
 
     /// <summary>The PACT has ended with so many calls on this actor (A2).</summary>
     public void End(int finalCalls)

@@ -16,6 +16,8 @@ internal sealed class Attempt
     private List<int>? _participantCalls;
     private volatile bool _alive = true;
     private volatile bool _wrote;
+    private List<Request>? _awaitEnd;
+    private bool _locksAreGone;
     private bool _sealed;
     private int _waiting;
     private long _ceil;
@@ -141,6 +143,40 @@ internal sealed class Attempt
         {
             Doom = why;
         }
+    }
+
+    /// <summary>Remembers a request that met this attempt's locks and died, to be started again when they are gone (W2).</summary>
+    /// <returns>False: they are gone already.</returns>
+    public bool TryAwaitEnd(Request request)
+    {
+        lock (_lock)
+        {
+            if (_locksAreGone)
+            {
+                return false;
+            }
+
+            (_awaitEnd ??= []).Add(request);
+            return true;
+        }
+    }
+
+    /// <summary>
+    /// The attempt gives its locks back. Who died of them starts again, youngest first: an older one then waits for a younger
+    /// one instead of killing it (W1).
+    /// </summary>
+    public List<Request>? TakeAwaitingEnd()
+    {
+        List<Request>? awaiting;
+        lock (_lock)
+        {
+            _locksAreGone = true;
+            awaiting = _awaitEnd;
+            _awaitEnd = null;
+        }
+
+        awaiting?.Sort(static (left, right) => right.Age.CompareTo(left.Age));
+        return awaiting;
     }
 
     /// <summary>Counts a call of a PACT against its declaration.</summary>

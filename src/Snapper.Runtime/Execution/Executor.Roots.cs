@@ -33,9 +33,9 @@ internal sealed partial class Executor
         EnterRoot(cell, frame);
     }
 
-    private void StartAct(Request request)
+    private void StartAct(Request request, bool gateIsOpen)
     {
-        if (request.IsAnswered)
+        if (request.IsAnswered || (!gateIsOpen && Worker.Commits.TryHold(request)))
         {
             return;
         }
@@ -225,12 +225,13 @@ internal sealed partial class Executor
             Dispatch(null);
         }
 
+        Worker.StartAwaiting(attempt);
         var repeat = AbortReasons.IsRepeated(doom.Reason) && !request.Expired;
         Worker.NoteAbort(attempt, doom, repeat);
         if (repeat)
         {
             request.Phase = RequestPhase.Waiting;
-            Worker.Relay.Repeat(request, this);
+            Worker.Relay.Repeat(request, this, doom.Blocker);
         }
         else
         {

@@ -25,8 +25,9 @@ internal sealed partial class Executor
                 break;
             case WorkKind.Commit:
                 Worker.Commits.Step(item.Message, _outputs, this);
-                Dispatch(null);
                 Worker.Commits.Publish();
+                Dispatch(null);
+                Worker.Commits.StartAwaiting();
                 break;
             case WorkKind.Root:
                 OnRootMessage(item.Message);
@@ -47,7 +48,7 @@ internal sealed partial class Executor
                 ((CallFrame)item.Message.Body!).LockGranted();
                 break;
             case WorkKind.StartAct:
-                StartAct((Request)item.Extra!);
+                StartAct((Request)item.Extra!, gateIsOpen: item.Index != 0);
                 break;
             case WorkKind.Doomed:
                 EndDoomed((Attempt)item.Extra!);

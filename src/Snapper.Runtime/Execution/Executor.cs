@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using Snapper.Protocol;
 using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
 
@@ -96,7 +97,15 @@ internal sealed partial class Executor
         PostOutside(item);
     }
 
-    private void PostOutside(in WorkItem item)
+    /// <summary>
+    /// Queues the start of an ACT behind everything that is under way here: the one before it has then given its locks back,
+    /// unless it really waits for something.
+    /// </summary>
+    public void PostStart(Request request, bool gateIsOpen) =>
+        PostOutside(new WorkItem { Kind = WorkKind.StartAct, Index = gateIsOpen ? 1 : 0, Extra = request });
+
+    /// <summary>Queues an item behind everything that is under way here.</summary>
+    public void PostOutside(in WorkItem item)
     {
         lock (_inboxLock)
         {

@@ -15,10 +15,19 @@ namespace Snapper.Runtime.Hosting;
 /// </summary>
 internal sealed class CommitHost
 {
+    private const double ConflictsToHold = 0.03;
+    private const double AverageWeight = 0.005;
+
     private readonly Worker _worker;
     private readonly CommitMachine _machine;
     private readonly Queue<Written> _written = new();
     private readonly BatchTraces _traces;
+    private readonly List<Attempt> _queuedActs = [];
+    private readonly Queue<(long Formed, Request Request)> _held = new();
+    private long _lastFormed;
+
+    // Share of ACT attempts that met a conflict: a moving average over some hundred attempts, 0 to 1.
+    private double _conflicts;
     private long _toldSequence;
 
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
@@ -41,7 +50,14 @@ internal sealed class CommitHost
         _ = executor;
         if (message.Kind == MessageKind.BatchFormed)
         {
+            Volatile.Write(ref _lastFormed, Math.Max(_lastFormed, message.Bid.Value));
             _traces.Formed((Batch)message.Body!, _worker.Time);
+        }
+
+        if (message.Kind is MessageKind.ActGone or MessageKind.ActFinished)
+        {
+            var met = message.Kind == MessageKind.ActGone ? AverageWeight : 0;
+            Volatile.Write(ref _conflicts, (_conflicts * (1 - AverageWeight)) + met);
         }
 
         _machine.Step(message, outputs);
@@ -55,7 +71,67 @@ internal sealed class CommitHost
     public bool HasWaitersBehind(TransactionId tid, BatchId bid) => _machine.HasWaitersBehind(tid, bid);
 
     /// <summary>Everybody may know what is final: it rides on every message (H5, L7).</summary>
-    public void Publish() => _worker.Final = _machine.Final;
+    public void Publish()
+    {
+        _worker.Final = _machine.Final;
+        ReleaseHeld();
+    }
+
+    /// <summary>Starts the ACTs that died of the locks of those that were just queued.</summary>
+    public void StartAwaiting()
+    {
+        if (_queuedActs.Count == 0)
+        {
+            return;
+        }
+
+        // H4: their ends were sent just now, so that whoever starts finds the locks free.
+        foreach (var attempt in _queuedActs)
+        {
+            _worker.StartAwaiting(attempt);
+        }
+
+        _queuedActs.Clear();
+    }
+
+    /// <summary>
+    /// Holds an ACT back while batches are open that were formed before it: it would take places behind them and keep locks
+    /// until they are final (H3). Those that come later do not hold it, so it waits for a bounded time. Only where ACTs do meet
+    /// conflicts: elsewhere they run beside the batches. A matter of speed alone.
+    /// </summary>
+    /// <returns>False: nothing is open; start it.</returns>
+    public bool TryHold(Request request)
+    {
+        var formed = Volatile.Read(ref _lastFormed);
+        if (Volatile.Read(ref _conflicts) < ConflictsToHold || formed <= _worker.Final.Value)
+        {
+            return false;
+        }
+
+        lock (_held)
+        {
+            // Final is published before the held ones are looked at: one of the two sees the other.
+            if (formed <= _worker.Final.Value)
+            {
+                return false;
+            }
+
+            _held.Enqueue((formed, request));
+            return true;
+        }
+    }
+
+    private void ReleaseHeld()
+    {
+        lock (_held)
+        {
+            while (_held.TryPeek(out var first) && first.Formed <= _worker.Final.Value)
+            {
+                _held.Dequeue();
+                _worker.ExecutorOf(first.Request.Asked.Actor).PostStart(first.Request, gateIsOpen: true);
+            }
+        }
+    }
 
     /// <summary>Queues the record of a batch or an ACT; what needs none waits for the next flush all the same (L5).</summary>
     public void Append(object item)
@@ -87,7 +163,10 @@ internal sealed class CommitHost
         {
             var act = (ActOutcome)item;
             ((Request)act.Request).Sequence = sequence;
-            _worker.Acts.TryRemove(act.Tid.Value, out _);
+            if (_worker.Acts.TryRemove(act.Tid.Value, out var attempt))
+            {
+                _queuedActs.Add(attempt);
+            }
         }
 
         _machine.Queued(item, ticket);

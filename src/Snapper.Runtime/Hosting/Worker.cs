@@ -126,7 +126,16 @@ internal sealed partial class Worker
             return;
         }
 
-        _executors[index % _executors.Length].Post(new WorkItem { Kind = WorkKind.Coordinator, Index = index, Message = message });
+        var item = new WorkItem { Kind = WorkKind.Coordinator, Index = index, Message = message };
+        var executor = _executors[index % _executors.Length];
+        if (message.Kind == MessageKind.LogProgress)
+        {
+            executor.PostOutside(item); // the next batch is formed behind the ACTs that the last one held back
+        }
+        else
+        {
+            executor.Post(item);
+        }
     }
 
     /// <summary>The commit machine lives with the first coordinator.</summary>
@@ -195,6 +204,20 @@ internal sealed partial class Worker
         }
     }
 
+    /// <summary>Starts the requests that died of an attempt's locks; after the messages that give them back were sent.</summary>
+    public void StartAwaiting(Attempt ended)
+    {
+        if (ended.TakeAwaitingEnd() is not { } awaiting)
+        {
+            return;
+        }
+
+        foreach (var request in awaiting)
+        {
+            ExecutorOf(request.Asked.Actor).PostStart(request, gateIsOpen: false);
+        }
+    }
+
     /// <summary>Starts an ACT again after a pause.</summary>
     public void After(TimeSpan pause, Executor executor, Request request)
     {
@@ -202,7 +225,7 @@ internal sealed partial class Worker
         timer = Time.CreateTimer(
             _ =>
             {
-                executor.Post(new WorkItem { Kind = WorkKind.StartAct, Extra = request });
+                executor.PostStart(request, gateIsOpen: false);
                 timer?.Dispose();
             },
             null,

@@ -91,15 +91,23 @@ internal sealed class Relay : ITransactionDoor
         Answer(request, request.Envelope(Outcome.Aborted));
     }
 
-    /// <summary>W2: an ACT that met a conflict is tried again with the same age after a jittered pause.</summary>
-    public void Repeat(Request request, Executor executor)
+    /// <summary>
+    /// W2: an ACT that met a conflict is tried again with the same age: when the one whose locks it died of has ended, or,
+    /// if nobody is to be named, after a jittered pause.
+    /// </summary>
+    public void Repeat(Request request, Executor executor, long blocker)
     {
+        if (blocker != 0 && _worker.Acts.TryGetValue(blocker, out var holder) && holder.TryAwaitEnd(request))
+        {
+            return; // it would die of the same locks until then
+        }
+
         var first = (int)_worker.Options.FirstBackOff.TotalMilliseconds;
         var most = first << Math.Min(request.Attempts - 1, 4);
         var pause = executor.Jitter(most + 1);
         if (pause == 0)
         {
-            executor.Post(new WorkItem { Kind = WorkKind.StartAct, Extra = request });
+            executor.PostStart(request, gateIsOpen: false);
             return;
         }
 
@@ -204,7 +212,7 @@ internal sealed class Relay : ITransactionDoor
         }
         else
         {
-            _worker.ExecutorOf(request.Asked.Actor).Post(new WorkItem { Kind = WorkKind.StartAct, Extra = request });
+            _worker.ExecutorOf(request.Asked.Actor).PostStart(request, gateIsOpen: false);
         }
 
         return cancellation.CanBeCanceled ? Watch(request, cancellation) : request.Answer;
