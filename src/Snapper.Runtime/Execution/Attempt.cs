@@ -14,6 +14,7 @@ internal sealed class Attempt
     private readonly int[]? _calls;
     private List<ActorKey>? _participants;
     private List<int>? _participantCalls;
+    private Dictionary<ActorKey, int>? _participantIndex;
     private volatile bool _alive = true;
     private volatile bool _wrote;
     private List<Request>? _awaitEnd;
@@ -208,19 +209,35 @@ internal sealed class Attempt
 
             _participants ??= new List<ActorKey>(4);
             _participantCalls ??= new List<int>(4);
-            for (var i = 0; i < _participants.Count; i++)
+            var at = IndexOfParticipant(actor);
+            if (at >= 0)
             {
-                if (_participants[i].Equals(actor))
-                {
-                    _participantCalls[i]++;
-                    return true;
-                }
+                _participantCalls[at]++;
+                return true;
             }
 
+            _participantIndex?.Add(actor, _participants.Count);
             _participants.Add(actor);
             _participantCalls.Add(1);
             return true;
         }
+    }
+
+    private int IndexOfParticipant(ActorKey actor)
+    {
+        const int FewEnoughToScan = 16;
+        if (_participantIndex is null && _participants!.Count > FewEnoughToScan)
+        {
+            _participantIndex = [];
+            for (var i = 0; i < _participants.Count; i++)
+            {
+                _participantIndex.Add(_participants[i], i);
+            }
+        }
+
+        return _participantIndex is not null
+            ? _participantIndex.GetValueOrDefault(actor, -1)
+            : _participants!.IndexOf(actor);
     }
 
     /// <summary>The actors that an ACT has visited.</summary>

@@ -18,12 +18,16 @@ internal sealed class CommitHost
     private const double ConflictsToHold = 0.03;
     private const double AverageWeight = 0.005;
 
+    // A batch that takes longer has a method that waits: those who do not touch its actors must not notice.
+    private static readonly TimeSpan LongestHold = TimeSpan.FromMilliseconds(5);
+
     private readonly Worker _worker;
     private readonly CommitMachine _machine;
     private readonly Queue<Written> _written = new();
     private readonly BatchTraces _traces;
     private readonly List<Attempt> _queuedActs = [];
     private readonly Queue<(long Formed, Request Request)> _held = new();
+    private readonly ITimer _holdTimer;
     private long _lastFormed;
 
     // Share of ACT attempts that met a conflict: a moving average over some hundred attempts, 0 to 1.
@@ -34,6 +38,7 @@ internal sealed class CommitHost
     {
         _worker = worker;
         _machine = new CommitMachine(ringSize);
+        _holdTimer = worker.Time.CreateTimer(_ => ReleaseHeld(all: true), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         _traces = traces;
     }
 
@@ -96,7 +101,7 @@ internal sealed class CommitHost
 
     /// <summary>
     /// Holds an ACT back while batches are open that were formed before it: it would take places behind them and keep locks
-    /// until they are final (H3). Those that come later do not hold it, so it waits for a bounded time. Only where ACTs do meet
+    /// until they are final (H3). Those that come later do not hold it, nor those that take long. Only where ACTs do meet
     /// conflicts: elsewhere they run beside the batches. A matter of speed alone.
     /// </summary>
     /// <returns>False: nothing is open; start it.</returns>
@@ -116,16 +121,21 @@ internal sealed class CommitHost
                 return false;
             }
 
+            if (_held.Count == 0)
+            {
+                _holdTimer.Change(LongestHold, Timeout.InfiniteTimeSpan);
+            }
+
             _held.Enqueue((formed, request));
             return true;
         }
     }
 
-    private void ReleaseHeld()
+    private void ReleaseHeld(bool all = false)
     {
         lock (_held)
         {
-            while (_held.TryPeek(out var first) && first.Formed <= _worker.Final.Value)
+            while (_held.TryPeek(out var first) && (all || first.Formed <= _worker.Final.Value))
             {
                 _held.Dequeue();
                 _worker.ExecutorOf(first.Request.Asked.Actor).PostStart(first.Request, gateIsOpen: true);
