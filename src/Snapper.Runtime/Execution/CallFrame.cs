@@ -126,7 +126,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     public abstract void Deliver();
 
     /// <summary>The result as JSON; only of a root that has ended.</summary>
-    public abstract byte[] EncodeResult(Types.RootMethod method);
+    public abstract byte[] EncodeResult(Types.RootMethod method, int limit);
 
     /// <summary>The lock that it waited for is held.</summary>
     public void LockGranted()

@@ -108,7 +108,7 @@ internal sealed partial class Executor
 
         try
         {
-            request.Result = root.EncodeResult(request.Method);
+            request.Result = root.EncodeResult(request.Method, Worker.Options.MaxResultBytes);
         }
         catch (Exception exception) // the result's own code may throw anything
         {

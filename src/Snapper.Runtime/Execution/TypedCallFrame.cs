@@ -64,7 +64,7 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
         ?? new TransactionDoomedException(
             Attempt.Doom?.Reason ?? Snapper.Protocol.Commitment.AbortReason.Application, Attempt.Doom?.Message ?? Failure!.Message, Attempt.Doom?.Actor);
 
-    public override byte[] EncodeResult(RootMethod method) => ((RootMethod<TInput, TResult>)method).EncodeResult(_result);
+    public override byte[] EncodeResult(RootMethod method, int limit) => ((RootMethod<TInput, TResult>)method).EncodeResult(_result, limit);
 
     protected override Task Start()
     {

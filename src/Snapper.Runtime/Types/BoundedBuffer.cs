@@ -1,0 +1,35 @@
+using System.Buffers;
+
+namespace Snapper.Runtime.Types;
+
+/// <summary>Takes what is written until a limit is passed: who writes too much is stopped on the way, not afterwards.</summary>
+internal sealed class BoundedBuffer(int limit) : IBufferWriter<byte>
+{
+    private readonly ArrayBufferWriter<byte> _bytes = new(256);
+
+    /// <summary>A copy of what was written.</summary>
+    public byte[] ToArray() => _bytes.WrittenSpan.ToArray();
+
+    public void Advance(int count) => _bytes.Advance(count);
+
+    public Memory<byte> GetMemory(int sizeHint = 0)
+    {
+        Demand();
+        return _bytes.GetMemory(sizeHint);
+    }
+
+    public Span<byte> GetSpan(int sizeHint = 0)
+    {
+        Demand();
+        return _bytes.GetSpan(sizeHint);
+    }
+
+    // What one more piece of a few kilobytes adds is told by the length of the whole.
+    private void Demand()
+    {
+        if (_bytes.WrittenCount > limit)
+        {
+            throw new InvalidOperationException($"it has more than {limit} bytes, which is the limit.");
+        }
+    }
+}
