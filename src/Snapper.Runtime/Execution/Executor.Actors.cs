@@ -22,29 +22,6 @@ internal sealed partial class Executor
 
     public ActorCell? FindCell(ActorKey key) => _cells.GetValueOrDefault(key);
 
-    private static string? WrongName(string id)
-    {
-        if (id.Length is 0 or > 512)
-        {
-            return "an actor's id has 1 to 512 characters";
-        }
-
-        for (var i = 0; i < id.Length; i++)
-        {
-            if (char.IsControl(id[i]))
-            {
-                return "an actor's id has no control characters";
-            }
-
-            if (char.IsSurrogate(id[i]) && !(char.IsHighSurrogate(id[i]) && i + 1 < id.Length && char.IsLowSurrogate(id[++i])))
-            {
-                return "an actor's id is well-formed Unicode";
-            }
-        }
-
-        return null;
-    }
-
     public LockAnswer AskLock(ActorCell cell, CallFrame frame, LockMode mode, out TransactionId blocker)
     {
         blocker = default;
@@ -62,7 +39,7 @@ internal sealed partial class Executor
     public Task StartCall<TInput, TResult>(CallFrame caller, string actorType, string actorId, ActorMethodKey method, TInput input)
     {
         var attempt = caller.Attempt;
-        if (WrongName(actorId) is { } wrong)
+        if (Door.NameRules.ActorIdError(actorId) is { } wrong)
         {
             throw DoomCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} names a wrong actor: {wrong}.");
         }

@@ -24,7 +24,7 @@ internal sealed partial class Executor
                 Dispatch(null);
                 break;
             case WorkKind.Commit:
-                Worker.Commits.Step(item.Message, _outputs, this);
+                Worker.Commits.Step(item.Message, _outputs);
                 Worker.Commits.Publish();
                 Dispatch(null);
                 Worker.Commits.StartAwaiting();

@@ -50,9 +50,8 @@ internal sealed class CommitHost
     /// <summary>Recovery has folded everything up to here.</summary>
     public void StartAt(long sequence) => Volatile.Write(ref _toldSequence, sequence);
 
-    public void Step(in Message message, OutputBuffer outputs, Executor executor)
+    public void Step(in Message message, OutputBuffer outputs)
     {
-        _ = executor;
         if (message.Kind == MessageKind.BatchFormed)
         {
             Volatile.Write(ref _lastFormed, Math.Max(_lastFormed, message.Bid.Value));

@@ -308,7 +308,7 @@ internal sealed class Relay : ITransactionDoor
             return new Rejection(RejectionKind.Overloaded, "The log does not keep up.", ShortRetry);
         }
 
-        return asked.Actor.Id.Length > 512 ? new Rejection(RejectionKind.Invalid, "The actor's id has more than 512 characters.") : null;
+        return asked.Actor.Id.Length > NameRules.ActorIdLengthMax ? new Rejection(RejectionKind.Invalid, "The actor's id has more than 512 characters.") : null;
     }
 
     private static bool TryRead(TransactionRequest asked, RootMethod method, out object? input, out Rejection? problem)

@@ -1,9 +1,9 @@
 using System.Globalization;
 using System.Text.Json;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Answers;
-using Snapper.Server.Api.Requests;
 
 namespace Snapper.Server.Api.Endpoints;
 

@@ -1,6 +1,6 @@
 using System.Text;
 
-namespace Snapper.Server.Api.Requests;
+namespace Snapper.Runtime.Door;
 
 /// <summary>What names may look like at the doors. Each check gives null for a good name, else what is wrong with it.</summary>
 /// <remarks>
