@@ -31,6 +31,13 @@ public abstract class ActorContext : IActorCaller
     /// <summary>A new random id. Use it instead of <see cref="Guid.NewGuid"/>.</summary>
     public abstract Guid NewGuid();
 
+    /// <summary>
+    /// Waits, by the worker's clock. Use it instead of <see cref="Task.Delay(TimeSpan)"/>. The actor is not free meanwhile, and
+    /// the time counts as the method's own: the turn bound ends it when others wait.
+    /// </summary>
+    /// <param name="delay">0 or more.</param>
+    public abstract Task Delay(TimeSpan delay);
+
     /// <inheritdoc/>
     public abstract Task<TResult> Call<TInput, TResult>(string actorType, string actorId, ActorMethodKey method, TInput input);
 

@@ -21,7 +21,7 @@ public sealed class ListAppendActor : TransactionalActor<ImmutableList<long>>, I
         Check(input);
         if (input.DelayMs > 0)
         {
-            await Task.Delay(input.DelayMs);
+            await Context.Delay(TimeSpan.FromMilliseconds(input.DelayMs));
         }
 
         var results = input.Parallel ? await RunAtOnce(input.Ops) : await RunInOrder(input.Ops);

@@ -110,6 +110,8 @@ public sealed class LocalActors : IDisposable
 
         public override Guid NewGuid() => Guid.NewGuid();
 
+        public override Task Delay(TimeSpan delay) => Task.Delay(delay);
+
         public override Task<TResult> Call<TInput, TResult>(string actorType, string actorId, ActorMethodKey method, TInput input) =>
             (Task<TResult>)actors.Run<TInput, TResult>(new ActorKey(actorType, actorId), method.Name, input);
 

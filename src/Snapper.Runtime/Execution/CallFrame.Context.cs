@@ -35,6 +35,19 @@ internal abstract partial class CallFrame
         }
     }
 
+    public override Task Delay(TimeSpan delay)
+    {
+        var executor = Demand();
+        try
+        {
+            return Task.Delay(delay, executor.Worker.Time);
+        }
+        finally
+        {
+            executor.LeaveRuntime();
+        }
+    }
+
     public override ValueTask<object?> ReadState()
     {
         var executor = Demand();

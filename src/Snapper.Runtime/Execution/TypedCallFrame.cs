@@ -8,6 +8,8 @@ namespace Snapper.Runtime.Execution;
 /// <summary>A call with the types of its method.</summary>
 internal sealed class CallFrame<TInput, TResult> : CallFrame
 {
+    private static readonly Action<Task, object?> s_postReturned = static (_, frame) => ((CallFrame<TInput, TResult>)frame!).PostReturned();
+
     private readonly TInput _input;
     private ActorMethod<TInput, TResult>? _method;
     private TaskCompletionSource<TResult>? _promise;
@@ -80,9 +82,10 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
         return _running = _method.Run(actor, _input) ?? throw new InvalidOperationException($"{Where()} returned no task.");
     }
 
-    // Whoever completes the task, a pool thread or user code, the end of the call is a turn of its own on its executor.
+    // Whoever completes the task, a pool thread or user code, the end of the call is a turn of its own on its executor. Not an
+    // awaiter: user code completes it under its own synchronization context, and an awaiter would hop to the pool then.
     protected override void Await(Task task) =>
-        task.ConfigureAwait(false).GetAwaiter().UnsafeOnCompleted(PostReturned);
+        task.ContinueWith(s_postReturned, this, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
 
     protected override void TakeResult(Task task)
     {

@@ -16,29 +16,40 @@ internal sealed class LogProbe : IAsyncDisposable
     private readonly ITransactionLog _log;
     private readonly long _epoch;
     private readonly CancellationTokenSource _stop = new();
-    private readonly Task _asking;
+    private readonly ITimer _timer;
+    private Task _asking = Task.CompletedTask;
 
     public LogProbe(Worker worker, ITransactionLog log, long epoch)
     {
         _worker = worker;
         _log = log;
         _epoch = epoch;
-        _asking = Task.Run(AskAgainAndAgain);
+        _timer = worker.Time.CreateTimer(static probe => ((LogProbe)probe!).OnDue(), this, TimeSpan.Zero, Timeout.InfiniteTimeSpan);
     }
 
     public async ValueTask DisposeAsync()
     {
-        await _stop.CancelAsync().ConfigureAwait(false);
+        // Not CancelAsync, and no Task.Delay that is cancelled: they would hop to the pool, away from a simulator.
+        _stop.Cancel();
+        await _timer.DisposeAsync().ConfigureAwait(false);
         await _asking.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         _stop.Dispose();
     }
 
-    private async Task AskAgainAndAgain()
+    private void OnDue()
     {
-        while (!_stop.IsCancellationRequested && _worker.Failure is null)
+        if (!_stop.IsCancellationRequested)
         {
-            var pause = await IsThere().ConfigureAwait(false) ? Pause : PauseInOutage;
-            await Task.Delay(pause, _worker.Time, _stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            _asking = Ask();
+        }
+    }
+
+    private async Task Ask()
+    {
+        var isThere = await IsThere().ConfigureAwait(false);
+        if (!_stop.IsCancellationRequested && _worker.Failure is null)
+        {
+            _timer.Change(isThere ? Pause : PauseInOutage, Timeout.InfiniteTimeSpan);
         }
     }
 

@@ -58,8 +58,7 @@ public sealed class WorkerHost : IAsyncDisposable
     {
         var host = await Prepare(setup, cancellation).ConfigureAwait(false);
         host.StartThreads();
-        host._probe = new LogProbe(host._worker, host._log, host.Opening.Epoch);
-        host._worker.Open();
+        host.Open();
         return host;
     }
 
@@ -140,6 +139,13 @@ public sealed class WorkerHost : IAsyncDisposable
         checkpoints.Start();
         RuntimeLog.Opened(setup.Logger, setup.Options.Name, opening.Epoch, recovered.Records, recovered.Bytes, recovered.Elapsed.TotalMilliseconds);
         return new WorkerHost(worker, setup.Log, opening, recovered, new WorkerInspection(worker, setup, opening));
+    }
+
+    /// <summary>Lets requests in, once somebody pumps the executors.</summary>
+    internal void Open()
+    {
+        _probe = new LogProbe(_worker, _log, Opening.Epoch);
+        _worker.Open();
     }
 
     /// <summary>

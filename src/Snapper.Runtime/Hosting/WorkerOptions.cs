@@ -63,6 +63,9 @@ public sealed class WorkerOptions
     /// <summary>Seed of jitter and of <c>Context.NewGuid</c>; null: from the system. A simulator sets it.</summary>
     public int? Seed { get; init; }
 
+    /// <summary>Answers go on inside the executor instead of on the pool: for a simulator, which has one thread.</summary>
+    internal bool AnswersInline { get; init; }
+
     /// <summary>Throws when a setting is out of range, naming it.</summary>
     /// <exception cref="ArgumentOutOfRangeException">A setting is out of range.</exception>
     public void Validate()

@@ -57,7 +57,7 @@ internal sealed class Relay : ITransactionDoor
             return Task.FromResult(Rejected(asked, problem!));
         }
 
-        var request = new Request(asked, method, input, asked.Id ?? NewId(), asked.Id is null ? default : RequestHash.Of(asked), declared)
+        var request = new Request(asked, method, input, asked.Id ?? NewId(), asked.Id is null ? default : RequestHash.Of(asked), declared, _worker.Options.AnswersInline)
         {
             Deadline = _worker.Time.GetTimestamp() + (long)(asked.Timeout.TotalSeconds * _worker.Time.TimestampFrequency),
         };

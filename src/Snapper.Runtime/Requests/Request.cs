@@ -25,12 +25,15 @@ internal enum RequestPhase : byte
 /// <summary>One request from arrival to answer: what was asked, the ticket of a PACT, the result, and who waits for it.</summary>
 internal sealed class Request
 {
-    private readonly TaskCompletionSource<TransactionEnvelope> _answer = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<TransactionEnvelope> _answer;
     private int _answered;
     private int _closed;
 
-    public Request(TransactionRequest asked, RootMethod method, object? input, string id, UInt128 requestHash, ActorAccess[]? declared)
+    /// <summary>A request. With <paramref name="answersInline"/> whoever awaits the answer goes on inside the executor: for a simulator, which has one thread.</summary>
+    public Request(
+        TransactionRequest asked, RootMethod method, object? input, string id, UInt128 requestHash, ActorAccess[]? declared, bool answersInline)
     {
+        _answer = new(answersInline ? TaskCreationOptions.None : TaskCreationOptions.RunContinuationsAsynchronously);
         Asked = asked;
         Method = method;
         Input = input;

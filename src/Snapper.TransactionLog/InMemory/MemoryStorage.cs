@@ -25,6 +25,15 @@ public sealed class MemoryStorage
 
     internal long FirstSequence => Groups.Count == 0 ? NextSequence : Groups[0].FirstSequence;
 
+    /// <summary>Groups that hold this record or a later one, as they are now.</summary>
+    internal LogGroup[] GroupsFrom(long sequence)
+    {
+        lock (Gate)
+        {
+            return Groups.FindAll(g => g.FirstSequence + g.Count > sequence).ToArray();
+        }
+    }
+
     /// <summary>Null: the epoch is the current one.</summary>
     internal AppendResult? Fence(long epoch) =>
         epoch == Epoch ? null : new AppendResult(AppendStatus.Fenced, $"epoch {epoch} is not the current one, {Epoch}");

@@ -52,12 +52,7 @@ public sealed class MemoryTransactionLog(MemoryStorage storage) : ITransactionLo
     /// <inheritdoc/>
     public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
     {
-        LogGroup[] groups;
-        lock (storage.Gate)
-        {
-            groups = storage.Groups.FindAll(g => g.FirstSequence + g.Count > fromSequence).ToArray();
-        }
-
+        var groups = storage.GroupsFrom(fromSequence);
         await Task.CompletedTask;
         foreach (var group in groups)
         {

@@ -14,6 +14,7 @@ public sealed class ReferenceTests
         ["Snapper.Sidecar"] = [],
         ["Snapper.Testing"] = [],
         ["Snapper.Generators"] = [],
+        ["Snapper.Simulation"] = ["Snapper.Runtime", "Snapper.TransactionLog", "Snapper.Protocol", "Snapper.Actors", "Snapper.Testing", Apps],
         ["Snapper.Client"] = ["Snapper.Actors"],
         ["Snapper.Runtime"] = ["Snapper.Protocol", "Snapper.Actors", "Snapper.TransactionLog", "Snapper.Sidecar"],
         ["Snapper.Server"] = ["Snapper.Runtime", "Snapper.Sidecar", "Snapper.TransactionLog", "Snapper.Actors", "Snapper.Client", Apps],

@@ -1,0 +1,74 @@
+namespace Snapper.Simulation.Core;
+
+/// <summary>The clock and timers of one simulated process. A timer fires up to a millisecond late, as real ones do.</summary>
+internal sealed class VirtualTime(World world, ProcessScope scope) : TimeProvider
+{
+    private static readonly DateTimeOffset s_origin = new(2030, 1, 1, 0, 0, 0, TimeSpan.Zero);
+
+    public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+    public override TimeZoneInfo LocalTimeZone => TimeZoneInfo.Utc;
+
+    public override long GetTimestamp() => world.Now;
+
+    public override DateTimeOffset GetUtcNow() => s_origin.AddTicks(world.Now);
+
+    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+    {
+        var timer = new Timer(world, scope, callback, state);
+        timer.Change(dueTime, period);
+        return timer;
+    }
+
+    private sealed class Timer(World world, ProcessScope scope, TimerCallback callback, object? state) : ITimer
+    {
+        private long _setting;
+        private TimeSpan _period;
+
+        public bool Change(TimeSpan dueTime, TimeSpan period)
+        {
+            if (_setting < 0)
+            {
+                return false;
+            }
+
+            _setting++;
+            _period = period;
+            if (dueTime >= TimeSpan.Zero)
+            {
+                Schedule(dueTime);
+            }
+
+            return true;
+        }
+
+        public void Dispose() => _setting = -1;
+
+        public ValueTask DisposeAsync()
+        {
+            Dispose();
+            return ValueTask.CompletedTask;
+        }
+
+        private void Schedule(TimeSpan due)
+        {
+            var setting = _setting;
+            world.After(due.Ticks + world.Chance.Between(0, 10_000), scope, () => Fire(setting));
+        }
+
+        private void Fire(long setting)
+        {
+            if (setting != _setting)
+            {
+                return;
+            }
+
+            if (_period > TimeSpan.Zero)
+            {
+                Schedule(_period);
+            }
+
+            callback(state);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+using System.Globalization;
+using System.Text;
+using Snapper.Simulation.Core;
+using Snapper.Simulation.Faults;
+
+namespace Snapper.Simulation.Running;
+
+/// <summary>What transactions the clients send.</summary>
+public enum WorkloadKind
+{
+    /// <summary>Scripts on lists: reads, appends, nested and parallel calls, exceptions, aborts, wrong declarations.</summary>
+    Lists,
+
+    /// <summary>SmallBank.</summary>
+    Bank,
+}
+
+/// <summary>A fault at a time of the run.</summary>
+/// <param name="AtMs">Virtual milliseconds from the start.</param>
+/// <param name="Kind">What happens.</param>
+/// <param name="ForMs">How long it lasts, or how long until the worker is back.</param>
+public readonly record struct PlannedFault(int AtMs, FaultKind Kind, int ForMs);
+
+/// <summary>
+/// Everything that a simulated run is made of. Drawn from a seed; a shrunk one differs from that in the fields that its text names. The seed also
+/// decides every later choice.
+/// </summary>
+public sealed record Scenario
+{
+    /// <summary>The seed.</summary>
+    public ulong Seed { get; init; }
+
+    /// <summary>What is sent.</summary>
+    public WorkloadKind Workload { get; init; }
+
+    /// <summary>Executors of the worker, 1..4.</summary>
+    public int Executors { get; init; }
+
+    /// <summary>Local coordinators, 1..4.</summary>
+    public int Coordinators { get; init; }
+
+    /// <summary>Open batches, 1..4.</summary>
+    public int OpenBatches { get; init; }
+
+    /// <summary>Most transactions of a batch.</summary>
+    public int TransactionsPerBatch { get; init; }
+
+    /// <summary>Clients that send one transaction after the other.</summary>
+    public int Clients { get; init; }
+
+    /// <summary>Transactions of each client.</summary>
+    public int TransactionsPerClient { get; init; }
+
+    /// <summary>Actors.</summary>
+    public int Actors { get; init; }
+
+    /// <summary>Most steps of a script.</summary>
+    public int Steps { get; init; }
+
+    /// <summary>Share of PACTs, in per cent.</summary>
+    public int PactPercent { get; init; }
+
+    /// <summary>Share of transactions that abort or throw.</summary>
+    public int AbortPercent { get; init; }
+
+    /// <summary>Share of PACTs whose declaration is wrong.</summary>
+    public int MisdeclaredPercent { get; init; }
+
+    /// <summary>Share of transactions that wait somewhere.</summary>
+    public int DelayPercent { get; init; }
+
+    /// <summary>Share of requests with an idempotency key.</summary>
+    public int KeyedPercent { get; init; }
+
+    /// <summary>Requests that something happens to on their way, per 1,000.</summary>
+    public int RequestFaultPerMille { get; init; }
+
+    /// <summary>Calls to the log server that something happens to, per 1,000.</summary>
+    public int StorageFaultPerMille { get; init; }
+
+    /// <summary>Shortest way to the log server, in ticks of 100 ns.</summary>
+    public int StorageTicksMin { get; init; }
+
+    /// <summary>Longest way.</summary>
+    public int StorageTicksMax { get; init; }
+
+    /// <summary>Pause between folds, in ms.</summary>
+    public int CheckpointMs { get; init; }
+
+    /// <summary>Longest time that an executor takes for one item, in ticks.</summary>
+    public int CpuTicksMax { get; init; }
+
+    /// <summary>The turn bound, in ms.</summary>
+    public int TurnBoundMs { get; init; }
+
+    /// <summary>Faults at their times.</summary>
+    public IReadOnlyList<PlannedFault> PlannedFaults { get; init; } = [];
+
+    /// <summary>Transactions in all.</summary>
+    public int Transactions => Clients * TransactionsPerClient;
+
+    /// <summary>Draws the scenario of a seed.</summary>
+    public static Scenario Draw(ulong seed)
+    {
+        var chance = SeededChance.For(seed, 1);
+        var lists = !chance.Percent(20);
+        var clients = chance.Between(2, 24);
+        var each = Math.Max(2, 120 / clients);
+        var calm = chance.Percent(25); // no faults at all: what is wrong then is wrong in the schedule itself
+        var near = chance.Between(200, 3000);
+        var scenario = new Scenario
+        {
+            Seed = seed,
+            Workload = lists ? WorkloadKind.Lists : WorkloadKind.Bank,
+            Executors = chance.Between(1, 3),
+            Coordinators = chance.Between(1, 3),
+            OpenBatches = chance.Between(1, 4),
+            TransactionsPerBatch = chance.Percent(70) ? 512 : chance.Between(1, 8),
+            Clients = clients,
+            TransactionsPerClient = each,
+            Actors = chance.Percent(50) ? chance.Between(1, 4) : chance.Between(4, 16),
+            Steps = chance.Between(1, 8),
+            PactPercent = chance.Next(5) switch { 0 => 0, 1 => 100, _ => chance.Between(10, 95) },
+            AbortPercent = chance.Percent(60) ? chance.Between(1, 25) : 0,
+            MisdeclaredPercent = chance.Percent(40) ? chance.Between(1, 20) : 0,
+            DelayPercent = chance.Percent(60) ? chance.Between(1, 30) : 0,
+            KeyedPercent = chance.Next(3) switch { 0 => 0, 1 => 100, _ => 60 },
+            RequestFaultPerMille = calm || chance.Percent(30) ? 0 : chance.Between(5, 150),
+            StorageFaultPerMille = calm || chance.Percent(30) ? 0 : chance.Between(1, 60),
+            StorageTicksMin = near,
+            StorageTicksMax = near * chance.Between(1, 20),
+            CheckpointMs = chance.Percent(50) ? chance.Between(10, 60) : 5000,
+            CpuTicksMax = chance.Between(1, 400),
+            TurnBoundMs = chance.Between(20, 400),
+        };
+        return calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
+    }
+
+    /// <summary>The scenario as text that <see cref="Parse"/> reads; only what differs from the seed's own.</summary>
+    public override string ToString()
+    {
+        var drawn = Draw(Seed);
+        var text = new StringBuilder();
+        text.Append(CultureInfo.InvariantCulture, $"seed={Seed}");
+        Append(text, "workload", (int)Workload, (int)drawn.Workload);
+        Append(text, "executors", Executors, drawn.Executors);
+        Append(text, "coordinators", Coordinators, drawn.Coordinators);
+        Append(text, "open", OpenBatches, drawn.OpenBatches);
+        Append(text, "batch", TransactionsPerBatch, drawn.TransactionsPerBatch);
+        Append(text, "clients", Clients, drawn.Clients);
+        Append(text, "each", TransactionsPerClient, drawn.TransactionsPerClient);
+        Append(text, "actors", Actors, drawn.Actors);
+        Append(text, "steps", Steps, drawn.Steps);
+        Append(text, "pact", PactPercent, drawn.PactPercent);
+        Append(text, "abort", AbortPercent, drawn.AbortPercent);
+        Append(text, "misdeclared", MisdeclaredPercent, drawn.MisdeclaredPercent);
+        Append(text, "delay", DelayPercent, drawn.DelayPercent);
+        Append(text, "keyed", KeyedPercent, drawn.KeyedPercent);
+        Append(text, "requests", RequestFaultPerMille, drawn.RequestFaultPerMille);
+        Append(text, "storage", StorageFaultPerMille, drawn.StorageFaultPerMille);
+        Append(text, "checkpoint", CheckpointMs, drawn.CheckpointMs);
+        if (!PlannedFaults.SequenceEqual(drawn.PlannedFaults))
+        {
+            text.Append(" faults=").AppendJoin('+', PlannedFaults.Select(f => string.Create(CultureInfo.InvariantCulture, $"{f.Kind}@{f.AtMs}/{f.ForMs}")));
+        }
+
+        return text.ToString();
+    }
+
+    /// <summary>Reads what <see cref="ToString"/> wrote.</summary>
+    /// <exception cref="FormatException">It is not such a text; says what is wrong.</exception>
+    public static Scenario Parse(string text)
+    {
+        ArgumentNullException.ThrowIfNull(text);
+        Scenario? scenario = null;
+        foreach (var word in text.Split(' ', StringSplitOptions.RemoveEmptyEntries))
+        {
+            var at = word.IndexOf('=', StringComparison.Ordinal);
+            var (name, value) = at < 0 ? (word, string.Empty) : (word[..at], word[(at + 1)..]);
+            if (scenario is null)
+            {
+                scenario = name == "seed" && ulong.TryParse(value, CultureInfo.InvariantCulture, out var seed)
+                    ? Draw(seed)
+                    : throw new FormatException($"A scenario begins with seed=NUMBER, not '{word}'.");
+                continue;
+            }
+
+            scenario = name == "faults" ? scenario with { PlannedFaults = ParseFaults(value) } : scenario.With(name, Number(word, value));
+        }
+
+        return scenario ?? throw new FormatException("A scenario begins with seed=NUMBER; the text is empty.");
+    }
+
+    private Scenario With(string name, int value) => name switch
+    {
+        "workload" => this with { Workload = (WorkloadKind)value },
+        "executors" => this with { Executors = value },
+        "coordinators" => this with { Coordinators = value },
+        "open" => this with { OpenBatches = value },
+        "batch" => this with { TransactionsPerBatch = value },
+        "clients" => this with { Clients = value },
+        "each" => this with { TransactionsPerClient = value },
+        "actors" => this with { Actors = value },
+        "steps" => this with { Steps = value },
+        "pact" => this with { PactPercent = value },
+        "abort" => this with { AbortPercent = value },
+        "misdeclared" => this with { MisdeclaredPercent = value },
+        "delay" => this with { DelayPercent = value },
+        "keyed" => this with { KeyedPercent = value },
+        "requests" => this with { RequestFaultPerMille = value },
+        "storage" => this with { StorageFaultPerMille = value },
+        "checkpoint" => this with { CheckpointMs = value },
+        _ => throw new FormatException($"A scenario has no '{name}'."),
+    };
+
+    private static List<PlannedFault> DrawFaults(SeededChance chance)
+    {
+        FaultKind[] kinds =
+        [
+            FaultKind.WorkerCrash, FaultKind.WorkerCrash, FaultKind.CrashInRecovery, FaultKind.WorkerPause, FaultKind.TwoOwners,
+            FaultKind.GracefulRestart, FaultKind.ExecutorStall, FaultKind.StorageFull, FaultKind.StorageDown,
+        ];
+        var faults = new List<PlannedFault>();
+        for (var count = chance.Next(5); count > 0; count--)
+        {
+            faults.Add(new PlannedFault(chance.Between(1, 150), kinds[chance.Next(kinds.Length)], chance.Between(1, 300)));
+        }
+
+        faults.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
+        return faults;
+    }
+
+    private static List<PlannedFault> ParseFaults(string text)
+    {
+        var faults = new List<PlannedFault>();
+        foreach (var word in text.Split('+', StringSplitOptions.RemoveEmptyEntries))
+        {
+            var parts = word.Split('@', '/');
+            if (parts.Length != 3 || !Enum.TryParse<FaultKind>(parts[0], out var kind))
+            {
+                throw new FormatException($"A fault is written KIND@MS/MS, not '{word}'.");
+            }
+
+            faults.Add(new PlannedFault(Number(word, parts[1]), kind, Number(word, parts[2])));
+        }
+
+        return faults;
+    }
+
+    private static int Number(string word, string value) =>
+        int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out var number) ? number : throw new FormatException($"'{word}' should have a number.");
+
+    private static void Append(StringBuilder text, string name, int value, int drawn)
+    {
+        if (value != drawn)
+        {
+            text.Append(CultureInfo.InvariantCulture, $" {name}={value}");
+        }
+    }
+}

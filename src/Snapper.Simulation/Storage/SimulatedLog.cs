@@ -1,0 +1,40 @@
+using System.Runtime.CompilerServices;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.InMemory;
+
+namespace Snapper.Simulation.Storage;
+
+/// <summary>A process' view of the log behind a <see cref="StorageLink"/>. The bytes are the real records of the real encoder.</summary>
+internal sealed class SimulatedLog(StorageLink link, MemoryStorage storage) : ITransactionLog
+{
+    private readonly MemoryTransactionLog _log = new(storage);
+
+    public string Kind => "simulated";
+
+    public Task<LogOpening> Open(CancellationToken cancellation) =>
+        link.Read(() => _log.Open(CancellationToken.None).Result, cancellation);
+
+    public Task<AppendResult> Append(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation)
+    {
+        // The sender may reuse its buffer while a late copy of the call is still under way.
+        var bytes = group.ToArray();
+        return link.Fenced(() => _log.Append(epoch, firstSequence, count, bytes, CancellationToken.None).Result, cancellation);
+    }
+
+    public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) =>
+        link.Fenced(() => _log.CheckEpoch(epoch, CancellationToken.None).Result, cancellation);
+
+    public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
+    {
+        var groups = await link.Read(() => storage.GroupsFrom(fromSequence), cancellation);
+        foreach (var group in groups)
+        {
+            yield return group;
+        }
+    }
+
+    public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
+        link.Fenced(() => _log.Trim(epoch, keepFrom, watermarks, CancellationToken.None).Result, cancellation);
+
+    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+}

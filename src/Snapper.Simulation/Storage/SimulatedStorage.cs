@@ -1,0 +1,63 @@
+using Snapper.Simulation.Core;
+using Snapper.Simulation.Faults;
+using Snapper.TransactionLog.InMemory;
+
+namespace Snapper.Simulation.Storage;
+
+/// <summary>The log server: what it keeps, how far away it is, and what goes wrong on the way to it.</summary>
+internal sealed class SimulatedStorage(World world)
+{
+    private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, 2);
+
+    /// <summary>What is durable.</summary>
+    public MemoryStorage Kept { get; } = new();
+
+    /// <summary>Calls get lost until then (virtual ticks).</summary>
+    public long DownUntil { get; set; }
+
+    /// <summary>Writes are refused until then.</summary>
+    public long FullUntil { get; set; }
+
+    /// <summary>One way, in ticks.</summary>
+    public long Travel(bool slow) => slow
+        ? _chance.Between(TimeSpan.TicksPerMillisecond * 20, TimeSpan.TicksPerMillisecond * 150)
+        : _chance.Between(world.Scenario.StorageTicksMin, world.Scenario.StorageTicksMax);
+
+    /// <summary>What goes wrong with a call; null: nothing.</summary>
+    public FaultKind? Draw(bool canRefuse)
+    {
+        if (world.IsHealed)
+        {
+            return null;
+        }
+
+        if (world.Now < DownUntil)
+        {
+            return Count(FaultKind.StorageDown);
+        }
+
+        if (canRefuse && world.Now < FullUntil)
+        {
+            return Count(FaultKind.StorageFull);
+        }
+
+        if (!_chance.PerMille(world.Scenario.StorageFaultPerMille))
+        {
+            return null;
+        }
+
+        return _chance.Next(4) switch
+        {
+            0 => Count(FaultKind.StorageCallLost),
+            1 => Count(FaultKind.StorageAnswerLost),
+            2 => Count(FaultKind.StorageCallLate),
+            _ => Count(FaultKind.StorageSlow),
+        };
+    }
+
+    private FaultKind Count(FaultKind kind)
+    {
+        world.Faults.Note(kind);
+        return kind;
+    }
+}

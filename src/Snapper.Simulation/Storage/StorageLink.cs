@@ -1,0 +1,65 @@
+using Snapper.Simulation.Core;
+using Snapper.Simulation.Faults;
+using Snapper.TransactionLog;
+
+namespace Snapper.Simulation.Storage;
+
+/// <summary>
+/// The connection of one process to the log server. A call travels, is carried out, and its answer travels back; on the way
+/// it may be lost, late, or refused. A call that a dead process had sent is still carried out.
+/// </summary>
+internal sealed class StorageLink(World world, ProcessScope scope)
+{
+    private const long Patience = 200 * TimeSpan.TicksPerMillisecond;
+
+    /// <summary>A call whose refusal the caller understands.</summary>
+    public Task<AppendResult> Fenced(Func<AppendResult> carryOut, CancellationToken cancellation) =>
+        Send(carryOut, static () => new AppendResult(AppendStatus.Refused, "simulated: no room"), cancellation);
+
+    /// <summary>A call that only reads.</summary>
+    public Task<T> Read<T>(Func<T> carryOut, CancellationToken cancellation) => Send(carryOut, null, cancellation);
+
+    private Task<T> Send<T>(Func<T> carryOut, Func<T>? refuse, CancellationToken cancellation)
+    {
+        // Continuations run inline: there is one thread, and the order of things is the seed's.
+        var answer = new TaskCompletionSource<T>();
+        if (cancellation.CanBeCanceled)
+        {
+            if (cancellation.IsCancellationRequested)
+            {
+                return Task.FromCanceled<T>(cancellation);
+            }
+
+            cancellation.Register(() => answer.TrySetCanceled(cancellation));
+        }
+
+        var fate = world.Storage.Draw(canRefuse: refuse is not null);
+        switch (fate)
+        {
+            case null or FaultKind.StorageSlow or FaultKind.StorageFull:
+                var there = world.Storage.Travel(fate == FaultKind.StorageSlow);
+                world.After(there, null, () =>
+                {
+                    var result = fate == FaultKind.StorageFull ? refuse!() : carryOut();
+                    world.After(world.Storage.Travel(slow: false), scope, () => answer.TrySetResult(result));
+                });
+                break;
+            case FaultKind.StorageAnswerLost:
+                world.After(world.Storage.Travel(slow: false), null, () => carryOut());
+                GiveUp(answer);
+                break;
+            case FaultKind.StorageCallLate:
+                world.After(Patience + world.Chance.Between(0, 2 * Patience), null, () => carryOut());
+                GiveUp(answer);
+                break;
+            default:
+                GiveUp(answer);
+                break;
+        }
+
+        return answer.Task;
+    }
+
+    private void GiveUp<T>(TaskCompletionSource<T> answer) =>
+        world.After(world.Chance.Between(Patience / 20, Patience), scope, () => answer.TrySetException(new IOException("simulated: the connection broke")));
+}

@@ -1,0 +1,255 @@
+using Snapper.Runtime.Door;
+using Snapper.Simulation.Core;
+using Snapper.Simulation.Faults;
+using Snapper.Simulation.Workloads;
+
+namespace Snapper.Simulation.Workers;
+
+/// <summary>
+/// A client behind an unreliable road (its sidecar): sends one transaction after the other. A request with an id is sent again when no answer
+/// comes; one without is sent once. It concludes what a careful client may conclude, no more.
+/// </summary>
+internal sealed class SimulatedClient(World world, int number)
+{
+    private const int MostSends = 6;
+    private const long Road = 3 * TimeSpan.TicksPerMillisecond;
+
+    private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, 3, (ulong)number);
+    private int _begun;
+
+    /// <summary>Sends its first transaction.</summary>
+    public void Start() => world.After(_chance.Between(0, Road), null, Next);
+
+    /// <summary>Sends one transaction; for the looks at the end.</summary>
+    public void Send(PlannedTransaction transaction, Action<Verdict> concluded) => new Exchange(this, transaction, concluded).Send();
+
+    private void Next()
+    {
+        if (_begun >= world.Scenario.TransactionsPerClient)
+        {
+            world.ClientIsDone();
+            return;
+        }
+
+        Send(world.Workload.Next(number, _begun++), _ => world.After(_chance.Between(0, Road / 3), null, Next));
+    }
+
+    /// <summary>One transaction from its first sending to the client's conclusion.</summary>
+    private sealed class Exchange(SimulatedClient client, PlannedTransaction transaction, Action<Verdict> concluded)
+    {
+        private readonly World _world = client.World;
+        private readonly long _invoked = client.World.Now;
+        private TransactionEnvelope? _final;
+        private int _sends;
+        private int _undecided; // deliveries that may still have an effect
+        private bool _isConcluded;
+
+        private SeededChance Chance => client._chance;
+
+        private bool HasKey => transaction.Request.Id is not null;
+
+        public void Send()
+        {
+            _sends++;
+            var mark = _sends;
+            _undecided++;
+            if (Strikes())
+            {
+                SendBadly();
+            }
+            else
+            {
+                Deliver(misrouted: false, gone: false);
+            }
+
+            var patience = transaction.Request.Timeout.Ticks + Chance.Between(Road, 20 * Road);
+            _world.After(patience, null, () =>
+            {
+                if (mark == _sends)
+                {
+                    NoAnswer();
+                }
+            });
+        }
+
+        private void SendBadly()
+        {
+            switch (Chance.Next(HasKey ? 6 : 4))
+            {
+                case 0:
+                    _world.Faults.Note(FaultKind.RequestLost); // perhaps: the client cannot tell
+                    break;
+                case 1:
+                    _world.Faults.Note(FaultKind.ClientGone);
+                    Deliver(misrouted: false, gone: true);
+                    break;
+                case 2:
+                    Deliver(misrouted: true, gone: false);
+                    break;
+                case 3:
+                    _world.Faults.Note(FaultKind.AnswerLost);
+                    Deliver(misrouted: false, gone: false, answerLost: true);
+                    break;
+                case 4:
+                    _world.Faults.Note(FaultKind.RequestRepeated);
+                    Deliver(misrouted: false, gone: false);
+                    _undecided++;
+                    Deliver(misrouted: false, gone: false, late: true);
+                    break;
+                default:
+                    _world.Faults.Note(FaultKind.ClientImpatient);
+                    Deliver(misrouted: false, gone: false);
+                    _undecided++;
+                    Deliver(misrouted: false, gone: false);
+                    break;
+            }
+        }
+
+        private void Deliver(bool misrouted, bool gone, bool answerLost = false, bool late = false)
+        {
+            var way = Chance.Between(Road / 20, late ? 200 * Road : Road);
+            _world.After(way, null, () =>
+            {
+                var worker = _world.Route(misrouted);
+                if (worker is not { IsOpen: true })
+                {
+                    Back(NotOpen(), answerLost);
+                    return;
+                }
+
+                _world.Within(worker.Scope, () => Submit(worker, gone, answerLost));
+            });
+        }
+
+        private void Submit(SimulatedWorker worker, bool gone, bool answerLost)
+        {
+            var leaving = CancellationToken.None;
+            if (gone)
+            {
+                var source = new CancellationTokenSource();
+                leaving = source.Token;
+                _world.After(Chance.Between(0, 4 * Road), worker.Scope, source.Cancel);
+            }
+
+            var answer = worker.Door.Submit(transaction.Request, leaving);
+            if (answer.IsCompleted)
+            {
+                Back(answer.Result, answerLost || gone);
+                return;
+            }
+
+            answer.ContinueWith(
+                done => Back(done.Result, answerLost || gone), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        }
+
+        private void Back(TransactionEnvelope envelope, bool lost)
+        {
+            if (!lost)
+            {
+                _world.After(Chance.Between(Road / 20, Road), null, () => Answered(envelope));
+            }
+        }
+
+        private void Answered(TransactionEnvelope envelope)
+        {
+            switch (envelope.Outcome)
+            {
+                case Outcome.Committed:
+                    Settle(envelope);
+                    break;
+                case Outcome.Aborted when HasKey && !envelope.Abort!.Retryable:
+                    Settle(envelope); // kept: every other delivery of this id hears the same
+                    break;
+                case Outcome.Aborted or Outcome.Rejected:
+                    _undecided--;
+                    GoOn();
+                    break;
+                default:
+                    GoOn(); // in doubt, or still running
+                    break;
+            }
+        }
+
+        /// <summary>A final answer. All final answers to one id must agree, however late they come.</summary>
+        private void Settle(TransactionEnvelope envelope)
+        {
+            if (_final is not null && (_final.Outcome != envelope.Outcome || !_final.Result.Span.SequenceEqual(envelope.Result.Span)))
+            {
+                _world.Violated($"Request {Name} was answered {Describe(_final)} and {Describe(envelope)}.");
+            }
+
+            _final ??= envelope;
+            Conclude(envelope.Outcome == Outcome.Committed ? Verdict.Committed : Verdict.Aborted);
+        }
+
+        /// <summary>Without a final answer: again, if that is safe and makes sense.</summary>
+        private void GoOn()
+        {
+            if (_isConcluded)
+            {
+                return;
+            }
+
+            if ((HasKey || _undecided == 0) && (_sends < MostSends || _world.IsFinal))
+            {
+                _sends++; // whoever waits for the answer of the last one waits no more
+                _world.After(Chance.Between(Road, 30 * Road), null, SendAgain);
+            }
+            else
+            {
+                Conclude(_undecided == 0 ? Verdict.Aborted : Verdict.Unknown);
+            }
+        }
+
+        private void SendAgain()
+        {
+            if (!_isConcluded)
+            {
+                _sends--;
+                Send();
+            }
+        }
+
+        private void NoAnswer()
+        {
+            if (HasKey && _sends < MostSends)
+            {
+                Send();
+            }
+            else
+            {
+                Conclude(Verdict.Unknown);
+            }
+        }
+
+        private void Conclude(Verdict verdict)
+        {
+            if (_isConcluded)
+            {
+                return;
+            }
+
+            _isConcluded = true;
+            _sends = int.MaxValue;
+            _world.Concluded(transaction, verdict, _final, _invoked);
+            concluded(verdict);
+        }
+
+        private bool Strikes() => !_world.IsHealed && Chance.PerMille(_world.Scenario.RequestFaultPerMille);
+
+        private string Name => transaction.Request.Id ?? $"{transaction.Client}-{transaction.Number}";
+
+        private static string Describe(TransactionEnvelope envelope) =>
+            $"{envelope.Outcome} ({(envelope.Outcome == Outcome.Committed ? System.Text.Encoding.UTF8.GetString(envelope.Result.Span) : envelope.Abort?.Message)})";
+
+        private TransactionEnvelope NotOpen() => new()
+        {
+            Id = transaction.Request.Id ?? string.Empty,
+            Outcome = Outcome.Rejected,
+            Mode = transaction.Request.Mode,
+            Rejection = new Rejection(RejectionKind.Unavailable, "simulated: nobody listens"),
+        };
+    }
+
+    private World World => world;
+}

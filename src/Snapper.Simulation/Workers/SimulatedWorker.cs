@@ -1,0 +1,137 @@
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Hosting;
+using Snapper.Simulation.Core;
+using Snapper.Simulation.Storage;
+using Snapper.TransactionLog.Checkpointing;
+
+namespace Snapper.Simulation.Workers;
+
+/// <summary>
+/// One life of a worker process: the real worker, from recovery to its end. Its executors are pumped by the world, one item at a time.
+/// </summary>
+internal sealed class SimulatedWorker
+{
+    private readonly World _world;
+    private readonly StorageLink _link;
+    private readonly VirtualTime _time;
+    private readonly CancellationTokenSource _starting = new();
+    private long[] _stalledUntil = [];
+    private WorkerHost? _host;
+
+    public SimulatedWorker(World world, int life)
+    {
+        _world = world;
+        Life = life;
+        _link = new StorageLink(world, Scope);
+        _time = new VirtualTime(world, Scope);
+    }
+
+    /// <summary>Counts the lives, from 1.</summary>
+    public int Life { get; }
+
+    public ProcessScope Scope { get; } = new();
+
+    /// <summary>Requests are let in.</summary>
+    public bool IsOpen => _host is not null && !Scope.IsDead;
+
+    public bool IsRecovering => _host is null && !Scope.IsDead;
+
+    public ITransactionDoor Door => _host!.Door;
+
+    public IReadOnlyList<Executor> Executors { get; private set; } = [];
+
+    /// <summary>Begins recovery.</summary>
+    public void Start() =>
+        WorkerHost.Prepare(Setup(), _starting.Token).ContinueWith(
+            OnPrepared, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+
+    /// <summary>Ends it as <c>kill -9</c> would.</summary>
+    public void Crash()
+    {
+        Scope.Kill();
+        _host = null;
+        Executors = [];
+    }
+
+    public void Stall(int executor, long until) => _stalledUntil[executor % _stalledUntil.Length] = until;
+
+    public bool CanRun(int executor) => Executors[executor].HasWork && _world.Now >= _stalledUntil[executor];
+
+    /// <summary>Handles one item of an executor.</summary>
+    public void RunOne(int index)
+    {
+        var executor = Executors[index];
+        executor.Enter();
+        try
+        {
+            executor.RunOne();
+        }
+        catch (Exception exception)
+        {
+            // As the thread that pumps a real executor does it: a broken invariant stops the worker.
+            _host?.Worker.Fail(exception);
+        }
+        finally
+        {
+            Executor.Leave();
+        }
+    }
+
+    /// <summary>Asks it to stop; completes when it has drained.</summary>
+    public Task Stop() => _host!.Stop();
+
+    private WorkerSetup Setup()
+    {
+        var scenario = _world.Scenario;
+        return new WorkerSetup
+        {
+            Options = new WorkerOptions
+            {
+                Executors = scenario.Executors,
+                Coordinators = scenario.Coordinators,
+                OpenBatches = scenario.OpenBatches,
+                TransactionsPerBatch = scenario.TransactionsPerBatch,
+                TurnBound = TimeSpan.FromMilliseconds(scenario.TurnBoundMs),
+                TurnTick = TimeSpan.FromMilliseconds(Math.Max(5, scenario.TurnBoundMs / 8)),
+                DrainTimeout = TimeSpan.FromSeconds(2),
+                Seed = (int)(scenario.Seed * 31) + Life,
+                AnswersInline = true,
+            },
+            ActorTypes = World.ActorTypes,
+            Log = new SimulatedLog(_link, _world.Storage.Kept),
+            Store = new SimulatedStateStore(_link, _world.Storage.Kept, _time),
+            Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096 },
+            Time = _time,
+            Failed = OnFailed,
+        };
+    }
+
+    private void OnPrepared(Task<WorkerHost> prepared)
+    {
+        if (Scope.IsDead)
+        {
+            return;
+        }
+
+        if (!prepared.IsCompletedSuccessfully)
+        {
+            _world.RecoveryFailed(this, prepared.Exception!.GetBaseException());
+            return;
+        }
+
+        _host = prepared.Result;
+        Executors = _host.Worker.Executors;
+        _stalledUntil = new long[Executors.Count];
+        _host.Open();
+        _world.Opened(this);
+    }
+
+    private void OnFailed(Exception exception)
+    {
+        if (!Scope.IsDead)
+        {
+            _world.WorkerFailed(this, exception);
+        }
+    }
+}

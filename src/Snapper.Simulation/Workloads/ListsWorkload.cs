@@ -1,0 +1,260 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
+using Snapper.Simulation.Core;
+using Snapper.Simulation.Running;
+using Snapper.Testing.Histories;
+using Snapper.Testing.Serializability;
+
+namespace Snapper.Simulation.Workloads;
+
+/// <summary>Scripts on lists, judged by the serializability checker.</summary>
+internal sealed class ListsWorkload(Scenario scenario) : IWorkload
+{
+    private readonly History _history = new();
+    private readonly SeededChance[] _chances = Enumerable.Range(0, scenario.Clients).Select(c => SeededChance.For(scenario.Seed, 4, (ulong)c)).ToArray();
+    private long _nextValue;
+
+    public History History => _history;
+
+    public PlannedTransaction Next(int client, int number)
+    {
+        var chance = _chances[client];
+        var root = Actor(chance);
+        var script = new StringBuilder();
+        Write(script, root, chance, chance.Between(1, scenario.Steps), depth: 0);
+        var fails = chance.Percent(scenario.AbortPercent);
+        if (fails)
+        {
+            script.Append(chance.Percent(60) ? " !" : " x");
+        }
+
+        var steps = script.ToString();
+        var marked = chance.Percent(fails ? 50 : 20);
+        DeclaredAccess[]? access = null;
+        if (chance.Percent(scenario.PactPercent))
+        {
+            var calls = Script.CallsOf(root, steps);
+            if (chance.Percent(scenario.MisdeclaredPercent))
+            {
+                Misdeclare(calls, root, chance);
+            }
+
+            access = calls.Select(c => new DeclaredAccess(Key(c.Key), c.Value)).ToArray();
+        }
+
+        var request = new TransactionRequest
+        {
+            Actor = Key(root),
+            Method = marked ? "RunMarked" : "Run",
+            Input = Input(steps),
+            Mode = access is null ? TransactionMode.Act : TransactionMode.Pact,
+            Access = access,
+            Id = chance.Percent(scenario.KeyedPercent) ? string.Create(CultureInfo.InvariantCulture, $"k{client}-{number}") : null,
+            Timeout = TimeSpan.FromMilliseconds(chance.Percent(15) ? chance.Between(1, 60) : chance.Between(500, 3000)),
+        };
+        return new PlannedTransaction(client, number, request, steps);
+    }
+
+    public void Observe(PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope, long invoked, long completed) =>
+        _history.Add(new ObservedTransaction
+        {
+            Id = string.Create(CultureInfo.InvariantCulture, $"{transaction.Client}-{transaction.Number}"),
+            Process = transaction.Client,
+            Invoked = invoked,
+            Completed = verdict == Verdict.Unknown ? null : completed,
+            Outcome = verdict switch
+            {
+                Verdict.Committed => ObservedOutcome.Committed,
+                Verdict.Aborted => ObservedOutcome.Aborted,
+                _ => ObservedOutcome.Unknown,
+            },
+            Mode = transaction.Request.Mode == TransactionMode.Pact ? ObservedMode.Pact : ObservedMode.Act,
+            Attempts = Math.Max(1, envelope?.Attempts ?? 1),
+            Parallel = ((string)transaction.Plan).AsSpan().IndexOfAny('[', '&') >= 0,
+            Operations = verdict == Verdict.Committed ? Seen(envelope!, transaction) : Planned(transaction),
+        });
+
+    public IEnumerable<PlannedTransaction> Last()
+    {
+        for (var i = 0; i < scenario.Actors; i++)
+        {
+            var actor = ActorName(i);
+            yield return new PlannedTransaction(scenario.Clients, i, new TransactionRequest
+            {
+                Actor = Key(actor),
+                Method = "Look",
+                Mode = TransactionMode.Pact,
+                Access = [new DeclaredAccess(Key(actor), 1)],
+                Timeout = TimeSpan.FromSeconds(5),
+            }, "r");
+        }
+    }
+
+    public IEnumerable<string> Judge()
+    {
+        var report = SerializabilityChecker.Check(_history);
+        return report.Passed ? [] : [report.ToString()];
+    }
+
+    private static List<MicroOperation> Seen(TransactionEnvelope envelope, PlannedTransaction transaction)
+    {
+        var reader = new Utf8JsonReader(envelope.Result.Span);
+        reader.Read();
+        var text = reader.GetString()!;
+        var operations = new List<MicroOperation>();
+        var appended = new HashSet<long>();
+        for (var at = 0; at < text.Length;)
+        {
+            var end = text.IndexOf(';', at);
+            var sign = text.AsSpan(at, end - at).IndexOfAny('=', '+') + at;
+            var key = text[at..sign];
+            if (text[sign] == '+')
+            {
+                var value = long.Parse(text.AsSpan(sign + 1, end - sign - 1), CultureInfo.InvariantCulture);
+                operations.Add(MicroOperation.Append(key, value));
+                appended.Add(value);
+            }
+            else
+            {
+                operations.Add(MicroOperation.Read(key, Numbers(text.AsSpan(sign + 1, end - sign - 1))));
+            }
+
+            at = end + 1;
+        }
+
+        // Calls that were not awaited tell nothing, and yet they belong to the transaction (A2).
+        foreach (var (actor, value) in Script.AppendsOf(transaction.Request.Actor.Id, (string)transaction.Plan))
+        {
+            if (appended.Add(value))
+            {
+                operations.Add(MicroOperation.Append(actor, value));
+            }
+        }
+
+        return operations;
+    }
+
+    private static List<MicroOperation> Planned(PlannedTransaction transaction)
+    {
+        var operations = new List<MicroOperation>();
+        foreach (var (actor, value) in Script.AppendsOf(transaction.Request.Actor.Id, (string)transaction.Plan))
+        {
+            operations.Add(MicroOperation.Append(actor, value));
+        }
+
+        return operations;
+    }
+
+    private static long[] Numbers(ReadOnlySpan<char> text)
+    {
+        if (text.IsEmpty)
+        {
+            return [];
+        }
+
+        var numbers = new long[text.Count(',') + 1];
+        var i = 0;
+        foreach (var range in text.Split(','))
+        {
+            numbers[i++] = long.Parse(text[range], CultureInfo.InvariantCulture);
+        }
+
+        return numbers;
+    }
+
+    private void Write(StringBuilder script, string self, SeededChance chance, int steps, int depth)
+    {
+        for (var i = 0; i < steps; i++)
+        {
+            switch (chance.Next(10))
+            {
+                case 0 or 1:
+                    script.Append("r ");
+                    break;
+                case 2 or 3:
+                    script.Append(CultureInfo.InvariantCulture, $"a{++_nextValue} ");
+                    break;
+                case 4:
+                    script.Append(CultureInfo.InvariantCulture, $"u{++_nextValue} ");
+                    break;
+                case 5 when chance.Percent(scenario.DelayPercent):
+                    script.Append(chance.Percent(50) ? "y " : string.Create(CultureInfo.InvariantCulture, $"d{chance.Between(1, chance.Percent(10) ? 500 : 8)} "));
+                    break;
+                case 6 when depth < 2:
+                    script.Append('[');
+                    for (var calls = chance.Between(1, 3); calls > 0; calls--)
+                    {
+                        Call(script, chance, depth);
+                    }
+
+                    script.Append("] ");
+                    break;
+                case 7 when depth < 2 && chance.Percent(25):
+                    script.Append(chance.Percent(50) ? '&' : '?');
+                    Call(script, chance, depth);
+                    break;
+                default:
+                    if (depth < 3)
+                    {
+                        Call(script, chance, depth);
+                    }
+
+                    break;
+            }
+        }
+    }
+
+    private void Call(StringBuilder script, SeededChance chance, int depth)
+    {
+        var actor = Actor(chance);
+        script.Append('(').Append(actor).Append(' ');
+        Write(script, actor, chance, chance.Between(1, depth == 0 ? 3 : 2), depth + 1);
+        if (chance.Percent(scenario.AbortPercent / 8))
+        {
+            script.Append(chance.Percent(50) ? "x " : "! ");
+        }
+
+        script.Append(") ");
+    }
+
+    private void Misdeclare(Dictionary<string, int> calls, string root, SeededChance chance)
+    {
+        switch (chance.Next(3))
+        {
+            case 0:
+                calls.TryAdd(Actor(chance), 1); // one actor too many
+                break;
+            case 1:
+                calls[root] += chance.Between(1, 2); // more calls than are made
+                break;
+            default:
+                var victim = calls.Keys.Last();
+                if (victim == root)
+                {
+                    calls[root] = Math.Max(1, calls[root] - 1);
+                }
+                else
+                {
+                    calls.Remove(victim);
+                }
+
+                break;
+        }
+    }
+
+    private string Actor(SeededChance chance)
+    {
+        // Half of all calls go to a quarter of the actors.
+        var most = chance.Percent(50) ? Math.Max(1, scenario.Actors / 4) : scenario.Actors;
+        return ActorName(chance.Next(most));
+    }
+
+    private static string ActorName(int number) => string.Create(CultureInfo.InvariantCulture, $"{(number % 3 == 1 ? 'm' : 'c')}{number}");
+
+    private static ActorKey Key(string actor) => new(ScriptedTypes.TypeOf(actor), actor);
+
+    private static byte[] Input(string steps) => Encoding.UTF8.GetBytes($"{{\"steps\":\"{steps}\"}}");
+}

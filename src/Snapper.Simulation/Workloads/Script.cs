@@ -1,0 +1,202 @@
+namespace Snapper.Simulation.Workloads;
+
+/// <summary>What a step of a script is.</summary>
+internal enum ScriptStep : byte
+{
+    /// <summary><c>r</c>: read the actor's list.</summary>
+    Read,
+
+    /// <summary><c>a7</c>: append 7 to it.</summary>
+    Append,
+
+    /// <summary><c>u7</c>: read it to write, look at it, and append 7.</summary>
+    Update,
+
+    /// <summary><c>(c3 r a8)</c>: call actor c3 with a script and await it.</summary>
+    Call,
+
+    /// <summary><c>&amp;(c3 a8)</c>: call and do not await.</summary>
+    Fire,
+
+    /// <summary><c>?(c3 x)</c>: call, await, and swallow what it throws.</summary>
+    Try,
+
+    /// <summary><c>[(c1 r)(c2 a9)]</c>: several calls at once.</summary>
+    Together,
+
+    /// <summary><c>d5</c>: wait 5 ms.</summary>
+    Delay,
+
+    /// <summary><c>y</c>: yield.</summary>
+    Yield,
+
+    /// <summary><c>x</c>: throw.</summary>
+    Throw,
+
+    /// <summary><c>!</c>: abort.</summary>
+    Abort,
+}
+
+/// <summary>
+/// Scripts of simulated transactions: short text that a person can read in a report, e.g. <c>r (c1 u17) [(m2 r)(c3 a18)]</c>.
+/// Actor ids begin with <c>c</c> (immutable state) or <c>m</c> (mutable state).
+/// </summary>
+internal static class Script
+{
+    /// <summary>Takes the step at <paramref name="at"/>.</summary>
+    /// <returns>False: the script is over.</returns>
+    public static bool TryNext(string text, ref int at, int end, out ScriptPart part)
+    {
+        while (at < end && text[at] == ' ')
+        {
+            at++;
+        }
+
+        if (at >= end)
+        {
+            part = default;
+            return false;
+        }
+
+        var begin = at++;
+        switch (text[begin])
+        {
+            case 'r':
+                part = new ScriptPart(ScriptStep.Read);
+                return true;
+            case 'a':
+                part = new ScriptPart(ScriptStep.Append, Number(text, ref at, end));
+                return true;
+            case 'u':
+                part = new ScriptPart(ScriptStep.Update, Number(text, ref at, end));
+                return true;
+            case 'd':
+                part = new ScriptPart(ScriptStep.Delay, Number(text, ref at, end));
+                return true;
+            case 'y':
+                part = new ScriptPart(ScriptStep.Yield);
+                return true;
+            case 'x':
+                part = new ScriptPart(ScriptStep.Throw);
+                return true;
+            case '!':
+                part = new ScriptPart(ScriptStep.Abort);
+                return true;
+            case '(':
+                part = Body(ScriptStep.Call, text, ref at, ')');
+                return true;
+            case '&':
+                at++;
+                part = Body(ScriptStep.Fire, text, ref at, ')');
+                return true;
+            case '?':
+                at++;
+                part = Body(ScriptStep.Try, text, ref at, ')');
+                return true;
+            case '[':
+                part = Body(ScriptStep.Together, text, ref at, ']');
+                return true;
+            default:
+                throw new FormatException($"A script has '{text[begin]}' at {begin}: {text}");
+        }
+    }
+
+    /// <summary>Actor and script of a call's body.</summary>
+    public static (string Actor, string Steps) CallOf(string text, ScriptPart part)
+    {
+        var space = text.IndexOf(' ', part.Begin, part.End - part.Begin);
+        return space < 0
+            ? (text[part.Begin..part.End], string.Empty)
+            : (text[part.Begin..space], text[(space + 1)..part.End]);
+    }
+
+    /// <summary>Calls per actor, the root's own included: the exact access set.</summary>
+    public static Dictionary<string, int> CallsOf(string root, string script)
+    {
+        var calls = new Dictionary<string, int>(StringComparer.Ordinal) { [root] = 1 };
+        Count(script, 0, script.Length, calls);
+        return calls;
+    }
+
+    /// <summary>Every value that is appended, with its actor.</summary>
+    public static List<(string Actor, long Value)> AppendsOf(string root, string script)
+    {
+        var appends = new List<(string, long)>();
+        Collect(root, script, 0, script.Length, appends);
+        return appends;
+    }
+
+    private static void Count(string text, int at, int end, Dictionary<string, int> calls)
+    {
+        while (TryNext(text, ref at, end, out var part))
+        {
+            switch (part.Step)
+            {
+                case ScriptStep.Call or ScriptStep.Fire or ScriptStep.Try:
+                    var (actor, _) = CallOf(text, part);
+                    calls[actor] = calls.GetValueOrDefault(actor) + 1;
+                    Count(text, part.Begin + actor.Length, part.End, calls);
+                    break;
+                case ScriptStep.Together:
+                    Count(text, part.Begin, part.End, calls);
+                    break;
+            }
+        }
+    }
+
+    private static void Collect(string self, string text, int at, int end, List<(string, long)> appends)
+    {
+        while (TryNext(text, ref at, end, out var part))
+        {
+            switch (part.Step)
+            {
+                case ScriptStep.Append or ScriptStep.Update:
+                    appends.Add((self, part.Number));
+                    break;
+                case ScriptStep.Call or ScriptStep.Fire or ScriptStep.Try:
+                    var (actor, _) = CallOf(text, part);
+                    Collect(actor, text, part.Begin + actor.Length, part.End, appends);
+                    break;
+                case ScriptStep.Together:
+                    Collect(self, text, part.Begin, part.End, appends);
+                    break;
+            }
+        }
+    }
+
+    private static int Number(string text, ref int at, int end)
+    {
+        var number = 0;
+        while (at < end && char.IsAsciiDigit(text[at]))
+        {
+            number = (number * 10) + (text[at++] - '0');
+        }
+
+        return number;
+    }
+
+    private static ScriptPart Body(ScriptStep step, string text, ref int at, char close)
+    {
+        var begin = at;
+        var open = close == ')' ? '(' : '[';
+        for (var depth = 1; ; at++)
+        {
+            if (at >= text.Length)
+            {
+                throw new FormatException($"A script lacks a '{close}': {text}");
+            }
+
+            if (text[at] == open)
+            {
+                depth++;
+            }
+            else if (text[at] == close && --depth == 0)
+            {
+                return new ScriptPart(step, 0, begin, at++);
+            }
+        }
+    }
+}
+
+/// <summary>A step; of a call the range of its body.</summary>
+internal readonly record struct ScriptPart(ScriptStep Step, int Number = 0, int Begin = 0, int End = 0);

@@ -1,0 +1,380 @@
+using Snapper.Actors.Generated;
+using Snapper.Apps.SmallBank;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Hosting;
+using Snapper.Simulation.Core;
+using Snapper.Simulation.Faults;
+using Snapper.Simulation.Running;
+using Snapper.Simulation.Storage;
+using Snapper.Simulation.Workers;
+using Snapper.Simulation.Workloads;
+
+namespace Snapper.Simulation;
+
+/// <summary>
+/// One simulated run: clients, the road between them and the worker, the real worker, the log server, and what goes wrong with each of them, in one thread
+/// under one seed. The same scenario gives the same run, step by step.
+/// </summary>
+internal sealed class World
+{
+    private static readonly long Millisecond = TimeSpan.TicksPerMillisecond;
+
+    // Once nothing goes wrong any more, everything must end soon: requests by their timeouts, workers by recovering.
+    private static readonly long Deadline = TimeSpan.FromSeconds(120).Ticks;
+
+    private readonly int _thread = Environment.CurrentManagedThreadId;
+    private readonly EventQueue _events = new();
+    private readonly List<SimulatedWorker> _workers = [];
+    private readonly List<string> _violations = [];
+    private SimulatedWorker? _owner;
+    private ulong _digest = 14695981039346656037;
+    private int _lives;
+    private int _clientsLeft;
+    private int _looksLeft;
+    private int _committed;
+    private int _aborted;
+    private int _unknown;
+    private long _steps;
+    private long _healedAt = long.MaxValue;
+
+    public World(Scenario scenario)
+    {
+        Scenario = scenario;
+        Chance = SeededChance.For(scenario.Seed, 0);
+        Storage = new SimulatedStorage(this);
+        Workload = scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
+    }
+
+    /// <summary>What the workers host.</summary>
+    public static IReadOnlyList<ActorTypeDescriptor> ActorTypes { get; } = [.. SnapperSimulationActors.All, .. SnapperAppsSmallBankActors.All];
+
+    public Scenario Scenario { get; }
+
+    /// <summary>Decides the order of what happens at once.</summary>
+    public SeededChance Chance { get; }
+
+    public FaultCounters Faults { get; } = new();
+
+    public SimulatedStorage Storage { get; }
+
+    public IWorkload Workload { get; }
+
+    /// <summary>Virtual time in ticks of 100 ns.</summary>
+    public long Now { get; private set; }
+
+    /// <summary>Nothing goes wrong any more.</summary>
+    public bool IsHealed => Now >= _healedAt;
+
+    /// <summary>All clients are done; the end is being looked at.</summary>
+    public bool IsFinal { get; private set; }
+
+    /// <summary>Runs the scenario to its end.</summary>
+    public SimulationResult Run()
+    {
+        var context = SynchronizationContext.Current;
+        SynchronizationContext.SetSynchronizationContext(null);
+        try
+        {
+            RunToTheEnd();
+        }
+        finally
+        {
+            SynchronizationContext.SetSynchronizationContext(context);
+        }
+
+        return new SimulationResult
+        {
+            Scenario = Scenario,
+            Violations = _violations,
+            Committed = _committed,
+            Aborted = _aborted,
+            Unknown = _unknown,
+            Faults = Faults,
+            Steps = _steps,
+            VirtualTime = TimeSpan.FromTicks(Now),
+            Digest = _digest,
+        };
+    }
+
+    /// <summary>Does something later, in a process or (null) between them.</summary>
+    public void After(long ticks, ProcessScope? scope, Action action)
+    {
+        if (Environment.CurrentManagedThreadId != _thread)
+        {
+            // Without this a hop to the pool would show as runs that cannot be repeated, which is hard to find.
+            Environment.FailFast("Something left the simulator's thread: " + new System.Diagnostics.StackTrace());
+        }
+
+        _events.Add(Now + ticks, scope, action);
+    }
+
+    /// <summary>Does something in a process now, or when it goes on.</summary>
+    public void Within(ProcessScope scope, Action action)
+    {
+        if (scope.IsPaused)
+        {
+            scope.Missed.Enqueue(action);
+        }
+        else if (!scope.IsDead)
+        {
+            action();
+        }
+    }
+
+    /// <summary>Where a request arrives.</summary>
+    public SimulatedWorker? Route(bool misrouted)
+    {
+        if (misrouted)
+        {
+            foreach (var worker in _workers)
+            {
+                if (worker != _owner && worker.IsOpen)
+                {
+                    Faults.Note(FaultKind.RequestMisrouted);
+                    return worker;
+                }
+            }
+        }
+
+        return _owner;
+    }
+
+    public void Violated(string what) => _violations.Add(what);
+
+    public void Opened(SimulatedWorker worker)
+    {
+        if (_owner != worker)
+        {
+            return; // replaced while it recovered
+        }
+    }
+
+    public void RecoveryFailed(SimulatedWorker worker, Exception exception)
+    {
+        if (exception is not IOException and not TransactionLog.Writing.LogLostException)
+        {
+            Violated($"Life {worker.Life} could not recover: {exception}");
+        }
+
+        Restart(worker, Chance.Between(Millisecond, 50 * Millisecond));
+    }
+
+    public void WorkerFailed(SimulatedWorker worker, Exception exception)
+    {
+        if (exception is not LogLostFailure)
+        {
+            Violated($"Life {worker.Life} stopped: {exception}");
+        }
+
+        // Not inside its own step: the process ends a moment later, as a real one does.
+        After(Chance.Between(0, Millisecond), null, () => Restart(worker, Chance.Between(Millisecond, 50 * Millisecond)));
+    }
+
+    public void ClientIsDone() => _clientsLeft--;
+
+    public void Concluded(PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope, long invoked)
+    {
+        Workload.Observe(transaction, verdict, envelope, invoked, Now);
+        _ = verdict switch { Verdict.Committed => _committed++, Verdict.Aborted => _aborted++, _ => _unknown++ };
+        Mix((ulong)Now);
+        Mix(((ulong)transaction.Client << 32) + (ulong)transaction.Number);
+        Mix((ulong)verdict + 1);
+        if (verdict == Verdict.Committed)
+        {
+            foreach (var b in envelope!.Result.Span)
+            {
+                Mix(b);
+            }
+        }
+    }
+
+    private void RunToTheEnd()
+    {
+        StartWorker();
+        foreach (var fault in Scenario.PlannedFaults)
+        {
+            After(fault.AtMs * Millisecond, null, () => new FaultStriker(this, fault).Strike());
+        }
+
+        _clientsLeft = Scenario.Clients;
+        for (var client = 0; client < Scenario.Clients; client++)
+        {
+            new SimulatedClient(this, client).Start();
+        }
+
+        if (!StepUntil(() => _clientsLeft == 0, TimeSpan.FromSeconds(30).Ticks))
+        {
+            _healedAt = Now;
+            if (!StepUntil(() => _clientsLeft == 0, Deadline))
+            {
+                Violated($"{_clientsLeft} clients still wait {TimeSpan.FromTicks(Deadline).TotalSeconds} s after the last fault.");
+                return;
+            }
+        }
+
+        _healedAt = Math.Min(_healedAt, Now);
+        LookAtTheEnd();
+        if (_violations.Count == 0 || !IsFinal)
+        {
+            _violations.AddRange(Workload.Judge());
+        }
+    }
+
+    /// <summary>Kills the worker once more: what the next one reads is what the log holds.</summary>
+    private void LookAtTheEnd()
+    {
+        IsFinal = true;
+        if (_owner is { } owner)
+        {
+            Restart(owner, Millisecond);
+        }
+
+        if (!StepUntil(() => _owner is { IsOpen: true }, Deadline))
+        {
+            Violated("No worker opens any more.");
+            return;
+        }
+
+        var looks = Workload.Last().ToList();
+        _looksLeft = looks.Count;
+        var looker = new SimulatedClient(this, Scenario.Clients);
+        foreach (var look in looks)
+        {
+            looker.Send(look, verdict =>
+            {
+                _looksLeft--;
+                if (verdict != Verdict.Committed)
+                {
+                    Violated($"A look at {look.Request.Actor} at the end was {verdict}.");
+                }
+            });
+        }
+
+        if (!StepUntil(() => _looksLeft == 0, Deadline))
+        {
+            Violated($"{_looksLeft} looks at the end were not answered.");
+        }
+    }
+
+    private bool StepUntil(Func<bool> done, long within)
+    {
+        var until = Now + within;
+        while (!done())
+        {
+            if (Now > until || !Step())
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>One step: an item of an executor that has one, or what is due. Which one of several is the seed's choice.</summary>
+    private bool Step()
+    {
+        _steps++;
+        var ready = 0;
+        foreach (var worker in _workers)
+        {
+            ready += CountReady(worker);
+        }
+
+        var due = _events.TryPeek(out var next) && next <= Now;
+        if (ready == 0 && !due)
+        {
+            if (_events.Count == 0)
+            {
+                return false;
+            }
+
+            Now = next;
+            due = true;
+        }
+
+        var choice = ready == 0 ? 0 : Chance.Next(ready + (due ? 1 : 0));
+        if (choice == ready)
+        {
+            _events.RunNext();
+            return true;
+        }
+
+        foreach (var worker in _workers)
+        {
+            var here = CountReady(worker);
+            if (choice < here)
+            {
+                RunExecutor(worker, choice);
+                return true;
+            }
+
+            choice -= here;
+        }
+
+        return true;
+    }
+
+    private static int CountReady(SimulatedWorker worker)
+    {
+        if (worker.Scope.IsPaused || worker.Scope.IsDead)
+        {
+            return 0;
+        }
+
+        var ready = 0;
+        for (var i = 0; i < worker.Executors.Count; i++)
+        {
+            if (worker.CanRun(i))
+            {
+                ready++;
+            }
+        }
+
+        return ready;
+    }
+
+    private void RunExecutor(SimulatedWorker worker, int choice)
+    {
+        for (var i = 0; i < worker.Executors.Count; i++)
+        {
+            if (worker.CanRun(i) && choice-- == 0)
+            {
+                worker.RunOne(i);
+                Now += Chance.Next(Scenario.CpuTicksMax);
+                return;
+            }
+        }
+    }
+
+    /// <summary>The worker that owns the log now, as far as anybody knows.</summary>
+    public SimulatedWorker? Owner => _owner;
+
+    /// <summary>Ends a worker; if it was the owner, another life begins after a pause.</summary>
+    public void Restart(SimulatedWorker worker, long pause)
+    {
+        worker.Crash();
+        _workers.Remove(worker);
+        if (_owner == worker)
+        {
+            _owner = null;
+            After(pause, null, () =>
+            {
+                if (_owner is null)
+                {
+                    StartWorker();
+                }
+            });
+        }
+    }
+
+    /// <summary>Begins a new life, beside the old one if that is not dead.</summary>
+    public void StartWorker()
+    {
+        var worker = new SimulatedWorker(this, ++_lives);
+        _workers.Add(worker);
+        _owner = worker;
+        worker.Start();
+    }
+
+    private void Mix(ulong value) => _digest = (_digest ^ value) * 1099511628211;
+}
