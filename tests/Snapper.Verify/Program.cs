@@ -3,6 +3,29 @@ using System.Globalization;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Running;
 
+if (args[0] == "plant")
+{
+    var limit = int.Parse(args[1], CultureInfo.InvariantCulture);
+    var names = args.Length > 2 ? args[2..] : [.. Simulator.PlantedFaults];
+    foreach (var name in names)
+    {
+        Simulator.Plant(name);
+        var watch = Stopwatch.StartNew();
+        string? caught = null;
+        var seeds = 0;
+        for (ulong seed = 1; seed <= (ulong)limit && caught is null; seed++)
+        {
+            seeds++;
+            try { caught = Simulator.Run(seed).Violations.FirstOrDefault(); }
+            catch (Exception e) { caught = "EXCEPTION " + e; }
+        }
+
+        Console.WriteLine($"{(caught is null ? "MISSED" : "caught")} {name} {seeds} seeds {watch.Elapsed.TotalSeconds:0.0} s: {caught?.Split('\n').Take(6).Aggregate((a, b) => a + " | " + b)}");
+    }
+
+    return;
+}
+
 var first = args.Length > 0 ? ulong.Parse(args[0], CultureInfo.InvariantCulture) : 1;
 var count = args.Length > 1 ? int.Parse(args[1], CultureInfo.InvariantCulture) : 100;
 var faults = new FaultCounters();

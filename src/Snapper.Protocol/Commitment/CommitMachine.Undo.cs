@@ -21,7 +21,7 @@ public sealed partial class CommitMachine
     /// <summary>Transactions removed so far, ACTs included.</summary>
     public long Removals { get; private set; }
 
-    private bool IsHeldByUndo(BatchId bid) => _undo is not null && bid >= _undo.Lowest; // A6
+    private bool IsHeldByUndo(BatchId bid) => _undo is not null && bid >= _undo.Lowest && !Planted.Is(PlantedFault.FinalDuringUndo); // A6
 
     private void OnPactFailed(TransactionId tid, BatchId bid, OutputBuffer outputs)
     {
@@ -155,7 +155,13 @@ public sealed partial class CommitMachine
         }
 
         var batch = Find(victim.Bid);
-        if (batch.StateOf(batch.MemberOf(victim.Tid)) == MemberState.Removed || undo.Fresh.Contains(victim))
+        var state = batch.StateOf(batch.MemberOf(victim.Tid));
+        if ((Planted.Is(PlantedFault.AbortOnUndoneStateStands) && state == MemberState.Aborted) || Planted.Is(PlantedFault.VictimsOfVictimsForgotten) && undo.Again.Count > 1)
+        {
+            return;
+        }
+
+        if (state == MemberState.Removed || undo.Fresh.Contains(victim))
         {
             return;
         }

@@ -127,7 +127,7 @@ public sealed partial class CommitMachine
     /// <param name="ticket">Ticket of its record, or of a barrier when it needs no record; tickets never go back.</param>
     public void Queued(object item, long ticket)
     {
-        _unflushed.Enqueue(new Pending(item, ticket));
+        _unflushed.Enqueue(new Pending(item, Planted.Is(PlantedFault.AnswerBeforeFlush) ? 0 : ticket));
     }
 
     private void OnBatchFormed(Batch batch)
@@ -180,7 +180,12 @@ public sealed partial class CommitMachine
             var batch = _open[0];
             if (!batch.IsComplete || batch.Previous > _final || IsHeldByUndo(batch.Bid))
             {
-                break;
+                if (!Planted.Is(PlantedFault.BatchesFinalOutOfOrder) || _open.Find(static b => b.IsComplete) is not { } later)
+                {
+                    break;
+                }
+
+                batch = later;
             }
 
             if (batch.Undecided > 0)
@@ -188,7 +193,7 @@ public sealed partial class CommitMachine
                 throw new ProtocolViolationException($"Batch {batch.Bid} is complete, but {batch.Undecided} of its transactions have no result.");
             }
 
-            _open.RemoveAt(0);
+            _open.Remove(batch);
             _final = batch.Bid;
             if (!IsEmpty(batch))
             {

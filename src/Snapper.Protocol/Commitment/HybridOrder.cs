@@ -137,7 +137,7 @@ public sealed class HybridOrder
 
     private void JudgeOne(Node node, BatchId final, List<Doomed> doomed)
     {
-        if (node.IsDoomed || node.Ceil == BatchId.None)
+        if (node.IsDoomed || node.Ceil == BatchId.None || Planted.Is(PlantedFault.NoFloorCeil))
         {
             return;
         }
@@ -164,7 +164,7 @@ public sealed class HybridOrder
         foreach (var holder in node.WaitsFor)
         {
             // A holder that has ended is gone from here, and with it what T inherited from it.
-            if (_nodes.TryGetValue(holder, out var other))
+            if (_nodes.TryGetValue(holder, out var other) && !Planted.Is(PlantedFault.FloorNotInherited))
             {
                 var inherited = FloorOf(other, final);
                 if (inherited > floor)

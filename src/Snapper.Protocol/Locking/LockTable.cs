@@ -55,7 +55,7 @@ public sealed class LockTable
         {
             if (!ReferenceEquals(holder, visit) && Conflict(holder.Held, mode))
             {
-                if (holder.Age.IsOlderThan(visit.Age))
+                if (Planted.Is(PlantedFault.OlderDiesYoungerWaits) ? visit.Age.IsOlderThan(holder.Age) : holder.Age.IsOlderThan(visit.Age))
                 {
                     blockers.Clear();
                     blockers.Add(holder.Tid);
@@ -66,7 +66,7 @@ public sealed class LockTable
             }
         }
 
-        for (var i = 0; i < position; i++)
+        for (var i = 0; i < position && !Planted.Is(PlantedFault.WaitersAreOvertaken); i++)
         {
             var waiter = _waiters[i];
             if (!ReferenceEquals(waiter.Visit, visit) && Conflict(waiter.Mode, mode))
@@ -140,6 +140,7 @@ public sealed class LockTable
     private static bool Conflict(LockMode held, LockMode asked) =>
         held != LockMode.None
         && (held == LockMode.Exclusive || asked == LockMode.Exclusive)
+        && !(Planted.Is(PlantedFault.ReadersPassWriters) && asked == LockMode.Shared)
         && Accesses.Conflicts(Access.Whole, Access.Whole);
 
     private void Hold(ActVisit visit, LockMode mode)

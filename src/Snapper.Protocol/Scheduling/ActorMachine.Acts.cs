@@ -37,7 +37,7 @@ public sealed partial class ActorMachine
 
     private bool EnterAct(IActorCall call, OutputBuffer outputs)
     {
-        if (!call.IsAlive)
+        if (!call.IsAlive && !Planted.Is(PlantedFault.LateCallAfterAbort))
         {
             Refuse(call, AbortReason.Conflict, outputs); // W3: a late call
             return false;
@@ -80,7 +80,7 @@ public sealed partial class ActorMachine
         }
 
         var isFree = behind == BatchId.None ? _cursor == _visits.Count : _cursor < _visits.Count && _visits[_cursor].Batch.Bid >= behind;
-        var visit = new ActVisit(call.Tid, call.Age, ahead, call) { Started = isFree && !_frozen };
+        var visit = new ActVisit(call.Tid, call.Age, ahead, call) { Started = (isFree && !_frozen) || Planted.Is(PlantedFault.ActStartsBeforeBatchesAhead) };
         (_acts ??= []).Add(visit);
         if (behind != BatchId.None)
         {
@@ -92,7 +92,7 @@ public sealed partial class ActorMachine
             outputs.ToCommit(MessageKind.ActVisited, call.Tid, ahead).Actor = Key;
         }
 
-        if (_parked is not null)
+        if (_parked is not null && !Planted.Is(PlantedFault.CeilIgnoresParked))
         {
             foreach (var parked in _parked)
             {
@@ -111,7 +111,7 @@ public sealed partial class ActorMachine
         {
             at--;
             var visit = _visits[at];
-            if (visit.Touched || visit.IsOver || visit.IsRootStarted)
+            if ((visit.Touched || visit.IsOver || visit.IsRootStarted) && !Planted.Is(PlantedFault.PlaceBeforeWhatHasBegun))
             {
                 return -1;
             }
@@ -132,6 +132,12 @@ public sealed partial class ActorMachine
             {
                 visit.Version = ++_version;
                 change = new Change(Key, visit.Version, _state!);
+            }
+
+            if (Planted.Is(PlantedFault.LocksReleasedBeforeQueueing) && _locks is not null)
+            {
+                _locks.Release(visit);
+                _locks.GrantNext(outputs);
             }
         }
 

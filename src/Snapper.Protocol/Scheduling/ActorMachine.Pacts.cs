@@ -129,7 +129,7 @@ public sealed partial class ActorMachine
         {
             // A3: each actor puts back the before-image and passes the turn. The touch stays: if what it read is undone,
             // its abort was decided on undone state (A5).
-            if (visit.Wrote)
+            if (visit.Wrote && !Planted.Is(PlantedFault.AbortKeepsItsWrites))
             {
                 _state = visit.BeforeImage;
                 visit.DropWrites();
@@ -157,7 +157,7 @@ public sealed partial class ActorMachine
             if (!visit.Started)
             {
                 // H1: a batch starts when every ACT placed before it has ended.
-                if (_acts is not null && HasActAheadOf(visit.Batch.Bid))
+                if (_acts is not null && HasActAheadOf(visit.Batch.Bid) && !Planted.Is(PlantedFault.BatchStartsBeforeActsAhead))
                 {
                     StartActs(outputs);
                     return;

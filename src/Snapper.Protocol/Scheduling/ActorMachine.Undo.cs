@@ -9,7 +9,7 @@ public sealed partial class ActorMachine
 {
     private void OnUndo(UndoOrder order, OutputBuffer outputs)
     {
-        _frozen = true;
+        _frozen = !Planted.Is(PlantedFault.ActorNotFrozenInUndo);
         List<Victim>? victims = null;
         foreach (var tid in order.Tids)
         {
@@ -45,7 +45,7 @@ public sealed partial class ActorMachine
             }
 
             var visit = _visits[at];
-            if (visit.Wrote && (restoreAt < 0 || at < restoreAt))
+            if (visit.Wrote && (restoreAt < 0 || (at < restoreAt) != Planted.Is(PlantedFault.RestoreTheLatestWrite)))
             {
                 restoreAt = at;
             }
@@ -67,7 +67,7 @@ public sealed partial class ActorMachine
 
     private void OnUndoDone(long number, OutputBuffer outputs)
     {
-        if (!_frozen)
+        if (!_frozen && !Planted.Is(PlantedFault.ActorNotFrozenInUndo))
         {
             throw new ProtocolViolationException($"{Key}: undo {number} ended that never began.");
         }
@@ -119,7 +119,7 @@ public sealed partial class ActorMachine
             var later = _visits[i];
             if (later.Touched)
             {
-                if (!later.Removed)
+                if (!later.Removed && (later.Wrote || !Planted.Is(PlantedFault.VictimsWithoutReaders)))
                 {
                     (victims ??= []).Add(new Victim(later.Tid, later.Batch.Bid));
                 }
@@ -134,7 +134,7 @@ public sealed partial class ActorMachine
             foreach (var act in _acts)
             {
                 // Whoever was let in may have read; a live ACT stands behind everything that has executed.
-                if (act.Touched)
+                if (act.Touched && !Planted.Is(PlantedFault.VictimsWithoutActs))
                 {
                     (victims ??= []).Add(new Victim(act.Tid, BatchId.None));
                     act.DropWrites();
@@ -146,6 +146,11 @@ public sealed partial class ActorMachine
     /// <summary>Gives versions and end states anew to the batches that are not final, in order (L7).</summary>
     private void RecountVersions()
     {
+        if (Planted.Is(PlantedFault.VersionsNotRecounted))
+        {
+            return;
+        }
+
         var at = 0;
         PlacedBatch? lastChanged = null;
         var recount = false;

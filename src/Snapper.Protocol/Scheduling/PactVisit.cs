@@ -48,7 +48,10 @@ public sealed class PactVisit(in SubBatchEntry entry, PlacedBatch batch) : Visit
     /// <remarks>Reaching the count never ends the root's own entry: its actor reports when the root has returned.</remarks>
     public bool TurnIsOver =>
         Removed
-        || (_ended ? EndedCalls >= _finalCalls : !Marked && !IsRoot && EndedCalls >= DeclaredCalls);
+        || (_ended
+            ? EndedCalls >= _finalCalls
+            : (!Marked || Planted.Is(PlantedFault.MarkedPassesItsTurn)) && !IsRoot
+                && EndedCalls >= (Planted.Is(PlantedFault.TurnPassesAtTheFirstCall) ? 1 : DeclaredCalls));
 
     /// <summary>Hands the request over to be started.</summary>
     public PactTicket? TakeTicket()

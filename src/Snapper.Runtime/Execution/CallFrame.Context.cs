@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Protocol.Commitment;
@@ -149,7 +150,7 @@ internal abstract partial class CallFrame
     {
         var machine = Executor.Machine(Cell!);
         var state = machine.Read(this);
-        if (state is null || Cell!.Type.Descriptor.StateIsImmutable || Visit!.Wrote)
+        if (state is null || Cell!.Type.Descriptor.StateIsImmutable || Visit!.Wrote || Planted.Is(PlantedFault.RestoreTheSameObject))
         {
             return state;
         }
@@ -170,7 +171,7 @@ internal abstract partial class CallFrame
                 AbortReason.Application, $"{Where()} used its context from a thread that is not its actor's.", Target);
         }
 
-        if (!Attempt.IsAlive || HasEnded || Visit is null or { IsOver: true })
+        if ((!Attempt.IsAlive && !Planted.Is(PlantedFault.AbandonedAttemptGoesOn)) || HasEnded || Visit is null or { IsOver: true })
         {
             var doom = Attempt.Doom;
             throw new TransactionDoomedException(

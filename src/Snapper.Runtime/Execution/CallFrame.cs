@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Actors;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
@@ -196,7 +197,11 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
             _ => new AbortInfo(AbortReason.Application, $"{Where()} threw {exception.GetType().Name}: {exception.Message}", Target),
         };
         Failure = exception;
-        Attempt.RootExecutor.Doom(Attempt, why);
+        if (!Planted.Is(PlantedFault.CaughtExceptionCommits) || CallerFrame is null)
+        {
+            Attempt.RootExecutor.Doom(Attempt, why);
+        }
+
         if (CallerFrame is not null)
         {
             Worker.PostResult(this);

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
@@ -295,7 +296,7 @@ internal sealed partial class Executor
     /// </summary>
     private bool TryOverrule(Attempt attempt, AbortInfo why)
     {
-        if (attempt.Doom!.Reason != AbortReason.Application || !Worker.Acts.ContainsKey(attempt.Tid.Value))
+        if (attempt.Doom!.Reason != AbortReason.Application || Planted.Is(PlantedFault.ActAbortOnUndoneStateStands) || !Worker.Acts.ContainsKey(attempt.Tid.Value))
         {
             return false;
         }

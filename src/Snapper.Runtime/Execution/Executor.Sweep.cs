@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Runtime.Execution;
@@ -27,7 +28,7 @@ internal sealed partial class Executor
             // Folded is what the checkpointer was told of: all records that may hold a change of this actor.
             if (cell.IdleSweeps > sweeps
                 && Worker.Commits.ToldSequence >= cell.SequenceWhenIdle
-                && Worker.Checkpoints.IsFolded(key))
+                && (Worker.Checkpoints.IsFolded(key) || Planted.Is(PlantedFault.EvictedBeforeFolded)))
             {
                 (leaving ??= []).Add(key);
             }

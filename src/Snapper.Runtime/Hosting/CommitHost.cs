@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -155,7 +156,7 @@ internal sealed class CommitHost
         long sequence = 0;
         if (record is null)
         {
-            ticket = _worker.Log.EnqueueBarrier();
+            ticket = Planted.Is(PlantedFault.ReadOnlyAnswerWithoutFlush) ? 0 : _worker.Log.EnqueueBarrier();
         }
         else
         {
@@ -280,6 +281,11 @@ internal sealed class CommitHost
     private static OutcomeRecord? OutcomeOf(Request request, bool committed, long now)
     {
         var attempt = request.Attempt!;
+        if (Planted.Is(PlantedFault.OutcomeNotInTheRecord) || (Planted.Is(PlantedFault.AbortNotRecorded) && !committed))
+        {
+            return null;
+        }
+
         if (committed ? !request.HasCallerKey && !attempt.Wrote : !request.HasCallerKey || !AbortReasons.IsKept(request.Abort!.Reason))
         {
             return null;

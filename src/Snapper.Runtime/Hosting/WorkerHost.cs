@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
@@ -133,6 +134,11 @@ public sealed class WorkerHost : IAsyncDisposable
         worker.Commits.StartAt(opening.NextSequence - 1);
         foreach (var (id, hash, sequence, at) in sink.Outcomes)
         {
+            if (Planted.Is(PlantedFault.KeysLostInRecovery))
+            {
+                break;
+            }
+
             worker.Relay.Recovered(id, hash, sequence, at);
         }
 
@@ -153,7 +159,7 @@ public sealed class WorkerHost : IAsyncDisposable
     /// a gap that no epoch's unlogged work can fill.
     /// </summary>
     private static long NumbersAbove(long highest, LogOpening opening) =>
-        opening.NextSequence == 1 && highest == 0 ? 0 : ((highest / 1_000_000) + 1) * 1_000_000;
+        (opening.NextSequence == 1 && highest == 0) || Planted.Is(PlantedFault.NumbersUsedAgain) ? 0 : ((highest / 1_000_000) + 1) * 1_000_000;
 
     private static ActorType[] TypesOf(WorkerSetup setup)
     {

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using System.Security.Cryptography;
 using System.Text;
 
@@ -42,7 +43,7 @@ internal sealed class IdempotencyIndex
         var shard = ShardOf(key);
         lock (shard)
         {
-            if (shard.Running.TryGetValue(key, out running))
+            if (shard.Running.TryGetValue(key, out running) && !Planted.Is(PlantedFault.RunningRequestNotJoined))
             {
                 done = default;
                 return false;
@@ -53,7 +54,7 @@ internal sealed class IdempotencyIndex
                 return false;
             }
 
-            shard.Running.Add(key, request);
+            shard.Running[key] = request;
             return true;
         }
     }

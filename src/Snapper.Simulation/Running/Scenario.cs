@@ -99,6 +99,9 @@ public sealed record Scenario
     /// <summary>Transactions in all.</summary>
     public int Transactions => Clients * TransactionsPerClient;
 
+    /// <summary>Nothing goes wrong and nobody waits on purpose: then nothing may time out either.</summary>
+    public bool IsCalm => RequestFaultPerMille == 0 && StorageFaultPerMille == 0 && DelayPercent == 0 && PlannedFaults.Count == 0;
+
     /// <summary>Draws the scenario of a seed.</summary>
     public static Scenario Draw(ulong seed)
     {

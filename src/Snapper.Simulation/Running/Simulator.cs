@@ -1,3 +1,7 @@
+#if PLANTED_FAULTS
+using Snapper.Protocol;
+#endif
+
 namespace Snapper.Simulation.Running;
 
 /// <summary>Runs scenarios. A run uses the calling thread alone; several may run at once on threads of their own.</summary>
@@ -5,6 +9,25 @@ public static class Simulator
 {
     /// <summary>Runs the scenario of a seed.</summary>
     public static SimulationResult Run(ulong seed) => Run(Scenario.Draw(seed));
+
+    /// <summary>Names of the faults that can be planted; empty unless this is the verification build (<c>-c Planted</c>).</summary>
+    public static IReadOnlyList<string> PlantedFaults { get; } =
+#if PLANTED_FAULTS
+        [.. Enum.GetNames<PlantedFault>().Skip(1)];
+#else
+        [];
+#endif
+
+    /// <summary>Plants a fault in this process; null: none any more.</summary>
+    /// <exception cref="InvalidOperationException">This build has none.</exception>
+    public static void Plant(string? name)
+    {
+#if PLANTED_FAULTS
+        Planted.Fault = name is null ? PlantedFault.None : Enum.Parse<PlantedFault>(name);
+#else
+        throw new InvalidOperationException($"This build cannot plant {name ?? "nothing"}: it is not the verification build.");
+#endif
+    }
 
     /// <summary>Runs a scenario to its end and judges what its clients saw.</summary>
     public static SimulationResult Run(Scenario scenario)

@@ -1,3 +1,4 @@
+using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
@@ -12,6 +13,7 @@ namespace Snapper.Simulation.Workers;
 internal sealed class SimulatedClient(World world, int number)
 {
     private const int MostSends = 6;
+    private static readonly TimeSpan s_ample = TimeSpan.FromMilliseconds(500);
     private const long Road = 3 * TimeSpan.TicksPerMillisecond;
 
     private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, 3, (ulong)number);
@@ -152,6 +154,11 @@ internal sealed class SimulatedClient(World world, int number)
 
         private void Answered(TransactionEnvelope envelope)
         {
+            if (envelope.Abort is { Reason: AbortReason.Timeout } && _world.Scenario.IsCalm && transaction.Request.Timeout >= s_ample)
+            {
+                _world.Violated($"Request {Name} timed out although nothing went wrong: {envelope.Abort.Message}");
+            }
+
             switch (envelope.Outcome)
             {
                 case Outcome.Committed:

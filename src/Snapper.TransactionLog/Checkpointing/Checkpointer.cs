@@ -291,7 +291,7 @@ public sealed class Checkpointer : IAsyncDisposable
             }
         }
 
-        if (chunk.Count > 0)
+        if (chunk.Count > 0 && !Planted.Is(PlantedFault.TrimBeforeFold))
         {
             var folded = await _store.Fold(_epoch, chunk, _disposal.Token);
             if (folded.Status != AppendStatus.Appended)

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Records;
 
@@ -41,7 +42,7 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
             foreach (var fold in folds)
             {
                 var stored = storage.States.GetValueOrDefault(fold.Actor);
-                if ((stored?.Version ?? 0) < fold.To)
+                if ((stored?.Version ?? 0) < fold.To || Planted.Is(PlantedFault.FoldWithoutVersions))
                 {
                     storage.States[fold.Actor] = StateFolding.Apply(stored, fold);
                 }

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using System.Runtime.CompilerServices;
 
 namespace Snapper.TransactionLog.InMemory;
@@ -71,7 +72,7 @@ public sealed class MemoryTransactionLog(MemoryStorage storage) : ITransactionLo
                 return Task.FromResult(fenced);
             }
 
-            storage.Groups.RemoveAll(g => g.FirstSequence + g.Count <= keepFrom);
+            storage.Groups.RemoveAll(g => g.FirstSequence + g.Count <= keepFrom + (Planted.Is(PlantedFault.TrimTooFar) ? 3 : 0));
             storage.Watermarks = storage.Watermarks.Max(watermarks);
             return Task.FromResult(new AppendResult(AppendStatus.Appended));
         }

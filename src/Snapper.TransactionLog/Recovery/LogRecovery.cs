@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Checkpointing;
 using Snapper.TransactionLog.Records;
@@ -33,6 +34,12 @@ public static class LogRecovery
         var pass = new Pass(sink, opening);
         await foreach (var group in log.Read(opening.FirstSequence, cancellation))
         {
+            if (Planted.Is(PlantedFault.RecoveryStopsBeforeTheEnd) && group.FirstSequence + group.Count >= opening.NextSequence)
+            {
+                opening = opening with { NextSequence = group.FirstSequence };
+                break;
+            }
+
             pass.Add(group);
             if (pass.PendingBytes > foldBytes)
             {

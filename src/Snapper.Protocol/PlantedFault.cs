@@ -1,0 +1,82 @@
+namespace Snapper.Protocol;
+
+/// <summary>
+/// Faults that a verification build can plant, one at a time, to see that the simulator catches each (docs/verification.md). In every other build
+/// <see cref="Planted.Is"/> is a constant and nothing of this is in the machine code.
+/// </summary>
+internal enum PlantedFault
+{
+    None,
+
+    // Ordering and hybrid order.
+    DropPreviousBatch,
+    BatchesFinalOutOfOrder,
+    NoFloorCeil,
+    FloorNotInherited,
+    CeilIgnoresParked,
+    ActStartsBeforeBatchesAhead,
+    BatchStartsBeforeActsAhead,
+    PlaceBeforeWhatHasBegun,
+    QueueActBeforeAllAheadIsFinal,
+    ForgetOneParticipant,
+    TurnPassesAtTheFirstCall,
+    MarkedPassesItsTurn,
+    LateCallAfterAbort,
+    CaughtExceptionCommits,
+
+    // Locks.
+    ReadersPassWriters,
+    OlderDiesYoungerWaits,
+    WaitersAreOvertaken,
+    LocksReleasedBeforeQueueing,
+
+    // Undo.
+    AbortKeepsItsWrites,
+    VictimsWithoutReaders,
+    VictimsWithoutActs,
+    VictimsOfVictimsForgotten,
+    RestoreTheLatestWrite,
+    RestoreTheSameObject,
+    ActorNotFrozenInUndo,
+    FinalDuringUndo,
+    VersionsNotRecounted,
+    AbortOnUndoneStateStands,
+    ActAbortOnUndoneStateStands,
+    AbandonedAttemptGoesOn,
+
+    // Log and recovery.
+    NoFence,
+    AnswerBeforeFlush,
+    ReadOnlyAnswerWithoutFlush,
+    ResendAnotherGroup,
+    UnknownAppendTakenForDone,
+    FoldWithoutVersions,
+    TrimTooFar,
+    TrimBeforeFold,
+    CrcNotLookedAt,
+    NumbersUsedAgain,
+    RecoveryStopsBeforeTheEnd,
+
+    // Idempotency.
+    KeysLostInRecovery,
+    OutcomeNotInTheRecord,
+    AbortNotRecorded,
+    RunningRequestNotJoined,
+    EvictedBeforeFolded,
+}
+
+/// <summary>Which fault is planted.</summary>
+internal static class Planted
+{
+#if PLANTED_FAULTS
+    public static PlantedFault Fault { get; set; }
+
+    public static bool Is(PlantedFault fault) => Fault == fault;
+#else
+    public static bool Is(PlantedFault fault)
+    {
+        _ = fault;
+        return false;
+    }
+#endif
+}
