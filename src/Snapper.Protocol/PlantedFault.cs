@@ -9,11 +9,9 @@ internal enum PlantedFault
     None,
 
     // Ordering and hybrid order.
-    DropPreviousBatch,
     BatchesFinalOutOfOrder,
     NoFloorCeil,
     FloorNotInherited,
-    CeilIgnoresParked,
     ActStartsBeforeBatchesAhead,
     BatchStartsBeforeActsAhead,
     PlaceBeforeWhatHasBegun,

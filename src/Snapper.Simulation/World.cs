@@ -26,6 +26,7 @@ internal sealed class World
     private readonly EventQueue _events = new();
     private readonly List<SimulatedWorker> _workers = [];
     private readonly List<string> _violations = [];
+    private readonly HashSet<long> _numbers = [];
     private SimulatedWorker? _owner;
     private ulong _digest = 14695981039346656037;
     private int _lives;
@@ -141,14 +142,6 @@ internal sealed class World
 
     public void Violated(string what) => _violations.Add(what);
 
-    public void Opened(SimulatedWorker worker)
-    {
-        if (_owner != worker)
-        {
-            return; // replaced while it recovered
-        }
-    }
-
     public void RecoveryFailed(SimulatedWorker worker, Exception exception)
     {
         if (exception is not IOException and not TransactionLog.Writing.LogLostException)
@@ -176,6 +169,11 @@ internal sealed class World
     public void Concluded(PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope, long invoked)
     {
         Workload.Observe(transaction, verdict, envelope, invoked, Now);
+        if (verdict == Verdict.Committed && !_numbers.Add(envelope!.Transaction))
+        {
+            Violated($"Two transactions were committed under the number {envelope.Transaction}."); // R1
+        }
+
         _ = verdict switch { Verdict.Committed => _committed++, Verdict.Aborted => _aborted++, _ => _unknown++ };
         Mix((ulong)Now);
         Mix(((ulong)transaction.Client << 32) + (ulong)transaction.Number);

@@ -156,7 +156,7 @@ public sealed partial class CommitMachine
 
         var batch = Find(victim.Bid);
         var state = batch.StateOf(batch.MemberOf(victim.Tid));
-        if ((Planted.Is(PlantedFault.AbortOnUndoneStateStands) && state == MemberState.Aborted) || Planted.Is(PlantedFault.VictimsOfVictimsForgotten) && undo.Again.Count > 1)
+        if (Planted.Is(PlantedFault.AbortOnUndoneStateStands) && state == MemberState.Aborted)
         {
             return;
         }
@@ -190,7 +190,7 @@ public sealed partial class CommitMachine
             return;
         }
 
-        if (undo.Fresh.Count > 0)
+        if (undo.Fresh.Count > 0 && !Planted.Is(PlantedFault.VictimsOfVictimsForgotten))
         {
             StartRound(outputs);
             return;

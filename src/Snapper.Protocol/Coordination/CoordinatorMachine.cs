@@ -158,7 +158,7 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
                 var last = token.LastOf(access.Actor);
                 if (last is null || last.Bid != bid)
                 {
-                    last = new SubBatch(access.Actor, bid, last is null || Planted.Is(PlantedFault.DropPreviousBatch) ? BatchId.None : last.Bid, batch.SlotCount);
+                    last = new SubBatch(access.Actor, bid, last?.Bid ?? BatchId.None, batch.SlotCount);
                     batch.AddSlot(last);
                     token.SetLast(last);
                 }

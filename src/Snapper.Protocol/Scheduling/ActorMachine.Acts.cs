@@ -92,7 +92,7 @@ public sealed partial class ActorMachine
             outputs.ToCommit(MessageKind.ActVisited, call.Tid, ahead).Actor = Key;
         }
 
-        if (_parked is not null && !Planted.Is(PlantedFault.CeilIgnoresParked))
+        if (_parked is not null)
         {
             foreach (var parked in _parked)
             {

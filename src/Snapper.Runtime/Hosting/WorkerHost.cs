@@ -126,6 +126,7 @@ public sealed class WorkerHost : IAsyncDisposable
             NumbersAbove(Math.Max(opening.Watermarks.Transaction, recovered.HighestTransaction), opening),
             NumbersAbove(Math.Max(opening.Watermarks.ActCounter, recovered.HighestActCounter), opening),
             opening.NextSequence > 1);
+        await KeepNumbers(setup.Log, opening, positions, cancellation).ConfigureAwait(false);
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
             setup.Failed, IdPrefix(setup, opening));
@@ -159,7 +160,31 @@ public sealed class WorkerHost : IAsyncDisposable
     /// a gap that no epoch's unlogged work can fill.
     /// </summary>
     private static long NumbersAbove(long highest, LogOpening opening) =>
-        (opening.NextSequence == 1 && highest == 0) || Planted.Is(PlantedFault.NumbersUsedAgain) ? 0 : ((highest / 1_000_000) + 1) * 1_000_000;
+        opening.Epoch == 1 || Planted.Is(PlantedFault.NumbersUsedAgain) ? 0 : ((highest / 1_000_000) + 1) * 1_000_000;
+
+    /// <summary>
+    /// Makes the numbers of this life durable before one is used: a life whose transactions left no record would otherwise share
+    /// them with the next one.
+    /// </summary>
+    private static async Task KeepNumbers(ITransactionLog log, LogOpening opening, RecoveredPositions positions, CancellationToken cancellation)
+    {
+        if (Planted.Is(PlantedFault.NumbersUsedAgain))
+        {
+            return;
+        }
+
+        var watermarks = new LogWatermarks(positions.LastTransaction, positions.ActCounter);
+        var kept = await log.Trim(opening.Epoch, opening.FirstSequence, watermarks, cancellation).ConfigureAwait(false);
+        switch (kept.Status)
+        {
+            case AppendStatus.Appended or AppendStatus.AlreadyThere:
+                return;
+            case AppendStatus.Refused:
+                throw new IOException($"The log refused to keep the numbers of this start: {kept.Detail}");
+            default:
+                throw new LogLostException(kept.Status, kept.Detail);
+        }
+    }
 
     private static ActorType[] TypesOf(WorkerSetup setup)
     {

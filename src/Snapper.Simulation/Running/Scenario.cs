@@ -93,6 +93,12 @@ public sealed record Scenario
     /// <summary>The turn bound, in ms.</summary>
     public int TurnBoundMs { get; init; }
 
+    /// <summary>1: a method that failed unmarked holds its turns from then on, as in a real worker; 0: undos go on to happen.</summary>
+    public int MarkFailing { get; init; }
+
+    /// <summary>Idle actors leave memory each so many ms; 0: never.</summary>
+    public int SweepMs { get; init; }
+
     /// <summary>Faults at their times.</summary>
     public IReadOnlyList<PlannedFault> PlannedFaults { get; init; } = [];
 
@@ -135,6 +141,8 @@ public sealed record Scenario
             CheckpointMs = chance.Percent(50) ? chance.Between(10, 60) : 5000,
             CpuTicksMax = chance.Between(1, 400),
             TurnBoundMs = chance.Between(20, 400),
+            MarkFailing = chance.Percent(30) ? 1 : 0,
+            SweepMs = chance.Percent(40) ? chance.Between(5, 60) : 0,
         };
         return calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
     }
@@ -162,6 +170,8 @@ public sealed record Scenario
         Append(text, "requests", RequestFaultPerMille, drawn.RequestFaultPerMille);
         Append(text, "storage", StorageFaultPerMille, drawn.StorageFaultPerMille);
         Append(text, "checkpoint", CheckpointMs, drawn.CheckpointMs);
+        Append(text, "mark", MarkFailing, drawn.MarkFailing);
+        Append(text, "sweep", SweepMs, drawn.SweepMs);
         if (!PlannedFaults.SequenceEqual(drawn.PlannedFaults))
         {
             text.Append(" faults=").AppendJoin('+', PlannedFaults.Select(f => string.Create(CultureInfo.InvariantCulture, $"{f.Kind}@{f.AtMs}/{f.ForMs}")));
@@ -213,6 +223,8 @@ public sealed record Scenario
         "requests" => this with { RequestFaultPerMille = value },
         "storage" => this with { StorageFaultPerMille = value },
         "checkpoint" => this with { CheckpointMs = value },
+        "mark" => this with { MarkFailing = value },
+        "sweep" => this with { SweepMs = value },
         _ => throw new FormatException($"A scenario has no '{name}'."),
     };
 

@@ -94,6 +94,8 @@ internal sealed class SimulatedWorker
                 TransactionsPerBatch = scenario.TransactionsPerBatch,
                 TurnBound = TimeSpan.FromMilliseconds(scenario.TurnBoundMs),
                 TurnTick = TimeSpan.FromMilliseconds(Math.Max(5, scenario.TurnBoundMs / 8)),
+                MarkMethodsThatFail = scenario.MarkFailing != 0,
+                IdleActorTimeout = TimeSpan.FromSeconds(1),
                 DrainTimeout = TimeSpan.FromSeconds(2),
                 Seed = (int)(scenario.Seed * 31) + Life,
                 AnswersInline = true,
@@ -124,7 +126,24 @@ internal sealed class SimulatedWorker
         Executors = _host.Worker.Executors;
         _stalledUntil = new long[Executors.Count];
         _host.Open();
-        _world.Opened(this);
+        SweepLater();
+    }
+
+    /// <summary>What a real worker does once a minute.</summary>
+    private void SweepLater()
+    {
+        if (_world.Scenario.SweepMs > 0)
+        {
+            _world.After(_world.Scenario.SweepMs * TimeSpan.TicksPerMillisecond, Scope, () =>
+            {
+                foreach (var executor in Executors)
+                {
+                    executor.PostRun(executor.SweepIdle);
+                }
+
+                SweepLater();
+            });
+        }
     }
 
     private void OnFailed(Exception exception)
