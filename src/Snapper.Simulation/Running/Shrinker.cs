@@ -1,0 +1,129 @@
+namespace Snapper.Simulation.Running;
+
+/// <summary>
+/// Makes a failing scenario smaller as long as it fails: fewer faults, clients, transactions, actors, steps, and gentler rates. What is left is what a person
+/// has to look at.
+/// </summary>
+public static class Shrinker
+{
+    /// <summary>Shrinks.</summary>
+    /// <param name="scenario">One that fails.</param>
+    /// <param name="runs">Most runs to try.</param>
+    /// <returns>The smallest one found that fails, with its result.</returns>
+    public static SimulationResult Shrink(Scenario scenario, int runs)
+    {
+        var smallest = Simulator.Run(scenario);
+        for (var again = true; again && runs > 0;)
+        {
+            again = false;
+            foreach (var smaller in Smaller(smallest.Scenario))
+            {
+                if (runs-- <= 0)
+                {
+                    break;
+                }
+
+                var result = Simulator.Run(smaller);
+                if (result.Violations.Count > 0)
+                {
+                    smallest = result;
+                    again = true;
+                    break; // begin with the largest cuts again
+                }
+            }
+        }
+
+        return smallest;
+    }
+
+    private static IEnumerable<Scenario> Smaller(Scenario s)
+    {
+        if (s.PlannedFaults.Count > 0)
+        {
+            yield return s with { PlannedFaults = [] };
+            for (var i = 0; i < s.PlannedFaults.Count && s.PlannedFaults.Count > 1; i++)
+            {
+                yield return s with { PlannedFaults = [.. s.PlannedFaults.Where((_, at) => at != i)] };
+            }
+        }
+
+        foreach (var clients in Less(s.Clients, 1))
+        {
+            yield return s with { Clients = clients };
+        }
+
+        foreach (var each in Less(s.TransactionsPerClient, 1))
+        {
+            yield return s with { TransactionsPerClient = each };
+        }
+
+        foreach (var actors in Less(s.Actors, 1))
+        {
+            yield return s with { Actors = actors };
+        }
+
+        foreach (var steps in Less(s.Steps, 1))
+        {
+            yield return s with { Steps = steps };
+        }
+
+        foreach (var rate in Less(s.RequestFaultPerMille, 0))
+        {
+            yield return s with { RequestFaultPerMille = rate };
+        }
+
+        foreach (var rate in Less(s.StorageFaultPerMille, 0))
+        {
+            yield return s with { StorageFaultPerMille = rate };
+        }
+
+        foreach (var percent in Less(s.AbortPercent, 0))
+        {
+            yield return s with { AbortPercent = percent };
+        }
+
+        foreach (var percent in Less(s.MisdeclaredPercent, 0))
+        {
+            yield return s with { MisdeclaredPercent = percent };
+        }
+
+        foreach (var percent in Less(s.DelayPercent, 0))
+        {
+            yield return s with { DelayPercent = percent };
+        }
+
+        if (s.SweepMs > 0)
+        {
+            yield return s with { SweepMs = 0 };
+        }
+
+        foreach (var executors in Less(s.Executors, 1))
+        {
+            yield return s with { Executors = executors };
+        }
+
+        foreach (var coordinators in Less(s.Coordinators, 1))
+        {
+            yield return s with { Coordinators = coordinators };
+        }
+    }
+
+    /// <summary>The least, the half, one less.</summary>
+    private static IEnumerable<int> Less(int value, int least)
+    {
+        if (value > least)
+        {
+            yield return least;
+        }
+
+        if ((value + least) / 2 > least && (value + least) / 2 < value - 1)
+        {
+            yield return (value + least) / 2;
+        }
+
+        if (value - 1 > least)
+        {
+            yield return value - 1;
+        }
+    }
+}
