@@ -5,4 +5,9 @@ internal static partial class ServerLog
 {
     [LoggerMessage(EventId = 2000, Level = LogLevel.Warning, Message = "The log cannot be opened yet; trying again: {Detail}")]
     public static partial void LogNotReachable(ILogger logger, string detail);
+
+    [LoggerMessage(
+        EventId = 2001, Level = LogLevel.Critical,
+        Message = "DAMAGED {Place}: {Detail} Nothing was changed, and no worker may run on it. Keep a copy, then restore a backup of the whole storage, or repair the place named here and start again.")]
+    public static partial void LogDamaged(ILogger logger, string place, string detail);
 }

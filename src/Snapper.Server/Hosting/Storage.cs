@@ -12,8 +12,9 @@ internal sealed class Storage : IAsyncDisposable
     private readonly Timer? _watch;
     private volatile string _durability;
 
-    private Storage(ITransactionLog log, IStateStore store, RedisConnections? redis, string durability)
+    private Storage(ITransactionLog log, IStateStore store, RedisConnections? redis, string durability, string place)
     {
+        Place = place;
         Log = log;
         Store = store;
         _redis = redis;
@@ -23,6 +24,9 @@ internal sealed class Storage : IAsyncDisposable
             _watch = new Timer(_ => _ = ReadDurability(), null, TimeSpan.Zero, TimeSpan.FromSeconds(30));
         }
     }
+
+    /// <summary>Which log this is, for messages: a folder, or a stream in a Redis.</summary>
+    public string Place { get; }
 
     public ITransactionLog Log { get; }
 
@@ -39,7 +43,7 @@ internal sealed class Storage : IAsyncDisposable
         if (settings.LogKind == LogKind.File)
         {
             var files = new FileTransactionLog(settings.WorkerDirectory);
-            return new Storage(files, new FileStateStore(files, TimeProvider.System, options), null, "always");
+            return new Storage(files, new FileStateStore(files, TimeProvider.System, options), null, "always", $"log in folder {settings.WorkerDirectory}");
         }
 
         if (!HostAndPort.TryParse(settings.RedisAddress!, out var address))
@@ -55,7 +59,9 @@ internal sealed class Storage : IAsyncDisposable
             Password = Environment.GetEnvironmentVariable("SNAPPER_REDIS_PASSWORD"),
         });
         var log = new RedisTransactionLog(redis, settings.Name);
-        return new Storage(log, new RedisStateStore(log, TimeProvider.System, options), redis, settings.Fsync == FsyncPolicy.Always ? "always" : "everysec");
+        return new Storage(
+            log, new RedisStateStore(log, TimeProvider.System, options), redis, settings.Fsync == FsyncPolicy.Always ? "always" : "everysec",
+            $"log {log.StreamName} in Redis at {address}");
     }
 
     public async ValueTask DisposeAsync()

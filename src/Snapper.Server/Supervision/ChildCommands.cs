@@ -109,6 +109,8 @@ internal static class ChildCommands
             Arguments = arguments,
             Log = new LogFile(Path.Combine(data.Logs, $"worker-{name}.log")),
 
+            FinalExitCodes = [ExitCode.LogLost, ExitCode.LogDamaged],
+
             // It drains for up to 10 s, then cuts off who is left and closes its connections.
             StopWithin = TimeSpan.FromSeconds(15),
         };

@@ -25,6 +25,9 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
     /// <summary>What callers need to know; set once <see cref="Start"/> has returned.</summary>
     public ReadyLine Ready => _ready ?? throw new InvalidOperationException("The deployment has not started.");
 
+    /// <summary>Faults with a <see cref="StartupException"/> when a part stays down for good; to be asked for once <see cref="Start"/> has returned.</summary>
+    public Task GivenUp => Task.WhenAny(Processes().Select(p => p.GivenUp)).Unwrap();
+
     /// <summary>A message to the person at the terminal.</summary>
     public void Say(string message) => messages.Say(message);
 
@@ -156,7 +159,7 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
         {
             foreach (var process in Processes())
             {
-                if (process.FailedToStart.IsFaulted) await process.FailedToStart;
+                if (process.GivenUp.IsFaulted) await process.GivenUp;
             }
 
             if (await missing() is not { } why) return;

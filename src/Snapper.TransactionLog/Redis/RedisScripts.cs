@@ -93,13 +93,23 @@ internal static class RedisScripts
 
     /// <summary>
     /// KEYS[2..]: states. ARGV[4..]: for each state from, to, number of fields, and for each field its name, 1 or 0 (deleted), value.
-    /// First all checks, then all effects (L7). Works without memory (see <see cref="Open"/>): folding is what lets the log be trimmed.
+    /// First all checks, then all effects (L7). A state that this program did not write is left as it is and named. Works without memory (see <see cref="Open"/>): folding is what lets the log be trimmed.
     /// </summary>
     public static readonly RedisScript Fold = new(Fence + """
         local at = 4
         local stored = {}
         for k = 2, #KEYS do
-          stored[k] = tonumber(redis.call('HGET', KEYS[k], 'version') or '0')
+          local found = redis.pcall('HGET', KEYS[k], 'version')
+          if type(found) == 'table' then
+            return 'DAMAGED key ' .. KEYS[k] .. ': ' .. found.err
+          end
+          if not found and redis.call('EXISTS', KEYS[k]) == 1 then
+            return 'DAMAGED key ' .. KEYS[k] .. ': it has no field version'
+          end
+          stored[k] = tonumber(found or '0')
+          if not stored[k] then
+            return 'DAMAGED key ' .. KEYS[k] .. ': its field version is not a number'
+          end
           if stored[k] < tonumber(ARGV[at]) then
             return 'GAP ' .. KEYS[k] .. ' is stored at version ' .. string.format('%.0f', stored[k]) .. ', the fold (' .. ARGV[at] .. ', ' .. ARGV[at + 1] .. '] builds on a later one'
           end

@@ -39,6 +39,9 @@ public sealed class RedisTransactionLog : ITransactionLog
     /// <summary>How often this log was found to have lost acknowledged records; known after <see cref="Open"/>.</summary>
     public long Generation { get; private set; }
 
+    /// <summary>Key of the stream.</summary>
+    public string StreamName => _keys.Stream.ToString();
+
     internal RedisConnections Connections => _connections;
 
     internal RedisKeys Keys => _keys;
@@ -48,7 +51,24 @@ public sealed class RedisTransactionLog : ITransactionLog
     public async Task<LogOpening> Open(CancellationToken cancellation)
     {
         var mark = Guid.NewGuid().ToString("N");
-        var answer = (RedisValue[])(await _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark], cancellation).ConfigureAwait(false))!;
+        RedisValue[] answer;
+        try
+        {
+            answer = (RedisValue[])(await _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark], cancellation).ConfigureAwait(false))!;
+        }
+        catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal) || error.Message.Contains("not an integer", StringComparison.Ordinal))
+        {
+            throw new CorruptLogException($"Hash {_keys.Meta} or stream {_keys.Stream} is not what this program wrote: {error.Message}");
+        }
+
+        foreach (var number in answer.AsSpan(0, 5))
+        {
+            if (!number.TryParse(out long _))
+            {
+                throw new CorruptLogException($"Hash {_keys.Meta} holds '{number}' where a number should be.");
+            }
+        }
+
         var next = (long)answer[1];
         Check(next, (string)answer[5]!, (string)answer[6]!, (string)answer[7]!);
         Generation = (long)answer[4];
