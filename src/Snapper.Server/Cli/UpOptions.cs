@@ -19,6 +19,7 @@ internal sealed record UpOptions
         new("--sidecar-port", "PORT", "the sidecar of worker i serves its HTTP API on PORT + i - 1 (default 3500)"),
         new("--dashboard-port", "PORT", "the dashboard's port (default 8080; there is no dashboard in this version)"),
         new("--redis", "HOST:PORT", "keep log and state in this Redis (also: SNAPPER_REDIS); default: a private redis-server"),
+        new("--accept-lost-log", null, "forget what the workers remember of their logs: take a log that was emptied, replaced or restored as it is, once"),
         new("--fsync", "MODE", "always (default) | everysec: faster, and a crash of the machine may lose the last seconds"),
     ];
 
@@ -52,6 +53,9 @@ internal sealed record UpOptions
 
     /// <summary>The Redis to use, as the user named it; null: find one.</summary>
     public required HostAndPort? Redis { get; init; }
+
+    /// <summary>What the workers remember of their logs is forgotten before they start.</summary>
+    public required bool AcceptLostLog { get; init; }
 
     /// <summary>When the private Redis flushes its append-only file.</summary>
     public required FsyncPolicy Fsync { get; init; }
@@ -94,6 +98,7 @@ internal sealed record UpOptions
             BasePort = basePort,
             SidecarPort = sidecarPort,
             Redis = redisText is null ? null : ParseRedis(redisText),
+            AcceptLostLog = arguments.Flag("--accept-lost-log"),
             Fsync = ParseFsync(arguments.Text("--fsync")),
         };
     }

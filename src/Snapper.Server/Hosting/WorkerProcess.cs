@@ -4,6 +4,7 @@ using Snapper.Server.Cli;
 using Snapper.Sidecar.Embedded;
 using Snapper.Sidecar.Hosting;
 using Snapper.TransactionLog;
+using Snapper.TransactionLog.Remembering;
 using Snapper.TransactionLog.Writing;
 
 namespace Snapper.Server.Hosting;
@@ -19,7 +20,7 @@ internal static class WorkerProcess
     /// <summary>Serves until cancelled, then drains and returns.</summary>
     /// <param name="settings">What this worker is.</param>
     /// <param name="cancellation">SIGTERM or SIGINT: stop taking requests, finish those under way, return within 10 s.</param>
-    /// <returns>0, or why it stopped by itself: <see cref="ExitCode.MustRestart"/>, <see cref="ExitCode.LogDamaged"/>.</returns>
+    /// <returns>0, or why it stopped by itself: <see cref="ExitCode.MustRestart"/>, <see cref="ExitCode.LogLost"/>, <see cref="ExitCode.LogDamaged"/>.</returns>
     public static async Task<int> Run(WorkerSettings settings, CancellationToken cancellation)
     {
         var door = new DoorSwitch();
@@ -40,7 +41,7 @@ internal static class WorkerProcess
         await using var embedded = await StartEmbedded(settings, app, cancellation);
 
         var failed = new TaskCompletionSource<Exception>(TaskCreationOptions.RunContinuationsAsynchronously);
-        await using var storage = await Storage.Open(settings, options.IdempotencyWindow, cancellation);
+        await using var storage = await Storage.Open(settings, options.IdempotencyWindow, logger, cancellation);
         WorkerHost? worker;
         try
         {
@@ -49,6 +50,11 @@ internal static class WorkerProcess
         catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
         {
             return ExitCode.Success;
+        }
+        catch (LostLogException lost)
+        {
+            ServerLog.LogLost(logger, lost.Message);
+            return ExitCode.LogLost;
         }
         catch (CorruptLogException damage)
         {
@@ -62,6 +68,7 @@ internal static class WorkerProcess
             return ExitCode.MustRestart;
         }
 
+        storage.StartRemembering();
         inspection.Open(worker.Inspection);
         door.Open(worker.Door);
         var stop = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -73,11 +80,14 @@ internal static class WorkerProcess
         door.Close(failed.Task.IsCompleted ? "The worker has stopped." : "The worker is stopping.");
         if (failed.Task.IsCompleted)
         {
-            // Nothing in memory can be trusted: no draining, no last fold. The log has everything that was acknowledged.
+            // Nothing in memory can be trusted: no draining, no last fold. The log has everything that was acknowledged; if it
+            // has not, the next start shall notice.
+            storage.Remember();
             return ExitCode.MustRestart;
         }
 
         await worker.Stop();
+        storage.Remember();
 
         // Answers are on their way. Whoever is still not answered has outlasted the drain, and is cut off.
         using var flush = new CancellationTokenSource(AnswersWithin);
@@ -155,6 +165,7 @@ internal static class WorkerProcess
         {
             try
             {
+                await storage.Prepare(cancellation);
                 return await WorkerHost.Start(
                     new WorkerSetup
                     {

@@ -97,6 +97,9 @@ internal static class ChildCommands
             "--fsync", options.Fsync == FsyncPolicy.Always ? "always" : "everysec", "--run-state", data.RunStatePath,
         };
         if (redis is not null) arguments.AddRange(["--redis", redis]);
+
+        // Its port is another one at each start, its data are the same.
+        if (redis is not null && plan.ForeignRedis is null) arguments.AddRange(["--log-place", "redis, private"]);
         if (watchParent) arguments.AddRange(["--watch-parent", Text(Environment.ProcessId)]);
 
         // Under 'dotnet Snapper.Server.dll' the program is the host and the file is its first argument.

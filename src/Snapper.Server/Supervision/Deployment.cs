@@ -49,6 +49,11 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
         }
 
         NoteChangedLog(plan);
+        if (options.AcceptLostLog)
+        {
+            // Once, here, and not by the workers: one that is started again later must not take a loss of then for this one.
+            foreach (var (file, remembered) in _data.ForgetLogs()) Say($"forgotten, as --accept-lost-log asks: {file}: {remembered}");
+        }
 
         var redis = await StartRedis(plan, cancellation);
         StartSidecarsAndWorkers(plan, redis?.ToString());

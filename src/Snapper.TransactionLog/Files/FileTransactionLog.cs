@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Runtime.CompilerServices;
+using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.TransactionLog.Files;
 
@@ -12,7 +13,7 @@ namespace Snapper.TransactionLog.Files;
 /// Files: <c>meta.json</c> (epoch, first sequence, watermarks), <c>log-N.seg</c> (N: number of the first record), <c>log.lock</c>.
 /// A torn frame at the very end of the last segment is dropped; damage anywhere else is a <see cref="CorruptLogException"/>.
 /// </remarks>
-public sealed class FileTransactionLog : ITransactionLog
+public sealed class FileTransactionLog : IIdentifiedLog
 {
     private const string LockName = "log.lock";
     private readonly LogFolder _folder;
@@ -43,9 +44,18 @@ public sealed class FileTransactionLog : ITransactionLog
     /// <inheritdoc/>
     public string Kind => "file";
 
+    /// <inheritdoc/>
+    public string Id { get; private set; } = "";
+
+    /// <inheritdoc/>
+    public long AcknowledgedNext => Volatile.Read(ref _next);
+
     internal LogFolder Folder => _folder;
 
     // Flushing to disk blocks its thread for as long as the disk takes, so each call takes one of the pool's.
+
+    /// <inheritdoc/>
+    public Task<LogStanding?> Look(CancellationToken cancellation) => Task.Run(LookNow, cancellation);
 
     /// <inheritdoc/>
     public Task<LogOpening> Open(CancellationToken cancellation) => Task.Run(OpenNow, cancellation);
@@ -189,6 +199,19 @@ public sealed class FileTransactionLog : ITransactionLog
         return segments;
     }
 
+    private LogStanding? LookNow()
+    {
+        try
+        {
+            // How far it goes is known only once its last segment is read.
+            return _folder.ReadMeta() is { } meta ? new LogStanding(meta.Id, meta.Epoch, null) : null;
+        }
+        catch (DirectoryNotFoundException)
+        {
+            return null;
+        }
+    }
+
     private LogOpening OpenNow()
     {
         lock (_gate)
@@ -203,8 +226,10 @@ public sealed class FileTransactionLog : ITransactionLog
             }
 
             // The epoch rises first (fence), then absence can be read (R2).
-            meta = (meta ?? new LogFolderMeta(0, 1, default)) with { Epoch = (meta?.Epoch ?? 0) + 1 };
+            meta ??= LogFolderMeta.None;
+            meta = meta with { Epoch = meta.Epoch + 1, Id = meta.Id.Length > 0 ? meta.Id : Guid.NewGuid().ToString("N") };
             _folder.WriteMeta(meta);
+            Id = meta.Id;
 
             if (segments.Count == 0)
             {
@@ -394,7 +419,7 @@ public sealed class FileTransactionLog : ITransactionLog
                 }
 
                 // First the numbers, then the files: a crash between leaves files that the next trim removes.
-                _folder.WriteMeta(new LogFolderMeta(epoch, Math.Max(meta.FirstSequence, keepFrom), meta.Watermarks.Max(watermarks)));
+                _folder.WriteMeta(meta with { FirstSequence = Math.Max(meta.FirstSequence, keepFrom), Watermarks = meta.Watermarks.Max(watermarks) });
                 var segments = Segments();
                 for (var i = 0; i + 1 < segments.Count && segments[i + 1] <= keepFrom; i++)
                 {

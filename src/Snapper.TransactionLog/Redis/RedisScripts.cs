@@ -50,7 +50,7 @@ internal static class RedisScripts
         """);
 
     /// <summary>
-    /// Raises the epoch and tells the rest. KEYS: hash, stream. ARGV: mark. Deleting nothing first makes it a script that has
+    /// Raises the epoch and tells the rest. KEYS: hash, stream. ARGV: mark, and a name for the log if it has none yet. Deleting nothing first makes it a script that has
     /// written, which then works without memory, too: whoever cannot open can neither fold nor trim, and memory is never freed.
     /// </summary>
     public static readonly RedisScript Open = new("""
@@ -58,13 +58,14 @@ internal static class RedisScripts
         local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
         redis.call('HSET', KEYS[1], 'owner', ARGV[1])
         redis.call('HSETNX', KEYS[1], 'next', '1')
-        local m = redis.call('HMGET', KEYS[1], 'epoch', 'next', 'transaction', 'actCounter', 'generation')
+        redis.call('HSETNX', KEYS[1], 'id', ARGV[2])
+        local m = redis.call('HMGET', KEYS[1], 'epoch', 'next', 'transaction', 'actCounter', 'generation', 'id')
         local function id(entry)
           return entry and string.match(entry[1], '^%d+') or ''
         end
         local first = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
         local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
-        return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', id(first), id(last), last and last[2][2] or ''}
+        return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', id(first), id(last), last and last[2][2] or '', m[6]}
         """);
 
     /// <summary>KEYS[2]: the stream. ARGV[4..6]: keep from, watermarks. The trim itself is never refused and makes way for the rest.</summary>
