@@ -68,6 +68,24 @@ internal static class RedisScripts
         return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', id(first), id(last), last and last[2][2] or '', m[6]}
         """);
 
+    /// <summary>
+    /// KEYS: stream. ARGV: first and last entry, bytes from which on no further entry is added, most entries. XRANGE alone
+    /// bounds the number of entries only, and one of them may have a hundred megabytes.
+    /// </summary>
+    public static readonly RedisScript ReadPart = new("""
+        local read, bytes, from = {}, 0, ARGV[1]
+        while bytes < tonumber(ARGV[3]) and #read < tonumber(ARGV[4]) do
+          local entry = redis.call('XRANGE', KEYS[1], from, ARGV[2], 'COUNT', 1)[1]
+          if not entry then
+            break
+          end
+          read[#read + 1] = entry
+          bytes = bytes + #(entry[2][4] or '')
+          from = '(' .. entry[1]
+        end
+        return read
+        """);
+
     /// <summary>KEYS[2]: the stream. ARGV[4..6]: keep from, watermarks. The trim itself is never refused and makes way for the rest.</summary>
     public static readonly RedisScript Trim = new(Fence + """
         local keep = tonumber(ARGV[4])

@@ -16,6 +16,7 @@ namespace Snapper.TransactionLog.Redis;
 public sealed class RedisTransactionLog : IIdentifiedLog
 {
     private const int ReadBytes = 4 * 1024 * 1024;
+    private const int ReadEntries = 4096;
     private readonly RedisConnections _connections;
     private readonly RedisKeys _keys;
     private readonly AppendConnection _appends;
@@ -167,21 +168,14 @@ public sealed class RedisTransactionLog : IIdentifiedLog
         }
 
         // The next part is asked for before this one is handed out: the server reads while the caller decodes.
-        var part = from < end ? Part(from, end, 64, cancellation) : null;
+        var part = from < end ? Part(from, end, cancellation) : null;
         while (part is not null)
         {
             var groups = await part.ConfigureAwait(false);
             part = null;
             if (groups.Count > 0 && groups[^1] is var last && last.FirstSequence + last.Count < end)
             {
-                long bytes = 0;
-                foreach (var group in groups)
-                {
-                    bytes += group.Records.Length;
-                }
-
-                var count = (int)Math.Clamp(ReadBytes / ((bytes / groups.Count) + 1), 4, 4096);
-                part = Part(last.FirstSequence + last.Count, end, count, cancellation);
+                part = Part(last.FirstSequence + last.Count, end, cancellation);
             }
 
             foreach (var group in groups)
@@ -207,8 +201,9 @@ public sealed class RedisTransactionLog : IIdentifiedLog
 
     private static string EntryId(long sequence) => string.Create(CultureInfo.InvariantCulture, $"{sequence}-0");
 
-    private async Task<List<LogGroup>> Part(long from, long end, int count, CancellationToken cancellation) =>
-        Groups(await _connections.State.Execute(cancellation, "XRANGE", _keys.Stream, EntryId(from), EntryId(end - 1), "COUNT", count).ConfigureAwait(false));
+    private async Task<List<LogGroup>> Part(long from, long end, CancellationToken cancellation) =>
+        Groups(await _connections.State.Run(
+            RedisScripts.ReadPart, [_keys.Stream], [EntryId(from), EntryId(end - 1), ReadBytes, ReadEntries], cancellation).ConfigureAwait(false));
 
     private static List<LogGroup> Groups(RedisResult answer)
     {
