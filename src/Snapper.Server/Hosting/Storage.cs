@@ -66,8 +66,8 @@ internal sealed class Storage : IAsyncDisposable
         {
             Host = address.Host,
             Port = address.Port,
-            User = Environment.GetEnvironmentVariable("SNAPPER_REDIS_USER"),
-            Password = Environment.GetEnvironmentVariable("SNAPPER_REDIS_PASSWORD"),
+            User = settings.RedisLogin?.User,
+            Password = settings.RedisLogin?.Password,
         };
         var redis = await RedisConnections.Connect(redisOptions);
         var log = new RedisTransactionLog(redis, settings.Name);

@@ -54,6 +54,9 @@ internal sealed class WorkerSettings
     /// <summary><c>host:port</c>; set exactly when <see cref="LogKind"/> is Redis.</summary>
     public string? RedisAddress { get; init; }
 
+    /// <summary>Who the worker is to that Redis; null: nobody in particular.</summary>
+    public RedisLogin? RedisLogin { get; init; }
+
     /// <summary>What tells this log's place from others of the same worker; null: the address. For a Redis whose port differs from start to start.</summary>
     public string? LogPlace { get; init; }
 

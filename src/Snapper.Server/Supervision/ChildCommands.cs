@@ -75,12 +75,12 @@ internal static class ChildCommands
             Program = program,
             Arguments = arguments,
             Log = new LogFile(Path.Combine(data.Logs, $"daprd-w{Text(i)}.log")),
-            Environment = new Dictionary<string, string?>
+            Environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(options.RedisLogin))
             {
                 // What it announces to others by mDNS must be the loopback address that it listens on.
                 ["DAPR_HOST_IP"] = "127.0.0.1",
 
-                // For component files, which can take values from the environment.
+                // For component files, which can take values from the environment; user and password are there, too.
                 ["SNAPPER_REDIS"] = redis,
             },
         };
@@ -111,6 +111,7 @@ internal static class ChildCommands
             Program = program,
             Arguments = arguments,
             Log = new LogFile(Path.Combine(data.Logs, $"worker-{name}.log")),
+            Environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(options.RedisLogin)) { ["SNAPPER_REDIS"] = null },
 
             FinalExitCodes = [ExitCode.LogLost, ExitCode.LogDamaged],
 

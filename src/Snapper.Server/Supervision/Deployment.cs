@@ -107,8 +107,8 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
     {
         if (plan.ForeignRedis is { } foreign)
         {
-            if (await RedisProbe.Unavailable(foreign, cancellation) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why}");
-            foreach (var warning in (await RedisProbe.Facts(foreign, cancellation)).Warnings()) Say($"warning: Redis at {foreign}: {warning}");
+            if (await RedisProbe.Unavailable(foreign, cancellation, options.RedisLogin) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why}");
+            foreach (var warning in (await RedisProbe.Facts(foreign, cancellation, options.RedisLogin)).Warnings()) Say($"warning: Redis at {foreign}: {warning}");
             return foreign;
         }
 

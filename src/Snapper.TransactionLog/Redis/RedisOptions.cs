@@ -30,6 +30,23 @@ public sealed record RedisOptions
     /// <summary>How long making a connection may take.</summary>
     internal static TimeSpan ConnectTimeout { get; } = TimeSpan.FromSeconds(5);
 
+    /// <summary>The client library that this was built with can sign in as a user that is not the default one.</summary>
+    public static bool KnowsUsers
+    {
+        get
+        {
+            try
+            {
+                ConfigurationOptions.Parse("user=somebody");
+                return true;
+            }
+            catch (ArgumentException)
+            {
+                return false;
+            }
+        }
+    }
+
     internal void Validate()
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(Host);
