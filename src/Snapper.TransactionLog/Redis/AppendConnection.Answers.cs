@@ -22,7 +22,7 @@ internal sealed partial class AppendConnection
 
             lock (_gate)
             {
-                SetDue(_timeoutMs);
+                SetDue(TimeoutMs);
             }
 
             _isByText = false;

@@ -117,7 +117,7 @@ internal sealed partial class AppendConnection : IDisposable
                 _failure = null;
                 isNew = _link is null;
                 link = _linkInUse = _link ??= new AppendLink(_options, _trust);
-                SetDue(isNew ? Math.Max((int)RedisOptions.ConnectTimeout.TotalMilliseconds, _timeoutMs) : _timeoutMs);
+                SetDue(isNew ? Math.Max((int)RedisOptions.ConnectTimeout.TotalMilliseconds, TimeoutMs) : TimeoutMs);
             }
         }
 
@@ -143,6 +143,9 @@ internal sealed partial class AppendConnection : IDisposable
 
         return command.Task;
     }
+
+    /// <summary>For the message at hand: a second more for each 8 MiB, or a slow disk would never get a large one written.</summary>
+    private int TimeoutMs => _timeoutMs + (_message.Bytes / (8 * 1024));
 
     /// <summary>Apart from its caller, which would pay for the closure with each command.</summary>
     private void StartThread(AppendLink link) => new Thread(() => Work(link)) { IsBackground = true, Name = "snapper-append" }.UnsafeStart();
@@ -227,6 +230,6 @@ internal sealed partial class AppendConnection : IDisposable
             }
         }
 
-        Fail(link, new TimeoutException($"Redis did not answer an append within {_timeoutMs} ms."));
+        Fail(link, new TimeoutException("Redis did not answer an append in time."));
     }
 }

@@ -160,7 +160,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
 
         // The entry that holds a sequence number is the last one that does not begin behind it.
         var from = fromSequence;
-        var holding = Groups(await state.Execute(cancellation, "XREVRANGE", _keys.Stream, EntryId(fromSequence), "-", "COUNT", 1).ConfigureAwait(false));
+        var holding = Groups(await state.ReadLarge(cancellation, "XREVRANGE", _keys.Stream, EntryId(fromSequence), "-", "COUNT", 1).ConfigureAwait(false));
         if (holding.Count > 0 && holding[0].FirstSequence + holding[0].Count > fromSequence)
         {
             yield return holding[0];
@@ -202,7 +202,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     private static string EntryId(long sequence) => string.Create(CultureInfo.InvariantCulture, $"{sequence}-0");
 
     private async Task<List<LogGroup>> Part(long from, long end, CancellationToken cancellation) =>
-        Groups(await _connections.State.Run(
+        Groups(await _connections.State.ReadLarge(
             RedisScripts.ReadPart, [_keys.Stream], [EntryId(from), EntryId(end - 1), ReadBytes, ReadEntries], cancellation).ConfigureAwait(false));
 
     private static List<LogGroup> Groups(RedisResult answer)
