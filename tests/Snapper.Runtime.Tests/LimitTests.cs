@@ -2,6 +2,7 @@ using System.Text;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
 using Snapper.TransactionLog;
@@ -40,6 +41,69 @@ public sealed class LimitTests
         Assert.Equal(120, Rig.Seen1(await rig.Submit("Odd", "a", "Size", null, null)));
         Assert.Equal(1, Rig.Seen1(await rig.Submit("Odd", "b", "Size", null, null)));
         Assert.Empty(rig.Failures);
+    }
+
+    [Fact]
+    public async Task A_batch_too_large_for_one_record_is_divided_and_all_of_it_commits()
+    {
+        await using var rig = await Rig.Start(new() { Executors = 2, MaxStateBytes = 1000, MaxResultBytes = 1000, MaxTransactionBytes = 5000, DrainTimeout = TimeSpan.FromSeconds(1) });
+        using var gate = new Gate();
+        var holder = rig.Marked("h", ["h"], Step.Wait(gate));
+        await gate.Reached();
+        var all = Enumerable.Range(0, 40).Select(i => rig.Submit("Odd", $"n{i}", "Grow", new Growth(900, null), [($"n{i}", 1)])).ToArray();
+        gate.Open();
+        Rig.Seen(await Rig.Within(holder, "the holder"));
+        foreach (var one in all)
+        {
+            Assert.Equal(900, Rig.Seen1(await Rig.Within(one, "one of the batch")));
+        }
+
+        Assert.True(rig.Host.Inspection.Status().Undos > 0, "the batch was divided");
+        await rig.Restart();
+        Assert.Equal(900, Rig.Seen1(await rig.Submit("Odd", "n39", "Size", null, null)));
+        Assert.Empty(rig.Failures);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_transaction_that_changes_too_much_in_all_aborts_alone(bool pact)
+    {
+        await using var rig = await Rig.Start(new() { Executors = 2, MaxStateBytes = 1000, MaxResultBytes = 1000, MaxTransactionBytes = 2000, DrainTimeout = TimeSpan.FromSeconds(1) });
+        foreach (var id in new[] { "a", "b" })
+        {
+            Rig.Seen1(await rig.Submit("Odd", id, "Grow", new Growth(900, null), [(id, 1)]));
+        }
+
+        using var gate = new Gate();
+        var holder = rig.Marked("h", ["h"], Step.Wait(gate));
+        await gate.Reached();
+        var before = rig.Submit("Odd", "c", "Grow", new Growth(1, null), [("c", 1)]);
+        var tooMuch = rig.Submit("Odd", "a", "Grow", new Growth(10, "b"), pact ? [("a", 1), ("b", 1)] : null);
+        var behind = rig.Submit("Odd", "b", "Grow", new Growth(2, null), [("b", 1)]);
+        gate.Open();
+        Rig.Seen(await Rig.Within(holder, "the holder"));
+        var refused = await Rig.Within(tooMuch, "the large one");
+        Rig.Aborted(refused, AbortReason.Application);
+        Assert.Contains("the limit is 2000", refused.Abort!.Message, StringComparison.Ordinal);
+        Rig.Seen1(await Rig.Within(before, "the bystander before"));
+        Assert.Equal(902, Rig.Seen1(await Rig.Within(behind, "the bystander behind")));
+        Assert.Equal(900, Rig.Seen1(await rig.Submit("Odd", "a", "Size", null, null)));
+        Assert.Empty(rig.Failures);
+    }
+
+    [Theory]
+    [InlineData(16_384, 16_384)]
+    [InlineData(16_385, 16_384)]
+    [InlineData(1_000_000, 16_384)]
+    public void The_message_of_an_abort_is_cut_at_its_limit(int length, int kept) =>
+        Assert.Equal(kept, new AbortInfo(AbortReason.Application, new string('x', length)).Message.Length);
+
+    [Fact]
+    public void A_message_is_not_cut_within_a_character()
+    {
+        var cut = new AbortInfo(AbortReason.Application, new string('x', 16_382) + string.Concat(Enumerable.Repeat("\U0001F600", 100))).Message;
+        Assert.Equal(new string('x', 16_382) + "…", cut);
     }
 
     [Theory]

@@ -28,6 +28,12 @@ public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<
     /// <summary>Every part is here.</summary>
     public bool IsComplete => Arrived == Participants.Count;
 
+    /// <summary>Bytes of its changes so far, as the shell weighs them.</summary>
+    internal long Bytes { get; set; }
+
+    /// <summary>Its record would be too large; its root was told to end it.</summary>
+    internal bool IsTooLarge { get; set; }
+
     /// <summary>A participant's part.</summary>
     public void Add(Change? change)
     {

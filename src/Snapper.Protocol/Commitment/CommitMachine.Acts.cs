@@ -10,6 +10,9 @@ public sealed partial class CommitMachine
     private readonly List<Doomed> _doomed = [];
     private readonly List<ActOutcome> _finished = [];
 
+    /// <summary>Why a transaction is aborted whose changes are more than a record may hold.</summary>
+    public static string TooLarge(long bytes, long limit) =>
+        $"The transaction changes more than it may: the states that it leaves and its result have {bytes} bytes or more in all; the limit is {limit}.";
 
     private void OnActFinished(ActOutcome outcome, OutputBuffer outputs)
     {
@@ -27,6 +30,19 @@ public sealed partial class CommitMachine
         }
 
         outcome.Add(Planted.Is(PlantedFault.ForgetOneParticipant) && outcome.Arrived > 0 ? null : change);
+        if (change is not null && outcome.Committed && !outcome.IsTooLarge)
+        {
+            outcome.Bytes += _limit.OfChange(change);
+            if (outcome.Bytes > _limit.Bytes)
+            {
+                outcome.IsTooLarge = true;
+                ref var die = ref outputs.Add(OutputKind.SendToRoot, MessageKind.Die);
+                die.Tid = tid;
+                die.Reason = AbortReason.Application;
+                die.Body = TooLarge(outcome.Bytes, _limit.Bytes);
+            }
+        }
+
         TryCommitAct(outcome, outputs);
     }
 
@@ -44,7 +60,7 @@ public sealed partial class CommitMachine
     /// <summary>H3: queued only when every batch before it on each of its actors is final.</summary>
     private bool TryCommitAct(ActOutcome outcome, OutputBuffer outputs)
     {
-        if (!outcome.IsComplete || (_order.AheadOf(outcome.Tid) > _final && !Planted.Is(PlantedFault.QueueActBeforeAllAheadIsFinal)) || _order.IsDoomed(outcome.Tid))
+        if (!outcome.IsComplete || outcome.IsTooLarge || (_order.AheadOf(outcome.Tid) > _final && !Planted.Is(PlantedFault.QueueActBeforeAllAheadIsFinal)) || _order.IsDoomed(outcome.Tid))
         {
             return false;
         }

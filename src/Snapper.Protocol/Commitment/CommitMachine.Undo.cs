@@ -60,6 +60,47 @@ public sealed partial class CommitMachine
         }
     }
 
+    /// <summary>
+    /// L6: a batch has one record, and that has a limit. Nobody knows before the end how much a batch changes, so one that
+    /// turns out too large gives up its last transactions, which run again in a later batch like any victim (A5). A
+    /// transaction that is too large by itself runs again, too: alone, weighed at its end, and aborted there.
+    /// </summary>
+    /// <returns>True: it must not become final as it is.</returns>
+    private bool IsTooLarge(Batch batch, OutputBuffer outputs)
+    {
+        var bytes = _limit.OfBatch(batch);
+        if (bytes <= _limit.Bytes)
+        {
+            return false;
+        }
+
+        if (_undo is not null)
+        {
+            return true; // its end looks again
+        }
+
+        var live = 0;
+        for (var i = 0; i < batch.Tickets.Length; i++)
+        {
+            live += batch.StateOf(i) == MemberState.Removed ? 0 : 1;
+        }
+
+        // A quarter less than a fair share: transactions differ, and every further round runs somebody once more.
+        var keep = live == 1 ? 0 : (int)Math.Clamp(live * (double)_limit.Bytes / bytes * 0.75, 1, live - 1);
+        _undo = new Undo(++_undoCount);
+        for (var i = 0; i < batch.Tickets.Length; i++)
+        {
+            if (batch.StateOf(i) != MemberState.Removed && keep-- <= 0)
+            {
+                batch.Tickets[i].Marked |= live == 1; // A1: its turns are held, so that its abort is local (A3)
+                _undo.Fresh.Add(new Victim(new TransactionId(batch.Bid.Value + i), batch.Bid));
+            }
+        }
+
+        StartRound(outputs);
+        return true;
+    }
+
     /// <summary>Sends what is newly removed to all its declared actors.</summary>
     private void StartRound(OutputBuffer outputs)
     {

@@ -14,6 +14,7 @@ namespace Snapper.Protocol.Commitment;
 public sealed partial class CommitMachine
 {
     private readonly int _ringSize;
+    private readonly RecordLimit _limit;
 
     // Batches that are not final, in bid order.
     private readonly List<Batch> _open = [];
@@ -23,9 +24,11 @@ public sealed partial class CommitMachine
 
     /// <summary>A commit machine.</summary>
     /// <param name="ringSize">Number of coordinators, 1..64.</param>
-    public CommitMachine(int ringSize)
+    /// <param name="limit">How large a record may become; null: without limit.</param>
+    public CommitMachine(int ringSize, RecordLimit? limit = null)
     {
         _ringSize = ringSize;
+        _limit = limit ?? RecordLimit.None;
     }
 
     /// <summary>The highest final batch: everything up to it is in the log's queue or empty.</summary>
@@ -193,9 +196,15 @@ public sealed partial class CommitMachine
                 throw new ProtocolViolationException($"Batch {batch.Bid} is complete, but {batch.Undecided} of its transactions have no result.");
             }
 
+            var isEmpty = IsEmpty(batch);
+            if (!isEmpty && IsTooLarge(batch, outputs))
+            {
+                break;
+            }
+
             _open.Remove(batch);
             _final = batch.Bid;
-            if (!IsEmpty(batch))
+            if (!isEmpty)
             {
                 outputs.Add(OutputKind.Append).Body = batch;
                 _unflushedBatches++; // here, not when the shell has queued it: this step reports it already

@@ -15,6 +15,7 @@ internal sealed class Attempt
     private List<ActorKey>? _participants;
     private List<int>? _participantCalls;
     private Dictionary<ActorKey, int>? _participantIndex;
+    private Dictionary<ActorKey, long>? _weights;
     private volatile bool _alive = true;
     private volatile bool _wrote;
     private List<Request>? _awaitEnd;
@@ -70,6 +71,9 @@ internal sealed class Attempt
     /// <summary>Size checks at every write and turn: set for attempts that run again after an undo.</summary>
     public bool Careful { get; init; }
 
+    /// <summary>What its states weigh so far; only of one that is <see cref="Careful"/>.</summary>
+    public long StatesWeight { get; private set; }
+
     /// <summary>Why it died; null while alive.</summary>
     public AbortInfo? Doom { get; private set; }
 
@@ -99,6 +103,17 @@ internal sealed class Attempt
     }
 
     public void NoteWrite() => _wrote = true;
+
+    /// <summary>Notes what the state weighs that a turn has left; for one that is <see cref="Careful"/>.</summary>
+    public void NoteWeight(ActorKey actor, long bytes)
+    {
+        lock (_lock)
+        {
+            _weights ??= [];
+            StatesWeight += bytes - _weights.GetValueOrDefault(actor);
+            _weights[actor] = bytes;
+        }
+    }
 
     public void BranchWaits() => Interlocked.Increment(ref _waiting);
 
@@ -280,4 +295,14 @@ internal sealed class Attempt
 
 /// <summary>Why a transaction is aborted. Floor, ceil and blocker explain H5 and W1; 0 otherwise.</summary>
 internal sealed record AbortInfo(
-    AbortReason Reason, string Message, ActorKey? Actor = null, long Blocker = 0, long Floor = 0, long Ceil = 0);
+    AbortReason Reason, string Message, ActorKey? Actor = null, long Blocker = 0, long Floor = 0, long Ceil = 0)
+{
+    private const int LongestMessage = 16 * 1024;
+
+    /// <summary>In words, 16,384 characters at most: user code may throw anything, and it goes into answers and into the log.</summary>
+    public string Message { get; } = Message.Length <= LongestMessage ? Message : Cut(Message);
+
+    // Half a pair of surrogates could not be written as UTF-8.
+    private static string Cut(string message) =>
+        message[..(char.IsHighSurrogate(message[LongestMessage - 2]) ? LongestMessage - 2 : LongestMessage - 1)] + "…";
+}

@@ -146,7 +146,7 @@ internal sealed partial class Executor
     public void FrameEnded(CallFrame frame)
     {
         var cell = frame.Cell!;
-        if (frame.Attempt.Careful && frame.Visit!.Wrote && WeighState(cell) is { } tooLarge)
+        if (frame.Attempt.Careful && frame.Visit!.Wrote && WeighState(frame.Attempt, cell) is { } tooLarge)
         {
             Doom(frame.Attempt, new AbortInfo(AbortReason.Application, tooLarge, cell.Key));
             return;
@@ -165,7 +165,16 @@ internal sealed partial class Executor
         }
     }
 
-    private string? WeighState(ActorCell cell) => TryEncode(cell, Machine(cell).Peek()!, out _);
+    private string? WeighState(Attempt attempt, ActorCell cell)
+    {
+        if (TryEncode(cell, Machine(cell).Peek()!, out var bytes) is { } unfit)
+        {
+            return unfit;
+        }
+
+        attempt.NoteWeight(cell.Key, Hosting.RecordWeight.Of(cell.Key, bytes.Length));
+        return null;
+    }
 
     /// <summary>The state as bytes.</summary>
     /// <returns>Null, or why it cannot be kept.</returns>

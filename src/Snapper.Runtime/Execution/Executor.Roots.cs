@@ -124,6 +124,17 @@ internal sealed partial class Executor
             return;
         }
 
+        if (attempt.Careful)
+        {
+            // L6: it has run before, perhaps because its record would have been too large.
+            var bytes = attempt.StatesWeight + Hosting.RecordWeight.OfOutcome(request.Id, null, request.Result.Length);
+            if (bytes > Worker.Options.MaxTransactionBytes)
+            {
+                Doom(attempt, new AbortInfo(AbortReason.Application, CommitMachine.TooLarge(bytes, Worker.Options.MaxTransactionBytes)));
+                return;
+            }
+        }
+
         if (!attempt.TrySeal())
         {
             return; // doomed meanwhile from another executor: its end is under way

@@ -38,7 +38,7 @@ internal sealed class CommitHost
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
     {
         _worker = worker;
-        _machine = new CommitMachine(ringSize);
+        _machine = new CommitMachine(ringSize, new RecordLimit(worker.Options.MaxTransactionBytes, WeightOf, RecordWeight.Of));
         _holdTimer = worker.Time.CreateTimer(_ => ReleaseHeld(all: true), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         _traces = traces;
     }
@@ -225,6 +225,35 @@ internal sealed class CommitHost
         }
     }
 
+    /// <summary>What <see cref="RecordOf(Batch)"/> will make of it.</summary>
+    private static long WeightOf(Batch batch)
+    {
+        var bytes = 0L;
+        for (var slot = 0; slot < batch.SlotCount; slot++)
+        {
+            if (batch.ChangeOf(slot) is { } change)
+            {
+                bytes += RecordWeight.Of(change);
+            }
+        }
+
+        for (var i = 0; i < batch.Tickets.Length; i++)
+        {
+            var state = batch.StateOf(i);
+            var request = (Request)batch.Tickets[i].Request;
+            if (state == MemberState.Removed || !HasOutcome(request, state == MemberState.Committed))
+            {
+                continue;
+            }
+
+            bytes += state == MemberState.Committed
+                ? RecordWeight.OfOutcome(request.Id, null, request.Result!.Length)
+                : RecordWeight.OfOutcome(request.Id, request.Abort!.Actor, 3 * request.Abort.Message.Length);
+        }
+
+        return bytes;
+    }
+
     private LocalBatchCommitted? RecordOf(Batch batch)
     {
         var changes = new List<ActorChange>(batch.SlotCount);
@@ -278,19 +307,17 @@ internal sealed class CommitHost
     /// I4: every request that has effects is named; what only read, or refused, is named when its caller may ask again by
     /// its own key (I2). Aborts that may succeed later are not: their id may run again.
     /// </summary>
+    private static bool HasOutcome(Request request, bool committed) =>
+        committed ? request.HasCallerKey || request.Attempt!.Wrote : request.HasCallerKey && AbortReasons.IsKept(request.Abort!.Reason);
+
     private static OutcomeRecord? OutcomeOf(Request request, bool committed, long now)
     {
+        if (!HasOutcome(request, committed) || Planted.Is(PlantedFault.OutcomeNotInTheRecord) || (Planted.Is(PlantedFault.AbortNotRecorded) && !committed))
+        {
+            return null;
+        }
+
         var attempt = request.Attempt!;
-        if (Planted.Is(PlantedFault.OutcomeNotInTheRecord) || (Planted.Is(PlantedFault.AbortNotRecorded) && !committed))
-        {
-            return null;
-        }
-
-        if (committed ? !request.HasCallerKey && !attempt.Wrote : !request.HasCallerKey || !AbortReasons.IsKept(request.Abort!.Reason))
-        {
-            return null;
-        }
-
         return new OutcomeRecord
         {
             RequestId = request.Id,

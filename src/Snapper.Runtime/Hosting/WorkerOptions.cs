@@ -42,6 +42,13 @@ public sealed class WorkerOptions
     /// <summary>Largest result as JSON, in bytes. Default: 1 MiB.</summary>
     public int MaxResultBytes { get; init; } = 1 << 20;
 
+    /// <summary>
+    /// Most bytes that one transaction may leave: the changed states as JSON, the result, the names; also what the record of a
+    /// batch may have, whose last transactions run again in a later one when it is more. From the largest state and result
+    /// together to 128 MiB. Default: 64 MiB.
+    /// </summary>
+    public long MaxTransactionBytes { get; init; } = 64L << 20;
+
     /// <summary>Most requests under way; more are answered 429. Default: 20,000.</summary>
     public int MaxInFlight { get; init; } = 20_000;
 
@@ -80,6 +87,7 @@ public sealed class WorkerOptions
         Check(MaxCallDepth, 1, 1_000, nameof(MaxCallDepth));
         Check(MaxStateBytes, 64, 64 << 20, nameof(MaxStateBytes));
         Check(MaxResultBytes, 64, 64 << 20, nameof(MaxResultBytes));
+        Check(MaxTransactionBytes, MaxStateBytes + (long)MaxResultBytes, 128L << 20, nameof(MaxTransactionBytes));
         Check(MaxInFlight, 1, 1_000_000, nameof(MaxInFlight));
         Check(IdempotencyWindow.TotalMinutes, 1, 1440, nameof(IdempotencyWindow) + " (min)");
         Check(IdleActorTimeout.TotalSeconds, 1, 2_592_000, nameof(IdleActorTimeout) + " (s)");

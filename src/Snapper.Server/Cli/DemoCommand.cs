@@ -45,7 +45,7 @@ internal static class DemoCommand
             if (arguments.Flag("--stay"))
             {
                 deployment.Say("staying up; Ctrl-C stops everything");
-                await signals.Stopped;
+                await await Task.WhenAny(signals.Stopped, deployment.GivenUp);
             }
 
             return passed ? ExitCode.Success : ExitCode.Failure;

@@ -11,4 +11,13 @@ internal static class ExitCode
 
     /// <summary>The command line itself is wrong; nothing was started.</summary>
     public const int Usage = 2;
+
+    /// <summary>A worker stopped after a broken invariant or a lost log: start it again, recovery decides what is true.</summary>
+    public const int MustRestart = 70;
+
+    /// <summary>A worker found another log, or a shorter one, than it remembers. Starting it again does not help; a person must decide.</summary>
+    public const int LogLost = 71;
+
+    /// <summary>A worker found its log or the checkpoints damaged. Starting it again does not help; a person must decide.</summary>
+    public const int LogDamaged = 72;
 }

@@ -15,7 +15,7 @@ internal static class UpCommand
             output.WriteLine(deployment.Ready.ToLine());
             output.Flush();
             deployment.Say("ready; Ctrl-C stops everything");
-            await signals.Stopped;
+            await await Task.WhenAny(signals.Stopped, deployment.GivenUp);
             return ExitCode.Success;
         });
     }
@@ -31,7 +31,12 @@ internal static class UpCommand
             await deployment.Start(signals.Stop);
             return await body(deployment);
         }
-        catch (Exception problem) when (problem is StartupException or IOException or UnauthorizedAccessException)
+        catch (StartupException problem)
+        {
+            messages.Say(problem.Message);
+            return problem.ExitCode;
+        }
+        catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
         {
             messages.Say(problem.Message);
             return ExitCode.Failure;

@@ -18,7 +18,8 @@ internal sealed record UpOptions
         new("--base-port", "PORT", "worker i listens on PORT + i (default 5100)"),
         new("--sidecar-port", "PORT", "the sidecar of worker i serves its HTTP API on PORT + i - 1 (default 3500)"),
         new("--dashboard-port", "PORT", "the dashboard's port (default 8080; there is no dashboard in this version)"),
-        new("--redis", "HOST:PORT", "keep log and state in this Redis (also: SNAPPER_REDIS); default: a private redis-server"),
+        new("--redis", "ADDRESS", "keep log and state in this Redis, HOST:PORT or redis://[USER@]HOST:PORT (also: SNAPPER_REDIS; its password: SNAPPER_REDIS_PASSWORD or SNAPPER_REDIS_PASSWORD_FILE); default: a private redis-server"),
+        new("--accept-lost-log", null, "forget what the workers remember of their logs: take a log that was emptied, replaced or restored as it is, once"),
         new("--fsync", "MODE", "always (default) | everysec: faster, and a crash of the machine may lose the last seconds"),
     ];
 
@@ -53,6 +54,12 @@ internal sealed record UpOptions
     /// <summary>The Redis to use, as the user named it; null: find one.</summary>
     public required HostAndPort? Redis { get; init; }
 
+    /// <summary>Who we are to that Redis; null: nobody in particular.</summary>
+    public required RedisLogin? RedisLogin { get; init; }
+
+    /// <summary>What the workers remember of their logs is forgotten before they start.</summary>
+    public required bool AcceptLostLog { get; init; }
+
     /// <summary>When the private Redis flushes its append-only file.</summary>
     public required FsyncPolicy Fsync { get; init; }
 
@@ -73,7 +80,9 @@ internal sealed record UpOptions
         var redisText = arguments.Text("--redis");
         if (embedded && redisText is not null) throw new UsageException("--embedded and --redis contradict each other: the embedded log is a file.");
         var fromEnvironment = Environment.GetEnvironmentVariable("SNAPPER_REDIS");
-        if (redisText is null && !embedded && !string.IsNullOrEmpty(fromEnvironment)) redisText = fromEnvironment;
+        var redis = redisText is not null ? RedisAddress.Parse(redisText, fromCommandLine: true)
+            : !embedded && !string.IsNullOrEmpty(fromEnvironment) ? RedisAddress.Parse(fromEnvironment, fromCommandLine: false)
+            : null;
 
         var basePort = arguments.Number("--base-port", 5100, 1023, 65535 - workers);
         var sidecarPort = arguments.Number("--sidecar-port", 3500, 1024, 65535 - workers + 1);
@@ -93,7 +102,9 @@ internal sealed record UpOptions
             DataDirectory = Path.GetFullPath(arguments.Text("--data") ?? ".snapper"),
             BasePort = basePort,
             SidecarPort = sidecarPort,
-            Redis = redisText is null ? null : ParseRedis(redisText),
+            Redis = redis?.Place,
+            RedisLogin = redis is null ? null : RedisLogin.From(redis, Environment.GetEnvironmentVariable),
+            AcceptLostLog = arguments.Flag("--accept-lost-log"),
             Fsync = ParseFsync(arguments.Text("--fsync")),
         };
     }
@@ -105,7 +116,4 @@ internal sealed record UpOptions
         "everysec" => FsyncPolicy.EverySecond,
         _ => throw new UsageException($"--fsync must be always or everysec, not '{text}'."),
     };
-
-    private static HostAndPort ParseRedis(string text) =>
-        HostAndPort.TryParse(text, out var address) ? address : throw new UsageException($"--redis must be HOST:PORT, not '{text}'.");
 }

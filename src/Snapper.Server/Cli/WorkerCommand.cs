@@ -15,7 +15,8 @@ internal static class WorkerCommand
         new("--sidecar-port", "PORT", "the sidecar's HTTP API (default 3500)"),
         new("--sidecar", "KIND", "daprd (default) | embedded"),
         new("--log", "KIND", "redis | file (default)"),
-        new("--redis", "HOST:PORT", "with --log redis"),
+        new("--redis", "ADDRESS", "with --log redis: HOST:PORT or redis://[USER@]HOST:PORT; the password: SNAPPER_REDIS_PASSWORD or SNAPPER_REDIS_PASSWORD_FILE"),
+        new("--log-place", "TEXT", "what tells this log from others in what is remembered of it (default: its address)"),
         new("--data", "DIR", "default .snapper"),
         new("--fsync", "MODE", "always (default) | everysec"),
         new("--run-state", "FILE", "the supervisor's state file"),
@@ -59,9 +60,8 @@ internal static class WorkerCommand
             "redis" => LogKind.Redis,
             var other => throw new UsageException($"--log must be redis or file, not '{other}'."),
         };
-        var redis = Text("--redis");
-        if (log == LogKind.Redis && redis is null) throw new UsageException("--log redis needs --redis HOST:PORT.");
-        if (log == LogKind.Redis && !HostAndPort.TryParse(redis!, out _)) throw new UsageException($"--redis must be HOST:PORT, not '{redis}'.");
+        var redisText = log == LogKind.Redis ? Text("--redis") ?? throw new UsageException("--log redis needs --redis HOST:PORT.") : null;
+        var redis = redisText is null ? null : RedisAddress.Parse(redisText, fromCommandLine: arguments.Text("--redis") is not null);
 
         return new WorkerSettings
         {
@@ -75,7 +75,9 @@ internal static class WorkerCommand
                 var other => throw new UsageException($"--sidecar must be daprd or embedded, not '{other}'."),
             },
             LogKind = log,
-            RedisAddress = log == LogKind.Redis ? redis : null,
+            RedisAddress = redis?.Place.ToString(),
+            RedisLogin = redis is null ? null : RedisLogin.From(redis, environment),
+            LogPlace = Text("--log-place"),
             DataDirectory = Path.GetFullPath(Text("--data") ?? ".snapper"),
             Fsync = UpOptions.ParseFsync(Text("--fsync")),
             DaprApiToken = environment("DAPR_API_TOKEN") is { Length: > 0 } dapr ? dapr : null,

@@ -5,4 +5,17 @@ internal static partial class ServerLog
 {
     [LoggerMessage(EventId = 2000, Level = LogLevel.Warning, Message = "The log cannot be opened yet; trying again: {Detail}")]
     public static partial void LogNotReachable(ILogger logger, string detail);
+
+    [LoggerMessage(
+        EventId = 2002, Level = LogLevel.Critical,
+        Message = "LOST LOG. {Detail} Bring the data back and start again; or accept the loss: './snapper up --accept-lost-log', or remove that file.")]
+    public static partial void LogLost(ILogger logger, string detail);
+
+    [LoggerMessage(EventId = 2003, Level = LogLevel.Warning, Message = "What is remembered of the log could not be written, and stays behind: {Detail}")]
+    public static partial void MemoryNotWritten(ILogger logger, string detail);
+
+    [LoggerMessage(
+        EventId = 2001, Level = LogLevel.Critical,
+        Message = "DAMAGED {Place}: {Detail} Nothing was changed, and no worker may run on it. Keep a copy, then restore a backup of the whole storage, or repair the place named here and start again.")]
+    public static partial void LogDamaged(ILogger logger, string place, string detail);
 }

@@ -2,44 +2,59 @@ using Snapper.Server.Supervision;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Files;
 using Snapper.TransactionLog.Redis;
+using Snapper.TransactionLog.Remembering;
+using StackExchange.Redis;
 
 namespace Snapper.Server.Hosting;
 
-/// <summary>The worker's log and state store: Redis, or files in its own folder.</summary>
+/// <summary>The worker's log and state store: Redis, or files in its own folder; and what the worker remembers of the log outside of both.</summary>
 internal sealed class Storage : IAsyncDisposable
 {
-    private readonly RedisConnections? _redis;
-    private readonly Timer? _watch;
-    private volatile string _durability;
+    private static readonly TimeSpan RememberEvery = TimeSpan.FromSeconds(5);
 
-    private Storage(ITransactionLog log, IStateStore store, RedisConnections? redis, string durability)
+    // Redis writes every second and stops taking commands when the disk is more than two behind; the rest is margin.
+    private static readonly TimeSpan OnDiskWithin = TimeSpan.FromSeconds(10);
+
+    private readonly RememberedLog _log;
+    private readonly RedisConnections? _redis;
+    private readonly ILogger _logger;
+    private readonly CancellationTokenSource _stop = new();
+    private Task _remembering = Task.CompletedTask;
+    private RedisFlushPolicy? _policy;
+    private volatile string _durability;
+    private bool _memoryFails;
+
+    private Storage(IIdentifiedLog log, Func<IStateStore> store, RedisConnections? redis, WorkerSettings settings, string place, string describes, ILogger logger)
     {
-        Log = log;
-        Store = store;
+        Place = describes;
+        Store = store();
+        _log = new RememberedLog(log, new LogMemory(settings.MemoryFile, place), describes, DurableAfter, TimeProvider.System);
         _redis = redis;
-        _durability = durability;
-        if (redis is not null)
-        {
-            _watch = new Timer(_ => _ = ReadDurability(), null, TimeSpan.Zero, TimeSpan.FromSeconds(30));
-        }
+        _logger = logger;
+        _durability = redis is null || settings.Fsync == FsyncPolicy.Always ? "always" : "everysec";
     }
 
-    public ITransactionLog Log { get; }
+    /// <summary>Which log this is, for messages: a folder, or a stream in a Redis.</summary>
+    public string Place { get; }
+
+    public ITransactionLog Log => _log;
 
     public IStateStore Store { get; }
 
-    /// <summary><c>always</c>, <c>everysec</c> or <c>none</c>, as the server itself says; read every 30 s.</summary>
+    /// <summary><c>always</c>, <c>everysec</c> or <c>none</c>, as the server itself says; read every 5 s.</summary>
     public string Durability => _durability;
 
     /// <summary>Prepares the storage; a Redis that does not answer yet is no error here.</summary>
-    public static async Task<Storage> Open(WorkerSettings settings, TimeSpan idempotencyWindow, CancellationToken cancellation)
+    public static async Task<Storage> Open(WorkerSettings settings, TimeSpan idempotencyWindow, ILogger logger, CancellationToken cancellation)
     {
         cancellation.ThrowIfCancellationRequested();
         var options = new StateStoreOptions { OutcomeWindow = idempotencyWindow };
         if (settings.LogKind == LogKind.File)
         {
             var files = new FileTransactionLog(settings.WorkerDirectory);
-            return new Storage(files, new FileStateStore(files, TimeProvider.System, options), null, "always");
+            return new Storage(
+                files, () => new FileStateStore(files, TimeProvider.System, options), null, settings,
+                settings.LogPlace ?? "file", $"log in folder {settings.WorkerDirectory}", logger);
         }
 
         if (!HostAndPort.TryParse(settings.RedisAddress!, out var address))
@@ -47,46 +62,116 @@ internal sealed class Storage : IAsyncDisposable
             throw new ArgumentException($"'{settings.RedisAddress}' is no HOST:PORT.");
         }
 
-        var redis = await RedisConnections.Connect(new RedisOptions
+        var redisOptions = new RedisOptions
         {
             Host = address.Host,
             Port = address.Port,
-            User = Environment.GetEnvironmentVariable("SNAPPER_REDIS_USER"),
-            Password = Environment.GetEnvironmentVariable("SNAPPER_REDIS_PASSWORD"),
-        });
+            User = settings.RedisLogin?.User,
+            Password = settings.RedisLogin?.Password,
+        };
+        var redis = await RedisConnections.Connect(redisOptions);
         var log = new RedisTransactionLog(redis, settings.Name);
-        return new Storage(log, new RedisStateStore(log, TimeProvider.System, options), redis, settings.Fsync == FsyncPolicy.Always ? "always" : "everysec");
+        return new Storage(
+            log, () => new RedisStateStore(log, TimeProvider.System, options), redis, settings,
+            $"{settings.LogPlace ?? $"redis {address}"} {redisOptions.KeyPrefix}", $"log {log.StreamName} in Redis at {address}", logger);
+    }
+
+    /// <summary>Learns what the log's opening must know: how durable the server is.</summary>
+    /// <exception cref="RedisException">It cannot be reached; also <see cref="TimeoutException"/>.</exception>
+    public async Task Prepare(CancellationToken cancellation)
+    {
+        try
+        {
+            await ReadPolicy(cancellation);
+        }
+        catch (RedisServerException)
+        {
+            // It does not tell (rights), or not yet (it loads): then it counts as one that writes every second.
+        }
+    }
+
+    /// <summary>The log is open: from now on the worker remembers how far it went.</summary>
+    public void StartRemembering() => _remembering = Task.Run(RememberAgainAndAgain);
+
+    /// <summary>Writes down, by what is known of the server's durability, how far the log went. After a failure, and at the end.</summary>
+    public void Remember()
+    {
+        try
+        {
+            _log.Remember();
+            _memoryFails = false;
+        }
+        catch (Exception problem) when (problem is IOException or LostLogException)
+        {
+            // A full disk must not end the worker; what the file says is less than it could be, and true.
+            if (!_memoryFails)
+            {
+                ServerLog.MemoryNotWritten(_logger, problem.Message);
+            }
+
+            _memoryFails = true;
+        }
     }
 
     public async ValueTask DisposeAsync()
     {
-        if (_watch is not null)
-        {
-            await _watch.DisposeAsync();
-        }
-
+        await _stop.CancelAsync();
+        await _remembering;
         await Store.DisposeAsync();
-        await Log.DisposeAsync();
+        await _log.DisposeAsync();
         if (_redis is not null)
         {
             await _redis.DisposeAsync();
         }
+
+        _stop.Dispose();
     }
 
-    private async Task ReadDurability()
+    private TimeSpan? DurableAfter() => _redis is null ? TimeSpan.Zero : _policy switch
     {
+        RedisFlushPolicy.Always => TimeSpan.Zero,
+        RedisFlushPolicy.None => null,
+        _ => OnDiskWithin,
+    };
+
+    private async Task RememberAgainAndAgain()
+    {
+        using var timer = new PeriodicTimer(RememberEvery);
         try
         {
-            _durability = (await RedisDurability.Read(_redis!, CancellationToken.None)).Policy switch
+            while (await timer.WaitForNextTickAsync(_stop.Token))
             {
-                RedisFlushPolicy.Always => "always",
-                RedisFlushPolicy.EverySecond => "everysec",
-                _ => "none",
-            };
+                try
+                {
+                    await ReadPolicy(_stop.Token);
+                }
+                catch (Exception exception) when (StorageFaults.IsPassing(exception))
+                {
+                    // The last answer stands; the log's own health check tells that the server is away.
+                }
+
+                Remember();
+            }
         }
-        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        catch (OperationCanceledException)
         {
-            // The last answer stands; the log's own health check tells that the server is away.
+            // The worker ends.
         }
+    }
+
+    private async Task ReadPolicy(CancellationToken cancellation)
+    {
+        if (_redis is null)
+        {
+            return;
+        }
+
+        _policy = (await RedisDurability.Read(_redis, cancellation)).Policy;
+        _durability = _policy switch
+        {
+            RedisFlushPolicy.Always => "always",
+            RedisFlushPolicy.EverySecond => "everysec",
+            _ => "none",
+        };
     }
 }

@@ -40,6 +40,7 @@ internal static class WorkerConfiguration
             MaxCallDepth = section.GetValue(nameof(WorkerOptions.MaxCallDepth), standard.MaxCallDepth),
             MaxStateBytes = section.GetValue(nameof(WorkerOptions.MaxStateBytes), standard.MaxStateBytes),
             MaxResultBytes = section.GetValue(nameof(WorkerOptions.MaxResultBytes), standard.MaxResultBytes),
+            MaxTransactionBytes = section.GetValue(nameof(WorkerOptions.MaxTransactionBytes), standard.MaxTransactionBytes),
             MaxInFlight = section.GetValue(nameof(WorkerOptions.MaxInFlight), standard.MaxInFlight),
             IdempotencyWindow = section.GetValue(nameof(WorkerOptions.IdempotencyWindow), standard.IdempotencyWindow),
             FirstBackOff = section.GetValue(nameof(WorkerOptions.FirstBackOff), standard.FirstBackOff),

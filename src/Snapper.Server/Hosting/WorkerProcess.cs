@@ -1,8 +1,11 @@
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
+using Snapper.Server.Cli;
 using Snapper.Sidecar.Embedded;
 using Snapper.Sidecar.Hosting;
 using Snapper.TransactionLog;
+using Snapper.TransactionLog.Remembering;
+using Snapper.TransactionLog.Writing;
 
 namespace Snapper.Server.Hosting;
 
@@ -12,15 +15,12 @@ namespace Snapper.Server.Hosting;
 /// </summary>
 internal static class WorkerProcess
 {
-    /// <summary>Exit code after a broken invariant or a lost log: start again, recovery decides what is true.</summary>
-    public const int MustRestart = 70;
-
     private static readonly TimeSpan AnswersWithin = TimeSpan.FromSeconds(1);
 
     /// <summary>Serves until cancelled, then drains and returns.</summary>
     /// <param name="settings">What this worker is.</param>
     /// <param name="cancellation">SIGTERM or SIGINT: stop taking requests, finish those under way, return within 10 s.</param>
-    /// <returns>0; <see cref="MustRestart"/> when it stopped by itself.</returns>
+    /// <returns>0, or why it stopped by itself: <see cref="ExitCode.MustRestart"/>, <see cref="ExitCode.LogLost"/>, <see cref="ExitCode.LogDamaged"/>.</returns>
     public static async Task<int> Run(WorkerSettings settings, CancellationToken cancellation)
     {
         var door = new DoorSwitch();
@@ -33,7 +33,7 @@ internal static class WorkerProcess
         }
         catch (Exception wrong) when (wrong is ArgumentOutOfRangeException or InvalidOperationException)
         {
-            throw new Cli.UsageException($"A setting of Snapper:Worker is wrong: {wrong.Message}");
+            throw new UsageException($"A setting of Snapper:Worker is wrong: {wrong.Message}");
         }
 
         var logger = app.Services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Worker");
@@ -41,7 +41,7 @@ internal static class WorkerProcess
         await using var embedded = await StartEmbedded(settings, app, cancellation);
 
         var failed = new TaskCompletionSource<Exception>(TaskCreationOptions.RunContinuationsAsynchronously);
-        await using var storage = await Storage.Open(settings, options.IdempotencyWindow, cancellation);
+        await using var storage = await Storage.Open(settings, options.IdempotencyWindow, logger, cancellation);
         WorkerHost? worker;
         try
         {
@@ -49,9 +49,26 @@ internal static class WorkerProcess
         }
         catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
         {
-            return 0;
+            return ExitCode.Success;
+        }
+        catch (LostLogException lost)
+        {
+            ServerLog.LogLost(logger, lost.Message);
+            return ExitCode.LogLost;
+        }
+        catch (CorruptLogException damage)
+        {
+            ServerLog.LogDamaged(logger, storage.Place, damage.Message);
+            return ExitCode.LogDamaged;
+        }
+        catch (LogLostException lost)
+        {
+            // Another worker opened the log while this one was recovering from it.
+            ServerLog.LogNotReachable(logger, lost.Message);
+            return ExitCode.MustRestart;
         }
 
+        storage.StartRemembering();
         inspection.Open(worker.Inspection);
         door.Open(worker.Door);
         var stop = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -63,11 +80,14 @@ internal static class WorkerProcess
         door.Close(failed.Task.IsCompleted ? "The worker has stopped." : "The worker is stopping.");
         if (failed.Task.IsCompleted)
         {
-            // Nothing in memory can be trusted: no draining, no last fold. The log has everything that was acknowledged.
-            return MustRestart;
+            // Nothing in memory can be trusted: no draining, no last fold. The log has everything that was acknowledged; if it
+            // has not, the next start shall notice.
+            storage.Remember();
+            return ExitCode.MustRestart;
         }
 
         await worker.Stop();
+        storage.Remember();
 
         // Answers are on their way. Whoever is still not answered has outlasted the drain, and is cut off.
         using var flush = new CancellationTokenSource(AnswersWithin);
@@ -145,6 +165,7 @@ internal static class WorkerProcess
         {
             try
             {
+                await storage.Prepare(cancellation);
                 return await WorkerHost.Start(
                     new WorkerSetup
                     {

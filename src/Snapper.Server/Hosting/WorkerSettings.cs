@@ -54,6 +54,12 @@ internal sealed class WorkerSettings
     /// <summary><c>host:port</c>; set exactly when <see cref="LogKind"/> is Redis.</summary>
     public string? RedisAddress { get; init; }
 
+    /// <summary>Who the worker is to that Redis; null: nobody in particular.</summary>
+    public RedisLogin? RedisLogin { get; init; }
+
+    /// <summary>What tells this log's place from others of the same worker; null: the address. For a Redis whose port differs from start to start.</summary>
+    public string? LogPlace { get; init; }
+
     /// <summary>The data directory, absolute; it exists and is writable. The worker's own files go to a folder of its name below <c>workers</c>.</summary>
     public required string DataDirectory { get; init; }
 
@@ -71,6 +77,9 @@ internal sealed class WorkerSettings
 
     /// <summary>The worker's own folder, <c>{data}/workers/{name}</c>.</summary>
     public string WorkerDirectory => Path.Combine(DataDirectory, "workers", Name);
+
+    /// <summary>What the worker remembers of its log, outside of the log and of the worker's own folder, <c>{data}/remembered/{name}.json</c>.</summary>
+    public string MemoryFile => Path.Combine(DataDirectory, Supervision.DataDirectory.RememberedFolder, Name + ".json");
 
     /// <summary>The sidecar's process id now; 0: unknown. Our own with the embedded sidecar. Changes when the supervisor restarts the sidecar.</summary>
     public int SidecarPid => SidecarKind == SidecarKind.Embedded

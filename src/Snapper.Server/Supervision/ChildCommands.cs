@@ -75,12 +75,12 @@ internal static class ChildCommands
             Program = program,
             Arguments = arguments,
             Log = new LogFile(Path.Combine(data.Logs, $"daprd-w{Text(i)}.log")),
-            Environment = new Dictionary<string, string?>
+            Environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(options.RedisLogin))
             {
                 // What it announces to others by mDNS must be the loopback address that it listens on.
                 ["DAPR_HOST_IP"] = "127.0.0.1",
 
-                // For component files, which can take values from the environment.
+                // For component files, which can take values from the environment; user and password are there, too.
                 ["SNAPPER_REDIS"] = redis,
             },
         };
@@ -97,6 +97,9 @@ internal static class ChildCommands
             "--fsync", options.Fsync == FsyncPolicy.Always ? "always" : "everysec", "--run-state", data.RunStatePath,
         };
         if (redis is not null) arguments.AddRange(["--redis", redis]);
+
+        // Its port is another one at each start, its data are the same.
+        if (redis is not null && plan.ForeignRedis is null) arguments.AddRange(["--log-place", "redis, private"]);
         if (watchParent) arguments.AddRange(["--watch-parent", Text(Environment.ProcessId)]);
 
         // Under 'dotnet Snapper.Server.dll' the program is the host and the file is its first argument.
@@ -108,6 +111,9 @@ internal static class ChildCommands
             Program = program,
             Arguments = arguments,
             Log = new LogFile(Path.Combine(data.Logs, $"worker-{name}.log")),
+            Environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(options.RedisLogin)) { ["SNAPPER_REDIS"] = null },
+
+            FinalExitCodes = [ExitCode.LogLost, ExitCode.LogDamaged],
 
             // It drains for up to 10 s, then cuts off who is left and closes its connections.
             StopWithin = TimeSpan.FromSeconds(15),

@@ -5,6 +5,9 @@ namespace Snapper.Server.Supervision;
 /// <summary>The folder that holds state, logs and run files, locked for one supervisor at a time. The lock goes with the process, however it ends.</summary>
 internal sealed class DataDirectory : IDisposable
 {
+    /// <summary>Name of the folder where each worker remembers its log.</summary>
+    public const string RememberedFolder = "remembered";
+
     private readonly FileStream _lock;
 
     private DataDirectory(string root, FileStream @lock)
@@ -54,6 +57,22 @@ internal sealed class DataDirectory : IDisposable
         var before = File.Exists(LogKindPath) ? File.ReadAllText(LogKindPath).Trim() : null;
         if (before != kind) File.WriteAllText(LogKindPath, kind);
         return before;
+    }
+
+    /// <summary>Lets the workers take whatever log they find, and returns what they remembered: file and content.</summary>
+    /// <exception cref="IOException">A file cannot be removed; also <see cref="UnauthorizedAccessException"/>.</exception>
+    public IReadOnlyList<(string File, string Remembered)> ForgetLogs()
+    {
+        var folder = Path.Combine(Root, RememberedFolder);
+        if (!Directory.Exists(folder)) return [];
+        var forgotten = new List<(string, string)>();
+        foreach (var file in Directory.GetFiles(folder, "*.json"))
+        {
+            forgotten.Add((file, string.Join(' ', File.ReadAllText(file).Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries))));
+            File.Delete(file);
+        }
+
+        return forgotten;
     }
 
     /// <summary>Gives the lock back.</summary>

@@ -25,6 +25,9 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
     /// <summary>What callers need to know; set once <see cref="Start"/> has returned.</summary>
     public ReadyLine Ready => _ready ?? throw new InvalidOperationException("The deployment has not started.");
 
+    /// <summary>Faults with a <see cref="StartupException"/> when a part stays down for good; to be asked for once <see cref="Start"/> has returned.</summary>
+    public Task GivenUp => Task.WhenAny(Processes().Select(p => p.GivenUp)).Unwrap();
+
     /// <summary>A message to the person at the terminal.</summary>
     public void Say(string message) => messages.Say(message);
 
@@ -46,6 +49,11 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
         }
 
         NoteChangedLog(plan);
+        if (options.AcceptLostLog)
+        {
+            // Once, here, and not by the workers: one that is started again later must not take a loss of then for this one.
+            foreach (var (file, remembered) in _data.ForgetLogs()) Say($"forgotten, as --accept-lost-log asks: {file}: {remembered}");
+        }
 
         var redis = await StartRedis(plan, cancellation);
         StartSidecarsAndWorkers(plan, redis?.ToString());
@@ -99,8 +107,8 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
     {
         if (plan.ForeignRedis is { } foreign)
         {
-            if (await RedisProbe.Unavailable(foreign, cancellation) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why}");
-            foreach (var warning in (await RedisProbe.Facts(foreign, cancellation)).Warnings()) Say($"warning: Redis at {foreign}: {warning}");
+            if (await RedisProbe.Unavailable(foreign, cancellation, options.RedisLogin) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why}");
+            foreach (var warning in (await RedisProbe.Facts(foreign, cancellation, options.RedisLogin)).Warnings()) Say($"warning: Redis at {foreign}: {warning}");
             return foreign;
         }
 
@@ -156,7 +164,7 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
         {
             foreach (var process in Processes())
             {
-                if (process.FailedToStart.IsFaulted) await process.FailedToStart;
+                if (process.GivenUp.IsFaulted) await process.GivenUp;
             }
 
             if (await missing() is not { } why) return;

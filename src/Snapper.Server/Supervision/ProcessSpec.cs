@@ -29,6 +29,9 @@ internal sealed record ProcessSpec
     /// <summary>How long it may take to end after SIGTERM before it gets SIGKILL.</summary>
     public TimeSpan StopWithin { get; init; } = TimeSpan.FromSeconds(10);
 
+    /// <summary>Exit codes by which it says that starting it again is of no use: it stays down.</summary>
+    public IReadOnlyList<int> FinalExitCodes { get; init; } = [];
+
     /// <summary>
     /// The command: a shell that only redirects, then <c>setsid</c> and <c>setpriv</c> where the system has them, then the program; each replaces the one
     /// before, so the pid is the program's from the start. setsid: a Ctrl-C at the terminal goes to us alone, and we stop the children in order. setpriv:

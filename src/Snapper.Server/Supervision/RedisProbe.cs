@@ -25,17 +25,22 @@ internal static class RedisProbe
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
 
     /// <summary>Null when it answers PING, otherwise why it cannot be used now.</summary>
-    public static async Task<string?> Unavailable(HostAndPort address, CancellationToken cancellation)
+    public static async Task<string?> Unavailable(HostAndPort address, CancellationToken cancellation, RedisLogin? login = null)
     {
         try
         {
             using var redis = await RedisConnection.Connect(address, Patience, cancellation);
+            SignIn(redis, login);
             redis.Ask("PING");
             return null;
         }
         catch (RedisAnswerException answer) when (answer.Message.StartsWith("NOAUTH", StringComparison.Ordinal))
         {
-            return "it asks for a password, which this version cannot give";
+            return $"it asks for a password: set {RedisLogin.PasswordVariable}, or {RedisLogin.FileVariable} to a file that holds it";
+        }
+        catch (RedisAnswerException answer) when (answer.Message.StartsWith("WRONGPASS", StringComparison.Ordinal))
+        {
+            return "it refuses the password or the user";
         }
         catch (Exception problem) when (problem is SocketException or IOException or TimeoutException or RedisAnswerException)
         {
@@ -45,16 +50,30 @@ internal static class RedisProbe
 
     /// <summary>Reads version, durability and memory limits of a Redis that answers; what it does not tell is <c>unknown</c>.</summary>
     /// <exception cref="StartupException">The connection broke.</exception>
-    public static async Task<RedisFacts> Facts(HostAndPort address, CancellationToken cancellation)
+    public static async Task<RedisFacts> Facts(HostAndPort address, CancellationToken cancellation, RedisLogin? login = null)
     {
         try
         {
             using var redis = await RedisConnection.Connect(address, Patience, cancellation);
+            SignIn(redis, login);
             return Facts(redis);
         }
-        catch (Exception problem) when (problem is SocketException or IOException or TimeoutException)
+        catch (Exception problem) when (problem is SocketException or IOException or TimeoutException or RedisAnswerException)
         {
             throw new StartupException($"Redis at {address} cannot be used: {problem.Message}");
+        }
+    }
+
+    private static void SignIn(RedisConnection redis, RedisLogin? login)
+    {
+        if (login is null) return;
+        try
+        {
+            _ = login.User is null ? redis.Ask("AUTH", login.Password) : redis.Ask("AUTH", login.User, login.Password);
+        }
+        catch (RedisAnswerException needless) when (needless.Message.Contains("without any password configured", StringComparison.Ordinal))
+        {
+            // It lets everybody in; a password too many is no reason to stay out.
         }
     }
 

@@ -1,4 +1,10 @@
 namespace Snapper.Server.Supervision;
 
-/// <summary>The system cannot start. The message says what is wrong and, where there is one, the way out.</summary>
-internal sealed class StartupException(string message) : Exception(message);
+/// <summary>The system cannot start, or cannot go on. The message says what is wrong and, where there is one, the way out.</summary>
+/// <param name="message">What and why.</param>
+/// <param name="exitCode">What this process answers to its caller; see <see cref="Cli.ExitCode"/>.</param>
+internal sealed class StartupException(string message, int exitCode = Cli.ExitCode.Failure) : Exception(message)
+{
+    /// <summary>What this process answers to its caller.</summary>
+    public int ExitCode { get; } = exitCode;
+}

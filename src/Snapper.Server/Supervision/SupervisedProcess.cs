@@ -1,9 +1,10 @@
 using System.ComponentModel;
 using System.Diagnostics;
+using Snapper.Server.Cli;
 
 namespace Snapper.Server.Supervision;
 
-/// <summary>One child that is started again whenever it ends, until it is stopped. Thread-safe.</summary>
+/// <summary>One child that is started again whenever it ends, until it is stopped or says that this is of no use. Thread-safe.</summary>
 /// <param name="spec">How to start it.</param>
 /// <param name="wrappers">What every child is wrapped in.</param>
 /// <param name="spawner">Starts it.</param>
@@ -16,7 +17,7 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
 
     private readonly Lock _lock = new();
     private readonly CancellationTokenSource _stopping = new();
-    private readonly TaskCompletionSource _failedToStart = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _givenUp = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Process? _process;
     private Task _keeping = Task.CompletedTask;
     private volatile bool _settled;
@@ -27,8 +28,11 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
     /// <summary>The running process; <see cref="ProcessIdentity.None"/> between a death and the next start.</summary>
     public ProcessIdentity Identity { get; private set; } = ProcessIdentity.None;
 
-    /// <summary>Faults with a <see cref="StartupException"/> when it died three times in a row before <see cref="Settle"/>.</summary>
-    public Task FailedToStart => _failedToStart.Task;
+    /// <summary>
+    /// Faults with a <see cref="StartupException"/> when it stays down: it died three times in a row before <see cref="Settle"/>, or ended with one of
+    /// <see cref="ProcessSpec.FinalExitCodes"/>. Never completes otherwise.
+    /// </summary>
+    public Task GivenUp => _givenUp.Task;
 
     /// <summary>Starts it, now and after every death.</summary>
     public void Start() => _keeping = Keep();
@@ -72,9 +76,10 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
         {
             var started = Stopwatch.GetTimestamp();
             string ending;
+            var exitCode = ExitCode.Failure;
             try
             {
-                ending = await RunOnce();
+                (ending, exitCode) = await RunOnce();
             }
             catch (Exception problem) when (problem is Win32Exception or IOException or UnauthorizedAccessException)
             {
@@ -82,10 +87,16 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
             }
 
             if (_stopping.IsCancellationRequested) return;
+            if (Spec.FinalExitCodes.Contains(exitCode))
+            {
+                _givenUp.TrySetException(new StartupException($"{Spec.Name} {ending} and is not started again: a person must decide.{LastLines()}", exitCode));
+                return;
+            }
+
             var wait = backoff.After(Stopwatch.GetElapsedTime(started));
             if (!_settled && backoff.YoungDeaths >= GiveUpAtStart)
             {
-                _failedToStart.TrySetException(new StartupException($"{Spec.Name} {ending} and does not start.{LastLines()}"));
+                _givenUp.TrySetException(new StartupException($"{Spec.Name} {ending} and does not start.{LastLines()}"));
                 return;
             }
 
@@ -99,7 +110,7 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
         }
     }
 
-    private async Task<string> RunOnce()
+    private async Task<(string Ending, int ExitCode)> RunOnce()
     {
         Spec.Log.Rotate();
         var process = await spawner.Start(Spec.ToStartInfo(wrappers));
@@ -114,7 +125,7 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
 
         changed();
         await process.WaitForExitAsync();
-        var ending = Describe(process);
+        var ended = (Describe(process), process.ExitCode);
         lock (_lock)
         {
             _process = null;
@@ -123,7 +134,7 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
 
         changed();
         process.Dispose();
-        return ending;
+        return ended;
     }
 
     private static string Describe(Process process) =>

@@ -97,12 +97,12 @@ public sealed class FileStateStore : IStateStore
     /// <summary>An earlier owner of the epoch may have written since the index was made; only an epoch's owner writes.</summary>
     private void Refresh()
     {
-        var current = (_folder.ReadMeta() ?? new LogFolderMeta(0, 1, default)).Epoch;
+        var current = (_folder.ReadMeta() ?? LogFolderMeta.None).Epoch;
         if (current != _loadedEpoch)
         {
             _folder.Files.CreateFolder(_folder.Path);
             using var between = _folder.Lock(LockName);
-            Refresh((_folder.ReadMeta() ?? new LogFolderMeta(0, 1, default)).Epoch);
+            Refresh((_folder.ReadMeta() ?? LogFolderMeta.None).Epoch);
         }
     }
 

@@ -1,5 +1,4 @@
-using System.Globalization;
-using System.Runtime.CompilerServices;
+using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.TransactionLog.Files;
 
@@ -12,21 +11,16 @@ namespace Snapper.TransactionLog.Files;
 /// Files: <c>meta.json</c> (epoch, first sequence, watermarks), <c>log-N.seg</c> (N: number of the first record), <c>log.lock</c>.
 /// A torn frame at the very end of the last segment is dropped; damage anywhere else is a <see cref="CorruptLogException"/>.
 /// </remarks>
-public sealed class FileTransactionLog : ITransactionLog
+public sealed class FileTransactionLog : IIdentifiedLog
 {
     private const string LockName = "log.lock";
     private readonly LogFolder _folder;
+    private readonly LogSegments _segments;
     private readonly FileLogOptions _options;
     private readonly Lock _gate = new();
 
     // Guarded by the gate.
-    private byte[] _frame = [];
-    private ILogFile? _active;
-    private long _activeFirst;
-    private long _activeLength;
-    private uint _activeSalt;
-    private long _next;
-    private bool _tailUnsure;
+    private readonly SegmentWriter _writer;
 
     /// <summary>A log in a folder, which is created when it is missing.</summary>
     public FileTransactionLog(string folder, FileLogOptions? options = null)
@@ -38,14 +32,25 @@ public sealed class FileTransactionLog : ITransactionLog
     {
         _folder = new LogFolder(folder, files);
         _options = options;
+        _segments = new LogSegments(_folder);
+        _writer = new SegmentWriter(_folder, _segments, options.SegmentBytes);
     }
 
     /// <inheritdoc/>
     public string Kind => "file";
 
+    /// <inheritdoc/>
+    public string Id { get; private set; } = "";
+
+    /// <inheritdoc/>
+    public long AcknowledgedNext => _writer.Next;
+
     internal LogFolder Folder => _folder;
 
     // Flushing to disk blocks its thread for as long as the disk takes, so each call takes one of the pool's.
+
+    /// <inheritdoc/>
+    public Task<LogStanding?> Look(CancellationToken cancellation) => Task.Run(LookNow, cancellation);
 
     /// <inheritdoc/>
     public Task<LogOpening> Open(CancellationToken cancellation) => Task.Run(OpenNow, cancellation);
@@ -62,72 +67,13 @@ public sealed class FileTransactionLog : ITransactionLog
         Task.Run(() => TrimNow(epoch, keepFrom, watermarks), cancellation);
 
     /// <inheritdoc/>
-    public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
+    public IAsyncEnumerable<LogGroup> Read(long fromSequence, CancellationToken cancellation)
     {
-        List<long> segments;
-        long end, activeFirst, activeEnd;
         lock (_gate)
         {
-            if (_active is null)
-            {
-                throw new InvalidOperationException("The log must be opened before it is read.");
-            }
-
-            segments = Segments();
-            end = _next;
-            activeFirst = _activeFirst;
-            activeEnd = _activeLength;
-        }
-
-        await Task.CompletedTask;
-        long? expected = null;
-        for (var i = 0; i < segments.Count && segments[i] < end; i++)
-        {
-            if (i + 1 < segments.Count && segments[i + 1] <= fromSequence)
-            {
-                continue;
-            }
-
-            var name = _folder.PathOf(SegmentName(segments[i]));
-            ILogFile file;
-            try
-            {
-                file = _folder.Files.Open(name, create: false);
-            }
-            catch (FileNotFoundException) when (expected is null)
-            {
-                // Trimmed since the segments were listed: the log begins later now.
-                continue;
-            }
-
-            using (file)
-            {
-                if (expected is not null && expected != segments[i])
-                {
-                    throw new CorruptLogException($"Records {expected} to {segments[i] - 1} are missing: segment {name} begins with {segments[i]}.");
-                }
-
-                expected = segments[i];
-                var reader = new FrameFileReader(file, name, segments[i] == activeFirst ? Math.Min(activeEnd, file.Length) : file.Length);
-                if (!reader.Start())
-                {
-                    throw new CorruptLogException($"File {name}, offset 0: the header is cut off.");
-                }
-
-                while (ReadGroup(reader, name, fromSequence, ref expected, out var group))
-                {
-                    cancellation.ThrowIfCancellationRequested();
-                    if (group is { } read)
-                    {
-                        yield return read;
-                    }
-                }
-            }
-        }
-
-        if ((expected ?? end) < end)
-        {
-            throw new CorruptLogException($"Records {expected} to {end - 1} are missing at the end of the log in {_folder.Path}.");
+            return _writer.IsOpen
+                ? _segments.Read(_segments.List(), _writer.End, fromSequence, cancellation)
+                : throw new InvalidOperationException("The log must be opened before it is read.");
         }
     }
 
@@ -136,57 +82,23 @@ public sealed class FileTransactionLog : ITransactionLog
     {
         lock (_gate)
         {
-            _active?.Dispose();
-            _active = null;
+            _writer.Dispose();
         }
 
         return ValueTask.CompletedTask;
     }
 
-    private static string SegmentName(long first) => string.Create(CultureInfo.InvariantCulture, $"log-{first:D19}.seg");
-
-    private static bool ReadGroup(FrameFileReader reader, string name, long from, ref long? expected, out LogGroup? group)
+    private LogStanding? LookNow()
     {
-        group = null;
-        if (!reader.Next(mayBeTorn: false, h => h.Number + h.Count > from, out var payload))
+        try
         {
-            return false;
+            // How far it goes is known only once its last segment is read.
+            return _folder.ReadMeta() is { } meta ? new LogStanding(meta.Id, meta.Epoch, null) : null;
         }
-
-        var header = reader.Header;
-        CheckSequence(header, expected!.Value, name, reader.FrameStart);
-        expected = header.Number + header.Count;
-        if (header.Number + header.Count > from)
+        catch (DirectoryNotFoundException)
         {
-            group = new LogGroup(header.Number, header.Count, payload.ToArray());
+            return null;
         }
-
-        return true;
-    }
-
-    private static void CheckSequence(FrameHeader header, long expected, string name, long offset)
-    {
-        if (header.Number != expected || header.Count < 1)
-        {
-            throw new CorruptLogException($"File {name}, offset {offset}: a group with records from {header.Number} on ({header.Count}) where record {expected} should follow.");
-        }
-    }
-
-    private List<long> Segments()
-    {
-        var segments = new List<long>();
-        foreach (var name in _folder.Files.List(_folder.Path, "log-*.seg"))
-        {
-            if (!long.TryParse(name.AsSpan(4, name.Length - 8), NumberStyles.None, CultureInfo.InvariantCulture, out var first) || first < 1)
-            {
-                throw new CorruptLogException($"File {_folder.PathOf(name)} is named like a segment, but not by a record number.");
-            }
-
-            segments.Add(first);
-        }
-
-        segments.Sort();
-        return segments;
     }
 
     private LogOpening OpenNow()
@@ -195,7 +107,7 @@ public sealed class FileTransactionLog : ITransactionLog
         {
             _folder.Files.CreateFolder(_folder.Path);
             using var between = _folder.Lock(LockName);
-            var segments = Segments();
+            var segments = _segments.List();
             var meta = _folder.ReadMeta();
             if (meta is null && segments.Count > 0)
             {
@@ -203,67 +115,27 @@ public sealed class FileTransactionLog : ITransactionLog
             }
 
             // The epoch rises first (fence), then absence can be read (R2).
-            meta = (meta ?? new LogFolderMeta(0, 1, default)) with { Epoch = (meta?.Epoch ?? 0) + 1 };
+            meta ??= LogFolderMeta.None;
+            meta = meta with { Epoch = meta.Epoch + 1, Id = meta.Id.Length > 0 ? meta.Id : Guid.NewGuid().ToString("N") };
             _folder.WriteMeta(meta);
+            Id = meta.Id;
 
             if (segments.Count == 0)
             {
-                NewSegment(meta.FirstSequence);
+                _writer.NewSegment(meta.FirstSequence);
             }
             else
             {
-                OpenLastSegment(segments);
+                _writer.Open(segments[^1]);
             }
 
-            if (_next < meta.FirstSequence)
+            if (_writer.Next < meta.FirstSequence)
             {
-                throw new CorruptLogException($"The log in {_folder.Path} ends before record {_next}, but it was trimmed up to {meta.FirstSequence}.");
+                throw new CorruptLogException($"The log in {_folder.Path} ends before record {_writer.Next}, but it was trimmed up to {meta.FirstSequence}.");
             }
 
-            var oldest = segments.Count == 0 ? _next : segments[0];
-            return new LogOpening(meta.Epoch, _next, Math.Max(oldest, meta.FirstSequence), meta.Watermarks);
-        }
-    }
-
-    private void OpenLastSegment(List<long> segments)
-    {
-        _active?.Dispose();
-        _active = null;
-        var first = segments[^1];
-        var name = _folder.PathOf(SegmentName(first));
-        var file = _folder.Files.Open(name, create: false);
-        try
-        {
-            var length = file.Length;
-            var reader = new FrameFileReader(file, name, length);
-            if (!reader.Start())
-            {
-                // A crash while the segment was made: nothing was ever in it.
-                file.Dispose();
-                NewSegment(first);
-                return;
-            }
-
-            var expected = first;
-            while (reader.Next(mayBeTorn: true, static _ => true, out _))
-            {
-                CheckSequence(reader.Header, expected, name, reader.FrameStart);
-                expected += reader.Header.Count;
-            }
-
-            _active = file;
-            _activeFirst = first;
-            _activeLength = reader.Position;
-            _activeSalt = reader.Salt;
-            _next = expected;
-            _tailUnsure = reader.Position < length;
-            DropUnsureTail();
-        }
-        catch
-        {
-            _active = null;
-            file.Dispose();
-            throw;
+            var oldest = segments.Count == 0 ? _writer.Next : segments[0];
+            return new LogOpening(meta.Epoch, _writer.Next, Math.Max(oldest, meta.FirstSequence), meta.Watermarks);
         }
     }
 
@@ -271,7 +143,7 @@ public sealed class FileTransactionLog : ITransactionLog
     {
         lock (_gate)
         {
-            if (_active is null)
+            if (!_writer.IsOpen)
             {
                 throw new InvalidOperationException("The log must be opened before it is written.");
             }
@@ -282,7 +154,7 @@ public sealed class FileTransactionLog : ITransactionLog
                 return fenced;
             }
 
-            var position = AppendPosition.Of(_next, firstSequence, count);
+            var position = AppendPosition.Of(_writer.Next, firstSequence, count);
             if (position.Status != AppendStatus.Appended)
             {
                 return position;
@@ -290,81 +162,16 @@ public sealed class FileTransactionLog : ITransactionLog
 
             try
             {
-                Write(firstSequence, count, group);
+                _writer.Write(firstSequence, count, group);
                 return position;
             }
             catch (IOException error) when (DiskFull.Is(error))
             {
                 // Without the partial bytes it is certain that nothing was appended.
-                DropUnsureTail();
+                _writer.DropUnsureTail();
                 return new AppendResult(AppendStatus.Refused, $"no room in {_folder.Path}: {error.Message}");
             }
         }
-    }
-
-    private void Write(long firstSequence, int count, ReadOnlySpan<byte> group)
-    {
-        DropUnsureTail();
-        if (_activeLength >= _options.SegmentBytes)
-        {
-            NewSegment(firstSequence);
-        }
-
-        var size = FrameHeader.Bytes + group.Length;
-        if (_frame.Length < size)
-        {
-            _frame = new byte[Math.Max(size, 64 * 1024)];
-        }
-
-        FrameHeader.Write(_frame, _activeSalt, firstSequence, count, group);
-        group.CopyTo(_frame.AsSpan(FrameHeader.Bytes));
-
-        // After a failed write or flush nobody knows which pages reached the disk: the next try starts from a clean tail
-        // and writes all of it again, it never trusts what an earlier flush may have dropped.
-        _tailUnsure = true;
-        _active!.Write(_frame.AsSpan(0, size), _activeLength);
-        _active.Flush();
-        _tailUnsure = false;
-        _activeLength += size;
-        _next = firstSequence + count;
-    }
-
-    private void DropUnsureTail()
-    {
-        if (_tailUnsure)
-        {
-            _active!.Truncate(_activeLength);
-            _active.Flush();
-            _tailUnsure = false;
-        }
-    }
-
-    private void NewSegment(long first)
-    {
-        var salt = (uint)Random.Shared.NextInt64(1, uint.MaxValue);
-        Span<byte> header = stackalloc byte[FileHeader.Bytes];
-        FileHeader.Write(header, salt);
-        var file = _folder.Files.Open(_folder.PathOf(SegmentName(first)), create: true);
-        try
-        {
-            file.Truncate(0);
-            file.Write(header, 0);
-            file.Flush();
-            _folder.Files.FlushFolder(_folder.Path);
-        }
-        catch
-        {
-            file.Dispose();
-            throw;
-        }
-
-        _active?.Dispose();
-        _active = file;
-        _activeFirst = first;
-        _activeLength = FileHeader.Bytes;
-        _activeSalt = salt;
-        _next = first;
-        _tailUnsure = false;
     }
 
     private AppendResult CheckNow(long epoch)
@@ -385,20 +192,20 @@ public sealed class FileTransactionLog : ITransactionLog
 
             try
             {
-                keepFrom = Math.Min(keepFrom, _next);
-                if (keepFrom == _next && _activeLength > Math.Min(_options.SegmentBytes, 1024 * 1024))
+                keepFrom = Math.Min(keepFrom, _writer.Next);
+                if (keepFrom == _writer.Next && _writer.End.Length > Math.Min(_options.SegmentBytes, 1024 * 1024))
                 {
                     // Nothing in the last segment is needed: a new one lets it go, and a restart has nothing to read.
-                    DropUnsureTail();
-                    NewSegment(_next);
+                    _writer.DropUnsureTail();
+                    _writer.NewSegment(_writer.Next);
                 }
 
                 // First the numbers, then the files: a crash between leaves files that the next trim removes.
-                _folder.WriteMeta(new LogFolderMeta(epoch, Math.Max(meta.FirstSequence, keepFrom), meta.Watermarks.Max(watermarks)));
-                var segments = Segments();
+                _folder.WriteMeta(meta with { FirstSequence = Math.Max(meta.FirstSequence, keepFrom), Watermarks = meta.Watermarks.Max(watermarks) });
+                var segments = _segments.List();
                 for (var i = 0; i + 1 < segments.Count && segments[i + 1] <= keepFrom; i++)
                 {
-                    _folder.Files.Delete(_folder.PathOf(SegmentName(segments[i])));
+                    _folder.Files.Delete(_segments.PathOf(segments[i]));
                 }
 
                 return new AppendResult(AppendStatus.Appended);

@@ -3,7 +3,15 @@ using System.Text.Json;
 namespace Snapper.TransactionLog.Files;
 
 /// <summary>What a folder says about its log beside the records; small, replaced as a whole.</summary>
-internal sealed record LogFolderMeta(long Epoch, long FirstSequence, LogWatermarks Watermarks);
+/// <param name="Id">Name of the log, given when it was made; empty: made before logs had names.</param>
+/// <param name="Epoch">How often it was opened.</param>
+/// <param name="FirstSequence">Records below this number were trimmed.</param>
+/// <param name="Watermarks">Highest numbers in what was trimmed.</param>
+internal sealed record LogFolderMeta(string Id, long Epoch, long FirstSequence, LogWatermarks Watermarks)
+{
+    /// <summary>Of a log that was never opened.</summary>
+    public static LogFolderMeta None { get; } = new("", 0, 1, default);
+}
 
 /// <summary>The folder of a log and its states: the file with the epoch, and the locks between processes.</summary>
 internal sealed class LogFolder(string path, ILogFileSystem files)
@@ -60,6 +68,7 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
             }
 
             return new LogFolderMeta(
+                root.TryGetProperty("id", out var id) ? id.GetString() ?? "" : "",
                 root.GetProperty("epoch").GetInt64(),
                 root.GetProperty("firstSequence").GetInt64(),
                 new LogWatermarks(root.GetProperty("transaction").GetInt64(), root.GetProperty("actCounter").GetInt64()));
@@ -78,6 +87,7 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
         {
             json.WriteStartObject();
             json.WriteNumber("format", FormatVersion);
+            json.WriteString("id", meta.Id);
             json.WriteNumber("epoch", meta.Epoch);
             json.WriteNumber("firstSequence", meta.FirstSequence);
             json.WriteNumber("transaction", meta.Watermarks.Transaction);
@@ -99,7 +109,7 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
     /// <summary>Null: the epoch is the current one. To be asked under a lock.</summary>
     public AppendResult? Fence(long epoch, out LogFolderMeta meta)
     {
-        meta = ReadMeta() ?? new LogFolderMeta(0, 1, default);
+        meta = ReadMeta() ?? LogFolderMeta.None;
         if (meta.Epoch == epoch)
         {
             return null;

@@ -12,6 +12,8 @@ public sealed class MemoryStorage
 {
     internal Lock Gate { get; } = new();
 
+    internal string Id { get; } = Guid.NewGuid().ToString("N");
+
     internal long Epoch { get; set; }
 
     internal long NextSequence { get; set; } = 1;

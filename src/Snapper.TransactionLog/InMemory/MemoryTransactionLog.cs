@@ -1,14 +1,39 @@
 using Snapper.Protocol;
 using System.Runtime.CompilerServices;
+using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.TransactionLog.InMemory;
 
 /// <summary>A log in memory, <b>not durable</b>. Every call completes before it returns, so that one thread can run a whole worker.</summary>
 /// <param name="storage">Where the log is; share it with later instances to restart.</param>
-public sealed class MemoryTransactionLog(MemoryStorage storage) : ITransactionLog
+public sealed class MemoryTransactionLog(MemoryStorage storage) : IIdentifiedLog
 {
     /// <inheritdoc/>
     public string Kind => "memory";
+
+    /// <inheritdoc/>
+    public string Id => storage.Id;
+
+    /// <inheritdoc/>
+    public long AcknowledgedNext
+    {
+        get
+        {
+            lock (storage.Gate)
+            {
+                return storage.NextSequence;
+            }
+        }
+    }
+
+    /// <inheritdoc/>
+    public Task<LogStanding?> Look(CancellationToken cancellation)
+    {
+        lock (storage.Gate)
+        {
+            return Task.FromResult(storage.Epoch == 0 ? null : new LogStanding(storage.Id, storage.Epoch, storage.NextSequence));
+        }
+    }
 
     /// <inheritdoc/>
     public Task<LogOpening> Open(CancellationToken cancellation)

@@ -120,14 +120,21 @@ public static class LogRecovery
                 throw new CorruptLogException($"The log goes on with record {group.FirstSequence} where record {_next} should follow.");
             }
 
-            _decoder.Start(group);
-            _decoder.SkipTo(_next);
-            while (_decoder.MoveNext())
+            try
             {
-                Add(_decoder.Current, _decoder.Sequence);
-                _records++;
-                _bytes += _decoder.RecordBytes;
-                _next = _decoder.Sequence + 1;
+                _decoder.Start(group);
+                _decoder.SkipTo(_next);
+                while (_decoder.MoveNext())
+                {
+                    Add(_decoder.Current, _decoder.Sequence);
+                    _records++;
+                    _bytes += _decoder.RecordBytes;
+                    _next = _decoder.Sequence + 1;
+                }
+            }
+            catch (CorruptLogException damage)
+            {
+                throw new CorruptLogException($"{damage.Message} It is in the group (stream entry, frame) that begins with record {group.FirstSequence} and has {group.Count} records.");
             }
         }
 

@@ -1,5 +1,4 @@
 using System.Net.Security;
-using System.Text;
 using Snapper.TransactionLog.Writing;
 
 namespace Snapper.TransactionLog.Redis;
@@ -14,7 +13,7 @@ namespace Snapper.TransactionLog.Redis;
 /// The next command makes a new one. Every command is completed by its link's own thread, once nobody is inside a send: the
 /// group's memory is the caller's again then.
 /// </remarks>
-internal sealed class AppendConnection : IDisposable
+internal sealed partial class AppendConnection : IDisposable
 {
     private readonly RedisOptions _options;
     private readonly RemoteCertificateValidationCallback? _trust;
@@ -34,9 +33,6 @@ internal sealed class AppendConnection : IDisposable
     private long _dueMs;
     private bool _isTimerSet;
     private bool _disposed;
-
-    // Only touched by the thread of the link in use.
-    private bool _isByText;
 
     /// <summary>Connects with the first command.</summary>
     /// <param name="options">Valid ones.</param>
@@ -121,7 +117,7 @@ internal sealed class AppendConnection : IDisposable
                 _failure = null;
                 isNew = _link is null;
                 link = _linkInUse = _link ??= new AppendLink(_options, _trust);
-                SetDue(isNew ? Math.Max((int)RedisOptions.ConnectTimeout.TotalMilliseconds, _timeoutMs) : _timeoutMs);
+                SetDue(isNew ? Math.Max((int)RedisOptions.ConnectTimeout.TotalMilliseconds, TimeoutMs) : TimeoutMs);
             }
         }
 
@@ -148,6 +144,9 @@ internal sealed class AppendConnection : IDisposable
         return command.Task;
     }
 
+    /// <summary>For the message at hand: a second more for each 8 MiB, or a slow disk would never get a large one written.</summary>
+    private int TimeoutMs => _timeoutMs + (_message.Bytes / (8 * 1024));
+
     /// <summary>Apart from its caller, which would pay for the closure with each command.</summary>
     private void StartThread(AppendLink link) => new Thread(() => Work(link)) { IsBackground = true, Name = "snapper-append" }.UnsafeStart();
 
@@ -161,130 +160,6 @@ internal sealed class AppendConnection : IDisposable
         {
             Fail(link, error);
         }
-    }
-
-    /// <summary>A link's thread, from its making to its end.</summary>
-    private void Work(AppendLink link)
-    {
-        try
-        {
-            if (link.Open() is { } refusal)
-            {
-                Leave(link);
-                Complete(link, new AppendResult(AppendStatus.Refused, refusal), null);
-                return;
-            }
-
-            lock (_gate)
-            {
-                SetDue(_timeoutMs);
-            }
-
-            _isByText = false;
-            link.Send(_message);
-            while (true)
-            {
-                TakeIn(link, link.Read());
-            }
-        }
-        catch (Exception error)
-        {
-            Leave(link);
-            Complete(link, default, error);
-        }
-    }
-
-    private void TakeIn(AppendLink link, RespReply reply)
-    {
-        if (!link.WaitForSender())
-        {
-            throw new RespException("an answer to no command");
-        }
-
-        if (reply.Kind == RespKind.Error && !_isByText && reply.Text.StartsWith("NOSCRIPT"u8))
-        {
-            // The server was restarted. It has said so before running anything.
-            _isByText = true;
-            link.Send(_message, byText: true);
-            return;
-        }
-
-        _isByText = false;
-        if (reply.Text.SequenceEqual("OK"u8) && reply.Kind == RespKind.Bulk)
-        {
-            Complete(link, new AppendResult(AppendStatus.Appended), null);
-            return;
-        }
-
-        AppendResult result = default;
-        Exception? error = null;
-        try
-        {
-            var text = Encoding.UTF8.GetString(reply.Text);
-            result = reply.Kind == RespKind.Error ? RedisRefusal.OfError(text) : RedisRefusal.OfAnswer(text);
-        }
-        catch (InvalidOperationException unknown)
-        {
-            error = unknown;
-        }
-
-        Complete(link, result, error);
-    }
-
-    /// <summary>Ends the command in flight, if it is this link's. Only its thread calls this.</summary>
-    private void Complete(AppendLink link, AppendResult result, Exception? error)
-    {
-        AppendCommand? command;
-        CancellationTokenRegistration cancellation;
-        lock (_gate)
-        {
-            if (_linkInUse != link)
-            {
-                // The connection ended while it was idle: the next command makes a new one.
-                return;
-            }
-
-            if (error is not null)
-            {
-                error = _failure ?? error;
-            }
-
-            command = _inFlight!;
-            cancellation = _cancellation;
-            _inFlight = null;
-            _linkInUse = null;
-            _cancellation = default;
-            _message.Clear();
-        }
-
-        // Waits for a callback that is on its way: it must not meet the next command.
-        cancellation.Dispose();
-        if (error is null && result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
-        {
-            _succeeded(command);
-        }
-
-        _turn.Release();
-        _ = error switch
-        {
-            null => command.TrySetResult(result),
-            OperationCanceledException cancelled when cancelled.CancellationToken.IsCancellationRequested => command.TrySetCanceled(cancelled.CancellationToken),
-            _ => command.TrySetException(error),
-        };
-    }
-
-    /// <summary>Closes a link for good; when it returns, nobody sends on it.</summary>
-    private void Leave(AppendLink link)
-    {
-        lock (_gate)
-        {
-            if (_link == link)
-            {
-                _link = null;
-            }
-        }
-
-        link.End();
     }
 
     /// <summary>Gives the command of a link up; the link's thread completes it.</summary>
@@ -355,6 +230,6 @@ internal sealed class AppendConnection : IDisposable
             }
         }
 
-        Fail(link, new TimeoutException($"Redis did not answer an append within {_timeoutMs} ms."));
+        Fail(link, new TimeoutException("Redis did not answer an append in time."));
     }
 }

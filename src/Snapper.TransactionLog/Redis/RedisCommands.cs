@@ -22,7 +22,9 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
     public IDatabase Database => database;
 
     /// <summary>Bounds a command. When it throws, the command may still be on its way: its effect is unknown.</summary>
-    public async Task<T> Within<T>(Task<T> command, CancellationToken cancellation)
+    public Task<T> Within<T>(Task<T> command, CancellationToken cancellation) => Within(command, timeout, cancellation);
+
+    private static async Task<T> Within<T>(Task<T> command, TimeSpan timeout, CancellationToken cancellation)
     {
         try
         {
@@ -60,6 +62,10 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
     public Task<RedisResult> Execute(CancellationToken cancellation, string command, params object[] arguments) =>
         Within(database.ExecuteAsync(command, arguments), cancellation);
 
+    /// <summary>A command without effects whose answer may be large: it may take longer.</summary>
+    public Task<RedisResult> ReadLarge(CancellationToken cancellation, string command, params object[] arguments) =>
+        Within(database.ExecuteAsync(command, arguments), 6 * timeout, cancellation);
+
     private async Task Reconnect(CancellationToken cancellation)
     {
         try
@@ -78,7 +84,13 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
     /// Runs a script by its name, and by its text when the server does not know it (it was restarted): that answer comes
     /// before anything is run. The client library's own script cache fails here instead.
     /// </summary>
-    public async Task<RedisResult> Run(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation)
+    public Task<RedisResult> Run(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) => Run(script, keys, values, timeout, cancellation);
+
+    /// <summary>A script without effects whose answer may be large: it may take longer.</summary>
+    public Task<RedisResult> ReadLarge(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) =>
+        Run(script, keys, values, 6 * timeout, cancellation);
+
+    private async Task<RedisResult> Run(RedisScript script, RedisKey[] keys, RedisValue[] values, TimeSpan within, CancellationToken cancellation)
     {
         var arguments = new object[2 + keys.Length + values.Length];
         arguments[0] = script.Sha;
@@ -95,13 +107,13 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
 
         try
         {
-            return await Within(database.ExecuteAsync("EVALSHA", arguments), cancellation).ConfigureAwait(false);
+            return await Within(database.ExecuteAsync("EVALSHA", arguments), within, cancellation).ConfigureAwait(false);
         }
         catch (RedisServerException error) when (error.Message.StartsWith("NOSCRIPT", StringComparison.Ordinal))
         {
             arguments = (object[])arguments.Clone();
             arguments[0] = script.Text;
-            return await Within(database.ExecuteAsync("EVAL", arguments), cancellation).ConfigureAwait(false);
+            return await Within(database.ExecuteAsync("EVAL", arguments), within, cancellation).ConfigureAwait(false);
         }
     }
 }

@@ -32,7 +32,7 @@ internal sealed class RedisKeys
         Stream = $"{prefix}{{{worker}}}:log";
     }
 
-    /// <summary>Hash: epoch, owner, next, transaction, actCounter, generation.</summary>
+    /// <summary>Hash: id, epoch, owner, next, transaction, actCounter, generation.</summary>
     public RedisKey Meta { get; }
 
     /// <summary>Stream: one entry per group, id <c>first sequence-0</c>, fields <c>n</c> (count) and <c>r</c> (records).</summary>

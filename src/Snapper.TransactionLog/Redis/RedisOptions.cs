@@ -24,11 +24,28 @@ public sealed record RedisOptions
     /// <summary>What every key begins with. Without braces: those are for hash tags. Default: <c>snapper:</c>.</summary>
     public string KeyPrefix { get; init; } = "snapper:";
 
-    /// <summary>How long a command may take before its effect counts as unknown; an append is then sent again. Range: 100 ms to 60 s. Default: 5 s.</summary>
+    /// <summary>How long a command may take before its effect counts as unknown; an append is then sent again. Large ones get a second more for each 8 MiB, reads of the log six times as long. Range: 100 ms to 60 s. Default: 5 s.</summary>
     public TimeSpan CommandTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
     /// <summary>How long making a connection may take.</summary>
     internal static TimeSpan ConnectTimeout { get; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>The client library that this was built with can sign in as a user that is not the default one.</summary>
+    public static bool KnowsUsers
+    {
+        get
+        {
+            try
+            {
+                ConfigurationOptions.Parse("user=somebody");
+                return true;
+            }
+            catch (ArgumentException)
+            {
+                return false;
+            }
+        }
+    }
 
     internal void Validate()
     {

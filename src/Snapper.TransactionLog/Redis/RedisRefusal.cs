@@ -48,6 +48,7 @@ internal static class RedisRefusal
 
     /// <summary>What a fenced script's answer says, a word and a detail.</summary>
     /// <exception cref="InvalidOperationException">It is none of the words.</exception>
+    /// <exception cref="CorruptLogException">The script met something that this program did not write, and changed nothing.</exception>
     public static AppendResult OfAnswer(string answer)
     {
         var space = answer.IndexOf(' ');
@@ -59,6 +60,7 @@ internal static class RedisRefusal
             "FENCED" => new AppendResult(AppendStatus.Fenced, detail),
             "GAP" => new AppendResult(AppendStatus.Gap, detail),
             "LOST" => new AppendResult(AppendStatus.Gap, $"the log lost acknowledged records: {detail}"),
+            "DAMAGED" => throw new CorruptLogException($"Redis holds what this program did not write: {detail}."),
             "REFUSED" when Is(detail) => new AppendResult(AppendStatus.Refused, detail),
             _ => throw new InvalidOperationException($"Redis answered a script with '{answer}'."),
         };

@@ -50,7 +50,7 @@ internal static class RedisScripts
         """);
 
     /// <summary>
-    /// Raises the epoch and tells the rest. KEYS: hash, stream. ARGV: mark. Deleting nothing first makes it a script that has
+    /// Raises the epoch and tells the rest. KEYS: hash, stream. ARGV: mark, and a name for the log if it has none yet. Deleting nothing first makes it a script that has
     /// written, which then works without memory, too: whoever cannot open can neither fold nor trim, and memory is never freed.
     /// </summary>
     public static readonly RedisScript Open = new("""
@@ -58,13 +58,32 @@ internal static class RedisScripts
         local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
         redis.call('HSET', KEYS[1], 'owner', ARGV[1])
         redis.call('HSETNX', KEYS[1], 'next', '1')
-        local m = redis.call('HMGET', KEYS[1], 'epoch', 'next', 'transaction', 'actCounter', 'generation')
+        redis.call('HSETNX', KEYS[1], 'id', ARGV[2])
+        local m = redis.call('HMGET', KEYS[1], 'epoch', 'next', 'transaction', 'actCounter', 'generation', 'id')
         local function id(entry)
           return entry and string.match(entry[1], '^%d+') or ''
         end
         local first = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
         local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
-        return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', id(first), id(last), last and last[2][2] or ''}
+        return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', id(first), id(last), last and last[2][2] or '', m[6]}
+        """);
+
+    /// <summary>
+    /// KEYS: stream. ARGV: first and last entry, bytes from which on no further entry is added, most entries. XRANGE alone
+    /// bounds the number of entries only, and one of them may have a hundred megabytes.
+    /// </summary>
+    public static readonly RedisScript ReadPart = new("""
+        local read, bytes, from = {}, 0, ARGV[1]
+        while bytes < tonumber(ARGV[3]) and #read < tonumber(ARGV[4]) do
+          local entry = redis.call('XRANGE', KEYS[1], from, ARGV[2], 'COUNT', 1)[1]
+          if not entry then
+            break
+          end
+          read[#read + 1] = entry
+          bytes = bytes + #(entry[2][4] or '')
+          from = '(' .. entry[1]
+        end
+        return read
         """);
 
     /// <summary>KEYS[2]: the stream. ARGV[4..6]: keep from, watermarks. The trim itself is never refused and makes way for the rest.</summary>
@@ -93,13 +112,23 @@ internal static class RedisScripts
 
     /// <summary>
     /// KEYS[2..]: states. ARGV[4..]: for each state from, to, number of fields, and for each field its name, 1 or 0 (deleted), value.
-    /// First all checks, then all effects (L7). Works without memory (see <see cref="Open"/>): folding is what lets the log be trimmed.
+    /// First all checks, then all effects (L7). A state that this program did not write is left as it is and named. Works without memory (see <see cref="Open"/>): folding is what lets the log be trimmed.
     /// </summary>
     public static readonly RedisScript Fold = new(Fence + """
         local at = 4
         local stored = {}
         for k = 2, #KEYS do
-          stored[k] = tonumber(redis.call('HGET', KEYS[k], 'version') or '0')
+          local found = redis.pcall('HGET', KEYS[k], 'version')
+          if type(found) == 'table' then
+            return 'DAMAGED key ' .. KEYS[k] .. ': ' .. found.err
+          end
+          if not found and redis.call('EXISTS', KEYS[k]) == 1 then
+            return 'DAMAGED key ' .. KEYS[k] .. ': it has no field version'
+          end
+          stored[k] = tonumber(found or '0')
+          if not stored[k] then
+            return 'DAMAGED key ' .. KEYS[k] .. ': its field version is not a number'
+          end
           if stored[k] < tonumber(ARGV[at]) then
             return 'GAP ' .. KEYS[k] .. ' is stored at version ' .. string.format('%.0f', stored[k]) .. ', the fold (' .. ARGV[at] .. ', ' .. ARGV[at + 1] .. '] builds on a later one'
           end

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Records;
 using StackExchange.Redis;
@@ -36,7 +37,17 @@ public sealed class RedisStateStore : IStateStore
     /// <inheritdoc/>
     public async Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation)
     {
-        var entries = await _commands.Within(_commands.Database.HashGetAllAsync(_keys.State(actor)), cancellation).ConfigureAwait(false);
+        var key = _keys.State(actor);
+        HashEntry[] entries;
+        try
+        {
+            entries = await _commands.Within(_commands.Database.HashGetAllAsync(key), cancellation).ConfigureAwait(false);
+        }
+        catch (RedisServerException error) when (error.Message.StartsWith("WRONGTYPE", StringComparison.Ordinal))
+        {
+            throw new CorruptLogException($"Key {key} of actor {actor} is not the hash of a state: {error.Message}");
+        }
+
         if (entries.Length == 0)
         {
             return null;
@@ -52,13 +63,13 @@ public sealed class RedisStateStore : IStateStore
             }
             else
             {
-                fields.Add(new StateField(GroupBuffer.StrictUtf8.GetString((byte[])entry.Name!), (byte[])entry.Value!));
+                fields.Add(new StateField(NameOf(entry, key), (byte[])entry.Value!));
             }
         }
 
         return version is { } stored
             ? new StoredState(stored, fields)
-            : throw new CorruptLogException($"The stored state of actor {actor} has no usable field 'version'.");
+            : throw new CorruptLogException($"Key {key}, the stored state of actor {actor}, has no usable field 'version'.");
     }
 
     /// <inheritdoc/>
@@ -160,6 +171,18 @@ public sealed class RedisStateStore : IStateStore
 
     /// <summary>The connections are the caller's; nothing is held beside them.</summary>
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    private static string NameOf(HashEntry entry, RedisKey key)
+    {
+        try
+        {
+            return GroupBuffer.StrictUtf8.GetString((byte[])entry.Name!);
+        }
+        catch (DecoderFallbackException)
+        {
+            throw new CorruptLogException($"Key {key} has a field whose name is not UTF-8.");
+        }
+    }
 
     private static byte[] Utf8(string text) => GroupBuffer.StrictUtf8.GetBytes(text);
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Runtime.CompilerServices;
+using Snapper.TransactionLog.Remembering;
 using StackExchange.Redis;
 
 namespace Snapper.TransactionLog.Redis;
@@ -12,9 +13,10 @@ namespace Snapper.TransactionLog.Redis;
 /// Commands that are still on their way from before an outage cannot do harm: a late append finds a higher next sequence
 /// number, or another epoch, and changes nothing. Appends and checks of the epoch have a connection of their own.
 /// </remarks>
-public sealed class RedisTransactionLog : ITransactionLog
+public sealed class RedisTransactionLog : IIdentifiedLog
 {
     private const int ReadBytes = 4 * 1024 * 1024;
+    private const int ReadEntries = 4096;
     private readonly RedisConnections _connections;
     private readonly RedisKeys _keys;
     private readonly AppendConnection _appends;
@@ -36,8 +38,17 @@ public sealed class RedisTransactionLog : ITransactionLog
     /// <inheritdoc/>
     public string Kind => "redis";
 
+    /// <inheritdoc/>
+    public string Id { get; private set; } = "";
+
+    /// <inheritdoc/>
+    public long AcknowledgedNext => Volatile.Read(ref _acknowledgedNext);
+
     /// <summary>How often this log was found to have lost acknowledged records; known after <see cref="Open"/>.</summary>
     public long Generation { get; private set; }
+
+    /// <summary>Key of the stream.</summary>
+    public string StreamName => _keys.Stream.ToString();
 
     internal RedisConnections Connections => _connections;
 
@@ -48,14 +59,57 @@ public sealed class RedisTransactionLog : ITransactionLog
     public async Task<LogOpening> Open(CancellationToken cancellation)
     {
         var mark = Guid.NewGuid().ToString("N");
-        var answer = (RedisValue[])(await _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark], cancellation).ConfigureAwait(false))!;
+        RedisValue[] answer;
+        try
+        {
+            answer = (RedisValue[])(await _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark, Guid.NewGuid().ToString("N")], cancellation).ConfigureAwait(false))!;
+        }
+        catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal) || error.Message.Contains("not an integer", StringComparison.Ordinal))
+        {
+            throw new CorruptLogException($"Hash {_keys.Meta} or stream {_keys.Stream} is not what this program wrote: {error.Message}");
+        }
+
+        foreach (var number in answer.AsSpan(0, 5))
+        {
+            if (!number.TryParse(out long _))
+            {
+                throw new CorruptLogException($"Hash {_keys.Meta} holds '{number}' where a number should be.");
+            }
+        }
+
         var next = (long)answer[1];
         Check(next, (string)answer[5]!, (string)answer[6]!, (string)answer[7]!);
         Generation = (long)answer[4];
+        Id = (string)answer[8]!;
         _mark = mark;
         Volatile.Write(ref _acknowledgedNext, next);
         var first = ((string)answer[5]!).Length == 0 ? next : (long)answer[5];
         return new LogOpening((long)answer[0], next, first, new LogWatermarks((long)answer[2], (long)answer[3]));
+    }
+
+    /// <inheritdoc/>
+    public async Task<LogStanding?> Look(CancellationToken cancellation)
+    {
+        var state = _connections.State;
+        RedisValue[] found;
+        try
+        {
+            found = await state.WhenConnected(
+                () => state.Within(state.Database.HashGetAsync(_keys.Meta, ["id", "epoch", "next"]), cancellation), cancellation).ConfigureAwait(false);
+        }
+        catch (RedisServerException error) when (error.Message.StartsWith("WRONGTYPE", StringComparison.Ordinal))
+        {
+            throw new CorruptLogException($"Key {_keys.Meta} is not the hash of a log: {error.Message}");
+        }
+
+        if (Array.TrueForAll(found, value => value.IsNull))
+        {
+            return null;
+        }
+
+        return found[1].TryParse(out long epoch) && found[2].TryParse(out long next)
+            ? new LogStanding((string?)found[0] ?? "", epoch, next)
+            : throw new CorruptLogException($"Hash {_keys.Meta} holds epoch '{found[1]}' and next '{found[2]}' where numbers should be.");
     }
 
     /// <inheritdoc/>
@@ -106,7 +160,7 @@ public sealed class RedisTransactionLog : ITransactionLog
 
         // The entry that holds a sequence number is the last one that does not begin behind it.
         var from = fromSequence;
-        var holding = Groups(await state.Execute(cancellation, "XREVRANGE", _keys.Stream, Id(fromSequence), "-", "COUNT", 1).ConfigureAwait(false));
+        var holding = Groups(await state.ReadLarge(cancellation, "XREVRANGE", _keys.Stream, EntryId(fromSequence), "-", "COUNT", 1).ConfigureAwait(false));
         if (holding.Count > 0 && holding[0].FirstSequence + holding[0].Count > fromSequence)
         {
             yield return holding[0];
@@ -114,21 +168,14 @@ public sealed class RedisTransactionLog : ITransactionLog
         }
 
         // The next part is asked for before this one is handed out: the server reads while the caller decodes.
-        var part = from < end ? Part(from, end, 64, cancellation) : null;
+        var part = from < end ? Part(from, end, cancellation) : null;
         while (part is not null)
         {
             var groups = await part.ConfigureAwait(false);
             part = null;
             if (groups.Count > 0 && groups[^1] is var last && last.FirstSequence + last.Count < end)
             {
-                long bytes = 0;
-                foreach (var group in groups)
-                {
-                    bytes += group.Records.Length;
-                }
-
-                var count = (int)Math.Clamp(ReadBytes / ((bytes / groups.Count) + 1), 4, 4096);
-                part = Part(last.FirstSequence + last.Count, end, count, cancellation);
+                part = Part(last.FirstSequence + last.Count, end, cancellation);
             }
 
             foreach (var group in groups)
@@ -152,10 +199,11 @@ public sealed class RedisTransactionLog : ITransactionLog
     /// <summary>What every fenced script begins with, and what follows.</summary>
     internal RedisValue[] FenceValues(long epoch, params ReadOnlySpan<RedisValue> more) => [epoch, _mark, Volatile.Read(ref _acknowledgedNext), .. more];
 
-    private static string Id(long sequence) => string.Create(CultureInfo.InvariantCulture, $"{sequence}-0");
+    private static string EntryId(long sequence) => string.Create(CultureInfo.InvariantCulture, $"{sequence}-0");
 
-    private async Task<List<LogGroup>> Part(long from, long end, int count, CancellationToken cancellation) =>
-        Groups(await _connections.State.Execute(cancellation, "XRANGE", _keys.Stream, Id(from), Id(end - 1), "COUNT", count).ConfigureAwait(false));
+    private async Task<List<LogGroup>> Part(long from, long end, CancellationToken cancellation) =>
+        Groups(await _connections.State.ReadLarge(
+            RedisScripts.ReadPart, [_keys.Stream], [EntryId(from), EntryId(end - 1), ReadBytes, ReadEntries], cancellation).ConfigureAwait(false));
 
     private static List<LogGroup> Groups(RedisResult answer)
     {

@@ -18,7 +18,8 @@ internal sealed class GroupQueue(int groupBytesMax)
     /// <exception cref="ArgumentException">The record cannot be encoded; nothing has changed.</exception>
     public int Add(LogRecord record, long sequence, long ticket)
     {
-        var group = _last ?? new PendingGroup();
+        // A group that is full takes nothing more; looked at first, so that a large record is not moved about for a small one.
+        var group = _last is { } last && last.Buffer.Length < groupBytesMax ? last : new PendingGroup();
         var before = group.Buffer.Length;
         RecordEncoder.Encode(record, group.Buffer);
         var bytes = group.Buffer.Length - before;

@@ -65,30 +65,4 @@ public sealed class DaprOutageTests(ITestOutputHelper output)
         await snapper.Stop();
         Directory.Delete(snapper.Options.Data, recursive: true);
     }
-
-    /// <summary>A Redis that forgot what it had acknowledged: the worker ends with exit code 70, and the next one goes by what is there.</summary>
-    [SystemFact]
-    public async Task A_worker_whose_log_is_lost_ends_with_70_and_is_started_again()
-    {
-        using var redis = new PrivateRedis();
-        await redis.Start();
-        await using var snapper = await SnapperProcess.Start(UpOptions.Random(embedded: false) with { Redis = redis.Address });
-        using var client = new SnapperClient(snapper.Worker.Url, snapper.Worker.Sidecar);
-        Assert.Equal(Verdict.Committed, (await client.Submit(Accounts.Amount("DepositChecking", "a", 5).Pact())).Verdict);
-
-        Assert.Equal("+OK", await redis.Ask("FLUSHALL"));
-        var lost = await client.Submit(Accounts.Amount("DepositChecking", "a", 7).Pact());
-        Assert.True(lost.Verdict != Verdict.Committed, $"Nothing is acknowledged that is not in the log: {lost}");
-
-        await Eventually.Holds("another worker to commit", Patience, async () =>
-        {
-            var answer = await client.Submit(Accounts.Amount("DepositChecking", "b", 1).Pact(), Door.Service);
-            return answer.Verdict == Verdict.Committed ? null : $"{answer}\n{snapper.Output}";
-        });
-        Assert.NotEqual(snapper.Worker.Pid, (await client.Status())!.Value.GetProperty("pid").GetInt32());
-        Assert.Contains("exit code 70", snapper.Output, StringComparison.Ordinal);
-        Assert.Equal(10_000, (await client.Submit(Accounts.Balance("a").Act())).Result.GetProperty("checking").GetDecimal());
-        await snapper.Stop();
-        Directory.Delete(snapper.Options.Data, recursive: true);
-    }
 }

@@ -30,6 +30,11 @@ internal sealed class SnapperProcess : IAsyncDisposable
         };
         start.Environment["SNAPPER_TEST_RUN"] = _marker.Split('=')[1];
         start.Environment.Remove("SNAPPER_REDIS");
+        foreach (var (name, value) in options.Environment)
+        {
+            start.Environment[name] = value;
+        }
+
         if (!File.Exists(start.FileName))
         {
             throw new FileNotFoundException($"{start.FileName} is not there: these tests start the system through it.");
@@ -111,6 +116,16 @@ internal sealed class SnapperProcess : IAsyncDisposable
         }
     }
 
+    /// <summary>Waits until it ends by itself.</summary>
+    /// <returns>Its exit code.</returns>
+    public async Task<int> Ended()
+    {
+        await Eventually.Holds("./snapper up to end by itself", StopWithin, () =>
+            Task.FromResult(ProcessTable.Read(_process.Id) is null ? null : $"it runs on. Its last words:\n{Output}"));
+        await _process.WaitForExitAsync();
+        return _process.ExitCode;
+    }
+
     /// <summary>Ends whatever is left, so that a failed test leaves nothing on the machine.</summary>
     public async ValueTask DisposeAsync()
     {
@@ -170,11 +185,18 @@ internal sealed record UpOptions(bool Embedded, string Data, int BasePort, int S
     /// <summary>host:port of a Redis that is there already; null: a private one.</summary>
     public string? Redis { get; init; }
 
+    /// <summary>Further options of <c>up</c>.</summary>
+    public string[] More { get; init; } = [];
+
+    /// <summary>Added to the environment.</summary>
+    public IReadOnlyDictionary<string, string> Environment { get; init; } = new Dictionary<string, string>();
+
     public string[] Arguments =>
     [
         "up", "--data", Data, "--base-port", Text(BasePort), "--sidecar-port", Text(SidecarPort), "--dashboard-port", Text(DashboardPort),
         .. Embedded ? ["--embedded"] : Array.Empty<string>(),
         .. Redis is null ? Array.Empty<string>() : ["--redis", Redis],
+        .. More,
     ];
 
     /// <summary>Own folder, own ports.</summary>

@@ -173,6 +173,7 @@ internal sealed partial class MachineWorld
 
     private void Append(object item)
     {
+        Require(item is not Batch sized || LiveMembers(sized) <= RecordMembers, "a record is within its limit (L6)");
         if (item is Batch batch)
         {
             JudgeBatch(batch);

@@ -32,6 +32,19 @@ internal sealed partial class MachineWorld
     private long _actCounter;
     private BatchId _final;
 
+    private int RecordMembers { get; }
+
+    private static long LiveMembers(Batch batch)
+    {
+        var live = 0;
+        for (var i = 0; i < batch.Tickets.Length; i++)
+        {
+            live += batch.StateOf(i) == MemberState.Removed ? 0 : 1;
+        }
+
+        return live;
+    }
+
     public MachineWorld(WorldOptions options)
     {
         var actors = options.Actors.Length;
@@ -54,7 +67,8 @@ internal sealed partial class MachineWorld
             _coordinatorNode[i] = options.Nodes is null ? actors + i : options.Nodes[actors + i];
         }
 
-        _commit = new CommitMachine(options.Coordinators);
+        RecordMembers = options.RecordMembers;
+        _commit = new CommitMachine(options.Coordinators, new RecordLimit(options.RecordMembers, LiveMembers, static _ => 0));
         _commitNode = options.Nodes is null ? actors + options.Coordinators : options.Nodes[actors + options.Coordinators];
         _nodes = (options.Nodes?.Max() ?? _commitNode) + 1;
         _links = new Queue<WorkItem>?[(_nodes + 1) * _nodes];

@@ -26,6 +26,9 @@ internal sealed record WorldOptions
 
     public LinkOrder Links { get; init; } = LinkOrder.Pairs;
 
+    /// <summary>Most transactions of a batch whose record is not too large; they stand for bytes.</summary>
+    public int RecordMembers { get; init; } = int.MaxValue;
+
     /// <summary>Node of each actor, each coordinator and the commit machine, in this order; null: each has its own.</summary>
     public int[]? Nodes { get; init; }
 }

@@ -31,6 +31,8 @@ public interface IOdd : ITransactionalActor
 {
     Task<int> Grow(Growth growth);
 
+    Task GrowAll(string[] others);
+
     Task<int> Size();
 
     Task<string> Big(int size);
@@ -61,6 +63,15 @@ public sealed class OddActor : TransactionalActor<OddState>, IOdd
         }
 
         return state.Text.Length + growth.Size;
+    }
+
+    public async Task GrowAll(string[] others)
+    {
+        State.Set(await State.ForUpdate() with { Number = 2 });
+        foreach (var other in others)
+        {
+            await Actor<IOdd>(other).Grow(new Growth(1, null));
+        }
     }
 
     public async Task<int> Size() => (await State.Get()).Text.Length;

@@ -16,6 +16,9 @@ public sealed class UpWithServersTests : IDisposable
 
     private UpProcess Up(params string[] options) => UpProcess.Start("up", _temp.Path, _ports[0] - 1, _ports[1], options);
 
+    private UpProcess Up(string[] options, string variable, string value) =>
+        UpProcess.Start("up", _temp.Path, _ports[0] - 1, _ports[1], options, new Dictionary<string, string?> { [variable] = value });
+
     [NeedsServersFact]
     public async Task Redis_sidecar_and_placement_come_back_after_a_kill_and_the_status_follows()
     {
@@ -95,6 +98,61 @@ public sealed class UpWithServersTests : IDisposable
             up.Signal(Posix.Terminate);
             Assert.Equal(0, await up.Exit());
             Assert.False(redis.HasExited);
+        }
+        finally
+        {
+            redis.Kill();
+        }
+    }
+
+    [NeedsServersFact]
+    public async Task A_Redis_with_a_password_is_used_and_nobody_is_told_the_password()
+    {
+        const string secret = "s3cret-of-the-test";
+        var port = Ports.Free(1)[0];
+        using var redis = System.Diagnostics.Process.Start(new System.Diagnostics.ProcessStartInfo(
+            ServerPrograms.Redis(ExecutableFinder.System).Path!, ["--port", $"{port}", "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--appendfsync", "always"])
+        { WorkingDirectory = _temp.Path, RedirectStandardOutput = true })!;
+        try
+        {
+            var address = new HostAndPort("127.0.0.1", port);
+            await Eventually.True("Redis answers", async () => await RedisProbe.Unavailable(address, CancellationToken.None) is null);
+            using (var connection = await RedisConnection.Connect(address, TimeSpan.FromSeconds(5), CancellationToken.None)) connection.Ask("CONFIG", "SET", "requirepass", secret);
+
+            await using (var without = Up("--redis", $"127.0.0.1:{port}"))
+            {
+                Assert.Equal(1, await without.Exit());
+                Assert.Contains("it asks for a password: set SNAPPER_REDIS_PASSWORD", without.ErrorText);
+            }
+
+            await using (var wrong = Up(["--redis", $"127.0.0.1:{port}"], "SNAPPER_REDIS_PASSWORD", "wrong"))
+            {
+                Assert.Equal(1, await wrong.Exit());
+                Assert.Contains("it refuses the password", wrong.ErrorText);
+            }
+
+            var file = _temp.File("password");
+            await File.WriteAllTextAsync(file, secret + "\n");
+            foreach (var (name, value, options) in new[]
+            {
+                ("SNAPPER_REDIS_PASSWORD", secret, new[] { "--redis", $"127.0.0.1:{port}" }),
+                ("SNAPPER_REDIS_PASSWORD_FILE", file, ["--redis", $"redis://127.0.0.1:{port}"]),
+                ("SNAPPER_REDIS", $"redis://:{secret}@127.0.0.1:{port}", []),
+            })
+            {
+                await using var up = Up(options, name, value);
+                var ready = await up.Ready();
+                Assert.Equal(("redis", $"127.0.0.1:{port}", null), (ready.Log, ready.Redis, ready.RedisPid));
+                Assert.All(up.Remember(), child => Assert.DoesNotContain(secret, File.ReadAllText($"/proc/{child.Pid}/cmdline")));
+                up.Signal(Posix.Terminate);
+                Assert.Equal(0, await up.Exit());
+                Assert.DoesNotContain(secret, up.AllText);
+            }
+
+            foreach (var written in Directory.GetFiles(_temp.Path, "*", SearchOption.AllDirectories).Where(f => f != file && !f.Contains("appendonlydir", StringComparison.Ordinal)))
+            {
+                Assert.DoesNotContain(secret, await File.ReadAllTextAsync(written));
+            }
         }
         finally
         {

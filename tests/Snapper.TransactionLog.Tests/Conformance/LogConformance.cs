@@ -53,6 +53,27 @@ public abstract class LogConformance : IAsyncLifetime
         Assert.Equal(second.ToArray(), groups[1].Records.ToArray());
     }
 
+    /// <summary>What one transaction may change by default, and small groups around it.</summary>
+    [ServerFact]
+    public async Task A_record_of_64_MiB_is_kept_between_small_ones()
+    {
+        var log = NewLog();
+        var opening = await log.Open(None);
+        var states = Enumerable.Range(0, 64).Select(i => Some.Change($"large{i}", 1, new string((char)('a' + (i % 26)), 1 << 20))).ToArray();
+        var large = Some.Encode(Some.Batch(2, states));
+
+        await Append(log, opening, 1);
+        Assert.Equal(AppendStatus.Appended, (await log.Append(opening.Epoch, 2, 1, large, None)).Status);
+        Assert.Equal(AppendStatus.AlreadyThere, (await log.Append(opening.Epoch, 2, 1, large, None)).Status);
+        await Append(log, opening, 3);
+
+        var groups = await Read(log, 1);
+        Assert.Equal([1, 2, 3], groups.Select(g => g.FirstSequence));
+        Assert.True(groups[1].Records.Span.SequenceEqual(large.Span), "byte for byte");
+        var reopening = await NewLog().Open(None);
+        Assert.Equal(4, reopening.NextSequence);
+    }
+
     [ServerFact]
     public async Task Reading_starts_with_the_group_that_holds_the_record()
     {

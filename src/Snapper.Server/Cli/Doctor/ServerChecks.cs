@@ -36,7 +36,7 @@ internal static class ServerChecks
     {
         const string check = "configured Redis";
         if (options.Redis is not { } address) return new DoctorRow(Health.Good, check, "none: a private one is used (--redis or SNAPPER_REDIS names one)");
-        if (await RedisProbe.Unavailable(address, CancellationToken.None) is { } why)
+        if (await RedisProbe.Unavailable(address, CancellationToken.None, options.RedisLogin) is { } why)
         {
             return new DoctorRow(Health.Broken, check, $"{address}: {why}", "start it, or leave --redis and SNAPPER_REDIS out");
         }
@@ -44,7 +44,7 @@ internal static class ServerChecks
         RedisFacts facts;
         try
         {
-            facts = await RedisProbe.Facts(address, CancellationToken.None);
+            facts = await RedisProbe.Facts(address, CancellationToken.None, options.RedisLogin);
         }
         catch (StartupException broke)
         {

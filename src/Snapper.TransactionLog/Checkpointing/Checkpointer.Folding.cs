@@ -1,0 +1,155 @@
+using Snapper.Protocol;
+
+namespace Snapper.TransactionLog.Checkpointing;
+
+/// <summary>One fold: states, outcomes, trim, in this order (L8), and what follows when it fails.</summary>
+public sealed partial class Checkpointer
+{
+    /// <summary>
+    /// Folds everything heard of before the call, and trims. Never throws for a store or log that fails: see
+    /// <see cref="LastError"/>; what was not folded stays pending.
+    /// </summary>
+    public async Task FoldNow()
+    {
+        // One at a time; a second call waits and then folds what has come since.
+        var mine = new TaskCompletionSource();
+        Task before;
+        lock (_gate)
+        {
+            before = _running;
+            _running = mine.Task;
+        }
+
+        await before;
+        try
+        {
+            await FoldOnce();
+        }
+        finally
+        {
+            mine.SetResult();
+        }
+    }
+
+    private async Task FoldOnce()
+    {
+        UnfoldedChanges.Snapshot taken;
+        lock (_gate)
+        {
+            if (_disposed || Stopped is not null || _changes.LastSequence < _trimmedBelow)
+            {
+                return;
+            }
+
+            taken = _changes.Take();
+        }
+
+        AppendResult result;
+        try
+        {
+            result = await FoldAndTrim(taken);
+        }
+        catch (Exception error)
+        {
+            // Kept in LastError and tried again; a checkpoint that is late costs memory and recovery time, nothing else.
+            result = new AppendResult(AppendStatus.Refused, $"{error.GetType().Name}: {error.Message}");
+        }
+
+        if (result.Status == AppendStatus.Appended)
+        {
+            Succeeded(taken);
+        }
+        else
+        {
+            Failed(taken, result);
+        }
+    }
+
+    private async Task<AppendResult> FoldAndTrim(UnfoldedChanges.Snapshot taken)
+    {
+        var chunk = new List<StateFold>();
+        var chunkBytes = 0;
+        foreach (var (actor, pending) in taken.Actors)
+        {
+            chunk.Add(pending.ToFold(actor));
+            chunkBytes += pending.Bytes;
+            if (chunkBytes >= _options.ChunkBytes)
+            {
+                var folded = await _store.Fold(_epoch, chunk, _disposal.Token);
+                if (folded.Status != AppendStatus.Appended)
+                {
+                    return folded;
+                }
+
+                chunk.Clear();
+                chunkBytes = 0;
+            }
+        }
+
+        if (chunk.Count > 0 && !Planted.Is(PlantedFault.TrimBeforeFold))
+        {
+            var folded = await _store.Fold(_epoch, chunk, _disposal.Token);
+            if (folded.Status != AppendStatus.Appended)
+            {
+                return folded;
+            }
+        }
+
+        if (taken.Outcomes.Count > 0)
+        {
+            var saved = await _store.SaveOutcomes(_epoch, taken.Outcomes, _disposal.Token);
+            if (saved.Status != AppendStatus.Appended)
+            {
+                return saved;
+            }
+        }
+
+        return await _log.Trim(_epoch, taken.LastSequence + 1, taken.Watermarks, _disposal.Token);
+    }
+
+    private void Succeeded(UnfoldedChanges.Snapshot taken)
+    {
+        bool arm;
+        lock (_gate)
+        {
+            Checkpoints++;
+            FoldedActors += taken.Actors.Count;
+            SavedOutcomes += taken.Outcomes.Count;
+            LastError = null;
+            _changes.Forget(taken);
+            Volatile.Write(ref _trimmedBelow, taken.LastSequence + 1);
+            arm = _changes.LastSequence > taken.LastSequence && TakeArm();
+        }
+
+        if (arm)
+        {
+            Arm(_options.Interval);
+        }
+    }
+
+    private void Failed(UnfoldedChanges.Snapshot taken, AppendResult result)
+    {
+        var stopped = result.Status is AppendStatus.Fenced or AppendStatus.Gap;
+        bool arm;
+        lock (_gate)
+        {
+            LastError = $"{result.Status}: {result.Detail}";
+            _changes.PutBack(taken);
+            if (stopped)
+            {
+                Stopped = result.Status;
+            }
+
+            arm = TakeArm();
+        }
+
+        if (stopped)
+        {
+            OnStopped?.Invoke(result.Status, result.Detail);
+        }
+        else if (arm)
+        {
+            Arm(_options.Interval);
+        }
+    }
+}
