@@ -9,6 +9,7 @@ internal sealed class DataDependencies
     private readonly VersionOrder _order;
     private readonly ReadChecks _reads;
     private readonly DependencyGraph.Builder _graph;
+    private readonly bool[] _lost;
     private readonly int[] _lastWriter;
 
     // Per key, the transactions whose appends nobody has seen: they stand, in an unknown order, behind every version that was read.
@@ -26,6 +27,7 @@ internal sealed class DataDependencies
         _order = order;
         _reads = reads;
         _graph = graph;
+        _lost = lost;
         _lastWriter = new int[history.KeyCount];
         (_firstUnseen, _unseenWriters) = UnseenWriters(lost);
         _from = new int[_unseenWriters.Length];
@@ -52,9 +54,9 @@ internal sealed class DataDependencies
     private void AddVersions(int key)
     {
         var previous = -1;
-        for (var position = 1; position <= _history.Key(key).Length; position++)
+        for (var position = 1; position <= _order.Versions(key); position++)
         {
-            var writer = _order.Writer(key, position);
+            var writer = IsLost(key, position) ? -1 : _order.Writer(key, position);
             if (writer >= 0 && previous >= 0 && writer != previous)
             {
                 _graph.Add(previous, writer, EdgeKind.WriteWrite, key);
@@ -65,6 +67,9 @@ internal sealed class DataDependencies
 
         _lastWriter[key] = previous;
     }
+
+    /// <summary>A register's write that was reported as lost: its edges would only say the same once more.</summary>
+    private bool IsLost(int key, int position) => _order.WriteOf(key, position) is var write and >= 0 && _lost[write];
 
     private void AddUnseen(int key)
     {
@@ -94,33 +99,21 @@ internal sealed class DataDependencies
         var key = _history.OperationKeys[read];
         var reader = _order.TransactionOf[read];
         var version = _reads.ExternalVersion[read];
-        for (var position = version; position > 0; position--)
+        var behind = _order.WrittenBehind(key, version);
+        if (_order.WrittenAtOrBefore(key, version) is var seen and > 0 && _order.Writer(key, seen) is var from && from != reader)
         {
-            var writer = _order.Writer(key, position);
-            if (writer >= 0)
-            {
-                if (writer != reader)
-                {
-                    _graph.Add(writer, reader, EdgeKind.WriteRead, key);
-                }
-
-                break;
-            }
+            _graph.Add(from, reader, EdgeKind.WriteRead, key);
         }
 
-        for (var position = version + 1; position <= _history.Key(key).Length; position++)
+        if (behind > 0 && !IsLost(key, behind))
         {
-            var writer = _order.Writer(key, position);
-            if (writer >= 0)
+            // When the reader itself wrote the next version, its write-write edges say the rest.
+            if (_order.Writer(key, behind) is var to && to != reader)
             {
-                // When the reader itself wrote the next version, its write-write edges say the rest.
-                if (writer != reader)
-                {
-                    _graph.Add(reader, writer, EdgeKind.ReadWrite, key);
-                }
-
-                return;
+                _graph.Add(reader, to, EdgeKind.ReadWrite, key);
             }
+
+            return;
         }
 
         AddReadBeforeUnseen(reader, key);
@@ -180,7 +173,7 @@ internal sealed class DataDependencies
     /// <param name="last">Per key the transaction counted last; one that appends twice counts once.</param>
     private bool IsUnseen(int operation, bool[] lost, int[] last)
     {
-        if (!_history.OperationIsAppend[operation] || _order.Position[operation] != 0 || _order.SeenElsewhere[operation] || lost[operation]
+        if (!_history.OperationIsWrite[operation] || _history.IsRegister(operation) || _order.Position[operation] != 0 || _order.SeenElsewhere[operation] || lost[operation]
             || !_order.Counts[_order.TransactionOf[operation]])
         {
             return false;

@@ -19,15 +19,15 @@ public sealed class HistoryFileTests
         var second = Write(Read(first));
 
         Assert.Equal(first, second);
-        Assert.Equal(history.Count, first.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
+        Assert.Equal(1 + history.Count, first.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
         Assert.Contains("""{"id":"odd \u0022id\u0022\n","process":0,"invoked":1,"outcome":"unknown","attempts":1,"ops":[["append","k\u0000""", first, StringComparison.Ordinal);
     }
 
     [Fact]
-    public void Only_the_required_fields_are_needed_and_unknown_ones_are_ignored()
+    public void Only_the_required_fields_are_needed_and_info_takes_anything()
     {
         var history = Read("""
-            {"id":"t1","invoked":0,"completed":1,"outcome":"committed","ops":[["append",7,1]],"node":"n1"}
+            {"id":"t1","invoked":0,"completed":1,"outcome":"committed","ops":[["append",7,1]],"info":{"node":["n1"]}}
 
             {"id":"t2","invoked":2,"completed":3,"outcome":"committed","mode":"act","parallel":true,"ops":[["r","7",[]],["r","8",null],["r","9"]]}
             """);
