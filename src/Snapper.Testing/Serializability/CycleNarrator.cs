@@ -86,7 +86,7 @@ internal sealed class CycleNarrator(History history, VersionOrder order, ReadChe
         {
             foreach (var write in Writes(step.To, step.Key))
             {
-                if (order.Position[write] > reads.ExternalVersion[read] || (order.Position[write] == 0 && !history.IsRegister(write)))
+                if (order.Position[write] > reads.ExternalVersion[read] || (order.Position[write] == 0 && (!history.IsRegister(write) || reads.ExternalVersion[read] == 0)))
                 {
                     return history.IsRegister(read)
                         ? $"{narrator.ReadBy(read)}, before the {narrator.Written(write)} that {history.Id(step.To)} wrote"

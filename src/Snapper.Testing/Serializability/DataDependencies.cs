@@ -13,6 +13,7 @@ internal sealed class DataDependencies
     private readonly int[] _lastWriter;
 
     // Per key, the transactions whose appends nobody has seen: they stand, in an unknown order, behind every version that was read.
+    // Of a register only in-doubt ones, which stand anywhere behind version 0.
     private readonly int[] _firstUnseen;
     private readonly int[] _unseenWriters;
 
@@ -68,6 +69,8 @@ internal sealed class DataDependencies
         _lastWriter[key] = previous;
     }
 
+    private bool IsRegister(int key) => _history.Key(key).Sort == KeySort.Register;
+
     /// <summary>A register's write that was reported as lost: its edges would only say the same once more.</summary>
     private bool IsLost(int key, int position) => _order.WriteOf(key, position) is var write and >= 0 && _lost[write];
 
@@ -77,7 +80,7 @@ internal sealed class DataDependencies
         for (var index = first; index < _firstUnseen[key + 1]; index++)
         {
             var writer = _unseenWriters[index];
-            if (_lastWriter[key] >= 0 && _lastWriter[key] != writer)
+            if (_lastWriter[key] >= 0 && _lastWriter[key] != writer && !IsRegister(key))
             {
                 _graph.Add(_lastWriter[key], writer, EdgeKind.WriteWrite, key);
             }
@@ -113,10 +116,17 @@ internal sealed class DataDependencies
                 _graph.Add(reader, to, EdgeKind.ReadWrite, key);
             }
 
-            return;
+            if (!IsRegister(key))
+            {
+                return;
+            }
         }
 
-        AddReadBeforeUnseen(reader, key);
+        // A register's write whose place is not known comes behind version 0, and that is all that is known.
+        if (version == 0 || !IsRegister(key))
+        {
+            AddReadBeforeUnseen(reader, key);
+        }
     }
 
     private void AddReadBeforeUnseen(int reader, int key)
@@ -173,8 +183,9 @@ internal sealed class DataDependencies
     /// <param name="last">Per key the transaction counted last; one that appends twice counts once.</param>
     private bool IsUnseen(int operation, bool[] lost, int[] last)
     {
-        if (!_history.OperationIsWrite[operation] || _history.IsRegister(operation) || _order.Position[operation] != 0 || _order.SeenElsewhere[operation] || lost[operation]
-            || !_order.Counts[_order.TransactionOf[operation]])
+        if (!_history.OperationIsWrite[operation] || _order.Position[operation] != 0 || _order.SeenElsewhere[operation] || lost[operation]
+            || !_order.Counts[_order.TransactionOf[operation]]
+            || (_history.IsRegister(operation) && _history.Outcome(_order.TransactionOf[operation]) != ObservedOutcome.Unknown))
         {
             return false;
         }

@@ -17,6 +17,9 @@ internal sealed class ReadChecks
     private readonly AnomalyLog _anomalies;
     private readonly RegisterReads _registers;
 
+    // The last transaction that was found to contradict itself; one word about each is enough.
+    private int _contradicted = -1;
+
     public ReadChecks(History history, VersionOrder order, Narrator narrator, AnomalyLog anomalies)
     {
         _history = history;
@@ -33,7 +36,7 @@ internal sealed class ReadChecks
                 Check(transaction);
             }
 
-            if (order.Counts[transaction] && !history.IsParallel(transaction))
+            if (order.Counts[transaction] && !history.IsParallel(transaction) && transaction != _contradicted)
             {
                 CheckAppendOrder(transaction);
             }
@@ -255,6 +258,12 @@ internal sealed class ReadChecks
     /// <summary>A transaction contradicts itself.</summary>
     public void ReportInternal(int read, string why)
     {
+        if (_contradicted == _order.TransactionOf[read])
+        {
+            return;
+        }
+
+        _contradicted = _order.TransactionOf[read];
         if (_anomalies.Count(AnomalyKind.Internal))
         {
             _anomalies.Explain(
@@ -287,8 +296,7 @@ internal sealed class ReadChecks
         _anomalies.Explain(
             AnomalyKind.Internal,
             $"{_history.Id(transaction)} appended {_narrator.Written(write)} to {name} before {_narrator.Written(later)}, " +
-            $"but {_narrator.ReadBy(read)}.\n{_narrator.Describe(key, transaction, reader)}",
-            _history.Id(transaction),
-            _history.Id(reader));
+            $"but {_narrator.ReadBy(read)}.\n{_narrator.Describe(key, [.. new[] { transaction, reader }.Distinct()])}",
+            [.. new[] { transaction, reader }.Distinct().Select(_history.Id)]);
     }
 }

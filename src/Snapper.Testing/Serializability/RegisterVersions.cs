@@ -171,10 +171,22 @@ internal sealed class RegisterVersions
             }
             else if (outcome == ObservedOutcome.Committed)
             {
-                _order.SeenElsewhere[operation] = true;
-                ReportFork(key, version, other, operation);
+                // The order in which they were recorded has no say.
+                var (first, second) = Earlier(other, operation) ? (other, operation) : (operation, other);
+                _order.Position[second] = 0;
+                _order.SetWriter(key, position, first);
+                _order.SeenElsewhere[second] = true;
+                ReportFork(key, version, first, second);
             }
         }
+    }
+
+    private bool Earlier(int one, int other)
+    {
+        var (first, second) = (_order.TransactionOf[one], _order.TransactionOf[other]);
+        return _history.Completed[first] != _history.Completed[second]
+            ? _history.Completed[first] < _history.Completed[second]
+            : string.CompareOrdinal(_history.Id(first), _history.Id(second)) <= 0;
     }
 
     /// <summary>Versions that nobody claims: a write that did not learn its version may have made them, and its value tells.</summary>
@@ -207,14 +219,16 @@ internal sealed class RegisterVersions
                 var possible = value is null ? null : ofValue.GetValueOrDefault((key, null));
                 var candidates = (likely?.Count ?? 0) + (possible?.Count ?? 0);
 
-                // With several candidates nothing can be told, and nothing is.
-                if (candidates <= 1)
+                // With several candidates nothing can be told, and nothing is, unless all of them are reported as aborted.
+                if (candidates <= 1 || (AllAborted(likely) && AllAborted(possible)))
                 {
                     JudgeCandidate(key, position, read, candidates == 0 ? -1 : (likely ?? possible)![0]);
                 }
             }
         }
     }
+
+    private bool AllAborted(List<int>? writes) => writes is null || writes.TrueForAll(write => _history.Outcome(_order.TransactionOf[write]) == ObservedOutcome.Aborted);
 
     private void JudgeCandidate(int key, int position, int read, int write)
     {

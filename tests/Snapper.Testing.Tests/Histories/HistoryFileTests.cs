@@ -42,11 +42,11 @@ public sealed class HistoryFileTests
     [InlineData("""{"id":"t1","invoked":1,"outcome":"fine","ops":[]}""", "\"outcome\" is committed, aborted or unknown, found fine")]
     [InlineData("""{"id":"t1","invoked":1,"outcome":"committed","ops":[]}""", "no completion time")]
     [InlineData("""{"id":"t1","invoked":2,"completed":1,"outcome":"committed","ops":[]}""", "before it was invoked")]
-    [InlineData("""{"id":"t1","invoked":1,"outcome":"unknown","ops":[["append","k"]]}""", "an operation is")]
+    [InlineData("""{"id":"t1","invoked":1,"outcome":"unknown","ops":[["append","k"]]}""", "operation 1: the value is a whole number of 64 bits, found nothing more")]
     [InlineData("""{"id":"t1","invoked":1,"outcome":"unknown","ops":[["cas","k",1]]}""", "an operation is")]
     [InlineData("""{"id":"t1","invoked":1,"outcome":"unknown","ops":[["append","k",1.5]]}""", "Line 3")]
     [InlineData("""{"id":"t1","invoked":"x","outcome":"unknown","ops":[]}""", "Line 3")]
-    [InlineData("[1]", "expected an object, found Array")]
+    [InlineData("[1]", "expected an object, found an array")]
     [InlineData("{", "Line 3")]
     public void A_wrong_line_is_named_with_what_is_wrong(string line, string message)
     {
