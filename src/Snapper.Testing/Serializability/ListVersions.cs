@@ -18,6 +18,9 @@ internal sealed class ListVersions
     // Per key the branch that is its order; -1 for a key that nobody read.
     private readonly int[] _main;
 
+    // How far a branch agrees with its key's order, for branches that are not the order themselves.
+    private readonly Dictionary<(int Key, int Branch), int> _common = [];
+
     public ListVersions(History history, VersionOrder order, Narrator narrator, AnomalyLog anomalies)
     {
         _history = history;
@@ -185,9 +188,13 @@ internal sealed class ListVersions
         }
 
         var main = Main(key);
-        var list = _history.ReadResult(read);
-        var common = list.CommonPrefixLength(main.Committed);
-        if (common == list.Length)
+        var branch = _history.BranchOf(read);
+        if (!_common.TryGetValue((key, branch), out var common))
+        {
+            _common[(key, branch)] = common = _history.Key(key).Branches[branch].Values.CommonPrefixLength(main.Committed);
+        }
+
+        if (_history.LengthOf(read) <= common)
         {
             return true;
         }
