@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Snapper.Testing.Histories;
 
 namespace Snapper.Testing.Serializability;
@@ -13,7 +12,7 @@ internal sealed class ListVersions
     private readonly VersionOrder _order;
     private readonly Narrator _narrator;
     private readonly AnomalyLog _anomalies;
-    private readonly Dictionary<(int Key, long Value), int> _appends;
+    private readonly AppendIndex _appends;
 
     // Per key the branch that is its order; -1 for a key that nobody read.
     private readonly int[] _main;
@@ -27,7 +26,7 @@ internal sealed class ListVersions
         _order = order;
         _narrator = narrator;
         _anomalies = anomalies;
-        _appends = IndexAppends();
+        _appends = new AppendIndex(history, order.TransactionOf);
         _main = new int[history.KeyCount];
         for (var key = 0; key < _main.Length; key++)
         {
@@ -85,38 +84,12 @@ internal sealed class ListVersions
 
     private ObservedKey.Branch Main(int key) => _history.Key(key).Branches[_main[key]];
 
-    private Dictionary<(int Key, long Value), int> IndexAppends()
-    {
-        var keys = _history.OperationKeys;
-        var isWrite = _history.OperationIsWrite;
-        var values = _history.OperationValues;
-        var appends = new Dictionary<(int Key, long Value), int>(keys.Length / 2);
-        for (var operation = 0; operation < keys.Length; operation++)
-        {
-            if (!isWrite[operation] || _history.IsRegister(operation))
-            {
-                continue;
-            }
-
-            ref var earlier = ref CollectionsMarshal.GetValueRefOrAddDefault(appends, (keys[operation], values[operation]), out var exists);
-            if (exists)
-            {
-                throw new InvalidHistoryException(
-                    $"{_history.Id(_order.TransactionOf[earlier])} and {_history.Id(_order.TransactionOf[operation])} both append {values[operation]} to " +
-                    $"{_history.Key(keys[operation]).Name}; the values of a key must differ.");
-            }
-
-            earlier = operation;
-        }
-
-        return appends;
-    }
-
     /// <summary>The append of an element of a list that a committed transaction read; -1 when it is a phantom or a repetition.</summary>
     private int Seen(int key, long value, int read)
     {
         var reader = _order.TransactionOf[read];
-        if (!_appends.TryGetValue((key, value), out var append))
+        var append = _appends.Find(key, value);
+        if (append < 0)
         {
             if (_anomalies.Count(AnomalyKind.PhantomAppend))
             {
@@ -219,14 +192,15 @@ internal sealed class ListVersions
         var seen = new HashSet<long>();
         foreach (var value in list)
         {
-            if (!seen.Add(value) && _appends.TryGetValue((key, value), out var repeated))
+            var append = _appends.Find(key, value);
+            if (!seen.Add(value) && append >= 0)
             {
-                CountDuplicate(value, branch.LongestRead, repeated);
+                CountDuplicate(value, branch.LongestRead, append);
                 continue;
             }
 
             // An element that has been judged in another list gets no second word: it would only repeat the first.
-            if (_appends.TryGetValue((key, value), out var append) && (_order.Position[append] != 0 || _order.SeenElsewhere[append]))
+            if (append >= 0 && (_order.Position[append] != 0 || _order.SeenElsewhere[append]))
             {
                 continue;
             }
