@@ -33,6 +33,7 @@ public sealed class History
     private readonly List<RegisterAccess> _registers = [];
     private readonly List<ObservedKey> _keys = [];
     private readonly Dictionary<string, int> _keyIndex = [];
+    private readonly List<int> _decidedNow = [];
 
     /// <summary>Transactions added so far.</summary>
     public int Count => _ids.Count;
@@ -193,6 +194,7 @@ public sealed class History
     private void FindKeys(ObservedTransaction transaction)
     {
         var first = _operationKeys.Count;
+        _decidedNow.Clear();
         for (var index = 0; index < transaction.Operations.Count; index++)
         {
             var operation = transaction.Operations[index];
@@ -209,14 +211,21 @@ public sealed class History
                 MicroOperationKind.Append or MicroOperationKind.ReadList => KeySort.List,
                 _ => KeySort.Register,
             };
-            if (_keys[key].Sort is var known and not KeySort.Undecided && known != sort)
+            var known = _keys[key].Sort;
+            if (known != KeySort.Undecided && known != sort)
             {
                 CollectionsMarshal.SetCount(_operationKeys, first);
+                _decidedNow.ForEach(decided => _keys[decided].Sort = KeySort.Undecided);
                 throw new InvalidHistoryException(
                     $"Transaction {transaction.Id} uses {operation.Key} as a {Word(sort)} ({operation.Kind}); before, it was a {Word(known)}. A key is one or the other.");
             }
 
-            _keys[key].Sort = sort;
+            if (known == KeySort.Undecided && sort != known)
+            {
+                _keys[key].Sort = sort;
+                _decidedNow.Add(key);
+            }
+
             _operationKeys.Add(key);
         }
 

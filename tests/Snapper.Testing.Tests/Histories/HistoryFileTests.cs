@@ -96,6 +96,19 @@ public sealed class HistoryFileTests
     }
 
     [Fact]
+    public void A_transaction_that_is_refused_leaves_nothing_behind()
+    {
+        var history = new History();
+        var transaction = new ObservedTransaction { Id = "t1", Invoked = 1, Outcome = ObservedOutcome.Aborted, Operations = [MicroOperation.Append("x", 1), MicroOperation.Write("x", 1)] };
+        Assert.Throws<InvalidHistoryException>(() => history.Add(transaction));
+
+        history.Add(transaction with { Operations = [MicroOperation.Write("x", 1)] });
+
+        Assert.Equal((1, 1), (history.Count, history.OperationCount));
+        Assert.Equal("write x version 1", history[0].Operations[0].ToString());
+    }
+
+    [Fact]
     public void Registers_survive_writing_and_reading()
     {
         const string Text = """
