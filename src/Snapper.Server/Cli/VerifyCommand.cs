@@ -1,15 +1,78 @@
+using System.Text.Json;
+using Snapper.Testing.Histories;
+using Snapper.Testing.Serializability;
+
 namespace Snapper.Server.Cli;
 
-/// <summary>The correctness machine's place on the command line.</summary>
+/// <summary>The correctness machine's place on the command line: so far, the judge of recorded histories.</summary>
 internal static class VerifyCommand
 {
     /// <summary>Arguments of <c>verify</c>.</summary>
-    public static readonly CommandSyntax Syntax = new("verify", "the correctness machine; not in this version", [], Rest: "ARGUMENT");
+    public static readonly CommandSyntax Syntax = new(
+        "verify",
+        "judges whether a recorded history is strictly serializable",
+        [
+            new("--history", "FILE", "the history, JSON lines as in docs/histories.md; - reads standard input"),
+            new("--json", null, "the verdict as one JSON object"),
+            new("--no-real-time", null, "plain serializability: the times of the history order nothing"),
+        ]);
 
-    /// <summary>Says that the command is not there yet; a caller must not take it for a passed verification.</summary>
+    /// <summary>Runs what was asked for.</summary>
+    /// <returns>0: clean; 1: anomalies; 2: the history cannot be read or makes no sense, so nothing is known.</returns>
     public static Task<int> Run(ParsedArguments arguments, TextWriter output, TextWriter errors)
     {
-        errors.WriteLine("snapper: 'verify' is not in this version; './snapper test' runs the serializability tests that there are.");
-        return Task.FromResult(ExitCode.Usage);
+        if (arguments.Text("--history") is not { } path)
+        {
+            throw new UsageException("'verify' needs --history FILE; attacks of its own are not in this version.");
+        }
+
+        var asJson = arguments.Flag("--json");
+        CheckReport report;
+        try
+        {
+            report = SerializabilityChecker.Check(Read(path), new CheckOptions { RealTime = !arguments.Flag("--no-real-time") });
+        }
+        catch (Exception wrong) when (wrong is InvalidHistoryException or IOException or UnauthorizedAccessException or OutOfMemoryException)
+        {
+            var why = wrong is OutOfMemoryException ? "the history does not fit into memory" : wrong.Message;
+            errors.WriteLine($"snapper: {path}: {why}");
+            if (asJson)
+            {
+                output.WriteLine(Json(json =>
+                {
+                    json.WriteStartObject();
+                    json.WriteString("verdict", "invalid");
+                    json.WriteString("error", why);
+                    json.WriteEndObject();
+                }));
+            }
+
+            return Task.FromResult(ExitCode.Usage);
+        }
+
+        output.Write(asJson ? Json(report.WriteJson) + "\n" : report.ToString());
+        return Task.FromResult(report.Passed ? ExitCode.Success : ExitCode.Failure);
+    }
+
+    private static History Read(string path)
+    {
+        if (path != "-")
+        {
+            return HistoryFile.Read(path);
+        }
+
+        using var input = Console.OpenStandardInput();
+        return HistoryFile.Read(input);
+    }
+
+    private static string Json(Action<Utf8JsonWriter> write)
+    {
+        using var buffer = new MemoryStream();
+        using (var json = new Utf8JsonWriter(buffer))
+        {
+            write(json);
+        }
+
+        return System.Text.Encoding.UTF8.GetString(buffer.ToArray());
     }
 }

@@ -3,17 +3,19 @@ using System.Runtime.InteropServices;
 namespace Snapper.Testing.Histories;
 
 /// <summary>
-/// The transactions of a run as their clients observed them, kept in columns: about 100 bytes per transaction and 13 per operation,
-/// whatever the length of the lists that were read.
+/// The transactions of a run as their clients observed them, kept in columns: about 100 bytes per transaction and 13 per operation
+/// (37 for registers), whatever the length of the lists that were read.
 /// </summary>
 /// <remarks>
 /// <see cref="Add"/> may be called from many threads at once. Reading and checking must wait until the last call has returned.
-/// The order of the calls has no meaning.
+/// The order of the calls has no meaning. At most 250 million operations.
 /// </remarks>
 public sealed class History
 {
     /// <summary>The value column of a read whose result was not seen.</summary>
     internal const long Unseen = -1;
+
+    private const int MostOperations = 250_000_000;
 
     private readonly Lock _adding = new();
     private readonly List<string> _ids = [];
@@ -24,13 +26,14 @@ public sealed class History
     private readonly List<int> _attempts = [];
     private readonly List<int> _firstOperation = [0];
     private readonly List<int> _operationKeys = [];
-    private readonly List<bool> _operationIsAppend = [];
+    private readonly List<bool> _operationIsWrite = [];
 
-    // An append's value; a read's length as a prefix of its key's trunk, Unseen, or -2 - index into _misfits.
+    // An append's value; a list read's branch (upper half) and length (lower half); an index into _registers; or Unseen.
     private readonly List<long> _operationValues = [];
-    private readonly List<KeyTrunk> _keys = [];
+    private readonly List<RegisterAccess> _registers = [];
+    private readonly List<ObservedKey> _keys = [];
     private readonly Dictionary<string, int> _keyIndex = [];
-    private readonly List<long[]> _misfits = [];
+    private readonly List<int> _decidedNow = [];
 
     /// <summary>Transactions added so far.</summary>
     public int Count => _ids.Count;
@@ -40,6 +43,8 @@ public sealed class History
 
     internal int KeyCount => _keys.Count;
 
+    internal bool HasRegisters => _registers.Count > 0;
+
     internal ReadOnlySpan<long> Invoked => CollectionsMarshal.AsSpan(_invoked);
 
     internal ReadOnlySpan<long> Completed => CollectionsMarshal.AsSpan(_completed);
@@ -48,7 +53,7 @@ public sealed class History
 
     internal ReadOnlySpan<int> OperationKeys => CollectionsMarshal.AsSpan(_operationKeys);
 
-    internal ReadOnlySpan<bool> OperationIsAppend => CollectionsMarshal.AsSpan(_operationIsAppend);
+    internal ReadOnlySpan<bool> OperationIsWrite => CollectionsMarshal.AsSpan(_operationIsWrite);
 
     internal ReadOnlySpan<long> OperationValues => CollectionsMarshal.AsSpan(_operationValues);
 
@@ -59,13 +64,10 @@ public sealed class History
         {
             ArgumentOutOfRangeException.ThrowIfNegative(index);
             ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(index, Count);
-            var operations = new List<MicroOperation>();
-            for (var operation = _firstOperation[index]; operation < _firstOperation[index + 1]; operation++)
+            var operations = new MicroOperation[_firstOperation[index + 1] - _firstOperation[index]];
+            for (var operation = 0; operation < operations.Length; operation++)
             {
-                var key = _keys[_operationKeys[operation]].Name;
-                operations.Add(_operationIsAppend[operation] ? MicroOperation.Append(key, _operationValues[operation])
-                    : _operationValues[operation] == Unseen ? MicroOperation.UnseenRead(key)
-                    : MicroOperation.Read(key, ReadResult(operation).ToArray()));
+                operations[operation] = Operation(_firstOperation[index] + operation);
             }
 
             return new ObservedTransaction
@@ -83,9 +85,9 @@ public sealed class History
         }
     }
 
-    /// <summary>Adds one transaction.</summary>
+    /// <summary>Adds one transaction. Nothing of it is kept by reference but its id and its keys' names, so lists and operations may be reused.</summary>
     /// <exception cref="InvalidHistoryException">
-    /// It completed before it was invoked, or it is committed without a completion time; nothing was added.
+    /// It completed before it was invoked, is committed without a completion time, or uses a list as a register or the reverse; nothing was added.
     /// </exception>
     public void Add(ObservedTransaction transaction)
     {
@@ -102,24 +104,53 @@ public sealed class History
 
         lock (_adding)
         {
+            var operations = transaction.Operations;
+            if (_operationKeys.Count > MostOperations - operations.Count)
+            {
+                throw new InvalidHistoryException($"A history holds at most {MostOperations} operations; {transaction.Id} would be beyond that.");
+            }
+
+            FindKeys(transaction);
             _ids.Add(transaction.Id);
             _processes.Add(transaction.Process);
             _invoked.Add(transaction.Invoked);
             _completed.Add(transaction.Completed ?? long.MaxValue);
             _flags.Add((byte)((int)transaction.Outcome | (int)transaction.Mode << 2 | (transaction.Parallel ? 16 : 0)));
             _attempts.Add(transaction.Attempts);
-            foreach (var operation in transaction.Operations)
+            for (var index = 0; index < operations.Count; index++)
             {
-                AddOperation(operation, transaction.Outcome == ObservedOutcome.Committed);
+                var operation = operations[index];
+                _operationIsWrite.Add(operation.IsWrite);
+                _operationValues.Add(ValueColumn(operation, _operationValues.Count, transaction.Outcome == ObservedOutcome.Committed));
             }
 
             _firstOperation.Add(_operationKeys.Count);
         }
     }
 
-    internal string Id(int transaction) => _ids[transaction];
+    /// <summary>Forgets all transactions and keeps the memory, for the next of many small histories.</summary>
+    public void Clear()
+    {
+        lock (_adding)
+        {
+            _ids.Clear();
+            _processes.Clear();
+            _invoked.Clear();
+            _completed.Clear();
+            _flags.Clear();
+            _attempts.Clear();
+            _firstOperation.Clear();
+            _firstOperation.Add(0);
+            _operationKeys.Clear();
+            _operationIsWrite.Clear();
+            _operationValues.Clear();
+            _registers.Clear();
+            _keys.Clear();
+            _keyIndex.Clear();
+        }
+    }
 
-    internal int Process(int transaction) => _processes[transaction];
+    internal string Id(int transaction) => _ids[transaction];
 
     internal ObservedOutcome Outcome(int transaction) => (ObservedOutcome)(_flags[transaction] & 3);
 
@@ -127,48 +158,96 @@ public sealed class History
 
     internal bool IsParallel(int transaction) => (_flags[transaction] & 16) != 0;
 
-    internal KeyTrunk Key(int key) => _keys[key];
+    internal ObservedKey Key(int key) => _keys[key];
 
-    /// <summary>True when the read did not fit the other reads of its key.</summary>
-    internal bool IsMisfit(int readOperation) => _operationValues[readOperation] <= -2;
+    internal bool IsRegister(int operation) => _keys[_operationKeys[operation]].Sort == KeySort.Register;
 
-    /// <summary>What a read returned; not to be asked of an unseen read or of an append.</summary>
-    internal ReadOnlySpan<long> ReadResult(int readOperation)
+    /// <summary>The branch of its key that a read returned a prefix of; not to be asked of an unseen read or of anything but a read of a list.</summary>
+    internal int BranchOf(int readOperation) => (int)(_operationValues[readOperation] >> 32);
+
+    /// <summary>How long the list was that a read returned; to be asked as <see cref="BranchOf"/>.</summary>
+    internal int LengthOf(int readOperation) => (int)_operationValues[readOperation];
+
+    /// <summary>What a read of a list returned; to be asked as <see cref="BranchOf"/>.</summary>
+    internal ReadOnlySpan<long> ReadResult(int readOperation) =>
+        _keys[_operationKeys[readOperation]].Branches[BranchOf(readOperation)].Values[..LengthOf(readOperation)];
+
+    /// <summary>What a register's operation said; not to be asked of an unseen read or of a list.</summary>
+    internal RegisterAccess Register(int operation) => _registers[(int)_operationValues[operation]];
+
+    internal MicroOperation Operation(int operation)
     {
-        var value = _operationValues[readOperation];
-        return value <= -2 ? _misfits[(int)(-2 - value)] : _keys[_operationKeys[readOperation]].Values[..(int)value];
+        var key = _keys[_operationKeys[operation]].Name;
+        var value = _operationValues[operation];
+        if (IsRegister(operation) && (_operationIsWrite[operation] || value != Unseen))
+        {
+            var (version, written) = (Register(operation).Version, Register(operation).Value);
+            return _operationIsWrite[operation] ? MicroOperation.Write(key, version, written) : MicroOperation.ReadVersion(key, version, written);
+        }
+
+        return _operationIsWrite[operation] ? MicroOperation.Append(key, value)
+            : value == Unseen ? MicroOperation.UnseenRead(key)
+            : MicroOperation.Read(key, ReadResult(operation).ToArray());
     }
 
-    private void AddOperation(MicroOperation operation, bool committed)
+    /// <summary>Enters the keys of all operations, or of none when one does not fit its key.</summary>
+    private void FindKeys(ObservedTransaction transaction)
     {
-        if (!_keyIndex.TryGetValue(operation.Key, out var key))
+        var first = _operationKeys.Count;
+        _decidedNow.Clear();
+        for (var index = 0; index < transaction.Operations.Count; index++)
         {
-            key = _keys.Count;
-            _keys.Add(new KeyTrunk(operation.Key));
-            _keyIndex.Add(operation.Key, key);
+            var operation = transaction.Operations[index];
+            if (!_keyIndex.TryGetValue(operation.Key, out var key))
+            {
+                key = _keys.Count;
+                _keys.Add(new ObservedKey(operation.Key));
+                _keyIndex.Add(operation.Key, key);
+            }
+
+            var sort = operation.Kind switch
+            {
+                MicroOperationKind.UnseenRead => _keys[key].Sort,
+                MicroOperationKind.Append or MicroOperationKind.ReadList => KeySort.List,
+                _ => KeySort.Register,
+            };
+            var known = _keys[key].Sort;
+            if (known != KeySort.Undecided && known != sort)
+            {
+                CollectionsMarshal.SetCount(_operationKeys, first);
+                _decidedNow.ForEach(decided => _keys[decided].Sort = KeySort.Undecided);
+                throw new InvalidHistoryException(
+                    $"Transaction {transaction.Id} uses {operation.Key} as a {Word(sort)} ({operation.Kind}); before, it was a {Word(known)}. A key is one or the other.");
+            }
+
+            if (known == KeySort.Undecided && sort != known)
+            {
+                _keys[key].Sort = sort;
+                _decidedNow.Add(key);
+            }
+
+            _operationKeys.Add(key);
         }
 
-        var index = _operationKeys.Count;
-        _operationKeys.Add(key);
-        _operationIsAppend.Add(operation.IsAppend);
-        _operationValues.Add(operation.IsAppend ? operation.Value : ReadValue(operation, key, index, committed));
+        static string Word(KeySort sort) => sort == KeySort.List ? "list" : "register";
     }
 
-    private long ReadValue(MicroOperation operation, int key, int index, bool committed)
+    private long ValueColumn(MicroOperation operation, int index, bool committed)
     {
-        if (operation.List is null)
+        switch (operation.Kind)
         {
-            return Unseen;
+            case MicroOperationKind.Append:
+                return operation.Value;
+            case MicroOperationKind.ReadList:
+                return (long)_keys[_operationKeys[index]].Place(operation.Elements, operation.Length, index, committed) << 32 | (uint)operation.Length;
+            case MicroOperationKind.UnseenRead:
+                return Unseen;
+            default:
+                _registers.Add(new RegisterAccess(operation.Version, operation.HasValue ? operation.Value : null));
+                return _registers.Count - 1;
         }
-
-        // Only what committed transactions saw is a promise about the order of versions.
-        var list = operation.List as long[] ?? [.. operation.List];
-        if (committed && _keys[key].TryFit(list, index))
-        {
-            return list.Length;
-        }
-
-        _misfits.Add(list);
-        return -2 - (_misfits.Count - 1);
     }
 }
+
+/// <summary>The version and the value that an operation on a register told.</summary>
+internal readonly record struct RegisterAccess(long? Version, long? Value);

@@ -1,49 +1,63 @@
 using System.Buffers;
-using System.Text;
 using System.Text.Json;
 
 namespace Snapper.Testing.Histories;
 
-/// <summary>Histories as JSON lines, so that runs can be kept, and runs of other systems judged.</summary>
+/// <summary>
+/// Histories as JSON lines, so that runs can be kept, and runs of other systems judged. The format is described in <c>docs/histories.md</c>:
+/// </summary>
 /// <remarks>
-/// One JSON object per line, UTF-8, one line per transaction, in any order; empty lines are skipped:
 /// <code>
+/// {"snapper-history":1}
 /// {"id":"t1","process":3,"invoked":1000,"completed":1850,"outcome":"committed","mode":"pact","attempts":1,"ops":[["append","k7",3],["r","k9",[1,2]]]}
 /// </code>
-/// <list type="bullet">
-/// <item><c>id</c> (string), <c>invoked</c> (integer), <c>outcome</c> and <c>ops</c> are required; unknown fields are ignored.</item>
-/// <item><c>outcome</c>: <c>committed</c>, <c>aborted</c> or <c>unknown</c> (no answer, or in doubt).</item>
-/// <item><c>invoked</c>, <c>completed</c>: ticks of one monotonic clock shared by all processes, in any unit. <c>completed</c> is required when committed,
-/// otherwise it may be missing or null. An equal pair (one's completion, the other's invocation) orders nothing.</item>
-/// <item><c>ops</c>: <c>["append", key, integer]</c> or <c>["r", key, [integers]]</c>; the list is null or missing when the client never saw it.
-/// Keys are strings, or integers, which are taken as their text. A value is appended to a key at most once in a history.</item>
-/// <item><c>process</c> (integer, 0), <c>mode</c> (<c>pact</c> or <c>act</c>), <c>attempts</c> (integer, 1) and <c>parallel</c> (true: the operations were issued at once) may be missing.</item>
-/// </list>
+/// A line is read, judged and forgotten before the next one, so a file may be larger than memory.
 /// </remarks>
 public static class HistoryFile
 {
+    /// <summary>The version of the format that is written, and the only one that is read.</summary>
+    public const int FormatVersion = 1;
+
+    /// <summary>The longest line that is read, in bytes.</summary>
+    public const int LongestLine = 256 << 20;
+
     /// <summary>Reads a whole history.</summary>
-    /// <exception cref="InvalidHistoryException">A line is not such an object; the message names the line and what is wrong with it.</exception>
+    /// <exception cref="InvalidHistoryException">A line is not what the format asks for; the message names the line and what is wrong with it.</exception>
+    /// <exception cref="IOException">The stream cannot be read.</exception>
     public static History Read(Stream stream)
     {
         ArgumentNullException.ThrowIfNull(stream);
         var history = new History();
-        using var reader = new StreamReader(stream, new UTF8Encoding(false, throwOnInvalidBytes: true), leaveOpen: true);
-        var lineNumber = 0L;
-        while (NextLine(reader, ++lineNumber) is { } line)
+        var ids = new HashSet<string>();
+        var parser = new HistoryLineParser();
+        using var lines = new LineReader(stream, LongestLine);
+        var isFirst = true;
+        while (lines.Next())
         {
-            if (string.IsNullOrWhiteSpace(line))
-            {
-                continue;
-            }
-
             try
             {
-                history.Add(HistoryLine.Parse(line));
+                if (lines.TooLong)
+                {
+                    throw new FormatException($"the line is longer than {LongestLine} bytes.");
+                }
+
+                if (lines.IsBlank || (HistoryLineParser.IsHeader(lines.Line) && ReadHeader(lines.Line, ref isFirst)))
+                {
+                    continue;
+                }
+
+                isFirst = false;
+                var transaction = parser.Parse(lines.Line);
+                if (!ids.Add(transaction.Id))
+                {
+                    throw new FormatException($"the id \"{transaction.Id}\" was used on an earlier line; ids are unique in a history.");
+                }
+
+                history.Add(transaction);
             }
-            catch (Exception wrong) when (wrong is JsonException or InvalidOperationException or FormatException or InvalidHistoryException)
+            catch (Exception wrong) when (wrong is FormatException or InvalidHistoryException)
             {
-                throw new InvalidHistoryException($"Line {lineNumber}: {wrong.Message}", wrong);
+                throw new InvalidHistoryException($"Line {lines.Number}: {wrong.Message}", wrong);
             }
         }
 
@@ -54,20 +68,21 @@ public static class HistoryFile
     /// <inheritdoc cref="Read(Stream)" path="/exception"/>
     public static History Read(string path)
     {
-        using var stream = File.OpenRead(path);
+        using var stream = new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0, FileOptions.SequentialScan);
         return Read(stream);
     }
 
-    /// <summary>Writes a whole history, one line per transaction, in the order of adding.</summary>
+    /// <summary>Writes a whole history: the version line, then one line per transaction in the order of adding.</summary>
     public static void Write(History history, Stream stream)
     {
         ArgumentNullException.ThrowIfNull(history);
         ArgumentNullException.ThrowIfNull(stream);
+        stream.Write("{\"snapper-history\":1}\n"u8);
         var buffer = new ArrayBufferWriter<byte>(4096);
         using var json = new Utf8JsonWriter(buffer);
         for (var index = 0; index < history.Count; index++)
         {
-            HistoryLine.Write(history[index], json);
+            HistoryLineWriter.Write(history[index], json);
             json.Flush();
             json.Reset();
             buffer.Write("\n"u8);
@@ -83,15 +98,15 @@ public static class HistoryFile
         Write(history, stream);
     }
 
-    private static string? NextLine(StreamReader reader, long lineNumber)
+    private static bool ReadHeader(ReadOnlySpan<byte> line, ref bool isFirst)
     {
-        try
+        if (!isFirst)
         {
-            return reader.ReadLine();
+            throw new FormatException("the line with \"snapper-history\" is the first of a file or is not there.");
         }
-        catch (DecoderFallbackException wrong)
-        {
-            throw new InvalidHistoryException($"Line {lineNumber} or a later one is not valid UTF-8: {wrong.Message}", wrong);
-        }
+
+        isFirst = false;
+        HistoryLineParser.CheckHeader(line);
+        return true;
     }
 }

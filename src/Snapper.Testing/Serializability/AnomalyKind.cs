@@ -7,25 +7,33 @@ namespace Snapper.Testing.Serializability;
 /// </summary>
 public enum AnomalyKind
 {
-    /// <summary>A read returned the same element twice: an append took effect more than once.</summary>
+    /// <summary>A read returned the same element twice, or one write made two versions: it took effect more than once.</summary>
     DuplicateAppend,
 
-    /// <summary>An acknowledged append is missing from a read that was invoked after the acknowledgement, and from all later ones.</summary>
+    /// <summary>An acknowledged append or write is missing from a read that was invoked after the acknowledgement, and nobody ever saw it.</summary>
     LostAppend,
 
-    /// <summary>A read returned an element that nobody appended.</summary>
+    /// <summary>
+    /// An in-doubt transaction happened in part: somebody saw one of its appends, and a read invoked after that misses another one, which nobody ever saw.
+    /// </summary>
+    TornTransaction,
+
+    /// <summary>A read returned an element that nobody appended, or a version that nobody made.</summary>
     PhantomAppend,
 
-    /// <summary>G1a: a committed transaction read what an aborted one had appended.</summary>
+    /// <summary>G1a: a committed transaction read what an aborted one had appended or written.</summary>
     AbortedRead,
 
-    /// <summary>G1b: a transaction read some of another one's appends to a key but not the last.</summary>
+    /// <summary>G1b: a transaction read some of another one's appends to a key but not the last, or a value that its writer overwrote.</summary>
     IntermediateRead,
+
+    /// <summary>A version of a register was read with another value than its writer wrote.</summary>
+    WrongValue,
 
     /// <summary>A transaction did not see its own appends, saw them too early or in another order, or two of its reads of one key differ by more than its own appends.</summary>
     Internal,
 
-    /// <summary>Two reads of one key, neither a prefix of the other: there is no single order of versions.</summary>
+    /// <summary>Two reads of one key, neither a prefix of the other: there is no single order of versions. For registers: two transactions made the same version.</summary>
     IncompatibleOrder,
 
     /// <summary>G0, write cycle: only write-write edges.</summary>
@@ -37,7 +45,7 @@ public enum AnomalyKind
     /// <summary>G-single, for example read skew or a lost update: exactly one anti-dependency (read-write) edge.</summary>
     GSingle,
 
-    /// <summary>G2, for example write skew: two or more anti-dependency edges.</summary>
+    /// <summary>G2, for example write skew: two or more anti-dependency edges. All operations name their keys, so this is Adya's G2-item.</summary>
     G2,
 
     /// <summary>G0 with real-time edges.</summary>

@@ -19,4 +19,7 @@ internal sealed class AnomalyLog(int explainedPerKind)
 
     public void Explain(AnomalyKind kind, string explanation, params string[] transactions) =>
         _explained.Add(new Anomaly(kind, transactions, $"{kind}: {explanation}"));
+
+    public void ExplainCycle(AnomalyKind kind, string? pattern, string explanation, string[] transactions) =>
+        _explained.Add(new Anomaly(kind, transactions, $"{kind}{(pattern is null ? "" : $" ({pattern})")}: {explanation}") { Pattern = pattern });
 }

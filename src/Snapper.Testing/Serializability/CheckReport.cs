@@ -7,7 +7,11 @@ namespace Snapper.Testing.Serializability;
 /// <param name="Kind">Its class.</param>
 /// <param name="Transactions">The transactions involved, by id; for a cycle in its order, the first not repeated at the end.</param>
 /// <param name="Explanation">Several lines that a person can follow: who read what, who wrote it, why that cannot be.</param>
-public sealed record Anomaly(AnomalyKind Kind, IReadOnlyList<string> Transactions, string Explanation);
+public sealed record Anomaly(AnomalyKind Kind, IReadOnlyList<string> Transactions, string Explanation)
+{
+    /// <summary>The name that the literature has for a cycle of this shape, such as "lost update" or "write skew"; null when it has none.</summary>
+    public string? Pattern { get; init; }
+}
 
 /// <summary>What was looked at.</summary>
 public sealed record CheckStatistics
@@ -30,7 +34,7 @@ public sealed record CheckStatistics
     /// <summary>Keys touched.</summary>
     public required int Keys { get; init; }
 
-    /// <summary>Appends, of all transactions.</summary>
+    /// <summary>Appends and writes, of all transactions.</summary>
     public required int Appends { get; init; }
 
     /// <summary>Reads with a result, of committed transactions. A check without reads proves nothing.</summary>
@@ -46,10 +50,12 @@ public sealed record CheckStatistics
 /// <summary>The verdict.</summary>
 public sealed class CheckReport
 {
-    internal CheckReport(IReadOnlyList<Anomaly> anomalies, IReadOnlyDictionary<AnomalyKind, long> counts, CheckStatistics statistics)
+    internal CheckReport(
+        IReadOnlyList<Anomaly> anomalies, IReadOnlyDictionary<AnomalyKind, long> counts, IReadOnlyList<(string Id, InDoubtOutcome Outcome)> inDoubt, CheckStatistics statistics)
     {
         Anomalies = anomalies;
         Counts = counts;
+        InDoubt = inDoubt;
         Statistics = statistics;
     }
 
@@ -62,6 +68,9 @@ public sealed class CheckReport
     /// <summary>How many anomalies of each kind there are, explained or not; for cycles, one per strongly connected component.</summary>
     public IReadOnlyDictionary<AnomalyKind, long> Counts { get; }
 
+    /// <summary>The transactions of unknown outcome, and what the history tells about each.</summary>
+    public IReadOnlyList<(string Id, InDoubtOutcome Outcome)> InDoubt { get; }
+
     /// <summary>What was looked at.</summary>
     public CheckStatistics Statistics { get; }
 
@@ -71,7 +80,7 @@ public sealed class CheckReport
         var text = new StringBuilder();
         var s = Statistics;
         text.Append(CultureInfo.InvariantCulture, $"{(Passed ? "No anomaly" : "ANOMALIES")} in {s.Transactions} transactions ({s.Committed} committed, {s.Aborted} aborted, {s.Unknown} unknown, ");
-        text.AppendLine(CultureInfo.InvariantCulture, $"{s.UnknownSeen} of them seen) on {s.Keys} keys: {s.Appends} appends, {s.Reads} reads, {s.Edges} edges, {s.Elapsed.TotalSeconds:0.00} s.");
+        text.AppendLine(CultureInfo.InvariantCulture, $"{s.UnknownSeen} of them seen) on {s.Keys} keys: {s.Appends} writes, {s.Reads} reads, {s.Edges} edges, {s.Elapsed.TotalSeconds:0.00} s.");
         foreach (var (kind, count) in Counts.OrderBy(pair => pair.Key))
         {
             text.AppendLine(CultureInfo.InvariantCulture, $"{kind}: {count}");

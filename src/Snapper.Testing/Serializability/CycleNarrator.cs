@@ -16,7 +16,7 @@ internal sealed class CycleNarrator(History history, VersionOrder order, ReadChe
             text.Append(" -> ").Append(history.Id(step.To));
         }
 
-        text.Append('\n').Append(narrator.Describe([.. cycle.Select(step => step.From)]));
+        text.Append('\n').Append(narrator.Describe([.. cycle.Where(step => step.Kind != EdgeKind.RealTime).Select(step => step.Key)], [.. cycle.Select(step => step.From)]));
         for (var index = 0; index < cycle.Count; index++)
         {
             var step = cycle[index];
@@ -40,20 +40,24 @@ internal sealed class CycleNarrator(History history, VersionOrder order, ReadChe
     private string WriteWrite(CycleStep step)
     {
         var (before, after) = (-1, -1);
-        foreach (var mine in Appends(step.From, step.Key))
+        foreach (var mine in Writes(step.From, step.Key))
         {
-            foreach (var other in Appends(step.To, step.Key))
+            foreach (var other in Writes(step.To, step.Key))
             {
-                if (order.Position[mine] > 0 && Distance(mine, other) > 0 && (before < 0 || Distance(mine, other) < Distance(before, after)))
+                if (order.Position[mine] > 0 && Distance(mine, other) > 0 && !(history.IsRegister(other) && order.Position[other] == 0) && (before < 0 || Distance(mine, other) < Distance(before, after)))
                 {
                     (before, after) = (mine, other);
                 }
             }
         }
 
-        var values = history.OperationValues;
-        var where = order.Position[after] > 0 ? $"stands before the {values[after]}" : $"was read by others, who did not see the {values[after]}";
-        return $"in {Key(step)} the {values[before]} of {history.Id(step.From)} {where} of {history.Id(step.To)}";
+        if (history.IsRegister(before))
+        {
+            return $"{history.Id(step.From)} made {narrator.Written(before)} of {Key(step)} and {history.Id(step.To)} made {narrator.Written(after)}";
+        }
+
+        var where = order.Position[after] > 0 ? "stands before" : "was read by others, who did not see";
+        return $"in {Key(step)} the {narrator.Written(before)} of {history.Id(step.From)} {where} the {narrator.Written(after)} of {history.Id(step.To)}";
     }
 
     private int Distance(int before, int after) => (order.Position[after] == 0 ? int.MaxValue : order.Position[after]) - order.Position[before];
@@ -62,11 +66,13 @@ internal sealed class CycleNarrator(History history, VersionOrder order, ReadChe
     {
         foreach (var read in Reads(step.To, step.Key))
         {
-            foreach (var append in Appends(step.From, step.Key))
+            foreach (var write in Writes(step.From, step.Key))
             {
-                if (order.Position[append] > 0 && order.Position[append] <= reads.ExternalVersion[read])
+                if (order.Position[write] > 0 && order.Position[write] <= reads.ExternalVersion[read])
                 {
-                    return $"{narrator.ReadBy(read)}, with the {history.OperationValues[append]} that {history.Id(step.From)} appended";
+                    return history.IsRegister(read)
+                        ? $"{narrator.ReadBy(read)}, {(order.Position[write] == reads.ExternalVersion[read] ? "which" : $"behind {narrator.Written(write)}, which")} {history.Id(step.From)} wrote"
+                        : $"{narrator.ReadBy(read)}, with the {narrator.Written(write)} that {history.Id(step.From)} appended";
                 }
             }
         }
@@ -78,11 +84,13 @@ internal sealed class CycleNarrator(History history, VersionOrder order, ReadChe
     {
         foreach (var read in Reads(step.From, step.Key))
         {
-            foreach (var append in Appends(step.To, step.Key))
+            foreach (var write in Writes(step.To, step.Key))
             {
-                if (order.Position[append] == 0 || order.Position[append] > reads.ExternalVersion[read])
+                if (order.Position[write] > reads.ExternalVersion[read] || (order.Position[write] == 0 && (!history.IsRegister(write) || reads.ExternalVersion[read] == 0)))
                 {
-                    return $"{narrator.ReadBy(read)}, without the {history.OperationValues[append]} that {history.Id(step.To)} appended";
+                    return history.IsRegister(read)
+                        ? $"{narrator.ReadBy(read)}, before the {narrator.Written(write)} that {history.Id(step.To)} wrote"
+                        : $"{narrator.ReadBy(read)}, without the {narrator.Written(write)} that {history.Id(step.To)} appended";
                 }
             }
         }
@@ -92,8 +100,8 @@ internal sealed class CycleNarrator(History history, VersionOrder order, ReadChe
 
     private string Key(CycleStep step) => history.Key(step.Key).Name;
 
-    private IEnumerable<int> Appends(int transaction, int key) =>
-        Operations(transaction).Where(operation => history.OperationIsAppend[operation] && history.OperationKeys[operation] == key);
+    private IEnumerable<int> Writes(int transaction, int key) =>
+        Operations(transaction).Where(operation => history.OperationIsWrite[operation] && history.OperationKeys[operation] == key);
 
     private IEnumerable<int> Reads(int transaction, int key) =>
         Operations(transaction).Where(operation => reads.ExternalVersion[operation] != ReadChecks.None && history.OperationKeys[operation] == key);

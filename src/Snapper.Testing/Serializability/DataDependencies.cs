@@ -9,9 +9,11 @@ internal sealed class DataDependencies
     private readonly VersionOrder _order;
     private readonly ReadChecks _reads;
     private readonly DependencyGraph.Builder _graph;
+    private readonly bool[] _lost;
     private readonly int[] _lastWriter;
 
     // Per key, the transactions whose appends nobody has seen: they stand, in an unknown order, behind every version that was read.
+    // Of a register only in-doubt ones, which stand anywhere behind version 0.
     private readonly int[] _firstUnseen;
     private readonly int[] _unseenWriters;
 
@@ -26,6 +28,7 @@ internal sealed class DataDependencies
         _order = order;
         _reads = reads;
         _graph = graph;
+        _lost = lost;
         _lastWriter = new int[history.KeyCount];
         (_firstUnseen, _unseenWriters) = UnseenWriters(lost);
         _from = new int[_unseenWriters.Length];
@@ -52,9 +55,9 @@ internal sealed class DataDependencies
     private void AddVersions(int key)
     {
         var previous = -1;
-        for (var position = 1; position <= _history.Key(key).Length; position++)
+        for (var position = 1; position <= _order.Versions(key); position++)
         {
-            var writer = _order.Writer(key, position);
+            var writer = IsLost(key, position) ? -1 : _order.Writer(key, position);
             if (writer >= 0 && previous >= 0 && writer != previous)
             {
                 _graph.Add(previous, writer, EdgeKind.WriteWrite, key);
@@ -66,13 +69,18 @@ internal sealed class DataDependencies
         _lastWriter[key] = previous;
     }
 
+    private bool IsRegister(int key) => _history.Key(key).Sort == KeySort.Register;
+
+    /// <summary>A register's write that was reported as lost: its edges would only say the same once more.</summary>
+    private bool IsLost(int key, int position) => _order.WriteOf(key, position) is var write and >= 0 && _lost[write];
+
     private void AddUnseen(int key)
     {
         var first = _firstUnseen[key];
         for (var index = first; index < _firstUnseen[key + 1]; index++)
         {
             var writer = _unseenWriters[index];
-            if (_lastWriter[key] >= 0 && _lastWriter[key] != writer)
+            if (_lastWriter[key] >= 0 && _lastWriter[key] != writer && !IsRegister(key))
             {
                 _graph.Add(_lastWriter[key], writer, EdgeKind.WriteWrite, key);
             }
@@ -94,36 +102,31 @@ internal sealed class DataDependencies
         var key = _history.OperationKeys[read];
         var reader = _order.TransactionOf[read];
         var version = _reads.ExternalVersion[read];
-        for (var position = version; position > 0; position--)
+        var behind = _order.WrittenBehind(key, version);
+        if (_order.WrittenAtOrBefore(key, version) is var seen and > 0 && _order.Writer(key, seen) is var from && from != reader)
         {
-            var writer = _order.Writer(key, position);
-            if (writer >= 0)
-            {
-                if (writer != reader)
-                {
-                    _graph.Add(writer, reader, EdgeKind.WriteRead, key);
-                }
-
-                break;
-            }
+            _graph.Add(from, reader, EdgeKind.WriteRead, key);
         }
 
-        for (var position = version + 1; position <= _history.Key(key).Length; position++)
+        if (behind > 0 && !IsLost(key, behind))
         {
-            var writer = _order.Writer(key, position);
-            if (writer >= 0)
+            // When the reader itself wrote the next version, its write-write edges say the rest.
+            if (_order.Writer(key, behind) is var to && to != reader)
             {
-                // When the reader itself wrote the next version, its write-write edges say the rest.
-                if (writer != reader)
-                {
-                    _graph.Add(reader, writer, EdgeKind.ReadWrite, key);
-                }
+                _graph.Add(reader, to, EdgeKind.ReadWrite, key);
+            }
 
+            if (!IsRegister(key))
+            {
                 return;
             }
         }
 
-        AddReadBeforeUnseen(reader, key);
+        // A register's write whose place is not known comes behind version 0, and that is all that is known.
+        if (version == 0 || !IsRegister(key))
+        {
+            AddReadBeforeUnseen(reader, key);
+        }
     }
 
     private void AddReadBeforeUnseen(int reader, int key)
@@ -180,8 +183,9 @@ internal sealed class DataDependencies
     /// <param name="last">Per key the transaction counted last; one that appends twice counts once.</param>
     private bool IsUnseen(int operation, bool[] lost, int[] last)
     {
-        if (!_history.OperationIsAppend[operation] || _order.Position[operation] != 0 || _order.SeenElsewhere[operation] || lost[operation]
-            || !_order.Counts[_order.TransactionOf[operation]])
+        if (!_history.OperationIsWrite[operation] || _order.Position[operation] != 0 || _order.SeenElsewhere[operation] || lost[operation]
+            || !_order.Counts[_order.TransactionOf[operation]]
+            || (_history.IsRegister(operation) && _history.Outcome(_order.TransactionOf[operation]) != ObservedOutcome.Unknown))
         {
             return false;
         }

@@ -15,6 +15,10 @@ internal sealed class ReadChecks
     private readonly VersionOrder _order;
     private readonly Narrator _narrator;
     private readonly AnomalyLog _anomalies;
+    private readonly RegisterReads _registers;
+
+    // The last transaction that was found to contradict itself; one word about each is enough.
+    private int _contradicted = -1;
 
     public ReadChecks(History history, VersionOrder order, Narrator narrator, AnomalyLog anomalies)
     {
@@ -22,6 +26,7 @@ internal sealed class ReadChecks
         _order = order;
         _narrator = narrator;
         _anomalies = anomalies;
+        _registers = new RegisterReads(history, order, this);
         ExternalVersion = new int[history.OperationCount];
         Array.Fill(ExternalVersion, None);
         for (var transaction = 0; transaction < history.Count; transaction++)
@@ -31,7 +36,7 @@ internal sealed class ReadChecks
                 Check(transaction);
             }
 
-            if (order.Counts[transaction] && !history.IsParallel(transaction))
+            if (order.Counts[transaction] && !history.IsParallel(transaction) && transaction != _contradicted)
             {
                 CheckAppendOrder(transaction);
             }
@@ -46,55 +51,76 @@ internal sealed class ReadChecks
 
     private void Check(int transaction)
     {
-        var first = _history.FirstOperation[transaction];
-        var end = _history.FirstOperation[transaction + 1];
-        for (var operation = first; operation < end; operation++)
+        var parallel = _history.IsParallel(transaction);
+        for (var operation = _history.FirstOperation[transaction]; operation < _history.FirstOperation[transaction + 1]; operation++)
         {
-            if (_history.OperationIsAppend[operation] || _history.OperationValues[operation] == History.Unseen)
+            if (_history.OperationIsWrite[operation] || _history.OperationValues[operation] == History.Unseen)
             {
                 continue;
             }
 
             Reads++;
-            var external = _history.IsParallel(transaction) ? WithoutOwnTail(operation, first, end) : WithoutOwnAppends(operation, first);
-            if (_history.IsMisfit(operation))
+            if (_history.IsRegister(operation))
             {
-                continue;
+                ExternalVersion[operation] = _registers.ExternalVersion(operation);
+            }
+            else
+            {
+                var external = parallel ? WithoutOwnTail(operation) : WithoutOwnAppends(operation);
+                if (_order.Position[operation] < 0)
+                {
+                    continue;
+                }
+
+                CheckOwnPositions(operation, external);
+                ExternalVersion[operation] = external;
             }
 
-            CheckOwnPositions(operation, first, end, external);
-            CheckRepeatable(operation, first, external);
-            ExternalVersion[operation] = external;
-            CheckIntermediate(operation, external);
+            if (ExternalVersion[operation] != None)
+            {
+                CheckRepeatable(operation);
+                CheckIntermediate(operation);
+            }
         }
     }
 
     /// <summary>Appends of one transaction to one key must stand in the order in which it made them, none left out before one that was seen.</summary>
     private void CheckAppendOrder(int transaction)
     {
-        var end = _history.FirstOperation[transaction + 1];
-        for (var operation = _history.FirstOperation[transaction]; operation < end; operation++)
+        for (var operation = _history.FirstOperation[transaction]; operation < _history.FirstOperation[transaction + 1]; operation++)
         {
-            for (var later = operation + 1; later < end && _history.OperationIsAppend[operation] && !_order.SeenElsewhere[operation]; later++)
+            if (!JudgedForOrder(operation))
             {
-                if (IsAppendTo(later, operation) && _order.Position[later] is var position and > 0
-                    && (_order.Position[operation] == 0 || _order.Position[operation] > position))
-                {
-                    ReportAppendOrder(transaction, operation, later);
-                    return;
-                }
+                continue;
+            }
+
+            var later = _order.NextOnKey[operation];
+            while (later >= 0 && !JudgedForOrder(later))
+            {
+                later = _order.NextOnKey[later];
+            }
+
+            // Neighbours are enough: where all neighbours are in order, all are.
+            if (later >= 0 && _order.Position[later] is var position and > 0 && (_order.Position[operation] == 0 || _order.Position[operation] > position))
+            {
+                ReportAppendOrder(transaction, operation, later);
+                return;
             }
         }
     }
 
+    /// <summary>A register's writes need not all make versions, so what is told of them is less.</summary>
+    private bool JudgedForOrder(int operation) => _history.OperationIsWrite[operation] && !_order.SeenElsewhere[operation]
+        && (!_history.IsRegister(operation) || _order.Position[operation] > 0);
+
     /// <summary>The list must end with exactly the appends that the transaction made to the key before, in their order.</summary>
-    private int WithoutOwnAppends(int read, int first)
+    private int WithoutOwnAppends(int read)
     {
         var list = _history.ReadResult(read);
         var external = list.Length;
-        for (var earlier = read - 1; earlier >= first; earlier--)
+        for (var earlier = _order.PreviousOnKey[read]; earlier >= 0; earlier = _order.PreviousOnKey[earlier])
         {
-            if (!IsAppendTo(earlier, read))
+            if (!_history.OperationIsWrite[earlier])
             {
                 continue;
             }
@@ -102,7 +128,7 @@ internal sealed class ReadChecks
             var value = _history.OperationValues[earlier];
             if (external == 0 || list[external - 1] != value)
             {
-                Report(read, $"although it had appended {value} before, which should stand {(external == list.Length ? "at the end" : "before its later appends")}");
+                ReportInternal(read, $"although it had appended {value} before, which should stand {(external == list.Length ? "at the end" : "before its later appends")}");
                 return external;
             }
 
@@ -113,11 +139,11 @@ internal sealed class ReadChecks
     }
 
     /// <summary>Issued at once, so the read may have seen any of the transaction's own appends, but only at the end of the list.</summary>
-    private int WithoutOwnTail(int read, int first, int end)
+    private int WithoutOwnTail(int read)
     {
         var list = _history.ReadResult(read);
         var external = list.Length;
-        while (external > 0 && OwnAppend(read, first, end, list[external - 1]))
+        while (external > 0 && OwnAppend(read, list[external - 1]))
         {
             external--;
         }
@@ -125,11 +151,11 @@ internal sealed class ReadChecks
         return external;
     }
 
-    private bool OwnAppend(int read, int first, int end, long value)
+    private bool OwnAppend(int read, long value)
     {
-        for (var operation = first; operation < end; operation++)
+        for (var operation = FirstOnKey(read); operation >= 0; operation = _order.NextOnKey[operation])
         {
-            if (IsAppendTo(operation, read) && _history.OperationValues[operation] == value)
+            if (_history.OperationIsWrite[operation] && _history.OperationValues[operation] == value)
             {
                 return true;
             }
@@ -138,87 +164,139 @@ internal sealed class ReadChecks
         return false;
     }
 
-    private void CheckOwnPositions(int read, int first, int end, int external)
+    private int FirstOnKey(int operation)
     {
-        for (var operation = first; operation < end; operation++)
+        while (_order.PreviousOnKey[operation] is var previous and >= 0)
         {
-            if (IsAppendTo(operation, read) && _order.Position[operation] is var position and > 0 && position <= external)
+            operation = previous;
+        }
+
+        return operation;
+    }
+
+    private void CheckOwnPositions(int read, int external)
+    {
+        for (var operation = FirstOnKey(read); operation >= 0; operation = _order.NextOnKey[operation])
+        {
+            if (_history.OperationIsWrite[operation] && _order.Position[operation] is var position and > 0 && position <= external)
             {
                 var when = operation < read || _history.IsParallel(_order.TransactionOf[read]) ? "but in the wrong place" : "although it appended that only later";
-                Report(read, $"which contains its own {_history.OperationValues[operation]}, {when}");
+                ReportInternal(read, $"which contains its own {_history.OperationValues[operation]}, {when}");
                 return;
             }
         }
     }
 
-    private void CheckRepeatable(int read, int first, int external)
+    private void CheckRepeatable(int read)
     {
-        for (var earlier = read - 1; earlier >= first; earlier--)
+        for (var earlier = _order.PreviousOnKey[read]; earlier >= 0; earlier = _order.PreviousOnKey[earlier])
         {
-            if (!_history.OperationIsAppend[earlier] && _history.OperationKeys[earlier] == _history.OperationKeys[read]
-                && ExternalVersion[earlier] is var before and not None && before != external)
+            if (_history.OperationIsWrite[earlier] || ExternalVersion[earlier] == None)
             {
-                Report(read, $"although it had read {Narrator.List(_history.ReadResult(earlier))} before, and its own appends do not make the difference");
-                return;
+                continue;
             }
+
+            // That one has been compared with those before it.
+            if (ExternalVersion[earlier] != ExternalVersion[read])
+            {
+                ReportInternal(read, $"although it had read {_narrator.Result(earlier)} before, and its own {(_history.IsRegister(read) ? "writes" : "appends")} do not make the difference");
+            }
+
+            return;
         }
     }
 
-    private void CheckIntermediate(int read, int external)
+    private void CheckIntermediate(int read)
     {
+        var external = ExternalVersion[read];
         var key = _history.OperationKeys[read];
-        var writer = external == 0 ? -1 : _order.Writer(key, external);
-        if (writer < 0 || writer == _order.TransactionOf[read])
+        var seen = external == 0 ? -1 : _order.WriteOf(key, external);
+        if (seen < 0 || !_order.Counts[_order.TransactionOf[seen]] || _order.TransactionOf[seen] == _order.TransactionOf[read])
         {
             return;
         }
 
-        for (var operation = _history.FirstOperation[writer]; operation < _history.FirstOperation[writer + 1]; operation++)
+        // A list misses any other append of the writer; a register's earlier writes are rightly gone.
+        for (var operation = _history.IsRegister(read) ? _order.NextOnKey[seen] : FirstOnKey(seen); operation >= 0; operation = _order.NextOnKey[operation])
         {
-            var later = IsAppendTo(operation, read) && !_order.SeenElsewhere[operation] && (_order.Position[operation] == 0 || _order.Position[operation] > external);
-            if (later)
+            if (_history.OperationIsWrite[operation] && !_order.SeenElsewhere[operation] && (_order.Position[operation] == 0 || _order.Position[operation] > external))
             {
-                if (_anomalies.Count(AnomalyKind.IntermediateRead))
-                {
-                    var reader = _order.TransactionOf[read];
-                    _anomalies.Explain(
-                        AnomalyKind.IntermediateRead,
-                        $"{_narrator.ReadBy(read)}: with one append of {_history.Id(writer)}, without its {_history.OperationValues[operation]}.\n{_narrator.Describe(reader, writer)}",
-                        _history.Id(reader),
-                        _history.Id(writer));
-                }
-
+                ReportIntermediate(read, seen, $"with one {(_history.IsRegister(read) ? "write" : "append")} of {Id(seen)}, without its {_narrator.Written(operation)}");
                 return;
             }
         }
     }
 
-    private bool IsAppendTo(int operation, int other) =>
-        _history.OperationIsAppend[operation] && _history.OperationKeys[operation] == _history.OperationKeys[other];
+    private string Id(int operation) => _history.Id(_order.TransactionOf[operation]);
 
-    private void ReportAppendOrder(int transaction, int append, int later)
+    /// <summary>G1b.</summary>
+    public void ReportIntermediate(int read, int write, string why)
+    {
+        if (_anomalies.Count(AnomalyKind.IntermediateRead))
+        {
+            _anomalies.Explain(
+                AnomalyKind.IntermediateRead,
+                $"{_narrator.ReadBy(read)}: {why}.\n{_narrator.Describe(_history.OperationKeys[read], _order.TransactionOf[read], _order.TransactionOf[write])}",
+                Id(read),
+                Id(write));
+        }
+    }
+
+    /// <summary>A register's version with another value than was written.</summary>
+    public void ReportWrongValue(int read, int write)
+    {
+        if (_anomalies.Count(AnomalyKind.WrongValue))
+        {
+            _anomalies.Explain(
+                AnomalyKind.WrongValue,
+                $"{_narrator.ReadBy(read)}, but {Id(write)} wrote {_narrator.Result(write)} there.\n{_narrator.Describe(_history.OperationKeys[read], _order.TransactionOf[read], _order.TransactionOf[write])}",
+                Id(read),
+                Id(write));
+        }
+    }
+
+    /// <summary>A transaction contradicts itself.</summary>
+    public void ReportInternal(int read, string why)
+    {
+        if (_contradicted == _order.TransactionOf[read])
+        {
+            return;
+        }
+
+        _contradicted = _order.TransactionOf[read];
+        if (_anomalies.Count(AnomalyKind.Internal))
+        {
+            _anomalies.Explain(
+                AnomalyKind.Internal,
+                $"{_narrator.ReadBy(read)}, {why}.\n{_narrator.Describe(_history.OperationKeys[read], _order.TransactionOf[read])}",
+                Id(read));
+        }
+    }
+
+    private void ReportAppendOrder(int transaction, int write, int later)
     {
         if (!_anomalies.Count(AnomalyKind.Internal))
         {
             return;
         }
 
-        var trunk = _history.Key(_history.OperationKeys[append]);
-        var reader = _order.TransactionOf[trunk.LongestRead];
+        var key = _history.OperationKeys[write];
+        var name = _history.Key(key).Name;
+        if (_history.IsRegister(write))
+        {
+            _anomalies.Explain(
+                AnomalyKind.Internal,
+                $"{_history.Id(transaction)} made {_narrator.Written(write)} of {name} before {_narrator.Written(later)}.\n{_narrator.Describe(key, transaction)}",
+                _history.Id(transaction));
+            return;
+        }
+
+        var read = _order.ReadOfWholeOrder(key);
+        var reader = _order.TransactionOf[read];
         _anomalies.Explain(
             AnomalyKind.Internal,
-            $"{_history.Id(transaction)} appended {_history.OperationValues[append]} to {trunk.Name} before {_history.OperationValues[later]}, " +
-            $"but {_narrator.ReadBy(trunk.LongestRead)}.\n{_narrator.Describe(transaction, reader)}",
-            _history.Id(transaction),
-            _history.Id(reader));
-    }
-
-    private void Report(int read, string why)
-    {
-        if (_anomalies.Count(AnomalyKind.Internal))
-        {
-            var reader = _order.TransactionOf[read];
-            _anomalies.Explain(AnomalyKind.Internal, $"{_narrator.ReadBy(read)}, {why}.\n{_narrator.Describe(reader)}", _history.Id(reader));
-        }
+            $"{_history.Id(transaction)} appended {_narrator.Written(write)} to {name} before {_narrator.Written(later)}, " +
+            $"but {_narrator.ReadBy(read)}.\n{_narrator.Describe(key, [.. new[] { transaction, reader }.Distinct()])}",
+            [.. new[] { transaction, reader }.Distinct().Select(_history.Id)]);
     }
 }

@@ -1,218 +1,135 @@
-using System.Runtime.InteropServices;
 using Snapper.Testing.Histories;
 
 namespace Snapper.Testing.Serializability;
 
 /// <summary>
-/// The order of versions of every key, taken from the longest list that a committed transaction read there, and who wrote each version.
-/// Finds on the way what lists alone show: duplicates, phantoms, reads of aborted appends, lists that do not fit.
+/// The order of versions of every key, who wrote each, and where each write and read stands in it. <see cref="ListVersions"/> and
+/// <see cref="RegisterVersions"/> fill it in; everything behind works with positions and does not ask what a key is.
 /// </summary>
+/// <remarks>A position is a version's place in its key's order, from 1; 0 is the key before its first version.</remarks>
 internal sealed class VersionOrder
 {
-    private readonly History _history;
-    private readonly Narrator _narrator;
-    private readonly AnomalyLog _anomalies;
-    private readonly Dictionary<(int Key, long Value), int> _appends;
+    private readonly ListVersions _lists;
     private readonly int[] _firstVersion;
-    private readonly int[] _appendOfVersion;
+    private readonly int[] _writeOfVersion;
+    private readonly int[] _writtenBefore;
+    private readonly int[] _writtenBehind;
 
     public VersionOrder(History history, Narrator narrator, AnomalyLog anomalies)
     {
-        _history = history;
-        _narrator = narrator;
-        _anomalies = anomalies;
         TransactionOf = new int[history.OperationCount];
+        PreviousOnKey = new int[history.OperationCount];
+        NextOnKey = new int[history.OperationCount];
         Position = new int[history.OperationCount];
         SeenElsewhere = new bool[history.OperationCount];
         Counts = new bool[history.Count];
-        _appends = IndexAppends();
+        LinkOperations(history);
+        _lists = new ListVersions(history, this, narrator, anomalies);
+        var registers = history.HasRegisters ? new RegisterVersions(history, this, narrator, anomalies) : null;
         _firstVersion = new int[history.KeyCount + 1];
         for (var key = 0; key < history.KeyCount; key++)
         {
-            _firstVersion[key + 1] = _firstVersion[key] + history.Key(key).Length;
+            _firstVersion[key + 1] = _firstVersion[key] + (history.Key(key).Sort == KeySort.Register ? registers!.Versions(key) : _lists.Versions(key));
         }
 
-        _appendOfVersion = new int[_firstVersion[^1]];
-        for (var key = 0; key < history.KeyCount; key++)
-        {
-            FindWriters(key);
-        }
-
-        JudgeMisfits();
+        _writeOfVersion = new int[_firstVersion[^1]];
+        Array.Fill(_writeOfVersion, -1);
+        _lists.FindWriters();
+        registers?.FindWriters();
+        (_writtenBefore, _writtenBehind) = Neighbours(history.KeyCount);
     }
 
     /// <summary>The transaction of each operation.</summary>
     public int[] TransactionOf { get; }
 
-    /// <summary>Where each append stands in its key's order, from 1; 0 when no committed transaction has seen it there.</summary>
+    /// <summary>The operation of the same transaction on the same key before this one; -1 when there is none.</summary>
+    public int[] PreviousOnKey { get; }
+
+    /// <summary>The operation of the same transaction on the same key behind this one; -1 when there is none.</summary>
+    public int[] NextOnKey { get; }
+
+    /// <summary>For a write the position of its version, 0 when nothing tells it. For a committed read of a list or of a version that fits the order: what it saw, and -1 for other reads.</summary>
     public int[] Position { get; }
 
-    /// <summary>Appends that only a list which fits nowhere has shown: they were not lost, but their place is not known.</summary>
+    /// <summary>Writes that only a list which fits nowhere has shown, or whose version another one claims: they were not lost, but their place is not known.</summary>
     public bool[] SeenElsewhere { get; }
 
     /// <summary>Transactions that take part in the graph: acknowledged commits, and unknown ones that somebody has seen.</summary>
     public bool[] Counts { get; }
 
-    /// <summary>The transaction that wrote version <paramref name="position"/> (from 1) of a key; -1 when none that counts did.</summary>
+    /// <summary>How many versions a key has.</summary>
+    public int Versions(int key) => _firstVersion[key + 1] - _firstVersion[key];
+
+    /// <summary>The write that made the version at <paramref name="position"/> (from 1) of a key; -1 when none that is known did. Its transaction may be one that does not count.</summary>
+    public int WriteOf(int key, int position) => _writeOfVersion[_firstVersion[key] + position - 1];
+
+    /// <summary>The transaction that made the version; -1 when none that counts did.</summary>
     public int Writer(int key, int position)
     {
-        var append = _appendOfVersion[_firstVersion[key] + position - 1];
-        return append >= 0 && Counts[TransactionOf[append]] ? TransactionOf[append] : -1;
+        var write = WriteOf(key, position);
+        return write >= 0 && Counts[TransactionOf[write]] ? TransactionOf[write] : -1;
     }
 
-    private Dictionary<(int Key, long Value), int> IndexAppends()
+    /// <summary>The last position at or before the given one (from 0) whose writer counts; 0 when there is none.</summary>
+    public int WrittenAtOrBefore(int key, int position) => position == 0 ? 0 : _writtenBefore[_firstVersion[key] + position - 1];
+
+    /// <summary>The first position behind the given one (from 0) whose writer counts; 0 when there is none.</summary>
+    public int WrittenBehind(int key, int position) => position == Versions(key) ? 0 : _writtenBehind[_firstVersion[key] + position];
+
+    /// <summary>The committed read that shows the whole order of a list that somebody read.</summary>
+    public int ReadOfWholeOrder(int key) => _lists.LongestRead(key);
+
+    /// <summary>Enters the writer of a version.</summary>
+    public void SetWriter(int key, int position, int write)
     {
-        var keys = _history.OperationKeys;
-        var isAppend = _history.OperationIsAppend;
-        var values = _history.OperationValues;
-        var first = _history.FirstOperation;
-        var appends = new Dictionary<(int Key, long Value), int>(keys.Length / 2);
-        for (var transaction = 0; transaction < _history.Count; transaction++)
+        _writeOfVersion[_firstVersion[key] + position - 1] = write;
+        Position[write] = position;
+    }
+
+    private void LinkOperations(History history)
+    {
+        var keys = history.OperationKeys;
+        var last = new int[history.KeyCount];
+        Array.Fill(last, -1);
+        for (var transaction = 0; transaction < history.Count; transaction++)
         {
-            Counts[transaction] = _history.Outcome(transaction) == ObservedOutcome.Committed;
-            for (var operation = first[transaction]; operation < first[transaction + 1]; operation++)
+            Counts[transaction] = history.Outcome(transaction) == ObservedOutcome.Committed;
+            var (first, end) = (history.FirstOperation[transaction], history.FirstOperation[transaction + 1]);
+            for (var operation = first; operation < end; operation++)
             {
+                ref var previous = ref last[keys[operation]];
                 TransactionOf[operation] = transaction;
-                if (!isAppend[operation])
+                NextOnKey[operation] = -1;
+                PreviousOnKey[operation] = previous >= first ? previous : -1;
+                if (previous >= first)
                 {
-                    continue;
+                    NextOnKey[previous] = operation;
                 }
 
-                ref var earlier = ref CollectionsMarshal.GetValueRefOrAddDefault(appends, (keys[operation], values[operation]), out var exists);
-                if (exists)
-                {
-                    throw new InvalidHistoryException(
-                        $"{_history.Id(TransactionOf[earlier])} and {_history.Id(transaction)} both append {values[operation]} to {_history.Key(keys[operation]).Name}; the values of a key must differ.");
-                }
-
-                earlier = operation;
-            }
-        }
-
-        return appends;
-    }
-
-    private void FindWriters(int key)
-    {
-        var trunk = _history.Key(key);
-        var values = trunk.Values;
-        for (var index = 0; index < values.Length; index++)
-        {
-            var append = Seen(key, values, index, trunk.LongestRead);
-            _appendOfVersion[_firstVersion[key] + index] = append;
-            if (append >= 0)
-            {
-                Position[append] = index + 1;
+                previous = operation;
             }
         }
     }
 
-    /// <summary>The append of an element of a list that a committed transaction read; -1 when it is a phantom or a repetition.</summary>
-    private int Seen(int key, ReadOnlySpan<long> list, int index, int read)
+    /// <summary>Looked up once, so that a long stretch of versions without a writer costs its length once and not at every read.</summary>
+    private (int[] Before, int[] Behind) Neighbours(int keys)
     {
-        if (!_appends.TryGetValue((key, list[index]), out var append))
+        var before = new int[_writeOfVersion.Length];
+        var behind = new int[_writeOfVersion.Length];
+        for (var key = 0; key < keys; key++)
         {
-            if (_anomalies.Count(AnomalyKind.PhantomAppend))
+            var (first, last) = (0, 0);
+            for (var position = 1; position <= Versions(key); position++)
             {
-                _anomalies.Explain(
-                    AnomalyKind.PhantomAppend,
-                    $"{_narrator.ReadBy(read)}, but nobody appended {list[index]} to it.\n{_narrator.Describe(TransactionOf[read])}",
-                    _history.Id(TransactionOf[read]));
+                before[_firstVersion[key] + position - 1] = first = Writer(key, position) >= 0 ? position : first;
             }
 
-            return -1;
-        }
-
-        if (Position[append] != 0)
-        {
-            CountDuplicate(list[index], read, append);
-            return -1;
-        }
-
-        var writer = TransactionOf[append];
-        if (_history.Outcome(writer) == ObservedOutcome.Aborted)
-        {
-            if (_anomalies.Count(AnomalyKind.AbortedRead))
+            for (var position = Versions(key); position > 0; position--)
             {
-                _anomalies.Explain(
-                    AnomalyKind.AbortedRead,
-                    $"{_narrator.ReadBy(read)} with {list[index]}, which {_history.Id(writer)} appended, and {_history.Id(writer)} was reported as aborted.\n" +
-                    _narrator.Describe(TransactionOf[read], writer),
-                    _history.Id(TransactionOf[read]),
-                    _history.Id(writer));
+                behind[_firstVersion[key] + position - 1] = last = Writer(key, position) >= 0 ? position : last;
             }
         }
-        else
-        {
-            Counts[writer] = true;
-        }
 
-        return append;
-    }
-
-    private void CountDuplicate(long value, int read, int append)
-    {
-        if (_anomalies.Count(AnomalyKind.DuplicateAppend))
-        {
-            _anomalies.Explain(
-                AnomalyKind.DuplicateAppend,
-                $"{_narrator.ReadBy(read)} with {value} more than once; {_history.Id(TransactionOf[append])} appended it once.\n" +
-                _narrator.Describe(TransactionOf[read], TransactionOf[append]),
-                _history.Id(TransactionOf[read]),
-                _history.Id(TransactionOf[append]));
-        }
-    }
-
-    private void JudgeMisfits()
-    {
-        var isAppend = _history.OperationIsAppend;
-        for (var operation = 0; operation < isAppend.Length; operation++)
-        {
-            if (isAppend[operation] || !_history.IsMisfit(operation) || _history.Outcome(TransactionOf[operation]) != ObservedOutcome.Committed)
-            {
-                continue;
-            }
-
-            var key = _history.OperationKeys[operation];
-            var trunk = _history.Key(key);
-            if (_anomalies.Count(AnomalyKind.IncompatibleOrder))
-            {
-                _anomalies.Explain(
-                    AnomalyKind.IncompatibleOrder,
-                    $"{_narrator.ReadBy(operation)}, but {_narrator.ReadBy(trunk.LongestRead)}; neither is the beginning of the other " +
-                    $"(they agree in the first {_history.ReadResult(operation).CommonPrefixLength(trunk.Values)}).\n" +
-                    _narrator.Describe(TransactionOf[operation], TransactionOf[trunk.LongestRead]),
-                    _history.Id(TransactionOf[operation]),
-                    _history.Id(TransactionOf[trunk.LongestRead]));
-            }
-
-            JudgeElements(operation, key);
-        }
-    }
-
-    private void JudgeElements(int misfit, int key)
-    {
-        var list = _history.ReadResult(misfit);
-        var seen = new HashSet<long>();
-        for (var index = 0; index < list.Length; index++)
-        {
-            if (!seen.Add(list[index]) && _appends.TryGetValue((key, list[index]), out var repeated))
-            {
-                CountDuplicate(list[index], misfit, repeated);
-                continue;
-            }
-
-            // An element of the trunk has been judged there; a second word about it would only repeat the first.
-            if (_appends.TryGetValue((key, list[index]), out var append) && (Position[append] != 0 || SeenElsewhere[append]))
-            {
-                continue;
-            }
-
-            append = Seen(key, list, index, misfit);
-            if (append >= 0)
-            {
-                SeenElsewhere[append] = true;
-            }
-        }
+        return (before, behind);
     }
 }

@@ -23,6 +23,8 @@ internal sealed record Corruption(string Name, AnomalyKind[] Expected, Func<List
         new("a transaction does not see its own append", [AnomalyKind.Internal], ForgetOwnAppend),
         new("two versions change places against real time", Cycles, SwapVersions),
         new("one append of a transaction is applied, another is not", [AnomalyKind.LostAppend], Tear),
+        new("an in-doubt transaction that was seen is missing at one key", [AnomalyKind.TornTransaction], TearInDoubt),
+        new("a read stops between two appends of one transaction", [AnomalyKind.IntermediateRead], StopBetweenAppends),
         new("one read has two elements in the other order", [AnomalyKind.IncompatibleOrder], SwapInOneRead),
     ];
 
@@ -142,6 +144,52 @@ internal sealed record Corruption(string Name, AnomalyKind[] Expected, Func<List
         var torn = read?.List.FirstOrDefault(value => Writer(history, read.Key, value) is { Outcome: ObservedOutcome.Committed } writer
             && writer.Operations.Any(other => other.IsAppend && other.Key != read.Key) && !ReadsOf(writer).Contains(read.Key)) ?? 0;
         return torn != 0 && RewriteReads(history, read!.Key, torn, (list, value) => [.. list.Where(other => other != value)]);
+    }
+
+    private static bool TearInDoubt(List<ObservedTransaction> history, Random random)
+    {
+        var read = Pick(history, random, read => read.Length > 1 && Final(history[read.Transaction]) && Torn(read) != 0);
+        if (read is null)
+        {
+            return false;
+        }
+
+        // The final reads overlap, so one more has to come after all that have seen the rest.
+        var torn = Torn(read);
+        var end = history.Max(transaction => transaction.Completed)!.Value;
+        RewriteReads(history, read.Key, torn, (list, value) => [.. list.Where(other => other != value)]);
+        history.Add(new ObservedTransaction
+        {
+            Id = "last", Invoked = end + 1, Completed = end + 2, Outcome = ObservedOutcome.Committed,
+            Operations = [MicroOperation.Read(read.Key, [.. read.List.Where(other => other != torn)])],
+        });
+        return true;
+
+        // Its only append to this key, and another key shows that it happened.
+        long Torn(ReadRef read) => read.List.FirstOrDefault(value => Writer(history, read.Key, value) is { Outcome: ObservedOutcome.Unknown } writer
+            && writer.Operations.Count(other => other.IsAppend && other.Key == read.Key) == 1
+            && writer.Operations.Any(other => other.IsAppend && other.Key != read.Key));
+    }
+
+    private static bool StopBetweenAppends(List<ObservedTransaction> history, Random random)
+    {
+        var read = Pick(history, random, read => Final(history[read.Transaction]) && Between(read) > 0);
+        if (read is null)
+        {
+            return false;
+        }
+
+        // A reader of its own, so that the rest of the history stays as it is.
+        var list = read.List[..Between(read)];
+        var writer = Writer(history, read.Key, list[^1])!;
+        history.Add(new ObservedTransaction
+        {
+            Id = "between", Invoked = writer.Invoked, Completed = long.MaxValue - 1, Outcome = ObservedOutcome.Committed, Operations = [MicroOperation.Read(read.Key, list)],
+        });
+        return true;
+
+        int Between(ReadRef read) => Enumerable.Range(1, Math.Max(0, read.Length - 1)).FirstOrDefault(length =>
+            Writer(history, read.Key, read.List[length - 1]) is { } writer && ReferenceEquals(writer, Writer(history, read.Key, read.List[length])));
     }
 
     private static bool SwapInOneRead(List<ObservedTransaction> history, Random random)

@@ -11,6 +11,7 @@ internal sealed class ExhaustiveOracle
     private readonly List<ObservedTransaction> _transactions;
     private readonly bool[] _done;
     private readonly Dictionary<string, List<long>> _lists = [];
+    private readonly Dictionary<string, Register> _registers = [];
 
     private ExhaustiveOracle(List<ObservedTransaction> transactions)
     {
@@ -74,13 +75,14 @@ internal sealed class ExhaustiveOracle
 
             var operation = transaction.Operations[index];
             var list = _lists.TryGetValue(operation.Key, out var known) ? known : _lists[operation.Key] = [];
-            var judged = transaction.Outcome == ObservedOutcome.Committed && operation.List is not null;
-            if (!operation.IsAppend && judged && !list.SequenceEqual(operation.List!))
+            var register = _registers.GetValueOrDefault(operation.Key, new Register(0, 0, null));
+            if (!Allows(transaction, operation, list, register))
             {
                 continue;
             }
 
             ran.Add(index);
+            _registers[operation.Key] = After(transaction, operation, register);
             if (operation.IsAppend)
             {
                 list.Add(operation.Value);
@@ -92,6 +94,7 @@ internal sealed class ExhaustiveOracle
             }
 
             ran.RemoveAt(ran.Count - 1);
+            _registers[operation.Key] = register;
             if (operation.IsAppend)
             {
                 list.RemoveAt(list.Count - 1);
@@ -100,4 +103,32 @@ internal sealed class ExhaustiveOracle
 
         return false;
     }
+
+    private static bool Allows(ObservedTransaction transaction, MicroOperation operation, List<long> list, Register register)
+    {
+        var judged = transaction.Outcome == ObservedOutcome.Committed;
+        return operation.Kind switch
+        {
+            MicroOperationKind.ReadList => !judged || list.SequenceEqual(operation.List!),
+
+            // Versions rise; one transaction may make one version for all its writes.
+            MicroOperationKind.Write => operation.Version is null || operation.Version > register.Highest || (operation.Version == register.Version && register.Writer == transaction.Id),
+            MicroOperationKind.ReadRegister => !judged
+                || ((operation.Version is not { } version || version == register.Version || (register.Version is null && version > register.Highest))
+                    && (!operation.HasValue || register.Value is null || operation.Value == register.Value)),
+            _ => true,
+        };
+    }
+
+    private static Register After(ObservedTransaction transaction, MicroOperation operation, Register register) => operation.Kind switch
+    {
+        MicroOperationKind.Write => new Register(operation.Version, Math.Max(register.Highest, operation.Version ?? 0), operation.HasValue ? operation.Value : null, transaction.Id),
+
+        // The first to read a version that its writer did not learn gives it its number.
+        MicroOperationKind.ReadRegister when transaction.Outcome == ObservedOutcome.Committed && register.Version is null && operation.Version is { } version =>
+            register with { Version = version, Highest = version },
+        _ => register,
+    };
+
+    private sealed record Register(long? Version, long Highest, long? Value, string? Writer = null);
 }

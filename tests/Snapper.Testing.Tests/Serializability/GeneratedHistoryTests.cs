@@ -8,6 +8,8 @@ public sealed class GeneratedHistoryTests
 {
     private const int Seeds = 40;
 
+    public static TheoryData<string> RegisterCorruptions => [.. RegisterCorruption.All.Select(corruption => corruption.Name)];
+
     public static TheoryData<string> Corruptions => [.. Corruption.All.Select(corruption => corruption.Name)];
 
     [Fact]
@@ -47,6 +49,55 @@ public sealed class GeneratedHistoryTests
         }
 
         Assert.True(planted > Seeds / 2, $"{name} could be planted in only {planted} of {Seeds} histories.");
+    }
+
+    [Theory]
+    [MemberData(nameof(RegisterCorruptions))]
+    public void A_violation_planted_into_registers_is_found_and_named(string name)
+    {
+        var corruption = RegisterCorruption.All.Single(corruption => corruption.Name == name);
+        var planted = 0;
+        for (var seed = 0; seed < Seeds; seed++)
+        {
+            var transactions = SerialRegisters.Make(new Random(seed), 200, seed % 2 == 0 ? 1 : 3);
+            if (!corruption.Plant(transactions, new Random(seed)))
+            {
+                continue;
+            }
+
+            planted++;
+            var report = SerializabilityChecker.Check(ToHistory(transactions, seed));
+
+            Assert.True(
+                report.Counts.Keys.Intersect(corruption.Expected).Any(),
+                $"seed {seed}, {name}: expected one of {string.Join(", ", corruption.Expected)}, found {report}");
+        }
+
+        Assert.True(planted >= Seeds / 4, $"{name} could be planted in only {planted} of {Seeds} histories.");
+    }
+
+    [Fact]
+    public void Every_kind_of_anomaly_is_planted()
+    {
+        var planted = Corruption.All.SelectMany(corruption => corruption.Expected).Concat(RegisterCorruption.All.SelectMany(corruption => corruption.Expected)).ToHashSet();
+
+        Assert.Equal([], Enum.GetValues<AnomalyKind>().Except(planted));
+    }
+
+    [Fact]
+    public void The_same_history_gets_the_same_words_and_the_same_verdict_in_any_order()
+    {
+        for (var seed = 0; seed < Seeds; seed++)
+        {
+            var transactions = new SerialHistories(seed) { Keys = 4 }.Make(200);
+            Corruption.All[seed % Corruption.All.Length].Plant(transactions, new Random(seed));
+            var first = SerializabilityChecker.Check(ToHistory(transactions, seed));
+            var again = SerializabilityChecker.Check(ToHistory(transactions, seed));
+            var shuffled = SerializabilityChecker.Check(ToHistory(transactions, seed + 1));
+
+            Assert.Equal(first.Anomalies.Select(anomaly => anomaly.Explanation), again.Anomalies.Select(anomaly => anomaly.Explanation));
+            Assert.Equal(first.Counts, shuffled.Counts);
+        }
     }
 
     [Fact]

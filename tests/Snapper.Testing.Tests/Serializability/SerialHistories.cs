@@ -12,7 +12,6 @@ internal sealed class SerialHistories(int seed)
 
     private readonly Random _random = new(seed);
     private readonly Dictionary<string, List<long>> _lists = [];
-    private readonly List<ObservedTransaction> _transactions = [];
     private readonly PriorityQueue<int, long> _processes = new();
     private long _now = 1000;
     private int _oldestHotKey;
@@ -29,7 +28,17 @@ internal sealed class SerialHistories(int seed)
 
     public bool Parallel { get; init; } = true;
 
+    public int MostOperations { get; init; } = 6;
+
     public List<ObservedTransaction> Make(int count)
+    {
+        var transactions = new List<ObservedTransaction>();
+        Make(count, transactions.Add);
+        return transactions;
+    }
+
+    /// <summary>Hands over one transaction after the other, for histories that are too large to be kept in this form.</summary>
+    public void Make(int count, Action<ObservedTransaction> add)
     {
         for (var process = 0; process < Processes; process++)
         {
@@ -38,17 +47,15 @@ internal sealed class SerialHistories(int seed)
 
         for (var index = 0; index < count; index++)
         {
-            _transactions.Add(Next($"t{index}", RandomOperations()));
+            add(Next($"t{index}", RandomOperations()));
         }
 
         // Long after everything else, so that an append they miss is lost.
         _now += 1_000_000;
         foreach (var key in _lists.Keys.Order().ToList())
         {
-            _transactions.Add(Run($"final-{key}", [MicroOperation.UnseenRead(key)], false, ObservedOutcome.Committed));
+            add(Run($"final-{key}", [MicroOperation.UnseenRead(key)], false, ObservedOutcome.Committed));
         }
-
-        return _transactions;
     }
 
     private ObservedTransaction Next(string id, List<MicroOperation> operations)
@@ -112,7 +119,7 @@ internal sealed class SerialHistories(int seed)
     private List<MicroOperation> RandomOperations()
     {
         var operations = new List<MicroOperation>();
-        for (var count = 1 + _random.Next(6); count > 0; count--)
+        for (var count = 1 + _random.Next(MostOperations); count > 0; count--)
         {
             var key = $"k{_oldestHotKey + _random.Next(Keys)}";
             operations.Add(_random.Next(2) == 0 ? MicroOperation.UnseenRead(key) : MicroOperation.Append(key, ++_nextValue));
