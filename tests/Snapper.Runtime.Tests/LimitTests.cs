@@ -62,6 +62,44 @@ public sealed class LimitTests
         Assert.Empty(rig.Failures);
     }
 
+    [Fact]
+    public async Task A_state_too_large_is_an_outcome_that_its_id_finds_again()
+    {
+        await using var rig = await Rig.Start(Small);
+        var first = await Rig.Within(rig.Submit("Odd", "a", "Grow", new Growth(2000, null), null, key: "k"), "the transaction");
+        Rig.Aborted(first, AbortReason.Application);
+        Assert.Equal(new ActorKey("Odd", "a"), first.Abort!.Actor);
+        for (var restarts = 0; restarts < 2; restarts++)
+        {
+            var again = await Rig.Within(rig.Submit("Odd", "a", "Grow", new Growth(2000, null), null, key: "k"), "the same id");
+            Assert.Equal((first.Transaction, first.Abort.Message), (again.Transaction, again.Abort?.Message));
+            var found = await rig.Host.Door.Find("k", default);
+            Assert.Equal((first.Transaction, first.Abort.Message), (found?.Transaction, found?.Abort?.Message));
+            await rig.Restart();
+        }
+
+        Assert.Empty(rig.Failures);
+    }
+
+    [Fact]
+    public async Task A_state_that_is_too_large_on_top_of_what_is_undone_is_no_outcome()
+    {
+        await using var rig = await Rig.Start(new() { Executors = 2, MaxStateBytes = 1000, DrainTimeout = TimeSpan.FromSeconds(1) });
+        using var gate = new Gate();
+        var fails = rig.Pact("h", ["h", "a"], Step.Call("a", Step.Pad(900)), Step.Wait(gate), Step.Throw());
+        await gate.Reached();
+
+        // H7: twice 900 bytes are too many, but the first ones are not final.
+        var act = rig.Submit("a", [Step.Pad(900), Step.Add(7), Step.Get()], id: "k");
+        await Rig.Until(() => rig.Host.Door.Find("k", default).Result?.Outcome is Outcome.InDoubt or Outcome.Aborted, "the ACT has ended");
+        gate.Open();
+
+        Rig.Aborted(await Rig.Within(fails, "the one that fails"), AbortReason.Application);
+        Rig.Saw(await Rig.Within(act, "the ACT"), 7);
+        Assert.Equal(7, await rig.Value("a"));
+        Assert.Empty(rig.Failures);
+    }
+
     [Theory]
     [InlineData("Big", true)]
     [InlineData("Big", false)]

@@ -10,8 +10,11 @@ public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<
     /// <summary>The attempt.</summary>
     public TransactionId Tid { get; } = tid;
 
-    /// <summary>False: the application refused; nothing is changed, but the answer waits for H3 (H7).</summary>
-    public bool Committed { get; } = committed;
+    /// <summary>False: the application refused, or a change cannot be kept; nothing is changed, but the answer waits for H3 (H7).</summary>
+    public bool Committed { get; private set; } = committed;
+
+    /// <summary>Why a change cannot be kept, as the shell says it; null: it can.</summary>
+    public object? Unfit { get; private set; }
 
     /// <summary>Every actor it visited, once each.</summary>
     public IReadOnlyList<ActorKey> Participants { get; } = participants;
@@ -40,5 +43,14 @@ public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<
         {
             _changes.Add(change);
         }
+    }
+
+    /// <summary>A participant's part cannot be kept: the ACT ends as one that refused by itself. The first reason counts.</summary>
+    public void Refuse(object why)
+    {
+        Add(null);
+        Unfit ??= why;
+        Committed = false;
+        _changes.Clear();
     }
 }

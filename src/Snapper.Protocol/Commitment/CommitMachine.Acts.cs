@@ -18,15 +18,24 @@ public sealed partial class CommitMachine
         KillDoomed(outputs);
     }
 
-    private void OnActChanges(TransactionId tid, Change? change, OutputBuffer outputs)
+    private void OnActChanges(in Message message, OutputBuffer outputs)
     {
-        var outcome = FindFinished(tid);
+        var outcome = FindFinished(message.Tid);
         if (outcome is null)
         {
             return; // it died while its parts were on their way
         }
 
-        outcome.Add(change);
+        if (message.Flag)
+        {
+            // H7: what made it unfit may be undone yet, so it waits for H3 with its locks and places like any outcome of its own.
+            outcome.Refuse(message.Body!);
+        }
+        else
+        {
+            outcome.Add((Change?)message.Body);
+        }
+
         TryCommitAct(outcome, outputs);
     }
 

@@ -145,6 +145,15 @@ internal sealed class CommitHost
     /// <summary>Queues the record of a batch or an ACT; what needs none waits for the next flush all the same (L5).</summary>
     public void Append(object item)
     {
+        if (item is ActOutcome { Unfit: AbortInfo unfit } refused)
+        {
+            // Its root had ended well; from here on nothing but the commit order can change what becomes of it.
+            var request = (Request)refused.Request;
+            request.Abort = unfit;
+            request.Result = null;
+            _worker.NoteAbort(request.Attempt!, unfit, repeated: false);
+        }
+
         LogRecord? record = item switch
         {
             Batch batch => RecordOf(batch),
