@@ -319,10 +319,10 @@ internal sealed class Relay : ITransactionDoor
             problem = null;
             return true;
         }
-        catch (Exception exception) // the input's own code may throw anything
+        catch (InputException wrong)
         {
             input = null;
-            problem = new Rejection(RejectionKind.Invalid, $"The input does not fit {asked.Actor.Type}.{method.Name}: {exception.Message}");
+            problem = new Rejection(RejectionKind.Invalid, $"The input does not fit {asked.Actor.Type}.{method.Name}: {wrong.Message}.");
             return false;
         }
     }

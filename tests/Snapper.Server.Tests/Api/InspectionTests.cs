@@ -241,6 +241,30 @@ public sealed partial class InspectionTests
         Assert.True(beside < with + (garbage.Length / 2), $"{garbage.Length} B of new objects moved it from {with} to {beside}.");
     }
 
+    [Theory]
+    [InlineData("GET", "/", 404, null)]
+    [InlineData("GET", "/v1/nothing.txt", 404, null)]
+    [InlineData("POST", "/v2/transactions", 404, null)]
+    [InlineData("GET", "/v1/transactions", 405, "POST")]
+    [InlineData("DELETE", "/v1/transactions", 405, "POST")]
+    [InlineData("POST", "/v1/transactions/x", 405, "GET")]
+    [InlineData("PUT", "/v1/actors/Account/a", 405, "GET")]
+    [InlineData("POST", "/metrics", 405, "GET")]
+    public async Task What_is_not_there_is_a_problem_too(string method, string path, int status, string? allow)
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+        using var request = new HttpRequestMessage(new HttpMethod(method), new Uri(path, UriKind.Relative));
+
+        using var response = await host.Client.SendAsync(request);
+
+        Assert.Equal(status, (int)response.StatusCode);
+        Assert.Equal("application/problem+json", response.Content.Headers.ContentType?.MediaType);
+        var problem = System.Text.Json.JsonDocument.Parse(await response.Content.ReadAsStringAsync()).RootElement;
+        Assert.Equal(status, problem.GetProperty("status").GetInt32());
+        Assert.NotEmpty(problem.GetProperty("detail").GetString()!);
+        Assert.Equal(allow, response.Content.Headers.Allow.SingleOrDefault());
+    }
+
     [Fact]
     public async Task Http_2_without_tls_is_served_on_its_own_port()
     {
