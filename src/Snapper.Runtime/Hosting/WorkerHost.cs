@@ -239,12 +239,7 @@ public sealed class WorkerHost : IAsyncDisposable
     {
         public List<(string Id, UInt128 Hash, long Sequence, long At)> Outcomes { get; } = [];
 
-        public void Outcome(OutcomeRecord outcome, long sequence)
-        {
-            if (outcome.IsCallerKey)
-            {
-                Outcomes.Add((outcome.RequestId, outcome.RequestHash, sequence, outcome.AtUnixMs));
-            }
-        }
+        public void Outcome(OutcomeRecord outcome, long sequence) =>
+            Outcomes.Add((outcome.RequestId, outcome.RequestHash, sequence, outcome.AtUnixMs));
     }
 }

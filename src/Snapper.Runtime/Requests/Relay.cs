@@ -151,7 +151,7 @@ internal sealed class Relay : ITransactionDoor
             _ids.Register(IdempotencyIndex.KeyOf(request.Id), request);
         }
 
-        if (!request.TryAnswer(request.Envelope(Outcome.InDoubt)) && !request.HasCallerKey)
+        if (!request.TryAnswerInDoubt(request.Envelope(Outcome.InDoubt)) && !request.HasCallerKey)
         {
             _ids.End(IdempotencyIndex.KeyOf(request.Id), null); // the answer was quicker
         }
