@@ -102,6 +102,30 @@ public static class ActorPath
         }
     }
 
+    /// <summary>
+    /// Whether a letter, a digit, <c>-</c>, <c>_</c>, <c>~</c> or a <c>.</c> that is not of a dot segment is escaped. Who encodes a name leaves
+    /// them, so the escape was part of the name, and what it decodes to is another one.
+    /// </summary>
+    internal static bool HasNeedlessEscape(ReadOnlySpan<char> segment)
+    {
+        if (segment.Equals("%2E", StringComparison.OrdinalIgnoreCase) || segment.Equals("%2E%2E", StringComparison.OrdinalIgnoreCase))
+        {
+            return false;
+        }
+
+        for (var at = segment.IndexOf('%'); at >= 0 && at + 2 < segment.Length; at++)
+        {
+            if (segment[at] == '%'
+                && byte.TryParse(segment.Slice(at + 1, 2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out var value)
+                && Unreserved.Contains((char)value))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>Whether daprd would refuse a (decoded) actor type or id with this character.</summary>
     internal static bool IsForbiddenByDapr(char c) => c is '/' or '?' or '#' or '\\' or '\0';
 

@@ -34,6 +34,17 @@ public sealed class MeasurementTests
     }
 
     [Fact]
+    public async Task A_forced_collection_leaves_nothing_that_is_garbage()
+    {
+        var garbage = MakeGarbage();
+
+        await ForcedCollection.RunAsync(Environment.ProcessId);
+
+        Assert.False(garbage.IsAlive);
+        await Assert.ThrowsAsync<InvalidOperationException>(() => ForcedCollection.RunAsync(1));
+    }
+
+    [Fact]
     public void Own_CPU_time_agrees_with_the_runtime()
     {
         BurnCpu(TimeSpan.FromMilliseconds(200));
@@ -112,6 +123,17 @@ public sealed class MeasurementTests
     {
         var ports = Enumerable.Range(0, 100).Select(_ => Ports.Free()).ToArray();
         Assert.Equal(ports.Length, ports.Distinct().Count());
+    }
+
+    // A method of its own, so that no register of the test keeps the object; old, so that a collection of the youngest would not find it.
+    [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.NoInlining)]
+    private static WeakReference MakeGarbage()
+    {
+        var array = new byte[1000];
+        GC.Collect();
+        GC.Collect();
+        Assert.Equal(GC.MaxGeneration, GC.GetGeneration(array));
+        return new WeakReference(array);
     }
 
     private static void BurnCpu(TimeSpan time)

@@ -37,6 +37,22 @@ public sealed class RepetitionTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_result_that_was_left_out_of_an_answer_is_asked_for_by_id()
+    {
+        await using var snapper = _worker.Client();
+        _worker.Then(e =>
+        {
+            e.ExecuteAll();
+            return e.Each(t => FakeWorker.Envelope(t, "\"outcome\":\"committed\",\"problem\":{\"status\":413,\"detail\":\"left out\"}"));
+        });
+
+        Assert.Equal(7, await Deposit(snapper));
+
+        Assert.Single(_worker.Requests);
+        Assert.Single(_worker.Asked);
+    }
+
+    [Fact]
     public async Task A_wait_beyond_the_timeout_is_not_begun()
     {
         await using var snapper = _worker.Client(timeout: TimeSpan.FromSeconds(2));

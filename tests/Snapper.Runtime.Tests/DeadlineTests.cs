@@ -80,6 +80,42 @@ public sealed class DeadlineTests
         Assert.Equal(0, rig.Host.Inspection.Status().InFlight);
     }
 
+    /// <summary>I4: told "in doubt", whoever asks by the generated id finds the outcome after a restart, whatever became of the record meanwhile.</summary>
+    [Theory]
+    [InlineData(true, false)]
+    [InlineData(false, false)]
+    [InlineData(true, true)]
+    [InlineData(false, true)]
+    public async Task What_was_in_doubt_is_found_by_its_generated_id_after_restarts(bool pact, bool folded)
+    {
+        await using var rig = await Rig.Start();
+        rig.Log.Hold();
+        var doubtful = await Rig.Within(rig.Submit("a", [Step.Add(), Step.Get()], pact ? ["a"] : null, timeoutMs: 100), "the stalled one");
+        Assert.Equal(Outcome.InDoubt, doubtful.Outcome);
+        rig.Log.Release();
+        await Rig.Until(() => rig.Host.Door.Find(doubtful.Id, default).Result is { Outcome: Outcome.Committed }, "the outcome is known by its id");
+        if (folded)
+        {
+            await rig.Restart(); // it folds at its end, and trims the record
+        }
+        else
+        {
+            await rig.Open(); // as after a crash: the record is in the log
+        }
+
+        for (var restarts = 0; restarts < 2; restarts++)
+        {
+            var found = await rig.Host.Door.Find(doubtful.Id, default);
+            Assert.True(found is { Outcome: Outcome.Committed }, $"after {restarts + 1} restarts: {found?.Outcome}");
+            Rig.Saw(found!, 1);
+            await rig.Restart();
+        }
+
+        var other = await rig.Submit("a", [Step.Add()], pact ? ["a"] : null, id: doubtful.Id);
+        Rig.Rejected(other, RejectionKind.IdConflict);
+        Assert.Equal(1, await rig.Value("a"));
+    }
+
     [Fact]
     public async Task A_doubtful_request_without_effects_is_found_by_its_generated_id()
     {

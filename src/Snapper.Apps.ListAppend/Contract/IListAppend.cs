@@ -7,7 +7,7 @@ namespace Snapper.Apps.ListAppend.Contract;
 /// A list of integers per key, for outside checkers of serializability (Jepsen's list-append): every append is visible
 /// in the list, in its place, so a history of appends and reads shows the order of transactions.
 /// </summary>
-/// <remarks>As JSON, members are camelCase and read without regard to case; unknown members are ignored.</remarks>
+/// <remarks>As JSON, members are camelCase and read without regard to case; unknown members are refused.</remarks>
 public interface IListAppend : ITransactionalActor
 {
     /// <summary>

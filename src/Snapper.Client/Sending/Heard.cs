@@ -40,6 +40,9 @@ internal sealed class Heard(string id)
     {
         switch (reply.Outcome)
         {
+            case TransactionOutcome.Committed when reply is { Result.IsEmpty: true, Rejection: { } leftOut }:
+                Doubt = leftOut.Detail; // its result had no room beside those of the others: asked for alone, it has
+                return null;
             case TransactionOutcome.Committed:
                 return reply;
             case TransactionOutcome.Aborted:

@@ -10,8 +10,11 @@ public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<
     /// <summary>The attempt.</summary>
     public TransactionId Tid { get; } = tid;
 
-    /// <summary>False: the application refused; nothing is changed, but the answer waits for H3 (H7).</summary>
-    public bool Committed { get; } = committed;
+    /// <summary>False: the application refused, or a change cannot be kept; nothing is changed, but the answer waits for H3 (H7).</summary>
+    public bool Committed { get; private set; } = committed;
+
+    /// <summary>Why a change cannot be kept, as the shell says it; null: it can.</summary>
+    public object? Unfit { get; private set; }
 
     /// <summary>Every actor it visited, once each.</summary>
     public IReadOnlyList<ActorKey> Participants { get; } = participants;
@@ -31,9 +34,6 @@ public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<
     /// <summary>Bytes of its changes so far, as the shell weighs them.</summary>
     internal long Bytes { get; set; }
 
-    /// <summary>Its record would be too large; its root was told to end it.</summary>
-    internal bool IsTooLarge { get; set; }
-
     /// <summary>A participant's part.</summary>
     public void Add(Change? change)
     {
@@ -46,5 +46,13 @@ public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<
         {
             _changes.Add(change);
         }
+    }
+
+    /// <summary>What it changed cannot be kept: the ACT ends as one that refused by itself. The first reason counts.</summary>
+    public void Refuse(object why)
+    {
+        Unfit ??= why;
+        Committed = false;
+        _changes.Clear();
     }
 }

@@ -21,29 +21,43 @@ public sealed partial class CommitMachine
         KillDoomed(outputs);
     }
 
-    private void OnActChanges(TransactionId tid, Change? change, OutputBuffer outputs)
+    private void OnActChanges(in Message message, OutputBuffer outputs)
     {
-        var outcome = FindFinished(tid);
+        var outcome = FindFinished(message.Tid);
         if (outcome is null)
         {
             return; // it died while its parts were on their way
         }
 
-        outcome.Add(Planted.Is(PlantedFault.ForgetOneParticipant) && outcome.Arrived > 0 ? null : change);
-        if (change is not null && outcome.Committed && !outcome.IsTooLarge)
+        if (message.Flag)
         {
-            outcome.Bytes += _limit.OfChange(change);
-            if (outcome.Bytes > _limit.Bytes)
-            {
-                outcome.IsTooLarge = true;
-                ref var die = ref outputs.Add(OutputKind.SendToRoot, MessageKind.Die);
-                die.Tid = tid;
-                die.Reason = AbortReason.Application;
-                die.Body = TooLarge(outcome.Bytes, _limit.Bytes);
-            }
+            // H7: what made it unfit may be undone yet, so it waits for H3 with its locks and places like any outcome of its own.
+            outcome.Add(null);
+            outcome.Refuse(message.Body!);
+        }
+        else
+        {
+            var change = (Change?)message.Body;
+            outcome.Add(Planted.Is(PlantedFault.ForgetOneParticipant) && outcome.Arrived > 0 ? null : change);
+            Weigh(outcome, change);
         }
 
         TryCommitAct(outcome, outputs);
+    }
+
+    /// <summary>L6: a record has a largest size. An ACT that is beyond it alone ends as one that refused by itself, like one with an unfit part.</summary>
+    private void Weigh(ActOutcome outcome, Change? change)
+    {
+        if (change is null || !outcome.Committed)
+        {
+            return;
+        }
+
+        outcome.Bytes += _limit.OfChange(change);
+        if (outcome.Bytes > _limit.Bytes)
+        {
+            outcome.Refuse(TooLarge(outcome.Bytes, _limit.Bytes));
+        }
     }
 
     private void CommitActs(OutputBuffer outputs)
@@ -60,7 +74,7 @@ public sealed partial class CommitMachine
     /// <summary>H3: queued only when every batch before it on each of its actors is final.</summary>
     private bool TryCommitAct(ActOutcome outcome, OutputBuffer outputs)
     {
-        if (!outcome.IsComplete || outcome.IsTooLarge || (_order.AheadOf(outcome.Tid) > _final && !Planted.Is(PlantedFault.QueueActBeforeAllAheadIsFinal)) || _order.IsDoomed(outcome.Tid))
+        if (!outcome.IsComplete || (_order.AheadOf(outcome.Tid) > _final && !Planted.Is(PlantedFault.QueueActBeforeAllAheadIsFinal)) || _order.IsDoomed(outcome.Tid))
         {
             return false;
         }

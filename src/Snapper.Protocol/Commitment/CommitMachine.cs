@@ -73,7 +73,7 @@ public sealed partial class CommitMachine
                 OnActFinished((ActOutcome)message.Body!, outputs);
                 break;
             case MessageKind.ActChanges:
-                OnActChanges(message.Tid, (Change?)message.Body, outputs);
+                OnActChanges(message, outputs);
                 break;
             case MessageKind.ActGone:
                 OnActGone(message.Tid);

@@ -75,7 +75,10 @@ public enum MessageKind : byte
     /// <summary>An ACT's root has its result. Tid, Body: <see cref="Commitment.ActOutcome"/>.</summary>
     ActFinished,
 
-    /// <summary>An actor's part of an ACT. Tid, Bid: the batch ahead; Body: <see cref="Commitment.Change"/> or null.</summary>
+    /// <summary>
+    /// An actor's part of an ACT. Tid, Bid: the batch ahead; Body: <see cref="Commitment.Change"/> or null; with Flag, set by
+    /// the shell: the change cannot be kept, and Body says why.
+    /// </summary>
     ActChanges,
 
     /// <summary>An ACT was aborted by its root for a conflict (H7). Tid.</summary>

@@ -178,8 +178,10 @@ internal sealed partial class Executor
     {
         if (message.Kind == MessageKind.ActChanges)
         {
-            var die = new Message { Kind = MessageKind.Die, Tid = message.Tid, Reason = AbortReason.Application, Body = why };
-            Worker.SendToRoot(die);
+            var refusal = message;
+            refusal.Flag = true;
+            refusal.Body = new AbortInfo(AbortReason.Application, why, cell.Key);
+            Worker.SendToCommit(refusal);
             return;
         }
 

@@ -146,6 +146,17 @@ internal sealed class CommitHost
     /// <summary>Queues the record of a batch or an ACT; what needs none waits for the next flush all the same (L5).</summary>
     public void Append(object item)
     {
+        if (item is ActOutcome { Unfit: { } why } refused)
+        {
+            var unfit = why as AbortInfo ?? new AbortInfo(AbortReason.Application, (string)why);
+
+            // Its root had ended well; from here on nothing but the commit order can change what becomes of it.
+            var request = (Request)refused.Request;
+            request.Abort = unfit;
+            request.Result = null;
+            _worker.NoteAbort(request.Attempt!, unfit, repeated: false);
+        }
+
         LogRecord? record = item switch
         {
             Batch batch => RecordOf(batch),
@@ -188,6 +199,8 @@ internal sealed class CommitHost
         var written = _written.Dequeue();
         if (written.Record is not null)
         {
+            Settle(item, written.Record);
+
             // Before the answers: whoever reads after an answer finds at least this state.
             _worker.Checkpoints.OnDurable(written.Record, written.Sequence);
             Volatile.Write(ref _toldSequence, written.Sequence);
@@ -211,6 +224,46 @@ internal sealed class CommitHost
             var act = (ActOutcome)item;
             var request = (Request)act.Request;
             _worker.Relay.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
+        }
+    }
+
+    /// <summary>Generated ids whose callers were told "in doubt" are kept as callers' ids are: they will be asked for, after a restart too.</summary>
+    private static void Settle(object item, LogRecord record)
+    {
+        if (item is not Batch batch)
+        {
+            Settle((Request)((ActOutcome)item).Request, record);
+            return;
+        }
+
+        for (var i = 0; i < batch.Tickets.Length; i++)
+        {
+            if (batch.StateOf(i) != MemberState.Removed)
+            {
+                Settle((Request)batch.Tickets[i].Request, record);
+            }
+        }
+    }
+
+    private static void Settle(Request request, LogRecord record)
+    {
+        if (request.HasCallerKey || !request.Settle())
+        {
+            return;
+        }
+
+        switch (record)
+        {
+            case ActCommitted { Outcome: { } outcome }:
+                outcome.IsInDoubt = true;
+                break;
+            case LocalBatchCommitted batch:
+                foreach (var outcome in batch.Outcomes)
+                {
+                    outcome.IsInDoubt |= outcome.RequestId == request.Id;
+                }
+
+                break;
         }
     }
 

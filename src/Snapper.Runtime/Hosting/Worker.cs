@@ -162,12 +162,6 @@ internal sealed partial class Worker
 
         if (Acts.TryGetValue(message.Tid.Value, out var act))
         {
-            if (message.Body is string tooLarge)
-            {
-                act.RootExecutor.Doom(act, new AbortInfo(AbortReason.Application, tooLarge), evenSealed: true);
-                return;
-            }
-
             routed.Body = act;
             act.RootExecutor.Post(new WorkItem { Kind = WorkKind.Root, Message = routed });
         }

@@ -191,7 +191,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var types = new List<ActorType>();
         foreach (var descriptor in setup.ActorTypes)
         {
-            types.Add(new ActorType(descriptor, setup.Json, setup.StateUpgrades.GetValueOrDefault(descriptor.Type)));
+            types.Add(new ActorType(descriptor, setup.Json, setup.InputJson, setup.StateUpgrades.GetValueOrDefault(descriptor.Type)));
         }
 
         return types.ToArray();
@@ -276,12 +276,7 @@ public sealed class WorkerHost : IAsyncDisposable
     {
         public List<(string Id, UInt128 Hash, long Sequence, long At)> Outcomes { get; } = [];
 
-        public void Outcome(OutcomeRecord outcome, long sequence)
-        {
-            if (outcome.IsCallerKey)
-            {
-                Outcomes.Add((outcome.RequestId, outcome.RequestHash, sequence, outcome.AtUnixMs));
-            }
-        }
+        public void Outcome(OutcomeRecord outcome, long sequence) =>
+            Outcomes.Add((outcome.RequestId, outcome.RequestHash, sequence, outcome.AtUnixMs));
     }
 }

@@ -30,6 +30,17 @@ public sealed class WorkerSetup
     /// <summary>How inputs, results and states are written.</summary>
     public JsonSerializerOptions Json { get; init; } = DefaultJson;
 
+    /// <summary>
+    /// How inputs are read: a field that the method's input does not have is refused, unless its type says otherwise
+    /// (<c>[JsonUnmappedMemberHandling]</c>, <c>[JsonExtensionData]</c>). A state may have such fields: an older version wrote it.
+    /// </summary>
+    internal JsonSerializerOptions InputJson => _inputJson ??= new JsonSerializerOptions(Json)
+    {
+        UnmappedMemberHandling = System.Text.Json.Serialization.JsonUnmappedMemberHandling.Disallow,
+    };
+
+    private JsonSerializerOptions? _inputJson;
+
     /// <summary>The append queue.</summary>
     public LogWriterOptions Writing { get; init; } = new();
 

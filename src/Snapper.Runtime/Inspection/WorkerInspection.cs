@@ -209,7 +209,7 @@ internal sealed class WorkerInspection : IWorkerInspection
             foreach (var method in type.Methods)
             {
                 methods.Add(new ActorMethodView(
-                    method.Name, method.Method.MayAbort, method.Method.ReadOnly, SchemaOf(method.Method.InputType), SchemaOf(method.Method.ResultType)));
+                    method.Name, method.Method.MayAbort, method.Method.ReadOnly, SchemaOf(method.Method.InputType, _setup.InputJson), SchemaOf(method.Method.ResultType, _setup.Json)));
             }
 
             views.Add(new ActorTypeView(type.Name, methods));
@@ -218,6 +218,6 @@ internal sealed class WorkerInspection : IWorkerInspection
         return views;
     }
 
-    private JsonElement? SchemaOf(Type type) =>
-        type == typeof(Nothing) ? null : JsonSerializer.SerializeToElement(_setup.Json.GetJsonSchemaAsNode(type));
+    private static JsonElement? SchemaOf(Type type, JsonSerializerOptions json) =>
+        type == typeof(Nothing) ? null : JsonSerializer.SerializeToElement(json.GetJsonSchemaAsNode(type));
 }

@@ -1,23 +1,20 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
-using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Types;
 using Snapper.TransactionLog;
 
 namespace Snapper.Runtime.Requests;
 
 /// <summary>
-/// The worker's door: validates requests, checks their ids, hands them to coordinators or executors, repeats conflict
-/// aborts with the same age (W2), and answers. Thread-safe.
+/// The worker's door: checks ids of requests that were admitted, hands them to coordinators or executors, repeats conflict aborts
+/// with the same age (W2), and answers. Thread-safe.
 /// </summary>
 internal sealed class Relay : ITransactionDoor
 {
-    private static readonly TimeSpan ShortRetry = TimeSpan.FromSeconds(1);
-
     private readonly Worker _worker;
+    private readonly Admission _admission;
     private readonly IdempotencyIndex _ids = new();
     private readonly DeadlineWheel _wheel;
     private readonly string _idPrefix;
@@ -27,6 +24,7 @@ internal sealed class Relay : ITransactionDoor
     public Relay(Worker worker, DeadlineWheel wheel, string idPrefix)
     {
         _worker = worker;
+        _admission = new Admission(worker);
         _wheel = wheel;
         _idPrefix = idPrefix;
     }
@@ -39,25 +37,13 @@ internal sealed class Relay : ITransactionDoor
 
     public Task<TransactionEnvelope> Submit(TransactionRequest asked, CancellationToken cancellation)
     {
-        if (Refuse(asked) is { } refusal)
+        if (_admission.Check(asked, InFlight, out var admitted) is { } refusal)
         {
             return Task.FromResult(Rejected(asked, refusal));
         }
 
-        var type = _worker.FindType(asked.Actor.Type);
-        var method = type?.Find(asked.Method);
-        if (type is null || method is null)
-        {
-            var what = type is null ? $"actor type '{asked.Actor.Type}'" : $"method '{asked.Method}' of actor type '{asked.Actor.Type}'";
-            return Task.FromResult(Rejected(asked, new Rejection(RejectionKind.NotFound, $"There is no {what}.")));
-        }
-
-        if (!TryRead(asked, method, out var input, out var problem) || !TryDeclare(asked, out var declared, out problem))
-        {
-            return Task.FromResult(Rejected(asked, problem!));
-        }
-
-        var request = new Request(asked, method, input, asked.Id ?? NewId(), asked.Id is null ? default : RequestHash.Of(asked), declared, _worker.Options.AnswersInline)
+        var request = new Request(
+            asked, admitted.Method, admitted.Input, asked.Id ?? NewId(), asked.Id is null ? default : RequestHash.Of(asked), admitted.Declared, _worker.Options.AnswersInline)
         {
             Deadline = _worker.Time.GetTimestamp() + (long)(asked.Timeout.TotalSeconds * _worker.Time.TimestampFrequency),
         };
@@ -151,7 +137,7 @@ internal sealed class Relay : ITransactionDoor
             _ids.Register(IdempotencyIndex.KeyOf(request.Id), request);
         }
 
-        if (!request.TryAnswer(request.Envelope(Outcome.InDoubt)) && !request.HasCallerKey)
+        if (!request.TryAnswerInDoubt(request.Envelope(Outcome.InDoubt)) && !request.HasCallerKey)
         {
             _ids.End(IdempotencyIndex.KeyOf(request.Id), null); // the answer was quicker
         }
@@ -288,82 +274,7 @@ internal sealed class Relay : ITransactionDoor
 
         var kept = await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
         return kept ?? Rejected(request.Asked, new Rejection(
-            RejectionKind.Unavailable, "The outcome of this id is being moved; ask again.", ShortRetry));
-    }
-
-    private Rejection? Refuse(TransactionRequest asked)
-    {
-        if (_worker.Unavailability is { } why)
-        {
-            return new Rejection(RejectionKind.Unavailable, why, ShortRetry);
-        }
-
-        if (InFlight >= _worker.Options.MaxInFlight)
-        {
-            return new Rejection(RejectionKind.Overloaded, $"{_worker.Options.MaxInFlight} requests are under way.", ShortRetry);
-        }
-
-        if (_worker.QueuedLogBytes > _worker.Options.MaxQueuedLogBytes)
-        {
-            return new Rejection(RejectionKind.Overloaded, "The log does not keep up.", ShortRetry);
-        }
-
-        return asked.Actor.Id.Length > NameRules.ActorIdLengthMax ? new Rejection(RejectionKind.Invalid, "The actor's id has more than 512 characters.") : null;
-    }
-
-    private static bool TryRead(TransactionRequest asked, RootMethod method, out object? input, out Rejection? problem)
-    {
-        try
-        {
-            input = method.ParseInput(asked.Input.Span);
-            problem = null;
-            return true;
-        }
-        catch (Exception exception) // the input's own code may throw anything
-        {
-            input = null;
-            problem = new Rejection(RejectionKind.Invalid, $"The input does not fit {asked.Actor.Type}.{method.Name}: {exception.Message}");
-            return false;
-        }
-    }
-
-    private bool TryDeclare(TransactionRequest asked, out ActorAccess[]? declared, out Rejection? problem)
-    {
-        declared = null;
-        problem = null;
-        if (asked.Mode == TransactionMode.Act || asked.AccessMode == AccessMode.Record)
-        {
-            return true; // Record runs as an ACT and reports what it touched
-        }
-
-        var access = asked.Access;
-        if (access is null)
-        {
-            problem = new Rejection(RejectionKind.Invalid, "A PACT needs an access set.");
-            return false;
-        }
-
-        var hasRoot = false;
-        declared = new ActorAccess[access.Length];
-        for (var i = 0; i < access.Length; i++)
-        {
-            var actor = access[i].Actor;
-            if (_worker.FindType(actor.Type) is null)
-            {
-                problem = new Rejection(RejectionKind.NotFound, $"There is no actor type '{actor.Type}'; the access set names it.");
-                return false;
-            }
-
-            hasRoot |= actor.Equals(asked.Actor);
-            declared[i] = new ActorAccess(actor, Access.Whole, access[i].Calls);
-        }
-
-        if (!hasRoot)
-        {
-            problem = new Rejection(RejectionKind.Invalid, $"The access set does not contain the root {asked.Actor}.");
-        }
-
-        return hasRoot;
+            RejectionKind.Unavailable, "The outcome of this id is being moved; ask again.", Admission.ShortRetry));
     }
 
     /// <summary>A log that does not answer is no decision about the id: neither unknown nor an error of ours.</summary>
@@ -379,7 +290,7 @@ internal sealed class Relay : ITransactionDoor
         }
     }
 
-    private static Rejection LogUnreachable() => new(RejectionKind.Unavailable, "The log cannot be reached.", ShortRetry);
+    private static Rejection LogUnreachable() => new(RejectionKind.Unavailable, "The log cannot be reached.", Admission.ShortRetry);
 
     private static Rejection OtherRequest() =>
         new(RejectionKind.IdConflict, "This id was used for another request.");

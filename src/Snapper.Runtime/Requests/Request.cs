@@ -25,6 +25,10 @@ internal enum RequestPhase : byte
 /// <summary>One request from arrival to answer: what was asked, the ticket of a PACT, the result, and who waits for it.</summary>
 internal sealed class Request
 {
+    private const int Open = 0;
+    private const int Answered = 1;
+    private const int Settled = 2;
+
     private readonly TaskCompletionSource<TransactionEnvelope> _answer;
     private int _answered;
     private int _closed;
@@ -91,7 +95,7 @@ internal sealed class Request
 
     public Task<TransactionEnvelope> Answer => _answer.Task;
 
-    public bool IsAnswered => Volatile.Read(ref _answered) != 0;
+    public bool IsAnswered => Volatile.Read(ref _answered) != Open;
 
     /// <summary>Its outcome is known, or the worker has given it up.</summary>
     public bool IsClosed => Volatile.Read(ref _closed) != 0;
@@ -102,7 +106,7 @@ internal sealed class Request
     /// <summary>Gives the answer to whoever waits. The first one counts.</summary>
     public bool TryAnswer(TransactionEnvelope envelope)
     {
-        if (Interlocked.Exchange(ref _answered, 1) != 0)
+        if (Interlocked.Exchange(ref _answered, Answered) == Answered)
         {
             return false;
         }
@@ -110,6 +114,22 @@ internal sealed class Request
         _answer.SetResult(envelope);
         return true;
     }
+
+    /// <summary>As <see cref="TryAnswer"/>, with an answer that is not the last word: not when that one is on its way.</summary>
+    public bool TryAnswerInDoubt(TransactionEnvelope envelope)
+    {
+        if (Interlocked.CompareExchange(ref _answered, Answered, Open) != Open)
+        {
+            return false;
+        }
+
+        _answer.SetResult(envelope);
+        return true;
+    }
+
+    /// <summary>Its outcome is durable and its answer follows at once: nobody is told any more that it is in doubt.</summary>
+    /// <returns>True: that was told already, and its id will be asked for.</returns>
+    public bool Settle() => Interlocked.CompareExchange(ref _answered, Settled, Open) == Answered;
 
     /// <summary>The envelope of its present state.</summary>
     public TransactionEnvelope Envelope(Outcome outcome)

@@ -11,12 +11,16 @@ public sealed class ActorType
     private readonly JsonTypeInfo _state;
 
     /// <summary>Prepares a type; reflection, if any, happens here and not per message.</summary>
-    public ActorType(ActorTypeDescriptor descriptor, JsonSerializerOptions json, IStateUpgrade? upgrade)
+    /// <param name="descriptor">What the generator knows of the class.</param>
+    /// <param name="json">How states and results are written, and states read.</param>
+    /// <param name="inputJson">How inputs are read.</param>
+    /// <param name="upgrade">Hook for states that an older version of the class wrote; null: none.</param>
+    public ActorType(ActorTypeDescriptor descriptor, JsonSerializerOptions json, JsonSerializerOptions inputJson, IStateUpgrade? upgrade)
     {
         Descriptor = descriptor;
         Upgrade = upgrade;
         _state = json.GetTypeInfo(descriptor.StateType);
-        var factory = new RootMethodFactory(json);
+        var factory = new RootMethodFactory(json, inputJson);
         foreach (var method in descriptor.Methods)
         {
             _methods.Add(method.Name, method.Accept(factory));

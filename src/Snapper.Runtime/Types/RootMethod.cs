@@ -21,7 +21,7 @@ public abstract class RootMethod
     public string Name => Method.Name;
 
     /// <summary>Reads an input.</summary>
-    /// <exception cref="JsonException">It does not fit the method; the message names the path.</exception>
+    /// <exception cref="InputException">It does not fit the method; the message says so in the caller's words.</exception>
     internal abstract object? ParseInput(ReadOnlySpan<byte> json);
 
     /// <summary>The call that starts a transaction.</summary>
@@ -34,12 +34,12 @@ internal sealed class RootMethod<TInput, TResult> : RootMethod
     private readonly JsonTypeInfo<TInput>? _input;
     private readonly JsonTypeInfo<TResult>? _result;
 
-    public RootMethod(ActorMethod<TInput, TResult> method, JsonSerializerOptions json)
+    public RootMethod(ActorMethod<TInput, TResult> method, JsonSerializerOptions json, JsonSerializerOptions inputJson)
         : base(method)
     {
         _method = method;
         Marked = method.MayAbort;
-        _input = typeof(TInput) == typeof(Nothing) ? null : (JsonTypeInfo<TInput>)json.GetTypeInfo(typeof(TInput));
+        _input = typeof(TInput) == typeof(Nothing) ? null : (JsonTypeInfo<TInput>)inputJson.GetTypeInfo(typeof(TInput));
         _result = typeof(TResult) == typeof(Nothing) ? null : (JsonTypeInfo<TResult>)json.GetTypeInfo(typeof(TResult));
     }
 
@@ -54,16 +54,25 @@ internal sealed class RootMethod<TInput, TResult> : RootMethod
                 return null;
             }
 
-            throw new JsonException($"{Name} takes no input; it must be null or left out.");
+            throw new InputException($"{Name} takes no input; it must be null or left out.");
         }
 
         if (json.IsEmpty)
         {
-            throw new JsonException($"{Name} needs an input.");
+            throw new InputException($"{Name} needs an input.");
         }
 
-        var input = JsonSerializer.Deserialize(json, _input);
-        return input is null && default(TInput) is null ? throw new JsonException($"{Name} needs an input that is not null.") : input;
+        TInput? input;
+        try
+        {
+            input = JsonSerializer.Deserialize(json, _input);
+        }
+        catch (Exception failure) // the input's own code may throw anything
+        {
+            throw new InputException(InputProblem.Find(json, _input, failure));
+        }
+
+        return input is null && default(TInput) is null ? throw new InputException($"{Name} needs an input that is not null.") : input;
     }
 
     internal override CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input) =>
@@ -88,7 +97,10 @@ internal sealed class RootMethod<TInput, TResult> : RootMethod
     private static readonly byte[] NullJson = "null"u8.ToArray();
 }
 
-internal sealed class RootMethodFactory(JsonSerializerOptions json) : IActorMethodVisitor<RootMethod>
+internal sealed class RootMethodFactory(JsonSerializerOptions json, JsonSerializerOptions inputJson) : IActorMethodVisitor<RootMethod>
 {
-    public RootMethod Visit<TInput, TResult>(ActorMethod<TInput, TResult> method) => new RootMethod<TInput, TResult>(method, json);
+    public RootMethod Visit<TInput, TResult>(ActorMethod<TInput, TResult> method) => new RootMethod<TInput, TResult>(method, json, inputJson);
 }
+
+/// <summary>An input does not fit its method; the message is for the caller.</summary>
+internal sealed class InputException(string message) : Exception(message);

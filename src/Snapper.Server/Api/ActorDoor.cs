@@ -19,6 +19,7 @@ public static class ActorDoor
     /// <param name="options">Limits.</param>
     /// <param name="actorType">From the address, decoded; any text.</param>
     /// <param name="actorId">From the address, decoded; any text.</param>
+    /// <param name="idIsDoubtful">The caller most likely meant another actor: rejected with 400.</param>
     /// <param name="method">From the address; anything but <see cref="Method"/> is rejected with 404.</param>
     /// <param name="body">A request without <c>actor</c>; may be reused when this method has returned its task.</param>
     /// <param name="tooLarge">The transport refused to read the body because of its length; <paramref name="body"/> is ignored.</param>
@@ -27,7 +28,7 @@ public static class ActorDoor
     /// <remarks>Throws only what <see cref="ITransactionDoor.Submit"/> throws: what became of the transaction is then unknown.</remarks>
     /// <returns>The envelope as UTF-8 JSON; what was refused has outcome <c>rejected</c> and a <c>problem</c>.</returns>
     public static Task<ReadOnlyMemory<byte>> Call(
-        ITransactionDoor door, ApiOptions options, string actorType, string actorId, string method, ReadOnlySpan<byte> body,
+        ITransactionDoor door, ApiOptions options, string actorType, string actorId, bool idIsDoubtful, string method, ReadOnlySpan<byte> body,
         bool tooLarge, RequestOrigin origin, CancellationToken cancellation)
     {
         ArgumentNullException.ThrowIfNull(door);
@@ -43,6 +44,14 @@ public static class ActorDoor
         if ((NameRules.ActorTypeError(actorType) ?? NameRules.ActorIdError(actorId)) is { } wrong)
         {
             return Refused(new RequestRefusal(RejectionKind.Invalid, $"The address is wrong: {wrong}.", null), options);
+        }
+
+        if (idIsDoubtful)
+        {
+            return Refused(new RequestRefusal(
+                RejectionKind.Invalid,
+                $"The address is wrong: it arrived as the actor {ClippedText.Of(actorId)}, but with an escape that no encoder makes. Encode an id that contains a % twice.",
+                null), options);
         }
 
         if (tooLarge)

@@ -20,6 +20,12 @@ public sealed class ApiOptions
     /// <summary>Largest body of a batch request in bytes; at least <see cref="TransactionBodyBytesMax"/>. Default: 16 MiB.</summary>
     public int BatchBodyBytesMax { get; init; } = 16 * 1024 * 1024;
 
+    /// <summary>
+    /// Most bytes of results, messages and touched actors that the answer to a batch request holds; what does not fit is left out, and the
+    /// caller asks for it by id. Default: 64 MiB.
+    /// </summary>
+    public int BatchAnswerBytesMax { get; init; } = 64 * 1024 * 1024;
+
     /// <summary>Time limit of a request that names none; 1 ms to 300 s. Default: 30 s.</summary>
     public TimeSpan DefaultTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
@@ -38,6 +44,7 @@ public sealed class ApiOptions
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(TransactionBodyBytesMax, 1);
         ArgumentOutOfRangeException.ThrowIfLessThan(BatchBodyBytesMax, TransactionBodyBytesMax);
+        ArgumentOutOfRangeException.ThrowIfLessThan(BatchAnswerBytesMax, 0);
         ArgumentOutOfRangeException.ThrowIfLessThan(DefaultTimeout, TimeSpan.FromMilliseconds(1));
         ArgumentOutOfRangeException.ThrowIfGreaterThan(DefaultTimeout, TimeSpan.FromSeconds(300));
         ArgumentOutOfRangeException.ThrowIfLessThan(RetryAfter, TimeSpan.Zero);

@@ -40,11 +40,19 @@ public static class SnapperApi
         var stopping = endpoints.ServiceProvider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
         Get(endpoints, "/v1/events", new EventsEndpoint(inspection, TimeSpan.FromSeconds(1), stopping).Watch, log, options);
         Get(endpoints, "/metrics", new MetricsEndpoint(inspection).Scrape, log, options);
+        endpoints.MapFallback("/{**path}", UnknownEndpoints.NotFound);
     }
 
-    private static void Post(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options) =>
+    private static void Post(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options)
+    {
         endpoints.MapPost(pattern, new FailureGuard(handler, log, options.RetryAfter).Run);
+        endpoints.Map(pattern, UnknownEndpoints.WrongMethod(HttpMethods.Post));
+    }
 
-    private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options) =>
+    // Endpoints that name their method come before those that take any.
+    private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options)
+    {
         endpoints.MapGet(pattern, new FailureGuard(handler, log, options.RetryAfter).Run);
+        endpoints.Map(pattern, UnknownEndpoints.WrongMethod(HttpMethods.Get));
+    }
 }

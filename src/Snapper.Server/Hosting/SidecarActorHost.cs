@@ -30,7 +30,7 @@ internal sealed class SidecarActorHost : IActorHost
         var type = call.ActorType.EndsWith(_pinned, StringComparison.Ordinal) ? call.ActorType[..^_pinned.Length] : call.ActorType;
         var origin = RequestOrigin.FromHeaders(call.CallerAppId, call.TraceParent);
         return new ActorReply(await ActorDoor.Call(
-            _door, _options, type, call.ActorId, call.Method, call.Body.Span, call.BodyTooLarge, origin, cancellation));
+            _door, _options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, call.BodyTooLarge, origin, cancellation));
     }
 
     /// <summary>A hint without weight: actors live in the worker's memory by its own rules (L8).</summary>

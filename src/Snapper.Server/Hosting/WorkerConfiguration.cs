@@ -2,6 +2,7 @@ using Snapper.Actors.Generated;
 using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
 using Snapper.Runtime.Hosting;
+using Snapper.Server.Api;
 
 namespace Snapper.Server.Hosting;
 
@@ -21,6 +22,15 @@ internal static class WorkerConfiguration
     /// <summary>The section <c>Snapper:SmallBank</c>.</summary>
     public static SmallBankOptions SmallBank(IConfiguration configuration) =>
         configuration.GetSection(SmallBankOptions.Section).Get<SmallBankOptions>() ?? new SmallBankOptions();
+
+    /// <summary>The section <c>Snapper:Http</c>: <c>AllowedHosts</c> and <c>AllowedOrigins</c>, separated by semicolons.</summary>
+    public static HostRules Hosts(IConfiguration configuration)
+    {
+        var section = configuration.GetSection("Snapper:Http");
+        return new HostRules { AllowedHosts = List(nameof(HostRules.AllowedHosts)), AllowedOrigins = List(nameof(HostRules.AllowedOrigins)) };
+
+        string[] List(string name) => section[name]?.Split(';', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries) ?? [];
+    }
 
     /// <summary>The section <c>Snapper:Worker</c> (environment: <c>Snapper__Worker__Executors</c> and so on) on top of the defaults.</summary>
     /// <exception cref="ArgumentOutOfRangeException">A setting is out of its range.</exception>

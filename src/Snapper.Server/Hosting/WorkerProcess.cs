@@ -113,6 +113,7 @@ internal static class WorkerProcess
             ApiListener.ListenOnLoopback(server, settings.ListenPort);
         });
         var app = builder.Build();
+        WorkerConfiguration.Hosts(app.Configuration).Use(app);
         RequireToken(app, settings.AppApiToken);
         SnapperApi.Map(app, door, inspection, options);
         app.MapDaprActorHost(

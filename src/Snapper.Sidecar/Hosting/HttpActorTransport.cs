@@ -105,10 +105,10 @@ public sealed class HttpActorTransport : IActorTransport
                 return Refusal.Unreadable(context);
             }
 
-            return Call(context, type, id, method);
+            return Call(context, type, id, ActorPath.HasNeedlessEscape(route.Id), method);
         }
 
-        private async Task Call(HttpContext context, string type, string id, string method)
+        private async Task Call(HttpContext context, string type, string id, bool idIsDoubtful, string method)
         {
             RequestBody body = default;
             try
@@ -120,6 +120,7 @@ public sealed class HttpActorTransport : IActorTransport
                     {
                         ActorType = type,
                         ActorId = id,
+                        IdIsDoubtful = idIsDoubtful,
                         Method = method,
                         Body = body.Memory,
                         BodyTooLarge = body.TooLarge,

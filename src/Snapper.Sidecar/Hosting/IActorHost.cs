@@ -36,6 +36,12 @@ public readonly struct ActorCall
     /// <summary>Any non-empty text, decoded.</summary>
     public required string ActorId { get; init; }
 
+    /// <summary>
+    /// The address has an escape that no encoder makes: most likely the caller wrote an id with a <c>%</c> and encoded it once, daprd
+    /// passed the <c>%</c> on as it is, and <see cref="ActorId"/> is another actor's. Answer as 400 would.
+    /// </summary>
+    public bool IdIsDoubtful { get; init; }
+
     /// <summary>Method name, decoded; not checked against anything.</summary>
     public required string Method { get; init; }
 

@@ -1,4 +1,6 @@
+using System.Text.Json.Nodes;
 using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.WebUtilities;
 
 namespace Snapper.Sidecar.Hosting;
 
@@ -24,7 +26,7 @@ internal static class Refusal
     public static Task Failed(HttpContext context, string type, string method) =>
         Write(context, StatusCodes.Status500InternalServerError, $"The call of {method} on an actor of type {type} failed in the app; its log says why.");
 
-    private static Task Write(HttpContext context, int status, string text)
+    private static Task Write(HttpContext context, int status, string detail)
     {
         if (context.Response.HasStarted)
         {
@@ -34,7 +36,14 @@ internal static class Refusal
 
         context.Response.Clear();
         context.Response.StatusCode = status;
-        context.Response.ContentType = "text/plain; charset=utf-8";
-        return context.Response.WriteAsync(text, context.RequestAborted);
+        context.Response.ContentType = "application/problem+json";
+        var problem = new JsonObject
+        {
+            ["type"] = "about:blank",
+            ["title"] = ReasonPhrases.GetReasonPhrase(status),
+            ["status"] = status,
+            ["detail"] = detail,
+        };
+        return context.Response.WriteAsync(problem.ToJsonString(), context.RequestAborted);
     }
 }

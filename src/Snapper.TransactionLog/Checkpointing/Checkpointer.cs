@@ -36,7 +36,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
     /// <param name="log">The opened log; not disposed here.</param>
     /// <param name="store">Its store; not disposed here.</param>
     /// <param name="opening">What opening the log told.</param>
-    /// <param name="recovered">What recovery found: its outcomes of callers' keys are copied out before their records are trimmed.</param>
+    /// <param name="recovered">What recovery found: its outcomes are copied out before their records are trimmed.</param>
     /// <param name="options">When and how much.</param>
     /// <param name="time">For the interval.</param>
     public Checkpointer(
@@ -56,7 +56,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
         _changes = new UnfoldedChanges(
             opening.NextSequence - 1,
             opening.Watermarks.Max(new LogWatermarks(recovered.HighestTransaction, recovered.HighestActCounter)),
-            recovered.CallerOutcomes);
+            recovered.Outcomes);
         _timer = time.CreateTimer(static c => ((Checkpointer)c!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 

@@ -153,8 +153,8 @@ internal sealed class UnfoldedChanges
 
     private void Add(OutcomeRecord outcome)
     {
-        // Generated ids are asked for only until answered (I3): they go with the record.
-        if (outcome.IsCallerKey)
+        // Generated ids are asked for only until answered (I3): they go with the record, unless the answer was "in doubt".
+        if (outcome.IsCallerKey || outcome.IsInDoubt)
         {
             _outcomes.Add(outcome);
         }

@@ -12,6 +12,12 @@ public sealed class OutcomeRecord
     /// <summary>True when the caller chose the id: it is then kept for the idempotency window.</summary>
     public required bool IsCallerKey { get; init; }
 
+    /// <summary>
+    /// The request was answered "in doubt" before the record was durable: its id, a generated one, is kept as a caller's is. Of the record in
+    /// memory alone; set before the checkpointer hears of it.
+    /// </summary>
+    public bool IsInDoubt { get; set; }
+
     /// <summary>Hash of the whole request, to tell a repetition from another request with the same key (I2).</summary>
     public required UInt128 RequestHash { get; init; }
 

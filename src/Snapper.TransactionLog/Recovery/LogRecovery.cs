@@ -98,7 +98,7 @@ public static class LogRecovery
     private sealed class Pass(IRecoverySink sink, LogOpening opening)
     {
         private readonly GroupDecoder _decoder = new();
-        private readonly List<OutcomeRecord> _callerOutcomes = [];
+        private readonly List<OutcomeRecord> _outcomes = [];
         private long _next = opening.FirstSequence;
         private long _transaction = opening.Watermarks.Transaction;
         private long _actCounter = opening.Watermarks.ActCounter;
@@ -166,7 +166,7 @@ public static class LogRecovery
             Bytes = _bytes,
             ActorsFolded = ActorsFolded,
             Elapsed = elapsed,
-            CallerOutcomes = _callerOutcomes,
+            Outcomes = _outcomes,
         };
 
         private void Add(LogRecord record, long sequence)
@@ -219,11 +219,9 @@ public static class LogRecovery
 
         private void Add(OutcomeRecord outcome, long sequence)
         {
+            // Generated ids too: whoever waited for one when the worker ended was told to ask for it.
             sink.Outcome(outcome, sequence);
-            if (outcome.IsCallerKey)
-            {
-                _callerOutcomes.Add(outcome.WithPayloadOfItsOwn());
-            }
+            _outcomes.Add(outcome.WithPayloadOfItsOwn());
         }
     }
 }

@@ -26,6 +26,6 @@ public sealed record RecoverySummary
     /// <summary>Time that it took.</summary>
     public required TimeSpan Elapsed { get; init; }
 
-    /// <summary>Outcomes of callers' keys in the records read, with bytes of their own; the checkpointer copies them out before it trims (L8).</summary>
-    public required IReadOnlyList<OutcomeRecord> CallerOutcomes { get; init; }
+    /// <summary>Outcomes in the records read, of callers' keys and generated ids, with bytes of their own; the checkpointer copies them out before it trims (L8).</summary>
+    public required IReadOnlyList<OutcomeRecord> Outcomes { get; init; }
 }

@@ -13,6 +13,8 @@ public sealed record Step(string Do, string? To = null, Step[]? Steps = null, in
 {
     public static Step Add(int n = 1) => new("add", N: n);
 
+    public static Step Pad(int n) => new("pad", N: n);
+
     public static Step Get() => new("get");
 
     public static Step Call(string to, params Step[] steps) => new("call", to, steps);
@@ -34,7 +36,7 @@ public sealed record Step(string Do, string? To = null, Step[]? Steps = null, in
 
 public sealed record Script(Step[] Steps);
 
-public sealed record BoxState(int Value);
+public sealed record BoxState(int Value, string Pad = "");
 
 public interface IBox : ITransactionalActor
 {
@@ -78,7 +80,12 @@ public sealed class BoxActor : TransactionalActor<BoxState>, IBox
                 seen.Add((await State.Get()).Value);
                 break;
             case "add":
-                State.Set(new BoxState((await State.ForUpdate()).Value + step.N));
+                var box = await State.ForUpdate();
+                State.Set(box with { Value = box.Value + step.N });
+                break;
+            case "pad":
+                var padded = await State.ForUpdate();
+                State.Set(padded with { Pad = padded.Pad + new string('x', step.N) });
                 break;
             case "call":
                 seen.AddRange(await Call(step));

@@ -12,6 +12,41 @@ public sealed class Picky
     public string Word { get; set => field = value == "good" ? value : throw new IOException("this word is not good"); } = "good";
 }
 
+[System.Text.Json.Serialization.JsonConverter(typeof(System.Text.Json.Serialization.JsonStringEnumConverter<Colour>))]
+public enum Colour
+{
+    Red,
+    Green,
+}
+
+[System.Text.Json.Serialization.JsonUnmappedMemberHandling(System.Text.Json.Serialization.JsonUnmappedMemberHandling.Skip)]
+public sealed record OpenInput(int Known);
+
+public sealed class BagInput
+{
+    [System.Text.Json.Serialization.JsonExtensionData]
+    public Dictionary<string, System.Text.Json.JsonElement>? More { get; set; }
+}
+
+/// <summary>A type that reads itself.</summary>
+[System.Text.Json.Serialization.JsonConverter(typeof(EvenConverter))]
+public readonly record struct Even(int Value);
+
+public sealed class EvenConverter : System.Text.Json.Serialization.JsonConverter<Even>
+{
+    public override Even Read(ref System.Text.Json.Utf8JsonReader reader, Type typeToConvert, System.Text.Json.JsonSerializerOptions options)
+    {
+        var value = reader.GetInt32();
+        return value % 2 == 0 ? new Even(value) : throw new FormatException($"{value} is odd");
+    }
+
+    public override void Write(System.Text.Json.Utf8JsonWriter writer, Even value, System.Text.Json.JsonSerializerOptions options) => writer.WriteNumberValue(value.Value);
+}
+
+public sealed record Kinds(
+    DateTimeOffset? When = null, Guid? Id = null, Colour Colour = Colour.Red, Dictionary<string, bool>? Flags = null, System.Text.Json.JsonElement? Any = null,
+    Even Even = default, OpenInput? Open = null, BagInput? Bag = null);
+
 public sealed record Facts(string Actor, string RequestId, string? Caller, string? TraceParent, DateTimeOffset UtcNow, Guid First, Guid Second);
 
 /// <summary>A state that cannot always be written as JSON.</summary>
@@ -44,6 +79,8 @@ public interface IOdd : ITransactionalActor
     Task<Typed> Take(Typed input);
 
     Task<string> TakePicky(Picky input);
+
+    Task<int> TakeKinds(Kinds input);
 
     Task<Facts[]> Facts(string? other);
 }
@@ -91,6 +128,8 @@ public sealed class OddActor : TransactionalActor<OddState>, IOdd
     }
 
     public Task<Typed> Take(Typed input) => Task.FromResult(input);
+
+    public Task<int> TakeKinds(Kinds input) => Task.FromResult(input.Even.Value);
 
     public Task<string> TakePicky(Picky input) => Task.FromResult(input.Word);
 

@@ -48,6 +48,7 @@ public sealed class ActorDoorTests
         AssertRejected(await Call(new FakeDoor(), """{"method":"M"}""", id: "a\0b"), 400);
         AssertRejected(await Call(new FakeDoor(), """{"method":"M"}""", id: "\ud800"), 400);
         AssertRejected(await Call(new FakeDoor(), """{"method":"M"}""", id: ""), 400);
+        AssertRejected(await Call(new FakeDoor(), """{"method":"M"}""", id: "pA", doubtful: true), 400);
     }
 
     [Fact]
@@ -77,10 +78,10 @@ public sealed class ActorDoorTests
     }
 
     private static async Task<JsonElement> Call(
-        ITransactionDoor door, string body, string type = "Account", string id = "alice", string method = ActorDoor.Method, bool tooLarge = false)
+        ITransactionDoor door, string body, string type = "Account", string id = "alice", string method = ActorDoor.Method, bool tooLarge = false, bool doubtful = false)
     {
         var answer = await ActorDoor.Call(
-            door, new ApiOptions(), type, id, method, Encoding.UTF8.GetBytes(body), tooLarge, RequestOrigin.FromHeaders("shop", "garbage"), default);
+            door, new ApiOptions(), type, id, doubtful, method, Encoding.UTF8.GetBytes(body), tooLarge, RequestOrigin.FromHeaders("shop", "garbage"), default);
         return JsonDocument.Parse(answer).RootElement;
     }
 

@@ -68,6 +68,32 @@ public sealed class BatchTests
     }
 
     [Fact]
+    public async Task Results_beyond_the_limit_of_an_answer_are_left_out_and_the_outcomes_stay()
+    {
+        var door = FakeDoor.Answering(request => new TransactionEnvelope
+        {
+            Id = request.Id!,
+            Outcome = request.Id == "r4" ? Outcome.Aborted : Outcome.Committed,
+            Transaction = 7,
+            Result = Encoding.UTF8.GetBytes($"\"{new string('x', request.Id == "r3" ? 10 : 39_998)}\""),
+            Abort = request.Id == "r4" ? new AbortDetails(Snapper.Protocol.Commitment.AbortReason.Application, new string('m', 40_000), false, null) : null,
+        });
+        await using var host = await ApiHost.Start(door, options: new ApiOptions { BatchAnswerBytesMax = 100_000 });
+
+        var answer = await host.Post(Batch(WithId("r0"), WithId("r1"), WithId("r2"), WithId("r3"), WithId("r4")));
+
+        Assert.InRange(answer.Text.Length, 80_000, 101_500);
+        var results = answer.Json.GetProperty("results").EnumerateArray().ToArray();
+        Assert.Equal(["committed", "committed", "committed", "committed", "aborted"], results.Select(result => result.GetProperty("outcome").GetString()));
+        Assert.Equal([true, true, false, true, false], results.Select(result => result.TryGetProperty("result", out _)));
+        Assert.Equal([false, false, true, false, true], results.Select(result => result.TryGetProperty("problem", out _)));
+        Assert.Equal(7, results[2].GetProperty("transaction").GetInt32());
+        Assert.Equal(413, results[2].GetProperty("problem").GetProperty("status").GetInt32());
+        Assert.Contains("100000", results[2].GetProperty("problem").GetProperty("detail").GetString(), StringComparison.Ordinal);
+        Assert.Equal("application", results[4].GetProperty("abort").GetProperty("reason").GetString());
+    }
+
+    [Fact]
     public async Task What_the_worker_answers_stands_in_the_envelope_with_its_status()
     {
         await using var host = await ApiHost.Start(FakeDoor.Rejecting(RejectionKind.Overloaded, TimeSpan.FromMilliseconds(250)));

@@ -225,6 +225,47 @@ public sealed partial class InspectionTests
     }
 
     [Fact]
+    public async Task The_managed_heap_in_the_metrics_is_what_survived_the_last_collection()
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+        var kept = new byte[64 * 1024 * 1024];
+        GC.Collect();
+
+        var with = await ManagedHeap(host);
+        var garbage = new byte[32 * 1024 * 1024];
+        GC.KeepAlive(garbage);
+        var beside = await ManagedHeap(host);
+        GC.KeepAlive(kept);
+
+        Assert.InRange(with, kept.Length, long.MaxValue);
+        Assert.True(beside < with + (garbage.Length / 2), $"{garbage.Length} B of new objects moved it from {with} to {beside}.");
+    }
+
+    [Theory]
+    [InlineData("GET", "/", 404, null)]
+    [InlineData("GET", "/v1/nothing.txt", 404, null)]
+    [InlineData("POST", "/v2/transactions", 404, null)]
+    [InlineData("GET", "/v1/transactions", 405, "POST")]
+    [InlineData("DELETE", "/v1/transactions", 405, "POST")]
+    [InlineData("POST", "/v1/transactions/x", 405, "GET")]
+    [InlineData("PUT", "/v1/actors/Account/a", 405, "GET")]
+    [InlineData("POST", "/metrics", 405, "GET")]
+    public async Task What_is_not_there_is_a_problem_too(string method, string path, int status, string? allow)
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+        using var request = new HttpRequestMessage(new HttpMethod(method), new Uri(path, UriKind.Relative));
+
+        using var response = await host.Client.SendAsync(request);
+
+        Assert.Equal(status, (int)response.StatusCode);
+        Assert.Equal("application/problem+json", response.Content.Headers.ContentType?.MediaType);
+        var problem = System.Text.Json.JsonDocument.Parse(await response.Content.ReadAsStringAsync()).RootElement;
+        Assert.Equal(status, problem.GetProperty("status").GetInt32());
+        Assert.NotEmpty(problem.GetProperty("detail").GetString()!);
+        Assert.Equal(allow, response.Content.Headers.Allow.SingleOrDefault());
+    }
+
+    [Fact]
     public async Task Http_2_without_tls_is_served_on_its_own_port()
     {
         await using var host = await ApiHost.Start(new FakeDoor(), http2: true);
@@ -255,6 +296,12 @@ public sealed partial class InspectionTests
         Assert.True(door.Requests.TryDequeue(out var request));
         Assert.Equal("shop", request.Caller);
         Assert.Equal("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", request.TraceParent);
+    }
+
+    private static async Task<long> ManagedHeap(ApiHost host)
+    {
+        var line = (await host.Get("/metrics")).Text.Split('\n').Single(line => line.StartsWith("snapper_process_managed_heap_bytes ", StringComparison.Ordinal));
+        return (long)double.Parse(line.Split(' ')[1], System.Globalization.CultureInfo.InvariantCulture);
     }
 
     [GeneratedRegex("""^([a-z_]+)(\{([a-z_]+="([^"\\\n]|\\["\\n])*",?)+\})? [0-9.E+-]+$""")]

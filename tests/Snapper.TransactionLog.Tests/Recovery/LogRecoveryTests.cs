@@ -78,7 +78,7 @@ public sealed class LogRecoveryTests
         Assert.Equal((7, 12, 7), (second.HighestTransaction, second.HighestActCounter, second.HighestBatch));
         Assert.Equal((first.Records, first.Bytes), (second.Records, second.Bytes));
         Assert.Equal(["k1 1", "g1 1", "k2 2"], sink.Heard);
-        Assert.Equal(["k1", "k2"], second.CallerOutcomes.Select(o => o.RequestId));
+        Assert.Equal(["k1", "g1", "k2"], second.Outcomes.Select(o => o.RequestId));
         Assert.Equal(1, (await store.Load(Some.Actor("a"), None))!.Version);
     }
 

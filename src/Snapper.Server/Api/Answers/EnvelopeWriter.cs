@@ -27,6 +27,15 @@ public static class EnvelopeWriter
         json.WriteEndObject();
     }
 
+    /// <summary>The envelope without a result that would be too large; <c>problem</c> says so.</summary>
+    internal static void WriteShortened(Utf8JsonWriter json, TransactionEnvelope envelope, in Problem omission)
+    {
+        json.WriteStartObject();
+        WriteFields(json, envelope, withResult: false);
+        WriteProblemMember(json, omission);
+        json.WriteEndObject();
+    }
+
     /// <summary>The envelope of a request that could not be read: <c>id</c> (or null), <c>outcome</c> and <c>problem</c>.</summary>
     public static void Write(Utf8JsonWriter json, RequestRefusal refusal, TimeSpan retryAfter)
     {
@@ -87,7 +96,7 @@ public static class EnvelopeWriter
         json.WriteEndObject();
     }
 
-    private static void WriteFields(Utf8JsonWriter json, TransactionEnvelope envelope)
+    private static void WriteFields(Utf8JsonWriter json, TransactionEnvelope envelope, bool withResult = true)
     {
         // A request that never reached a worker has an id only if the caller gave one.
         json.WriteString("id"u8, envelope.Id.Length == 0 ? null : envelope.Id);
@@ -96,7 +105,7 @@ public static class EnvelopeWriter
         json.WriteNumber("transaction"u8, envelope.Transaction);
         json.WriteNumber("batch"u8, envelope.Batch);
         json.WriteNumber("attempts"u8, envelope.Attempts);
-        if (envelope.Outcome == Outcome.Committed)
+        if (withResult && envelope.Outcome == Outcome.Committed)
         {
             json.WritePropertyName("result"u8);
             // The worker's own serializer made it; checking it again would cost as much as writing the rest.

@@ -65,6 +65,11 @@ internal sealed class MetricsEndpoint(IWorkerInspection inspection)
             text.Sample(GC.CollectionCount(generation), ("generation", generation.ToString(CultureInfo.InvariantCulture)));
         }
 
+        // What lives: garbage that awaits its collection, and room between objects, are not in it. Nobody can ask for a collection here.
+        var last = GC.GetGCMemoryInfo(GCKind.Any);
+        text.Single(
+            "snapper_process_managed_heap_bytes", "gauge", "Bytes of objects in the managed heap at the end of the last collection; 0 before the first.",
+            Math.Max(0, last.HeapSizeBytes - last.FragmentedBytes));
         text.Single("dotnet_gc_heap_size_bytes", "gauge", "Bytes in the managed heap.", GC.GetTotalMemory(forceFullCollection: false));
         text.Single("dotnet_gc_allocated_bytes_total", "counter", "Bytes allocated on the managed heap.", GC.GetTotalAllocatedBytes());
         text.Single("dotnet_gc_pause_seconds_total", "counter", "Time paused for garbage collections.", GC.GetTotalPauseDuration().TotalSeconds);

@@ -72,12 +72,13 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
     private async Task SubmitBatch(HttpContext context, ParsedRequest[] batch)
     {
         // All enter the door before the first answer is awaited, in the order of the body.
-        var answers = new Task<TransactionEnvelope>?[batch.Length];
+        var budget = new AnswerBudget(options.BatchAnswerBytesMax);
+        var answers = new Task<BatchAnswer>?[batch.Length];
         for (var i = 0; i < batch.Length; i++)
         {
             if (batch[i].Request is { } request)
             {
-                answers[i] = Enter(request, context.RequestAborted);
+                answers[i] = Enter(request, budget, context.RequestAborted);
             }
         }
 
@@ -101,25 +102,16 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
         await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, buffer.Written);
     }
 
-    private Task<TransactionEnvelope> Enter(TransactionRequest request, CancellationToken cancellation)
-    {
-        try
-        {
-            return door.Submit(request, cancellation);
-        }
-        catch (Exception failure)
-        {
-            // The others of the batch have entered, or will; each is answered on its own.
-            return Task.FromException<TransactionEnvelope>(failure);
-        }
-    }
+    // What it throws at once stays in its task: the others of the batch have entered, or will; each is answered on its own.
+    private async Task<BatchAnswer> Enter(TransactionRequest request, AnswerBudget budget, CancellationToken cancellation) =>
+        budget.Take(await door.Submit(request, cancellation));
 
-    private async Task WriteAnswer(JsonBuffer buffer, TransactionRequest request, Task<TransactionEnvelope> answer)
+    private async Task WriteAnswer(JsonBuffer buffer, TransactionRequest request, Task<BatchAnswer> task)
     {
-        TransactionEnvelope envelope;
+        BatchAnswer answer;
         try
         {
-            envelope = await answer;
+            answer = await task;
         }
         catch (Exception failure)
         {
@@ -128,7 +120,14 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
             return;
         }
 
-        EnvelopeWriter.Write(buffer.Json, envelope, options.RetryAfter);
+        if (answer.Omission is { } omission)
+        {
+            EnvelopeWriter.WriteShortened(buffer.Json, answer.Envelope, omission);
+        }
+        else
+        {
+            EnvelopeWriter.Write(buffer.Json, answer.Envelope, options.RetryAfter);
+        }
     }
 
     private async Task Answer(HttpContext context, TransactionEnvelope envelope)

@@ -1,0 +1,21 @@
+using Snapper.Server.Api.Answers;
+
+namespace Snapper.Server.Api.Endpoints;
+
+/// <summary>Answers for addresses and methods that the server does not have; the web server's own have no body.</summary>
+internal static class UnknownEndpoints
+{
+    public static Task NotFound(HttpContext context) => Respond.Send(context, new Problem(
+        StatusCodes.Status404NotFound, "urn:snapper:not-found", "Not found", "There is nothing at this address; transactions are sent to /v1/transactions."));
+
+    public static RequestDelegate WrongMethod(string allowed)
+    {
+        var problem = new Problem(
+            StatusCodes.Status405MethodNotAllowed, "urn:snapper:method-not-allowed", "Method not allowed", $"This address takes {allowed} only.");
+        return context =>
+        {
+            context.Response.Headers.Allow = allowed;
+            return Respond.Send(context, problem);
+        };
+    }
+}
