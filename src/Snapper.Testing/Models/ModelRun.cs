@@ -25,7 +25,7 @@ public static class ModelRun
                 break;
             }
 
-            Draw(scenario, sizes, seed, options.Misfortunes);
+            Draw(scenario, options, sizes, seed);
             if (model.Run(scenario, seed) != ModelVerdict.Held)
             {
                 failures++;
@@ -59,7 +59,7 @@ public static class ModelRun
         ArgumentNullException.ThrowIfNull(options);
         Validate(options);
         var scenario = new Scenario();
-        var size = Draw(scenario, [.. options.Sizes], seed, options.Misfortunes);
+        var size = Draw(scenario, options, [.. options.Sizes], seed);
         var model = new RuleModel(options.Variant);
         var verdict = model.Run(scenario, seed);
         if (verdict == ModelVerdict.Held)
@@ -101,12 +101,18 @@ public static class ModelRun
             ", ",
             Enumerable.Range(0, scenario.Actors).Where(actor => scenario.OwnerOf(actor) == worker).Select(RuleModel.ActorName))));
 
-    private static ModelSize Draw(Scenario scenario, ModelSize[] sizes, ulong seed, bool misfortunes)
+    private static ModelSize Draw(Scenario scenario, ModelRunOptions options, ModelSize[] sizes, ulong seed)
     {
         // The scenario's draws are mixed away from the schedule's, which start at the seed itself.
         var random = new ModelRandom(seed ^ 0xA5A5_5A5A_F00D_BEEF);
         var size = sizes[random.Next(sizes.Length)];
-        scenario.Draw(ref random, size, misfortunes);
+        scenario.Draw(ref random, size, options.Misfortunes);
+        for (var index = 0; index < options.Scripts.Count; index++)
+        {
+            ScriptText.Read(options.Scripts[index], size.Actors, scenario.Scripts[index]);
+            scenario.Count = options.Scripts.Count;
+        }
+
         return size;
     }
 
@@ -119,6 +125,11 @@ public static class ModelRun
         if (options.Sizes.Count == 0)
         {
             throw new ArgumentException("At least one size is needed.");
+        }
+
+        if (options.Scripts.Count > ModelSize.MaxTransactions || (options.Scripts.Count > 0 && options.Sizes.Count != 1))
+        {
+            throw new ArgumentException($"Scripts need exactly one size, and there are at most {ModelSize.MaxTransactions}.");
         }
 
         foreach (var size in options.Sizes)

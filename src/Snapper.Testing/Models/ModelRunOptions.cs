@@ -15,6 +15,13 @@ public sealed record ModelRunOptions
     /// <summary>Sizes, taken in turn: the seed decides which. Not empty. Default: <see cref="ModelSize.Sweep"/>.</summary>
     public IReadOnlyList<ModelSize> Sizes { get; init; } = ModelSize.Sweep;
 
+    /// <summary>
+    /// Transactions in words, for a run over the schedules of one scenario; then <see cref="Sizes"/> holds one size, of which the actors and workers count.
+    /// A line is <c>act</c> or <c>pact</c>, then <c>r</c> or <c>w</c> with an actor (X, Y, Z, V) per operation, then any of <c>parallel</c>,
+    /// <c>may-abort</c>, <c>aborts</c>, <c>throws n</c>, <c>declares Y</c>. Default: none, every seed draws a scenario of its own.
+    /// </summary>
+    public IReadOnlyList<string> Scripts { get; init; } = [];
+
     /// <summary>The run stops after this time, whatever is left. Default: no bound.</summary>
     public TimeSpan TimeBudget { get; init; } = Timeout.InfiniteTimeSpan;
 

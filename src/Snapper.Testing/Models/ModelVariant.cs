@@ -84,6 +84,9 @@ public enum ModelVariant
     /// <summary>H5: the test does not run for those that go on waiting when a lock is granted to somebody else.</summary>
     NoTestAtGrants,
 
+    /// <summary>H5: in a queue that serves who comes first, an upgrade goes ahead, and those whom it overtakes are not said to wait for it.</summary>
+    QueueDoesNotTellOfUpgrades,
+
     /// <summary>H5: floor leaves out the floors of ACTs whose locks the ACT waits for.</summary>
     FloorIsNotInherited,
 

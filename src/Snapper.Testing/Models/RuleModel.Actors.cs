@@ -29,6 +29,7 @@ internal sealed partial class RuleModel
             _exclusiveHolder[actor] = -1;
             _waiters[actor] = 0;
             _waitersForWrite[actor] = 0;
+            _lockQueueLength[actor] = 0;
         }
 
         Array.Clear(_closed);

@@ -53,6 +53,15 @@ internal sealed partial class RuleModel
         {
             var next = Lowest(open);
             open &= open - 1;
+            if (_firstComeFirstServed)
+            {
+                // In a queue one waits for those ahead, too: it is said once, when the wait starts.
+                var ahead = _saidToWaitFor[next] & _liveActs & ~all;
+                all |= ahead;
+                open |= ahead;
+                continue;
+            }
+
             for (var visited = _visited[next]; visited != 0; visited &= visited - 1)
             {
                 var actor = Lowest((ulong)visited);

@@ -161,6 +161,7 @@ internal sealed partial class RuleModel
         _visited[attempt] = 0;
         _endPending[attempt] = 0;
         _dead[attempt] = false;
+        _saidToWaitFor[attempt] = 0;
         _committed[attempt] = false;
         _prepared[attempt] = 0;
         _votes[attempt] = 0;

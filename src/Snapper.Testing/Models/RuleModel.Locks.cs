@@ -9,6 +9,10 @@ internal sealed partial class RuleModel
     private readonly int[] _exclusiveHolder = new int[A];
     private readonly ulong[] _waiters = new ulong[A];
     private readonly ulong[] _waitersForWrite = new ulong[A];
+    private readonly int[] _lockQueue = new int[A * MaxAttempts];
+    private readonly int[] _lockQueueLength = new int[A];
+    private readonly ulong[] _saidToWaitFor = new ulong[MaxAttempts];
+    private bool _firstComeFirstServed;
 
     private ulong ConflictingHolders(int attempt, int actor, bool writes)
     {
@@ -33,8 +37,14 @@ internal sealed partial class RuleModel
             return Granted;
         }
 
+        // First come, first served: an upgrade goes ahead of the queue, since all in it wait for its shared lock already.
         var blockers = ConflictingHolders(attempt, actor, writes);
         var queued = (writes ? _waiters[actor] : _waitersForWrite[actor]) & ~Bit(attempt);
+        var isUpgrade = Has(_sharedHolders[actor], attempt);
+        if (_firstComeFirstServed)
+        {
+            queued = isUpgrade ? 0 : queued;
+        }
         for (var others = blockers | queued; others != 0; others &= others - 1)
         {
             var other = Lowest(others);
@@ -47,11 +57,21 @@ internal sealed partial class RuleModel
             }
         }
 
+        blockers |= _firstComeFirstServed ? queued : 0;
         if (blockers != 0)
         {
             _waiters[actor] |= Bit(attempt);
             _waitersForWrite[actor] |= writes ? Bit(attempt) : 0;
+            _saidToWaitFor[attempt] |= blockers;
+            var queue = _lockQueue.AsSpan(actor * MaxAttempts, ++_lockQueueLength[actor]);
+            var position = _firstComeFirstServed && isUpgrade ? 0 : queue.Length - 1;
+            queue[position..^1].CopyTo(queue[(position + 1)..]);
+            queue[position] = attempt;
             Say($"{Name(attempt)} waits for its lock on {ActorName(actor)}, behind {Names(blockers)}.");
+            if (position < queue.Length - 1 && !Is(ModelVariant.QueueDoesNotTellOfUpgrades))
+            {
+                WaitForUpgrade(attempt, queue[1..]);
+            }
 
             return WaitsForLock;
         }
@@ -60,7 +80,23 @@ internal sealed partial class RuleModel
         return Granted;
     }
 
-    /// <summary>W1's promise of progress: of those that run, the oldest never dies of a lock.</summary>
+    /// <summary>Those in the queue wait for the upgrade now, even if whoever made them wait before dies: the start of another lock wait (H5).</summary>
+    private void WaitForUpgrade(int attempt, ReadOnlySpan<int> behind)
+    {
+        var told = 0UL;
+        foreach (var waiter in behind)
+        {
+            _saidToWaitFor[waiter] |= Bit(attempt);
+            told |= Bit(waiter);
+        }
+
+        for (; told != 0; told &= told - 1)
+        {
+            JudgeAct(Lowest(told));
+        }
+    }
+
+    /// <summary>W1's promise of progress: the oldest ACT never dies of a lock. (An older one that is about to run again, or whose client has given up, may still have locks.)</summary>
     private void DieOfConflict(int attempt)
     {
         var isOldest = true;
@@ -68,6 +104,12 @@ internal sealed partial class RuleModel
         {
             var other = Lowest(live);
             isOldest &= other == attempt || !IsOlder(other, attempt);
+        }
+
+        for (var client = 0; client < _scenario.Count; client++)
+        {
+            var isThere = _clientState[client] is ClientState.Waiting or ClientState.Running || _gaveUp[client];
+            isOldest &= !_scenario.Scripts[client].IsAct || !isThere || _age[client] >= _age[_client[attempt]];
         }
 
         if (isOldest)
@@ -99,7 +141,11 @@ internal sealed partial class RuleModel
         for (var others = (writes ? _waiters[actor] : _waitersForWrite[actor]) & ~Bit(attempt); others != 0; others &= others - 1)
         {
             var other = Lowest(others);
-            if (!IsOlder(other, attempt) && !Is(ModelVariant.NobodyDies) && !Is(ModelVariant.WrongVictimInWaitDie))
+            if (!IsOlder(other, attempt) && _firstComeFirstServed)
+            {
+                Fail(ModelVerdict.BrokenInvariant, $"First come, first served: {Name(other)} waits on {ActorName(actor)} for {Name(attempt)}, which is older.");
+            }
+            else if (!IsOlder(other, attempt) && !Is(ModelVariant.NobodyDies) && !Is(ModelVariant.WrongVictimInWaitDie))
             {
                 DieOfConflict(other);
             }
@@ -108,8 +154,17 @@ internal sealed partial class RuleModel
 
     private void StopWaiting(int attempt, int actor)
     {
+        if (!Has(_waiters[actor], attempt))
+        {
+            return;
+        }
+
         _waiters[actor] &= ~Bit(attempt);
         _waitersForWrite[actor] &= ~Bit(attempt);
+        var queue = _lockQueue.AsSpan(actor * MaxAttempts, _lockQueueLength[actor]);
+        var position = queue.IndexOf(attempt);
+        queue[(position + 1)..].CopyTo(queue[position..]);
+        _lockQueueLength[actor]--;
     }
 
     private void StopWaiting(int attempt)
@@ -153,8 +208,24 @@ internal sealed partial class RuleModel
         }
     }
 
-    /// <summary>Grants in any order that W1 allows: its other half, that a younger waiter dies, makes them all safe.</summary>
+    /// <summary>Grants from the head of the queue, or in any order: W1's other half, that a younger waiter dies, makes them all safe.</summary>
     private void GrantWaiters(int actor)
+    {
+        while (_firstComeFirstServed && _lockQueueLength[actor] > 0)
+        {
+            var head = _lockQueue[actor * MaxAttempts];
+            if (ConflictingHolders(head, actor, Has(_waitersForWrite[actor], head)) != 0)
+            {
+                return;
+            }
+
+            Grant(head, actor);
+        }
+
+        GrantWaitersInAnyOrder(actor);
+    }
+
+    private void GrantWaitersInAnyOrder(int actor)
     {
         while (true)
         {

@@ -273,6 +273,7 @@ internal sealed partial class RuleModel
             _touches[actor] = 0;
             _waiters[actor] = 0;
             _waitersForWrite[actor] = 0;
+            _lockQueueLength[actor] = 0;
             _sharedHolders[actor] = 0;
             _exclusiveHolder[actor] = -1;
         }

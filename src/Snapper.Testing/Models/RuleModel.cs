@@ -35,6 +35,7 @@ internal sealed partial class RuleModel
     private int _step;
     private uint _slowKinds;
     private bool _freezeOnAnyUndo;
+    private bool _placesBelowCeil;
     private bool _undoPossible;
     private bool _exhausted;
     private ModelVerdict _verdict;
@@ -141,6 +142,8 @@ internal sealed partial class RuleModel
 
         // Some kinds of steps are slow in a run: uniform draws alone would never keep one message on its way for long.
         _slowKinds = (uint)_random.Next() & (uint)_random.Next();
+        _firstComeFirstServed = _random.OneIn(2);
+        _placesBelowCeil = _random.OneIn(2);
         _freezeOnAnyUndo = _random.OneIn(2);
         _undoPossible = false;
         for (var client = 0; client < scenario.Count; client++)

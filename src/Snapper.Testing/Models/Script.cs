@@ -56,6 +56,33 @@ internal sealed class Script
         }
     }
 
+    /// <summary>Empties the script, to be filled by <see cref="Add"/>.</summary>
+    public void Clear(bool isAct)
+    {
+        IsAct = isAct;
+        Operations = 0;
+        IsParallel = false;
+        MayAbort = false;
+        Aborts = false;
+        ThrowsAt = -1;
+        Declared = 0;
+        _writes = 0;
+    }
+
+    public void Add(int actor, bool writes)
+    {
+        if (Operations == ModelSize.MaxOperations)
+        {
+            throw new ArgumentException($"A script has at most {ModelSize.MaxOperations} operations.");
+        }
+
+        _writes |= writes ? 1u << Operations : 0;
+        _actors[Operations++] = actor;
+        Declared |= 1 << actor;
+    }
+
+    public void Declare(int actor) => Declared |= 1 << actor;
+
     public void CopyFrom(Script other)
     {
         other._actors.CopyTo(_actors, 0);
