@@ -68,21 +68,23 @@ internal sealed partial class RuleModel
             queue[position..^1].CopyTo(queue[(position + 1)..]);
             queue[position] = attempt;
             Say($"{Name(attempt)} waits for its lock on {ActorName(actor)}, behind {Names(blockers)}.");
-            if (position < queue.Length - 1 && !Is(ModelVariant.QueueDoesNotTellOfUpgrades))
-            {
-                WaitForUpgrade(attempt, queue[1..]);
-            }
-
+            WaitForUpgrade(attempt, position == 0 ? queue[1..] : []);
             return WaitsForLock;
         }
 
         Hold(attempt, actor, writes);
+        WaitForUpgrade(attempt, _firstComeFirstServed && isUpgrade ? _lockQueue.AsSpan(actor * MaxAttempts, _lockQueueLength[actor]) : []);
         return Granted;
     }
 
     /// <summary>Those in the queue wait for the upgrade now, even if whoever made them wait before dies: the start of another lock wait (H5).</summary>
     private void WaitForUpgrade(int attempt, ReadOnlySpan<int> behind)
     {
+        if (Is(ModelVariant.QueueDoesNotTellOfUpgrades))
+        {
+            return;
+        }
+
         var told = 0UL;
         foreach (var waiter in behind)
         {
