@@ -92,6 +92,24 @@ public sealed class LockTable
         return LockAnswer.Waiting;
     }
 
+    /// <summary>
+    /// Those whom an upgrade has overtaken, granted or not. They wait for it from now on: until then they waited for the
+    /// shared lock only, or only for a writer ahead of them, who may die and leave nobody but the upgrade in front.
+    /// </summary>
+    /// <param name="visit">The ACT whose upgrade was granted or waits at the head of the queue.</param>
+    /// <param name="overtaken">Filled in the order of the queue; empty when nobody waits.</param>
+    public void Overtaken(ActVisit visit, List<TransactionId> overtaken)
+    {
+        overtaken.Clear();
+        foreach (var waiter in _waiters)
+        {
+            if (!ReferenceEquals(waiter.Visit, visit))
+            {
+                overtaken.Add(waiter.Visit.Tid);
+            }
+        }
+    }
+
     /// <summary>Takes an ACT's locks and requests out. Follow with <see cref="GrantNext"/>.</summary>
     public void Release(ActVisit visit)
     {

@@ -18,6 +18,7 @@ public sealed partial class ActorMachine
     {
         var visit = (ActVisit)Demand(call);
         _locks ??= new LockTable();
+        var isUpgrade = visit.Held == LockMode.Shared && mode == LockMode.Exclusive;
         var answer = _locks.Ask(visit, mode, call, _blockers);
         switch (answer)
         {
@@ -32,7 +33,28 @@ public sealed partial class ActorMachine
                 break;
         }
 
+        if (isUpgrade && answer != LockAnswer.Die)
+        {
+            TellOvertaken(visit, outputs);
+        }
+
         return answer;
+    }
+
+    /// <summary>H5: an upgrade goes ahead of the queue, and starts another lock wait of everyone in it.</summary>
+    private void TellOvertaken(ActVisit upgraded, OutputBuffer outputs)
+    {
+        _locks!.Overtaken(upgraded, _blockers);
+        if (_blockers.Count == 0)
+        {
+            return;
+        }
+
+        TransactionId[] holder = [upgraded.Tid];
+        foreach (var waiter in _blockers)
+        {
+            outputs.ToCommit(MessageKind.ActWaits, waiter, BatchId.None).Body = holder;
+        }
     }
 
     private bool EnterAct(IActorCall call, OutputBuffer outputs)

@@ -1,0 +1,337 @@
+namespace Snapper.Testing.Models;
+
+/// <summary>Batches: numbering, arrival at actors, turns (H1, A1-A3).</summary>
+internal sealed partial class RuleModel
+{
+    private readonly bool[] _isGlobal = new bool[MaxBatches];
+    private readonly int[] _batchWorkers = new int[MaxBatches];
+    private readonly int[] _batchActors = new int[MaxBatches];
+    private readonly ulong[] _members = new ulong[MaxBatches];
+    private readonly int[] _toArrive = new int[MaxBatches];
+    private readonly int[] _subPending = new int[MaxBatches];
+    private readonly int[] _subArrived = new int[MaxBatches];
+    private readonly int[] _subPlaced = new int[MaxBatches];
+    private readonly int[] _previousBatch = new int[MaxBatches * A];
+    private readonly int[] _order = new int[MaxBatches * W];
+    private readonly int[] _localOrder = new int[W * MaxBatches];
+    private readonly int[] _localCount = new int[W];
+    private readonly int[] _lastBatch = new int[A];
+    private readonly int[] _batchOf = new int[MaxAttempts];
+    private readonly int[] _over = new int[MaxAttempts];
+    private readonly int[] _endedPending = new int[MaxAttempts];
+    private readonly bool[] _failed = new bool[MaxAttempts];
+    private readonly bool[] _removed = new bool[MaxAttempts];
+    private int _batches;
+    private ulong _liveBatches;
+    private ulong _livePacts;
+
+    private void ResetBatches()
+    {
+        _batches = 0;
+        _liveBatches = 0;
+        Array.Clear(_localCount);
+        Array.Clear(_orderHead);
+        Array.Fill(_lastBatch, -1);
+    }
+
+    private void OfferPacts()
+    {
+        for (var live = _livePacts; live != 0; live &= live - 1)
+        {
+            var attempt = Lowest(live);
+            var script = ScriptOf(attempt);
+            if (!_finished[attempt] && !(_failed[attempt] && !script.IsParallel))
+            {
+                for (var operation = 0; operation < script.Operations; operation++)
+                {
+                    if (IsCalled(attempt, script, operation) && HasTurn(attempt, script.ActorOf(operation)))
+                    {
+                        Offer(Kind.PactOperation, attempt, operation);
+                    }
+                }
+
+                if (_done[attempt] == (1 << script.Operations) - 1 && !_failed[attempt])
+                {
+                    Offer(Kind.PactReturns, attempt);
+                }
+            }
+
+            for (var pending = _endedPending[attempt]; pending != 0; pending &= pending - 1)
+            {
+                var actor = Lowest((ulong)pending);
+                if (!_closed[_scenario.OwnerOf(actor)])
+                {
+                    Offer(Kind.EndedArrives, attempt, actor);
+                }
+            }
+        }
+    }
+
+    /// <summary>Numbers waiting PACTs: some of them, as the moment of closing decides.</summary>
+    private void FormBatch(int worker, bool isGlobal)
+    {
+        if (_batches == MaxBatches)
+        {
+            _exhausted = true;
+            return;
+        }
+
+        var batch = _batches++;
+        var members = 0UL;
+        var actors = 0;
+        for (var client = 0; client < _scenario.Count; client++)
+        {
+            var script = _scenario.Scripts[client];
+            if (_clientState[client] != ClientState.Waiting || script.IsAct)
+            {
+                continue;
+            }
+
+            var workers = WorkersOf(script.Declared);
+            var takes = (workers & (workers - 1)) != 0 ? isGlobal : !isGlobal && workers == 1 << worker;
+            if (takes && (members == 0 || !_random.OneIn(3)))
+            {
+                var attempt = NewAttempt(client, isAct: false);
+                if (attempt < 0)
+                {
+                    return;
+                }
+
+                _batchOf[attempt] = batch;
+                members |= Bit(attempt);
+                actors |= script.Declared;
+            }
+        }
+
+        _isGlobal[batch] = isGlobal;
+        _members[batch] = members;
+        _livePacts |= members;
+        _batchActors[batch] = actors;
+        _batchWorkers[batch] = WorkersOf(actors);
+        _toArrive[batch] = isGlobal ? _batchWorkers[batch] : 0;
+        _subPending[batch] = 0;
+        _subArrived[batch] = 0;
+        _subPlaced[batch] = 0;
+        Array.Fill(_previousBatch, -1, batch * A, A);
+        ResetCommit(batch);
+        _liveBatches |= Bit(batch);
+        Say($"{(isGlobal ? "The master" : $"Worker {worker + 1}")} numbers batch {batch}{(isGlobal ? " (global)" : "")} with {Names(members)}.");
+
+        if (!isGlobal)
+        {
+            Append(batch, worker);
+        }
+    }
+
+    private void GlobalArrives(int batch, int worker)
+    {
+        _toArrive[batch] &= ~(1 << worker);
+        Say($"Global batch {batch} takes its place in the order of worker {worker + 1}.");
+        Append(batch, worker);
+    }
+
+    /// <summary>The token: the batch gets its place in the worker's order, and its predecessor on every actor.</summary>
+    private void Append(int batch, int worker)
+    {
+        _order[batch * W + worker] = _localCount[worker];
+        _localOrder[worker * MaxBatches + _localCount[worker]++] = batch;
+        for (var actor = 0; actor < _actors; actor++)
+        {
+            if (Has(_batchActors[batch], actor) && _scenario.OwnerOf(actor) == worker)
+            {
+                _previousBatch[batch * A + actor] = _lastBatch[actor];
+                _lastBatch[actor] = batch;
+                _subPending[batch] |= 1 << actor;
+            }
+        }
+    }
+
+    private void SubBatchArrives(int batch, int actor)
+    {
+        _subPending[batch] &= ~(1 << actor);
+        _subArrived[batch] |= 1 << actor;
+        Say($"Batch {batch} arrives at {ActorName(actor)}.");
+
+        Place(batch, actor);
+    }
+
+    /// <summary>A sub-batch is scheduled behind its predecessor; it waits while that one has not arrived.</summary>
+    private void Place(int batch, int actor)
+    {
+        var previous = _previousBatch[batch * A + actor];
+        if (previous >= 0 && !Has(_subPlaced[previous], actor) && !Is(ModelVariant.BatchOvertakesMissingPredecessor))
+        {
+            return;
+        }
+
+        _subPlaced[batch] |= 1 << actor;
+        if (!(Is(ModelVariant.EmptiedBatchLeavesTheChain) && _members[batch] == 0))
+        {
+            Schedule(actor, BatchEntry(batch));
+        }
+
+        if (!Is(ModelVariant.TestOnlyAtVisits))
+        {
+            JudgeActsOn(actor);
+        }
+
+        for (var next = _liveBatches; next != 0; next &= next - 1)
+        {
+            var successor = Lowest(next);
+            if (Has(_subArrived[successor], actor) && !Has(_subPlaced[successor], actor) && _previousBatch[successor * A + actor] == batch)
+            {
+                Place(successor, actor);
+            }
+        }
+    }
+
+    /// <summary>The members of a batch whose turns on an actor are not over, in tid order.</summary>
+    private ulong OpenTurns(int batch, int actor)
+    {
+        var open = 0UL;
+        for (var members = _members[batch]; members != 0; members &= members - 1)
+        {
+            var attempt = Lowest(members);
+            if (Has(ScriptOf(attempt).Declared & ~_over[attempt], actor))
+            {
+                open |= Bit(attempt);
+            }
+        }
+
+        return open;
+    }
+
+    /// <summary>H1: a batch starts on the actor when the batch before it has executed and every ACT placed before it has ended.</summary>
+    private bool HasTurn(int attempt, int actor)
+    {
+        var batch = _batchOf[attempt];
+        if (Has(_removedAt[actor], attempt))
+        {
+            return Is(ModelVariant.RemovedAttemptGoesOn);
+        }
+
+        if (_frozen[actor] || _closed[_scenario.OwnerOf(actor)] || !Has(_subPlaced[batch], actor) || Has(_over[attempt], actor))
+        {
+            return false;
+        }
+
+        if (Lowest(OpenTurns(batch, actor)) != attempt)
+        {
+            return false;
+        }
+
+        var entry = BatchEntry(batch);
+        for (var i = 0; i < _scheduled[actor]; i++)
+        {
+            var other = _schedule[actor * ScheduleCapacity + i];
+            if (other == entry)
+            {
+                return true;
+            }
+
+            if ((other & 1) != 0 ? !Is(ModelVariant.BatchIgnoresActs) : OpenTurns(other >> 1, actor) != 0)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private void PactOperation(int attempt, int operation)
+    {
+        Touch(attempt, operation);
+        var script = ScriptOf(attempt);
+        var actor = script.ActorOf(operation);
+        var client = _client[attempt];
+        if (script.ThrowsAt == operation && !_marked[client] && !_failed[attempt] && !_removed[attempt])
+        {
+            PactThrows(attempt);
+            return;
+        }
+
+        if (_failed[attempt])
+        {
+            return;
+        }
+
+        // A1: a marked one holds its turn to its end. A2: the root's own entry is held until the root has returned.
+        var holdsTurn = (_marked[client] && !Is(ModelVariant.MarkedTurnNotHeld))
+            || (actor == script.ActorOf(0) && !Is(ModelVariant.CountEndsTheRoot));
+        if (!holdsTurn && IsThrough(attempt, script, actor))
+        {
+            _over[attempt] |= 1 << actor;
+        }
+    }
+
+    /// <summary>The root's method returns, or throws when its abort must not be told yet (A4).</summary>
+    private void PactReturns(int attempt)
+    {
+        if (!ScriptOf(attempt).Aborts || _marked[_client[attempt]])
+        {
+            PactEnds(attempt);
+        }
+        else if (!_removed[attempt])
+        {
+            PactThrows(attempt);
+        }
+        else
+        {
+            _failed[attempt] = true;
+        }
+    }
+
+    private bool IsThrough(int attempt, Script script, int actor)
+    {
+        for (var i = 0; i < script.Operations; i++)
+        {
+            if (script.ActorOf(i) == actor && !Has(_done[attempt], i))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>A2: the root has returned; Ended goes to every declared actor that cannot know it by the count.</summary>
+    private void PactEnds(int attempt)
+    {
+        _finished[attempt] = true;
+        _aborted[attempt] = ScriptOf(attempt).Aborts;
+        _endedPending[attempt] = Is(ModelVariant.EndedGoesToCalledActorsOnly)
+            ? ScriptOf(attempt).Declared & _touched[attempt]
+            : ScriptOf(attempt).Declared;
+        _endedPending[attempt] &= ~_over[attempt] | (_aborted[attempt] ? _touched[attempt] : 0);
+        Say($"{Name(attempt)} has run{(_aborted[attempt] ? ", and aborts by its own code" : "")}.");
+    }
+
+    private void EndedArrives(int attempt, int actor)
+    {
+        _endedPending[attempt] &= ~(1 << actor);
+        if (Is(ModelVariant.UnknownTidIsDropped) && !Has(_subPlaced[_batchOf[attempt]], actor))
+        {
+            return;
+        }
+
+        if (_aborted[attempt])
+        {
+            // A3: the before-image goes back. The touch stays known: an undo may still find that it saw what is gone.
+            PutBack(actor, attempt, keepTouches: !Is(ModelVariant.AbortedMarkedIsNoVictim));
+        }
+
+        _over[attempt] |= 1 << actor;
+        Say($"{ActorName(actor)} hears that {Name(attempt)} has ended.");
+    }
+
+    private string Names(ulong attempts)
+    {
+        var names = new List<string>();
+        for (; attempts != 0; attempts &= attempts - 1)
+        {
+            names.Add(Name(Lowest(attempts)));
+        }
+
+        return names.Count == 0 ? "nothing" : string.Join(", ", names);
+    }
+}
