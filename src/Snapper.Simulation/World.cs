@@ -1,9 +1,11 @@
+using System.Text;
 using Snapper.Actors.Generated;
 using Snapper.Apps.SmallBank;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
+using Snapper.Simulation.Rules;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Storage;
 using Snapper.Simulation.Workers;
@@ -43,6 +45,7 @@ internal sealed class World
         Scenario = scenario;
         Chance = SeededChance.For(scenario.Seed, 0);
         Storage = new SimulatedStorage(this);
+        LogRules = new LogRules(Violated);
         Workload = scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
     }
 
@@ -57,6 +60,9 @@ internal sealed class World
     public FaultCounters Faults { get; } = new();
 
     public SimulatedStorage Storage { get; }
+
+    /// <summary>Watches everything that is appended.</summary>
+    public LogRules LogRules { get; }
 
     public IWorkload Workload { get; }
 
@@ -239,12 +245,16 @@ internal sealed class World
         var looker = new SimulatedClient(this, Scenario.Clients);
         foreach (var look in looks)
         {
-            looker.Send(look, verdict =>
+            looker.Send(look, (verdict, envelope) =>
             {
                 _looksLeft--;
                 if (verdict != Verdict.Committed)
                 {
                     Violated($"A look at {look.Request.Actor} at the end was {verdict}.");
+                }
+                else if (LogRules.LastState(look.Request.Actor) is { } state && !Workload.Shows(envelope!, state))
+                {
+                    Violated($"{look.Request.Actor} came back as {Encoding.UTF8.GetString(envelope!.Result.Span)}; the last state in the log was {state}.");
                 }
             });
         }

@@ -95,7 +95,7 @@ internal sealed class SingleTransaction(IReadOnlyList<ActorTypeDescriptor> types
 
         public override Guid NewGuid() => Guid.Empty;
 
-        public override Task Delay(TimeSpan delay) => Task.CompletedTask;
+        public override Task Delay(TimeSpan delay) => Task.Delay(delay);
 
         public override Task<TResult> Call<TInput, TResult>(string actorType, string actorId, ActorMethodKey method, TInput input) =>
             transaction.Call<TInput, TResult>(new ActorKey(actorType, actorId), method.Name, input);

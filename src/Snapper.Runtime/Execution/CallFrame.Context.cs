@@ -1,6 +1,6 @@
-using Snapper.Protocol;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;

@@ -1,5 +1,5 @@
-using Snapper.Protocol;
 using Snapper.Actors;
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;

@@ -53,6 +53,7 @@ internal sealed class CommitHost
 
     public void Step(in Message message, OutputBuffer outputs)
     {
+        _worker.Trace?.Received(message);
         if (message.Kind == MessageKind.BatchFormed)
         {
             Volatile.Write(ref _lastFormed, Math.Max(_lastFormed, message.Bid.Value));
@@ -190,6 +191,7 @@ internal sealed class CommitHost
             }
         }
 
+        _worker.Trace?.Queued(item, record, sequence, ticket);
         _machine.Queued(item, ticket);
     }
 
@@ -197,6 +199,7 @@ internal sealed class CommitHost
     public void Reply(object item)
     {
         var written = _written.Dequeue();
+        _worker.Trace?.Answered(item);
         if (written.Record is not null)
         {
             Settle(item, written.Record);

@@ -78,6 +78,8 @@ internal sealed partial class Worker
 
     public DeadlineWheel Wheel { get; }
 
+    public IWorkerTrace? Trace => _parts.Trace;
+
     public BatchTraces Batches { get; } = new(256);
 
     public AbortTraces AbortTraces { get; } = new(512);

@@ -15,7 +15,8 @@ internal sealed record WorkerParts(
     OutcomeReader Outcomes,
     ILogger Logger,
     Action<Exception> Failed,
-    string IdPrefix);
+    string IdPrefix,
+    IWorkerTrace? Trace);
 
 /// <summary>Where the log of earlier epochs ends: numbering goes on above it (R1).</summary>
 internal sealed record RecoveredPositions(long LastTransaction, long ActCounter, bool MayHaveOlderOutcomes);

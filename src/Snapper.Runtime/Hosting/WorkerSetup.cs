@@ -59,6 +59,9 @@ public sealed class WorkerSetup
     /// <summary>Called once when the worker has stopped for a broken invariant or a lost log: the process should end and start anew.</summary>
     public Action<Exception> Failed { get; init; } = static _ => { };
 
+    /// <summary>Hears what the commit order does; null: nobody listens.</summary>
+    internal IWorkerTrace? Trace { get; init; }
+
     /// <summary>Facts of the surroundings that the status shows.</summary>
     public Func<SurroundingFacts> Surroundings { get; init; } = static () => SurroundingFacts.None;
 

@@ -1,6 +1,6 @@
-using Snapper.Protocol;
 using System.Security.Cryptography;
 using System.Text;
+using Snapper.Protocol;
 
 namespace Snapper.Runtime.Requests;
 

@@ -1,4 +1,6 @@
+using System.Diagnostics;
 using System.Text.Json;
+using Snapper.Server.Supervision;
 using Snapper.Testing.Histories;
 using Snapper.Testing.Serializability;
 
@@ -10,12 +12,13 @@ internal static class VerifyCommand
     /// <summary>Arguments of <c>verify</c>.</summary>
     public static readonly CommandSyntax Syntax = new(
         "verify",
-        "judges whether a recorded history is strictly serializable",
+        "attacks the product in a simulator, or judges a recorded history",
         [
             new("--history", "FILE", "the history, JSON lines as in docs/histories.md; - reads standard input"),
             new("--json", null, "the verdict as one JSON object"),
             new("--no-real-time", null, "plain serializability: the times of the history order nothing"),
-        ]);
+        ],
+        Rest: "OPTION");
 
     /// <summary>Runs what was asked for.</summary>
     /// <returns>0: clean; 1: anomalies; 2: the history cannot be read or makes no sense, so nothing is known.</returns>
@@ -23,7 +26,12 @@ internal static class VerifyCommand
     {
         if (arguments.Text("--history") is not { } path)
         {
-            throw new UsageException("'verify' needs --history FILE; attacks of its own are not in this version.");
+            return Attack(arguments, errors);
+        }
+
+        if (arguments.Rest.Count > 0)
+        {
+            throw new UsageException($"'verify --history' has no option '{arguments.Rest[0]}'.");
         }
 
         var asJson = arguments.Flag("--json");
@@ -52,6 +60,26 @@ internal static class VerifyCommand
 
         output.Write(asJson ? Json(report.WriteJson) + "\n" : report.ToString());
         return Task.FromResult(report.Passed ? ExitCode.Success : ExitCode.Failure);
+    }
+
+    /// <summary>The simulator is a program of its own: what attacks must not be part of what is shipped.</summary>
+    private static async Task<int> Attack(ParsedArguments arguments, TextWriter errors)
+    {
+        var project = Path.Combine("tests", "Snapper.Verify");
+        if (Repository.Find() is not { } root || !Directory.Exists(Path.Combine(root, project)))
+        {
+            errors.WriteLine("snapper: tests/Snapper.Verify was not found; 'verify' without --history runs in a clone of the repository.");
+            return ExitCode.Failure;
+        }
+
+        // Faults are planted in a build of their own.
+        var configuration = arguments.Rest.Contains("--plant") ? "Planted" : "Release";
+        var start = new ProcessStartInfo("dotnet") { UseShellExecute = false, WorkingDirectory = root };
+        foreach (var argument in (string[])["run", "-c", configuration, "--project", project, "--"]) start.ArgumentList.Add(argument);
+        foreach (var argument in arguments.Rest) start.ArgumentList.Add(argument);
+        start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
+        using var signals = new StopSignals();
+        return await ForwardedProcess.Run(start, signals);
     }
 
     private static History Read(string path)

@@ -1,11 +1,12 @@
 using System.Runtime.CompilerServices;
+using Snapper.Simulation.Rules;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.InMemory;
 
 namespace Snapper.Simulation.Storage;
 
 /// <summary>A process' view of the log behind a <see cref="StorageLink"/>. The bytes are the real records of the real encoder.</summary>
-internal sealed class SimulatedLog(StorageLink link, MemoryStorage storage) : ITransactionLog
+internal sealed class SimulatedLog(StorageLink link, MemoryStorage storage, LogRules rules) : ITransactionLog
 {
     private readonly MemoryTransactionLog _log = new(storage);
 
@@ -18,7 +19,18 @@ internal sealed class SimulatedLog(StorageLink link, MemoryStorage storage) : IT
     {
         // The sender may reuse its buffer while a late copy of the call is still under way.
         var bytes = group.ToArray();
-        return link.Fenced(() => _log.Append(epoch, firstSequence, count, bytes, CancellationToken.None).Result, cancellation);
+        return link.Fenced(
+            () =>
+            {
+                var result = _log.Append(epoch, firstSequence, count, bytes, CancellationToken.None).Result;
+                if (result.Status == AppendStatus.Appended)
+                {
+                    rules.Appended(epoch, firstSequence, count, bytes);
+                }
+
+                return result;
+            },
+            cancellation);
     }
 
     public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) =>

@@ -23,7 +23,7 @@ internal sealed class SimulatedClient(World world, int number)
     public void Start() => world.After(_chance.Between(0, Road), null, Next);
 
     /// <summary>Sends one transaction; for the looks at the end.</summary>
-    public void Send(PlannedTransaction transaction, Action<Verdict> concluded) => new Exchange(this, transaction, concluded).Send();
+    public void Send(PlannedTransaction transaction, Action<Verdict, TransactionEnvelope?> concluded) => new Exchange(this, transaction, concluded).Send();
 
     private void Next()
     {
@@ -33,11 +33,11 @@ internal sealed class SimulatedClient(World world, int number)
             return;
         }
 
-        Send(world.Workload.Next(number, _begun++), _ => world.After(_chance.Between(0, Road / 3), null, Next));
+        Send(world.Workload.Next(number, _begun++), (_, _) => world.After(_chance.Between(0, Road / 3), null, Next));
     }
 
     /// <summary>One transaction from its first sending to the client's conclusion.</summary>
-    private sealed class Exchange(SimulatedClient client, PlannedTransaction transaction, Action<Verdict> concluded)
+    private sealed class Exchange(SimulatedClient client, PlannedTransaction transaction, Action<Verdict, TransactionEnvelope?> concluded)
     {
         private readonly World _world = client.World;
         private readonly long _invoked = client.World.Now;
@@ -239,7 +239,7 @@ internal sealed class SimulatedClient(World world, int number)
             _isConcluded = true;
             _sends = int.MaxValue;
             _world.Concluded(transaction, verdict, _final, _invoked);
-            concluded(verdict);
+            concluded(verdict, _final);
         }
 
         private bool Strikes() => !_world.IsHealed && Chance.PerMille(_world.Scenario.RequestFaultPerMille);

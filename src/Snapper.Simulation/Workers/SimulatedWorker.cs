@@ -2,6 +2,7 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
+using Snapper.Simulation.Rules;
 using Snapper.Simulation.Storage;
 using Snapper.TransactionLog.Checkpointing;
 
@@ -101,11 +102,12 @@ internal sealed class SimulatedWorker
                 AnswersInline = true,
             },
             ActorTypes = World.ActorTypes,
-            Log = new SimulatedLog(_link, _world.Storage.Kept),
+            Log = new SimulatedLog(_link, _world.Storage.Kept, _world.LogRules),
             Store = new SimulatedStateStore(_link, _world.Storage.Kept, _time),
             Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096 },
             Time = _time,
             Failed = OnFailed,
+            Trace = new CommitOrderRules(_world.Violated),
         };
     }
 

@@ -89,6 +89,14 @@ internal sealed class BankWorkload(Scenario scenario) : IWorkload
         return report.Passed ? [] : [report.ToString()];
     }
 
+    public bool Shows(TransactionEnvelope look, string state)
+    {
+        using var seen = JsonDocument.Parse(look.Result);
+        using var kept = JsonDocument.Parse(state);
+        return seen.RootElement.GetProperty("checking").GetDecimal() == kept.RootElement.GetProperty("checking").GetDecimal()
+            && seen.RootElement.GetProperty("savings").GetDecimal() == kept.RootElement.GetProperty("savings").GetDecimal();
+    }
+
     private int Accounts => Math.Max(2, scenario.Actors);
 
     private void NoteFinal(PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope)

@@ -99,6 +99,15 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
         return report.Passed ? [] : [report.ToString()];
     }
 
+    public bool Shows(TransactionEnvelope look, string state)
+    {
+        // "c1=1,2;" in JSON beside [1,2] or {"values":[1,2]}.
+        var seen = JsonSerializer.Deserialize<string>(look.Result.Span)!;
+        var from = state.IndexOf('[', StringComparison.Ordinal) + 1;
+        return seen.AsSpan(seen.IndexOf('=', StringComparison.Ordinal) + 1).TrimEnd(';')
+            .SequenceEqual(state.AsSpan(from, state.IndexOf(']', StringComparison.Ordinal) - from));
+    }
+
     private static List<MicroOperation> Seen(TransactionEnvelope envelope, PlannedTransaction transaction)
     {
         var reader = new Utf8JsonReader(envelope.Result.Span);

@@ -25,6 +25,9 @@ internal interface IWorkload
     /// <summary>Transactions that look at everything at the end.</summary>
     IEnumerable<PlannedTransaction> Last();
 
+    /// <summary>True when a look's answer is what a state in the log says.</summary>
+    bool Shows(TransactionEnvelope look, string state);
+
     /// <summary>What is wrong, in words.</summary>
     IEnumerable<string> Judge();
 }

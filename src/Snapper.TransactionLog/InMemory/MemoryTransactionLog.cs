@@ -1,5 +1,5 @@
-using Snapper.Protocol;
 using System.Runtime.CompilerServices;
+using Snapper.Protocol;
 using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.TransactionLog.InMemory;

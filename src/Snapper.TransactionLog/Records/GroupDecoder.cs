@@ -1,5 +1,5 @@
-using Snapper.Protocol;
 using System.Buffers.Binary;
+using Snapper.Protocol;
 
 namespace Snapper.TransactionLog.Records;
 

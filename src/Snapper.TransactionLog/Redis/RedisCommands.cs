@@ -41,7 +41,7 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
     /// <summary>
     /// Does what may be done twice, again while there is no connection. After an outage appends work at once, but the client
     /// library looks for the server only every few seconds unless it is told to, and one attempt of its own that hangs has to
-    /// end before another begins: hence twice the time that connecting may take.
+    /// end before another begins: hence several times what connecting may take.
     /// </summary>
     public async Task<T> WhenConnected<T>(Func<Task<T>> call, CancellationToken cancellation)
     {
@@ -52,7 +52,7 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
             {
                 return await call().ConfigureAwait(false);
             }
-            catch (RedisConnectionException) when (Stopwatch.GetElapsedTime(start) < 2 * RedisOptions.ConnectTimeout)
+            catch (RedisConnectionException) when (Stopwatch.GetElapsedTime(start) < 5 * RedisOptions.ConnectTimeout)
             {
                 await Reconnect(cancellation).ConfigureAwait(false);
             }

@@ -28,7 +28,7 @@ public sealed record RedisOptions
     public TimeSpan CommandTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
     /// <summary>How long making a connection may take.</summary>
-    internal static TimeSpan ConnectTimeout { get; } = TimeSpan.FromSeconds(5);
+    internal static TimeSpan ConnectTimeout { get; } = TimeSpan.FromSeconds(2);
 
     /// <summary>The client library that this was built with can sign in as a user that is not the default one.</summary>
     public static bool KnowsUsers

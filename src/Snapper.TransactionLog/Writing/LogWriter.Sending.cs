@@ -1,5 +1,5 @@
-using Snapper.Protocol;
 using System.Runtime.ExceptionServices;
+using Snapper.Protocol;
 
 namespace Snapper.TransactionLog.Writing;
 

@@ -1,0 +1,77 @@
+using System.Text;
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.Simulation.Rules;
+
+/// <summary>
+/// The rules of the log, checked over everything that was ever appended, over all lives: numbers without holes (L1), versions without gaps per actor (L7), no
+/// transaction twice (R1), epochs that never go back (L6). And what recovery has to give back: the last state of every actor.
+/// </summary>
+internal sealed class LogRules(Action<string> violated)
+{
+    private readonly GroupDecoder _decoder = new();
+    private readonly Dictionary<ActorKey, (long Version, string State)> _last = [];
+    private readonly HashSet<long> _transactions = [];
+    private readonly HashSet<long> _batches = [];
+    private long _epoch;
+    private long _next = 1;
+
+    /// <summary>The last state that the log ever held of an actor, as JSON; null: none.</summary>
+    public string? LastState(ActorKey actor) => _last.TryGetValue(actor, out var last) ? last.State : null;
+
+    /// <summary>A group has become part of the log.</summary>
+    public void Appended(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> records)
+    {
+        Require(epoch >= _epoch, $"L6: epoch {epoch} appends after epoch {_epoch}");
+        _epoch = epoch;
+        Require(firstSequence == _next, $"L1: record {firstSequence} is appended where {_next} should be");
+        _next = firstSequence + count;
+        _decoder.Start(new LogGroup(firstSequence, count, records));
+        while (_decoder.MoveNext())
+        {
+            switch (_decoder.Current)
+            {
+                case LocalBatchCommitted batch:
+                    Require(_batches.Add(batch.Batch.Value), $"R1: batch {batch.Batch} is in the log twice");
+                    Add(batch.Changes);
+                    foreach (var outcome in batch.Outcomes)
+                    {
+                        Add(outcome);
+                    }
+
+                    break;
+                case ActCommitted act:
+                    Add(act.Changes);
+                    if (act.Outcome is { } own)
+                    {
+                        Add(own);
+                    }
+
+                    break;
+            }
+        }
+    }
+
+    private void Add(OutcomeRecord outcome) =>
+        Require(_transactions.Add(outcome.Transaction.Value), $"R1: transaction {outcome.Transaction} has two outcomes in the log");
+
+    private void Add(IReadOnlyList<ActorChange> changes)
+    {
+        foreach (var change in changes)
+        {
+            var before = _last.TryGetValue(change.Actor, out var last) ? last.Version : 0;
+            Require(change.Version == before + 1, $"L7: {change.Actor} goes from version {before} to {change.Version}");
+            _last[change.Actor] = (change.Version, Encoding.UTF8.GetString(change.Fields[0].Value!.Value.Span));
+        }
+    }
+
+    private void Require(bool holds, string otherwise)
+    {
+        if (!holds)
+        {
+            violated(otherwise + ".");
+        }
+    }
+}

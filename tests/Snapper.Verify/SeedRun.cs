@@ -1,0 +1,107 @@
+using System.Diagnostics;
+using Snapper.Simulation.Faults;
+using Snapper.Simulation.Running;
+
+namespace Snapper.Verify;
+
+/// <summary>Runs many seeds on several threads; shrinks what fails and says how to run it again.</summary>
+internal static class SeedRun
+{
+    private const int MostFailures = 5;
+    private const int SeedsThatShowEveryFault = 2000;
+
+    public static int Run(VerifyOptions options)
+    {
+        var total = new Totals();
+        var watch = Stopwatch.StartNew();
+        var next = -1L;
+        var threads = new Thread[options.Threads];
+        for (var i = 0; i < threads.Length; i++)
+        {
+            threads[i] = new Thread(() =>
+            {
+                while (watch.Elapsed < options.Time && total.Failures < MostFailures)
+                {
+                    var number = Interlocked.Increment(ref next);
+                    if (number >= options.Seeds)
+                    {
+                        return;
+                    }
+
+                    One(options.First + (ulong)number, total);
+                }
+            });
+            threads[i].Start();
+        }
+
+        foreach (var thread in threads)
+        {
+            thread.Join();
+        }
+
+        total.Print(options.First, watch.Elapsed);
+        var silent = total.Seeds >= SeedsThatShowEveryFault ? Enum.GetValues<FaultKind>().Where(kind => total.Faults[kind] == 0).ToList() : [];
+        if (silent.Count > 0)
+        {
+            Console.WriteLine($"FAILED: in {total.Seeds} seeds these faults never happened: {string.Join(", ", silent)}.");
+        }
+
+        return total.Failures > 0 || silent.Count > 0 ? 1 : 0;
+    }
+
+    private static void One(ulong seed, Totals total)
+    {
+        var result = Simulator.Run(seed);
+        total.Add(result);
+        if (result.Violations.Count > 0)
+        {
+            var small = Shrinker.Shrink(result.Scenario, runs: 400);
+            lock (total)
+            {
+                Replay.Print(small);
+            }
+        }
+    }
+
+    private sealed class Totals
+    {
+        private readonly Lock _lock = new();
+        private long _committed;
+        private long _aborted;
+        private long _unknown;
+        private long _steps;
+        private TimeSpan _virtual;
+
+        public FaultCounters Faults { get; } = new();
+
+        public long Seeds { get; private set; }
+
+        public int Failures { get; private set; }
+
+        public void Add(SimulationResult result)
+        {
+            lock (_lock)
+            {
+                Seeds++;
+                _committed += result.Committed;
+                _aborted += result.Aborted;
+                _unknown += result.Unknown;
+                _steps += result.Steps;
+                _virtual += result.VirtualTime;
+                Faults.Add(result.Faults);
+                Failures += result.Violations.Count > 0 ? 1 : 0;
+            }
+        }
+
+        public void Print(ulong first, TimeSpan elapsed)
+        {
+            var transactions = _committed + _aborted + _unknown;
+            Console.WriteLine($"{Seeds:N0} seeds from {first}: {transactions:N0} transactions ({_committed:N0} committed, {_aborted:N0} aborted, {_unknown:N0} unknown to their clients), {_steps:N0} steps");
+            Console.WriteLine($"{elapsed.TotalSeconds:0.0} s, {transactions / elapsed.TotalSeconds:N0} transactions/s, {_virtual.TotalHours:0.0} hours of virtual time; {Failures} seeds with violations");
+            foreach (var kind in Enum.GetValues<FaultKind>())
+            {
+                Console.WriteLine($"  {kind,-20} {Faults[kind],12:N0}");
+            }
+        }
+    }
+}

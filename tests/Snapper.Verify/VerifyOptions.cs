@@ -1,0 +1,110 @@
+using System.Globalization;
+using Snapper.Simulation.Running;
+
+namespace Snapper.Verify;
+
+/// <summary>What is to be done.</summary>
+internal enum VerifyTask
+{
+    /// <summary>Runs of many seeds.</summary>
+    Seeds,
+
+    /// <summary>One scenario, again.</summary>
+    Replay,
+
+    /// <summary>Planted faults.</summary>
+    Plant,
+
+    /// <summary>The model of the rules alone.</summary>
+    Model,
+}
+
+/// <summary>The command line.</summary>
+internal sealed record VerifyOptions
+{
+    public const string Help = """
+        ./snapper verify [options]                attacks the product in a simulator and judges what its clients saw
+          --seeds N         runs so many seeds (1,000)       --first N      from this one on (a new one each time)
+          --minutes M       stops after so many minutes      --threads N    runs beside each other (one per core)
+          --seed N          replays one seed, twice, and says whether both runs are alike
+          --scenario TEXT   replays one scenario, as a failing run has printed it
+          --plant [NAME...] plants faults in a verification build, one at a time: the table of which seed catches each
+          --limit N         most seeds per planted fault (10,000)
+          --markdown        the table for docs/verification.md
+          --model           random schedules of the rules alone, without any of the product's code; then of the rules broken one by one
+          --schedules N     schedules of the model (1,000,000)
+        ./snapper verify --history FILE           judges a recorded history of any system (docs/histories.md)
+        """;
+
+    public VerifyTask What { get; private init; }
+
+    public bool ShowHelp { get; private init; }
+
+    public int Seeds { get; private init; } = 1000;
+
+    public ulong First { get; private init; } = (ulong)DateTimeOffset.UtcNow.ToUnixTimeSeconds() * 1_000_000;
+
+    public TimeSpan Time { get; private init; } = TimeSpan.FromHours(24);
+
+    public int Threads { get; private init; } = Environment.ProcessorCount;
+
+    public Scenario? Scenario { get; private init; }
+
+    public IReadOnlyList<string> Faults { get; private init; } = [];
+
+    public int Limit { get; private init; } = 10_000;
+
+    public bool Markdown { get; private init; }
+
+    public long Schedules { get; private init; } = 1_000_000;
+
+    public static VerifyOptions Parse(IReadOnlyList<string> arguments)
+    {
+        var options = new VerifyOptions();
+        for (var i = 0; i < arguments.Count; i++)
+        {
+            var name = arguments[i];
+            string Value() => ++i < arguments.Count ? arguments[i] : throw new FormatException($"{name} needs a value.");
+            options = name switch
+            {
+                "--help" => options with { ShowHelp = true },
+                "--seeds" => options with { Seeds = (int)Number(name, Value(), 1, 1_000_000_000) },
+                "--first" => options with { First = (ulong)Number(name, Value(), 0, long.MaxValue) },
+                "--minutes" => options with { Time = TimeSpan.FromMinutes(Number(name, Value(), 1, 10_000)), Seeds = int.MaxValue },
+                "--threads" => options with { Threads = (int)Number(name, Value(), 1, 256) },
+                "--seed" => options with { What = VerifyTask.Replay, Scenario = Scenario.Draw((ulong)Number(name, Value(), 0, long.MaxValue)) },
+                "--scenario" => options with { What = VerifyTask.Replay, Scenario = Scenario.Parse(Value()) },
+                "--limit" => options with { Limit = (int)Number(name, Value(), 1, 10_000_000) },
+                "--markdown" => options with { Markdown = true },
+                "--schedules" => options with { Schedules = Number(name, Value(), 1, long.MaxValue) },
+                "--model" => options with { What = VerifyTask.Model },
+                "--plant" => options with { What = VerifyTask.Plant, Faults = Names(arguments, ref i) },
+                _ => throw new FormatException($"'verify' has no option '{name}'."),
+            };
+        }
+
+        return options;
+    }
+
+    private static List<string> Names(IReadOnlyList<string> arguments, ref int i)
+    {
+        var names = new List<string>();
+        while (i + 1 < arguments.Count && !arguments[i + 1].StartsWith("--", StringComparison.Ordinal))
+        {
+            var name = arguments[++i];
+            if (!Simulator.PlantedFaults.Contains(name))
+            {
+                throw new FormatException($"There is no fault '{name}' to plant; there are: {string.Join(", ", Simulator.PlantedFaults)}.");
+            }
+
+            names.Add(name);
+        }
+
+        return names;
+    }
+
+    private static long Number(string name, string text, long least, long most) =>
+        long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number >= least && number <= most
+            ? number
+            : throw new FormatException($"{name} must be a whole number from {least} to {most}, not '{text}'.");
+}
