@@ -1,0 +1,42 @@
+using Snapper.Simulation.Faults;
+using Snapper.Simulation.Running;
+
+namespace Snapper.Simulation.Tests;
+
+public sealed class ScenarioTests
+{
+    [Fact]
+    public void A_drawn_scenario_is_its_seed() => Assert.Equal("seed=77", Scenario.Draw(77).ToString());
+
+    [Fact]
+    public void A_changed_scenario_is_read_back_as_it_was()
+    {
+        var changed = Scenario.Draw(77) with
+        {
+            Clients = 3,
+            Actors = 1,
+            StorageFaultPerMille = 999,
+            SweepMs = 7777,
+            PlannedFaults = [new PlannedFault(5, FaultKind.WorkerCrash, 100), new PlannedFault(9, FaultKind.TwoOwners, 1)],
+        };
+        var read = Scenario.Parse(changed.ToString());
+        Assert.Equal(changed with { PlannedFaults = [] }, read with { PlannedFaults = [] });
+        Assert.Equal(changed.PlannedFaults, read.PlannedFaults);
+    }
+
+    [Theory]
+    [InlineData("", "begins with seed=NUMBER")]
+    [InlineData("clients=3", "begins with seed=NUMBER, not 'clients=3'")]
+    [InlineData("seed=1 clients=many", "'clients=many' should have a number")]
+    [InlineData("seed=1 colour=3", "has no 'colour'")]
+    [InlineData("seed=1 faults=Earthquake@1/2", "'Earthquake@1/2'")]
+    public void A_wrong_text_is_refused_with_what_is_wrong(string text, string message) =>
+        Assert.Contains(message, Assert.Throws<FormatException>(() => Scenario.Parse(text)).Message, StringComparison.Ordinal);
+
+    [Fact]
+    public void The_product_as_built_has_no_faults_to_plant()
+    {
+        Assert.Empty(Simulator.PlantedFaults);
+        Assert.Throws<InvalidOperationException>(() => Simulator.Plant("NoFence"));
+    }
+}

@@ -1,0 +1,58 @@
+using Snapper.Simulation.Faults;
+using Snapper.Simulation.Running;
+
+namespace Snapper.Simulation.Tests;
+
+/// <summary>The whole worker under a seed, and what makes such runs worth something: that they repeat, and that the faults happen.</summary>
+public sealed class SimulationTests
+{
+    [Fact]
+    public void The_same_seed_gives_the_same_run_byte_for_byte()
+    {
+        for (ulong seed = 1; seed <= 25; seed++)
+        {
+            var one = Simulator.Run(seed);
+            var two = RunElsewhere(seed);
+            Assert.Equal((one.Digest, one.Steps, one.VirtualTime), (two.Digest, two.Steps, two.VirtualTime));
+        }
+    }
+
+    [Fact]
+    public void Other_seeds_give_other_runs() =>
+        Assert.Equal(25, Enumerable.Range(1, 25).Select(seed => Simulator.Run((ulong)seed).Digest).Distinct().Count());
+
+    [Fact]
+    public void No_seed_shows_a_violation_and_every_fault_happens()
+    {
+        var faults = new FaultCounters();
+        var committed = 0;
+        for (ulong seed = 10_000; seed < 10_500; seed++)
+        {
+            var result = Simulator.Run(seed);
+            Assert.True(result.Violations.Count == 0, $"./snapper verify --scenario \"{result.Scenario}\"\n{string.Join('\n', result.Violations)}");
+            faults.Add(result.Faults);
+            committed += result.Committed;
+        }
+
+        Assert.True(committed > 30_000, $"Only {committed} transactions were committed.");
+        Assert.All(Enum.GetValues<FaultKind>(), kind => Assert.True(faults[kind] > 0, $"{kind} never happened."));
+    }
+
+    /// <summary>A scenario that once failed never does again; the file only grows.</summary>
+    [Fact]
+    public void What_failed_once_does_not_fail_again()
+    {
+        var lines = File.ReadAllLines(Path.Combine(AppContext.BaseDirectory, "failed-once.txt")).Where(line => line.Length > 0 && line[0] != '#').ToList();
+        Assert.NotEmpty(lines);
+        Assert.All(lines, line => Assert.Empty(Simulator.Run(Scenario.Parse(line)).Violations));
+    }
+
+    private static SimulationResult RunElsewhere(ulong seed)
+    {
+        SimulationResult? result = null;
+        var thread = new Thread(() => result = Simulator.Run(seed));
+        thread.Start();
+        thread.Join();
+        return result!;
+    }
+}
