@@ -35,12 +35,10 @@ internal enum PlantedFault
     VictimsOfVictimsForgotten,
     RestoreTheLatestWrite,
     RestoreTheSameObject,
-    ActorNotFrozenInUndo,
-    FinalDuringUndo,
+    StaleCompletionsCount,
     VersionsNotRecounted,
     AbortOnUndoneStateStands,
     ActAbortOnUndoneStateStands,
-    AbandonedAttemptGoesOn,
 
     // Log and recovery.
     NoFence,

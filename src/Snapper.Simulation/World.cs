@@ -150,7 +150,11 @@ internal sealed class World
 
     public void RecoveryFailed(SimulatedWorker worker, Exception exception)
     {
-        if (exception is not IOException and not TransactionLog.Writing.LogLostException)
+        if (Storage.IsDamaged && exception is TransactionLog.CorruptLogException)
+        {
+            Storage.Repair(); // it was seen, and nothing has happened
+        }
+        else if (exception is not IOException and not TransactionLog.Writing.LogLostException)
         {
             Violated($"Life {worker.Life} could not recover: {exception}");
         }
@@ -168,6 +172,16 @@ internal sealed class World
 
         // Not inside its own step: the process ends a moment later, as a real one does.
         After(Chance.Between(0, Millisecond), null, () => Restart(worker, Chance.Between(Millisecond, 50 * Millisecond)));
+    }
+
+    public void Opened(SimulatedWorker worker)
+    {
+        if (Storage.IsDamaged)
+        {
+            Violated($"Life {worker.Life} opened on a log with a damaged record.");
+        }
+
+        Storage.Repair();
     }
 
     public void ClientIsDone() => _clientsLeft--;

@@ -21,7 +21,7 @@ public sealed partial class CommitMachine
     /// <summary>Transactions removed so far, ACTs included.</summary>
     public long Removals { get; private set; }
 
-    private bool IsHeldByUndo(BatchId bid) => _undo is not null && bid >= _undo.Lowest && !Planted.Is(PlantedFault.FinalDuringUndo); // A6
+    private bool IsHeldByUndo(BatchId bid) => _undo is not null && bid >= _undo.Lowest; // A6
 
     private void OnPactFailed(TransactionId tid, BatchId bid, OutputBuffer outputs)
     {

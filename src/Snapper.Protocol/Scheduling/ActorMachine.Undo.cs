@@ -9,7 +9,7 @@ public sealed partial class ActorMachine
 {
     private void OnUndo(UndoOrder order, OutputBuffer outputs)
     {
-        _frozen = !Planted.Is(PlantedFault.ActorNotFrozenInUndo);
+        _frozen = true;
         List<Victim>? victims = null;
         foreach (var tid in order.Tids)
         {
@@ -67,7 +67,7 @@ public sealed partial class ActorMachine
 
     private void OnUndoDone(long number, OutputBuffer outputs)
     {
-        if (!_frozen && !Planted.Is(PlantedFault.ActorNotFrozenInUndo))
+        if (!_frozen)
         {
             throw new ProtocolViolationException($"{Key}: undo {number} ended that never began.");
         }

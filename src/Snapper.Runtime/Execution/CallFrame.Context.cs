@@ -171,7 +171,7 @@ internal abstract partial class CallFrame
                 AbortReason.Application, $"{Where()} used its context from a thread that is not its actor's.", Target);
         }
 
-        if ((!Attempt.IsAlive && !Planted.Is(PlantedFault.AbandonedAttemptGoesOn)) || HasEnded || Visit is null or { IsOver: true })
+        if (!Attempt.IsAlive || HasEnded || Visit is null or { IsOver: true })
         {
             var doom = Attempt.Doom;
             throw new TransactionDoomedException(

@@ -39,6 +39,14 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
                 owner.Stall(world.Chance.Next(owner.Executors.Count), world.Now + (_duration / 4));
                 world.After((_duration / 4) + 1, null, static () => { }); // so that time goes on to the end of it
                 break;
+            case FaultKind.LogDamaged:
+                world.Restart(owner, _duration / 10);
+                if (world.Storage.Damage())
+                {
+                    Count();
+                }
+
+                break;
             case FaultKind.StorageFull:
                 world.Storage.FullUntil = world.Now + _duration;
                 break;

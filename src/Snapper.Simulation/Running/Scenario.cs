@@ -233,7 +233,7 @@ public sealed record Scenario
         FaultKind[] kinds =
         [
             FaultKind.WorkerCrash, FaultKind.WorkerCrash, FaultKind.CrashInRecovery, FaultKind.WorkerPause, FaultKind.TwoOwners,
-            FaultKind.GracefulRestart, FaultKind.ExecutorStall, FaultKind.StorageFull, FaultKind.StorageDown,
+            FaultKind.GracefulRestart, FaultKind.ExecutorStall, FaultKind.LogDamaged, FaultKind.StorageFull, FaultKind.StorageDown,
         ];
         var faults = new List<PlannedFault>();
         for (var count = chance.Next(5); count > 0; count--)

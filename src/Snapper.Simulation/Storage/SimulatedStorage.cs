@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
 using Snapper.TransactionLog.InMemory;
@@ -7,6 +8,7 @@ namespace Snapper.Simulation.Storage;
 /// <summary>The log server: what it keeps, how far away it is, and what goes wrong on the way to it.</summary>
 internal sealed class SimulatedStorage(World world)
 {
+    private (Memory<byte> Bytes, int At, byte Value)? _damaged;
     private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, 2);
 
     /// <summary>What is durable.</summary>
@@ -17,6 +19,36 @@ internal sealed class SimulatedStorage(World world)
 
     /// <summary>Writes are refused until then.</summary>
     public long FullUntil { get; set; }
+
+    /// <summary>A byte of the log is wrong, in a record that was not trimmed meanwhile.</summary>
+    public bool IsDamaged => _damaged is var (bytes, _, _) && Array.Exists(Kept.GroupsFrom(0), group => group.Records.Equals(bytes));
+
+    /// <summary>Changes a byte of a record.</summary>
+    /// <returns>False: there is none.</returns>
+    public bool Damage()
+    {
+        var groups = Kept.GroupsFrom(0);
+        if (groups.Length == 0 || _damaged is not null)
+        {
+            return false;
+        }
+
+        var bytes = MemoryMarshal.AsMemory(groups[_chance.Next(groups.Length)].Records);
+        var at = _chance.Next(bytes.Length);
+        _damaged = (bytes, at, bytes.Span[at]);
+        bytes.Span[at] ^= (byte)(1 << _chance.Next(8));
+        return true;
+    }
+
+    /// <summary>Puts the byte back: somebody has found a good copy.</summary>
+    public void Repair()
+    {
+        if (_damaged is var (bytes, at, value))
+        {
+            bytes.Span[at] = value;
+            _damaged = null;
+        }
+    }
 
     /// <summary>One way, in ticks.</summary>
     public long Travel(bool slow) => slow

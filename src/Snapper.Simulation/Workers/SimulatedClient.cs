@@ -42,6 +42,7 @@ internal sealed class SimulatedClient(World world, int number)
         private readonly World _world = client.World;
         private readonly long _invoked = client.World.Now;
         private TransactionEnvelope? _final;
+        private TransactionEnvelope? _lastAbort;
         private int _sends;
         private int _undecided; // deliveries that may still have an effect
         private bool _isConcluded;
@@ -169,6 +170,7 @@ internal sealed class SimulatedClient(World world, int number)
                     break;
                 case Outcome.Aborted or Outcome.Rejected:
                     _undecided--;
+                    _lastAbort = envelope;
                     GoOn();
                     break;
                 default:
@@ -238,7 +240,7 @@ internal sealed class SimulatedClient(World world, int number)
 
             _isConcluded = true;
             _sends = int.MaxValue;
-            _world.Concluded(transaction, verdict, _final, _invoked);
+            _world.Concluded(transaction, verdict, _final ?? (verdict == Verdict.Aborted ? _lastAbort : null), _invoked);
             concluded(verdict, _final);
         }
 

@@ -127,6 +127,7 @@ internal sealed class SimulatedWorker
         _host = prepared.Result;
         Executors = _host.Worker.Executors;
         _stalledUntil = new long[Executors.Count];
+        _world.Opened(this);
         _host.Open();
         SweepLater();
     }

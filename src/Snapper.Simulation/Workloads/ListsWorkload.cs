@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
+using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
@@ -23,7 +24,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     {
         var chance = _chances[client];
         var root = Actor(chance);
-        var script = new StringBuilder();
+        var script = new StringBuilder(chance.Percent(scenario.AbortPercent * 2) ? "o " : string.Empty);
         Write(script, root, chance, chance.Between(1, scenario.Steps), depth: 0);
         var fails = chance.Percent(scenario.AbortPercent);
         if (fails)
@@ -58,7 +59,21 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
         return new PlannedTransaction(client, number, request, steps);
     }
 
-    public void Observe(PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope, long invoked, long completed) =>
+    public void Observe(PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope, long invoked, long completed)
+    {
+        if (verdict == Verdict.Aborted && envelope?.Abort is { Reason: AbortReason.Application } abort && abort.Message.StartsWith(Script.Saw, StringComparison.Ordinal))
+        {
+            // H7: it is an outcome that rests on what it read, like that of a transaction that only reads.
+            Observe(transaction, Verdict.Committed, envelope, invoked, completed, Operations(abort.Message[Script.Saw.Length..]));
+            return;
+        }
+
+        Observe(
+            transaction, verdict, envelope, invoked, completed, verdict == Verdict.Committed ? Seen(envelope!, transaction) : Planned(transaction));
+    }
+
+    private void Observe(
+        PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope, long invoked, long completed, List<MicroOperation> operations) =>
         _history.Add(new ObservedTransaction
         {
             Id = string.Create(CultureInfo.InvariantCulture, $"{transaction.Client}-{transaction.Number}"),
@@ -74,7 +89,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
             Mode = transaction.Request.Mode == TransactionMode.Pact ? ObservedMode.Pact : ObservedMode.Act,
             Attempts = Math.Max(1, envelope?.Attempts ?? 1),
             Parallel = ((string)transaction.Plan).AsSpan().IndexOfAny('[', '&') >= 0,
-            Operations = verdict == Verdict.Committed ? Seen(envelope!, transaction) : Planned(transaction),
+            Operations = operations,
         });
 
     public IEnumerable<PlannedTransaction> Last()
@@ -112,9 +127,25 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     {
         var reader = new Utf8JsonReader(envelope.Result.Span);
         reader.Read();
-        var text = reader.GetString()!;
+        var operations = Operations(reader.GetString()!);
+
+        // Calls that were not awaited tell nothing, and yet they belong to the transaction (A2).
+        var appended = operations.Where(o => o.IsAppend).Select(o => o.Value).ToHashSet();
+        foreach (var (actor, value) in Script.AppendsOf(transaction.Request.Actor.Id, (string)transaction.Plan))
+        {
+            if (appended.Add(value))
+            {
+                operations.Add(MicroOperation.Append(actor, value));
+            }
+        }
+
+        return operations;
+    }
+
+    /// <summary>Reads what an actor reports, e.g. <c>c1=1,2;c1+3;</c>.</summary>
+    private static List<MicroOperation> Operations(string text)
+    {
         var operations = new List<MicroOperation>();
-        var appended = new HashSet<long>();
         for (var at = 0; at < text.Length;)
         {
             var end = text.IndexOf(';', at);
@@ -124,7 +155,6 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
             {
                 var value = long.Parse(text.AsSpan(sign + 1, end - sign - 1), CultureInfo.InvariantCulture);
                 operations.Add(MicroOperation.Append(key, value));
-                appended.Add(value);
             }
             else
             {
@@ -132,15 +162,6 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
             }
 
             at = end + 1;
-        }
-
-        // Calls that were not awaited tell nothing, and yet they belong to the transaction (A2).
-        foreach (var (actor, value) in Script.AppendsOf(transaction.Request.Actor.Id, (string)transaction.Plan))
-        {
-            if (appended.Add(value))
-            {
-                operations.Add(MicroOperation.Append(actor, value));
-            }
         }
 
         return operations;

@@ -35,6 +35,9 @@ internal enum ScriptStep : byte
 
     /// <summary><c>!</c>: abort.</summary>
     Abort,
+
+    /// <summary><c>o</c>: abort if the list has an odd number of elements, and say what it was: an abort that is as good as a read.</summary>
+    AbortIfOdd,
 }
 
 /// <summary>
@@ -43,6 +46,9 @@ internal enum ScriptStep : byte
 /// </summary>
 internal static class Script
 {
+    /// <summary>Begins the message of an abort that tells what it was decided on.</summary>
+    public const string Saw = "saw ";
+
     /// <summary>Takes the step at <paramref name="at"/>.</summary>
     /// <returns>False: the script is over.</returns>
     public static bool TryNext(string text, ref int at, int end, out ScriptPart part)
@@ -81,6 +87,9 @@ internal static class Script
                 return true;
             case '!':
                 part = new ScriptPart(ScriptStep.Abort);
+                return true;
+            case 'o':
+                part = new ScriptPart(ScriptStep.AbortIfOdd);
                 return true;
             case '(':
                 part = Body(ScriptStep.Call, text, ref at, ')');

@@ -29,6 +29,9 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
     /// <summary>Appends the list as text.</summary>
     private protected abstract void Describe(TState state, StringBuilder into);
 
+    /// <summary>Length of the list.</summary>
+    private protected abstract int Count(TState state);
+
     /// <summary>Appends a number, in the state itself or in a new one.</summary>
     private protected abstract TState With(TState state, long value);
 
@@ -68,6 +71,9 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
                 case ScriptStep.Yield:
                     await Task.Yield();
                     break;
+                case ScriptStep.AbortIfOdd:
+                    AbortIfOdd(await State.Get());
+                    break;
                 case ScriptStep.Throw:
                     throw new InvalidOperationException("scripted");
                 default:
@@ -96,6 +102,16 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
         seen.Append(Id).Append('=');
         Describe(state, seen);
         seen.Append(';');
+    }
+
+    private void AbortIfOdd(TState state)
+    {
+        if (Count(state) % 2 == 1)
+        {
+            var seen = new StringBuilder(Script.Saw);
+            Note(state, seen);
+            throw Abort(seen.ToString());
+        }
     }
 
     private Task<string> Call(string steps, ScriptPart part)
@@ -158,6 +174,8 @@ public sealed class Cell : ScriptedActor<ImmutableList<long>>, ICell
 
     private protected override void Describe(ImmutableList<long> state, StringBuilder into) => into.AppendJoin(',', state);
 
+    private protected override int Count(ImmutableList<long> state) => state.Count;
+
     private protected override ImmutableList<long> With(ImmutableList<long> state, long value) => state.Add(value);
 }
 
@@ -187,6 +205,8 @@ public sealed class MutableCell : ScriptedActor<MutableList>, IMutableCell
     public Task<string> Look() => Report();
 
     private protected override void Describe(MutableList state, StringBuilder into) => into.AppendJoin(',', state.Values);
+
+    private protected override int Count(MutableList state) => state.Values.Count;
 
     private protected override MutableList With(MutableList state, long value)
     {
