@@ -26,7 +26,8 @@ public static class ModelRun
             }
 
             Draw(scenario, options, sizes, seed);
-            if (model.Run(scenario, seed) != ModelVerdict.Held)
+            var verdict = model.Run(scenario, seed);
+            if (verdict != ModelVerdict.Held && (options.LookingFor ?? verdict) == verdict)
             {
                 failures++;
                 failed ??= seed;

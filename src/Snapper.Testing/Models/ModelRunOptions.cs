@@ -28,6 +28,9 @@ public sealed record ModelRunOptions
     /// <summary>The run stops after this many failures; only the first is kept in words. Default: 1.</summary>
     public int StopAfterFailures { get; init; } = 1;
 
+    /// <summary>Only schedules that end in this way count as failures. Default: null, every way but <see cref="ModelVerdict.Held"/>.</summary>
+    public ModelVerdict? LookingFor { get; init; }
+
     /// <summary>Let workers crash, PACTs throw and transactions abort by their own code. Default: true.</summary>
     public bool Misfortunes { get; init; } = true;
 

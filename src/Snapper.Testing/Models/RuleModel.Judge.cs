@@ -24,16 +24,6 @@ internal sealed partial class RuleModel
     {
         Array.Clear(_edges);
         Array.Fill(_place, -1, 0, _nodes);
-        for (var actor = 0; actor < _actors; actor++)
-        {
-            var state = _current[actor];
-            ReadBack(_scenario.OwnerOf(actor), actor);
-            if (_current[actor] != state)
-            {
-                Fail(ModelVerdict.LostEffect, $"The log gives another state of {ActorName(actor)} than the one in memory.");
-            }
-        }
-
         for (var actor = 0; actor < _actors && _verdict == ModelVerdict.Held; actor++)
         {
             JudgeActor(actor);
@@ -53,6 +43,22 @@ internal sealed partial class RuleModel
         if (_verdict == ModelVerdict.Held)
         {
             JudgeCycle();
+        }
+
+        for (var actor = 0; actor < _actors && _verdict == ModelVerdict.Held; actor++)
+        {
+            JudgeLog(actor);
+        }
+    }
+
+    /// <summary>What a recovery would read must be what is in memory, now that everything is durable.</summary>
+    private void JudgeLog(int actor)
+    {
+        var state = _current[actor];
+        ReadBack(_scenario.OwnerOf(actor), actor);
+        if (_current[actor] != state)
+        {
+            Fail(ModelVerdict.LostEffect, $"The log gives another state of {ActorName(actor)} than the one in memory.");
         }
     }
 
