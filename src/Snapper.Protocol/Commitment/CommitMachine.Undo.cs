@@ -43,19 +43,31 @@ public sealed partial class CommitMachine
         StartUndo(outputs);
     }
 
+    /// <summary>Everything that has failed until now is undone together.</summary>
     private void StartUndo(OutputBuffer outputs)
     {
-        while (_undo is null && _failed.Count > 0)
+        if (_undo is not null)
         {
-            var failed = _failed.Dequeue();
-            var batch = TryFind(failed.Bid);
-            if (batch is null || batch.StateOf(batch.MemberOf(failed.Tid)) == MemberState.Removed)
-            {
-                continue;
-            }
+            return;
+        }
 
-            _undo = new Undo(++_undoCount);
-            _undo.Fresh.Add(failed);
+        Undo? undo = null;
+        while (_failed.TryDequeue(out var failed))
+        {
+            var batch = TryFind(failed.Bid);
+            if (batch is not null && batch.StateOf(batch.MemberOf(failed.Tid)) != MemberState.Removed)
+            {
+                undo ??= new Undo(++_undoCount);
+                if (!undo.Fresh.Contains(failed))
+                {
+                    undo.Fresh.Add(failed);
+                }
+            }
+        }
+
+        if (undo is not null)
+        {
+            _undo = undo;
             StartRound(outputs);
         }
     }
@@ -80,9 +92,16 @@ public sealed partial class CommitMachine
         }
 
         var live = 0;
+        var aborted = 0;
         for (var i = 0; i < batch.Tickets.Length; i++)
         {
             live += batch.StateOf(i) == MemberState.Removed ? 0 : 1;
+            aborted += batch.StateOf(i) == MemberState.Aborted ? 1 : 0;
+        }
+
+        if (live == 1 && aborted == 1)
+        {
+            return false; // what it weighs is its reason, which is bounded by itself; running again would not shorten it
         }
 
         // A quarter less than a fair share: transactions differ, and every further round runs somebody once more.

@@ -15,7 +15,7 @@ namespace Snapper.Protocol.Coordination;
 /// </remarks>
 public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptions options)
 {
-    private readonly Queue<PactTicket> _waiting = new();
+    private readonly WaitingPacts _waiting = new();
     private readonly Queue<Batch> _formed = new();
     private RingToken? _token;
     private bool _asked;
@@ -37,7 +37,7 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
         switch (message.Kind)
         {
             case MessageKind.NewPact:
-                _waiting.Enqueue((PactTicket)message.Body!);
+                _waiting.Add((PactTicket)message.Body!);
                 break;
             case MessageKind.Token:
                 OnToken((RingToken)message.Body!);
@@ -136,7 +136,7 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
     private void FormBatch(RingToken token, OutputBuffer outputs)
     {
         ForgetFinal(token);
-        var tickets = TakeTickets();
+        var tickets = _waiting.Take(options.TransactionsPerBatch);
         if (tickets is null)
         {
             return;
@@ -179,32 +179,6 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
         }
     }
 
-    private PactTicket[]? TakeTickets()
-    {
-        while (_waiting.Count > 0 && _waiting.Peek().Withdrawn)
-        {
-            _waiting.Dequeue();
-        }
-
-        var most = Math.Min(_waiting.Count, options.TransactionsPerBatch);
-        if (most == 0)
-        {
-            return null;
-        }
-
-        var tickets = new List<PactTicket>(most);
-        while (tickets.Count < most && _waiting.Count > 0)
-        {
-            var ticket = _waiting.Dequeue();
-            if (!ticket.Withdrawn)
-            {
-                tickets.Add(ticket);
-            }
-        }
-
-        return tickets.ToArray();
-    }
-
     private void ForgetFinal(RingToken token)
     {
         while (_formed.Count > 0 && _formed.Peek().Bid <= _final)
@@ -241,5 +215,4 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
         _token = null;
         _asked = _waiting.Count > 0;
     }
-
 }

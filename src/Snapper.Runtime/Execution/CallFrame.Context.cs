@@ -173,6 +173,12 @@ internal abstract partial class CallFrame
 
         if (!Attempt.IsAlive || HasEnded || Visit is null or { IsOver: true })
         {
+            if (Attempt is { IsAlive: true, IsPact: true } && Visit is { IsOver: true } && !HasEnded)
+            {
+                // A5: removed here by an undo whose news has not reached the root yet.
+                executor.Doom(Attempt, new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."));
+            }
+
             var doom = Attempt.Doom;
             throw new TransactionDoomedException(
                 doom?.Reason ?? AbortReason.Undone, doom?.Message ?? $"{Where()} used its context after its transaction had ended.", doom?.Actor);
@@ -180,6 +186,7 @@ internal abstract partial class CallFrame
 
         if (Cell!.Broken is { } broken)
         {
+            executor.Doom(Attempt, new AbortInfo(AbortReason.Failure, broken, Target));
             throw new TransactionDoomedException(AbortReason.Failure, broken, Target);
         }
 

@@ -14,7 +14,10 @@ namespace Snapper.Runtime.Execution;
 /// </summary>
 internal abstract partial class CallFrame : ActorContext, IActorCall
 {
+    private const int MostTurnsAfterDeath = 1000;
+
     private int _children;
+    private int _turnsAfterDeath;
     private bool _returned;
     private bool _waitsForItsOwn;
     private TaskCompletionSource<object?>? _lock;
@@ -129,13 +132,18 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     /// <summary>The result as JSON; only of a root that has ended.</summary>
     public abstract byte[] EncodeResult(Types.RootMethod method, int limit);
 
+    /// <summary>
+    /// Code of a dead attempt may end what it has begun, and learns from its context that it is dead; code that goes on for ever without asking is not let in again.
+    /// </summary>
+    public bool MayContinue() => Attempt.IsAlive || ++_turnsAfterDeath <= MostTurnsAfterDeath;
+
     /// <summary>The lock that it waited for is held.</summary>
     public void LockGranted()
     {
         var waiting = _lock;
-        if (waiting is null || !IsAlive || Visit is { IsOver: true })
+        if (waiting is null || !IsAlive || HasEnded || Visit is { IsOver: true })
         {
-            return;
+            return; // ended: a lock that nobody awaited; its ACT has given its changes already
         }
 
         _lock = null;
@@ -186,16 +194,24 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     }
 
     /// <summary>An exception left the method, or a call was refused: the transaction is doomed even if somebody catches it (A10).</summary>
+    /// <remarks>
+    /// A <see cref="TransactionDoomedException"/> of the runtime comes after the attempt was doomed for its reason, which counts then. One that user code has made,
+    /// or kept from somewhere, is an exception like any other: a reason of its choice would be believed by whoever repeats, records or undoes.
+    /// </remarks>
     public void Fail(Exception exception)
     {
-        var why = exception switch
-        {
-            TransactionAbortException abort => new AbortInfo(AbortReason.Application, abort.Message, Target),
-            // Only an undo removes an ACT; user code that kept an old exception does not.
-            TransactionDoomedException { Reason: AbortReason.Undone } undone when !Attempt.IsPact => new AbortInfo(AbortReason.Application, undone.Message, Target),
-            TransactionDoomedException doomed => new AbortInfo(doomed.Reason, doomed.Message, doomed.Actor),
-            _ => new AbortInfo(AbortReason.Application, $"{Where()} threw {exception.GetType().Name}: {exception.Message}", Target),
-        };
+        var why = exception is TransactionAbortException or TransactionDoomedException
+            ? new AbortInfo(AbortReason.Application, exception.Message, Target)
+            : new AbortInfo(AbortReason.Application, $"{Where()} threw {exception.GetType().Name}: {exception.Message}", Target);
+        Fail(exception, why);
+    }
+
+    /// <summary>The call was refused.</summary>
+    public void Refuse(AbortReason reason, string message) =>
+        Fail(new TransactionDoomedException(reason, message, Target), new AbortInfo(reason, message, Target));
+
+    private void Fail(Exception exception, AbortInfo why)
+    {
         Failure = exception;
         if (!Planted.Is(PlantedFault.CaughtExceptionCommits) || CallerFrame is null)
         {

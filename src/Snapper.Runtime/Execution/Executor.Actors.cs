@@ -44,6 +44,11 @@ internal sealed partial class Executor
             throw DoomCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} names a wrong actor: {wrong}.");
         }
 
+        if (Door.NameRules.ActorTypeError(actorType) is { } wrongType)
+        {
+            throw DoomCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} names a wrong actor type: {wrongType}.");
+        }
+
         var key = new ActorKey(actorType, actorId);
         if (Worker.FindType(actorType) is null)
         {

@@ -21,6 +21,11 @@ internal sealed partial class Executor
         }
 
         var request = (Request)ticket.Request;
+        if (request.Shed == tid)
+        {
+            return;
+        }
+
         var attempt = Begin(request, tid, bid, age: tid, marked);
         attempt.CountCall(cell.Key);
         var frame = request.Method.CreateRoot(attempt, cell, request.Input);

@@ -11,10 +11,13 @@ internal sealed partial class Executor
     {
         var sweeps = Math.Max(1, (int)Worker.Options.IdleActorTimeout.TotalMinutes);
         List<ActorKey>? leaving = null;
+        var final = Worker.Final;
         foreach (var (key, cell) in _cells)
         {
-            cell.Machine?.ForgetFinal(Worker.Final);
-            if (cell.Machine is not { IsIdle: true })
+            cell.Machine?.ForgetFinal(final);
+
+            // What is final is published a moment before its record is queued: until then its number is not known here.
+            if (cell.Machine is not { IsIdle: true } || final > Worker.Commits.FinalAndQueued)
             {
                 cell.IdleSweeps = 0; // its batch may become final, and its record be queued, without a message to it
                 continue;

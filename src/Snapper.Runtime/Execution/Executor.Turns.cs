@@ -1,11 +1,17 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
 
 /// <summary>The turn bound (W4): user code may keep others waiting only so long.</summary>
 internal sealed partial class Executor
 {
+    // Long against any turn that only computes, short against the turn bound.
+    private static readonly TimeSpan s_slowAfter = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan s_slowFor = TimeSpan.FromSeconds(5);
+
     /// <summary>Looks at the attempts that have run for long; called some ten times a second while requests are under way.</summary>
     public void CheckTurns()
     {
@@ -37,9 +43,35 @@ internal sealed partial class Executor
                 continue;
             }
 
+            if (attempt.IsPact && !attempt.IsSlow && attempt.BlockingSince != 0 && Worker.Time.GetElapsedTime(attempt.BlockingSince, now) >= (bound < 2 * s_slowAfter ? bound / 2 : s_slowAfter))
+            {
+                NoteSlow(attempt, now);
+            }
+
             Probe(attempt);
         }
     }
+
+    /// <summary>
+    /// Its batch commits as a whole and in order, so everybody in it waits for all slow turns on one actor, one after the other. Those of its kind that have not begun
+    /// leave their batches and come again, no two of them on an actor in one batch.
+    /// </summary>
+    private void NoteSlow(Attempt attempt, long now)
+    {
+        attempt.IsSlow = true;
+        attempt.Request.Method.SlowUntil = now + (long)(s_slowFor.TotalSeconds * Worker.Time.TimestampFrequency);
+        Worker.PostToCommits(Worker.Commits.ShedSlow);
+    }
+
+    /// <summary>Takes a PACT out of its batch, unless it has begun when this is read.</summary>
+    public void PostShed(Request request, TransactionId tid, BatchId bid) => PostRun(() =>
+    {
+        if (request.Phase == RequestPhase.Waiting && request.Ticket!.Tid == tid)
+        {
+            request.Shed = tid; // from here on it cannot begin under this number, although its turn may have come already
+            Worker.SendToCommit(new Message { Kind = MessageKind.PactFailed, Tid = tid, Bid = bid });
+        }
+    });
 
     private void Probe(Attempt attempt)
     {

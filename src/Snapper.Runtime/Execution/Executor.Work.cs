@@ -1,4 +1,3 @@
-using Snapper.Actors;
 using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
@@ -27,6 +26,7 @@ internal sealed partial class Executor
                 Worker.Commits.Step(item.Message, _outputs);
                 Worker.Commits.Publish();
                 Dispatch(null);
+                Worker.Commits.NoteQueued();
                 Worker.Commits.StartAwaiting();
                 break;
             case WorkKind.Root:
@@ -72,6 +72,11 @@ internal sealed partial class Executor
 
     private void Continue(Continuation continuation)
     {
+        if (!continuation.Frame.MayContinue())
+        {
+            return;
+        }
+
         var outer = BeginUserCode(continuation.Frame);
         Exception? failure = null;
         try
@@ -200,6 +205,6 @@ internal sealed partial class Executor
             AbortReason.Undeclared => $"{frame.CallerFrame?.Where() ?? "The request"} made more calls on {frame.Target} than were declared.",
             _ => $"The call of {frame.Where()} came too late: its transaction had ended.",
         };
-        frame.Fail(new TransactionDoomedException(message.Reason, text, frame.Target));
+        frame.Refuse(message.Reason, text);
     }
 }

@@ -34,6 +34,7 @@ internal sealed class CommitHost
     // Share of ACT attempts that met a conflict: a moving average over some hundred attempts, 0 to 1.
     private double _conflicts;
     private long _toldSequence;
+    private long _finalAndQueued;
 
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
     {
@@ -74,7 +75,24 @@ internal sealed class CommitHost
     }
 
     /// <summary>Somebody waits in the commit order for a PACT that has not ended (W4); on the commit machine's executor.</summary>
-    public bool HasWaitersBehind(TransactionId tid, BatchId bid) => _machine.HasWaitersBehind(tid, bid);
+    public bool HasWaitersBehind(TransactionId tid, BatchId bid)
+    {
+        if (_machine.HasWaitersBehind(tid, bid))
+        {
+            return true;
+        }
+
+        // Those without a number wait for it too: no batch is formed while so many are open. (A look from another thread may be late; it is taken again.)
+        foreach (var coordinator in _worker.Coordinators)
+        {
+            if (coordinator.Waiting > 0)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 
     /// <summary>Everybody may know what is final: it rides on every message (H5, L7).</summary>
     public void Publish()
@@ -82,6 +100,12 @@ internal sealed class CommitHost
         _worker.Final = _machine.Final;
         ReleaseHeld();
     }
+
+    /// <summary>What is final is in the log's queue now, too.</summary>
+    public void NoteQueued() => Volatile.Write(ref _finalAndQueued, _machine.Final.Value);
+
+    /// <summary>Everything up to this batch is final and has its record in the queue of the log; from any thread.</summary>
+    public BatchId FinalAndQueued => new(Volatile.Read(ref _finalAndQueued));
 
     /// <summary>Starts the ACTs that died of the locks of those that were just queued.</summary>
     public void StartAwaiting()
@@ -129,6 +153,23 @@ internal sealed class CommitHost
 
             _held.Enqueue((formed, request));
             return true;
+        }
+    }
+
+    /// <summary>Takes PACTs of slow methods that have not begun out of their batches; they are numbered anew. Whether one has begun, its root's executor knows.</summary>
+    public void ShedSlow()
+    {
+        var now = _worker.Time.GetTimestamp();
+        foreach (var batch in _machine.Open)
+        {
+            for (var i = 0; i < batch.Tickets.Length; i++)
+            {
+                var request = (Request)batch.Tickets[i].Request;
+                if (batch.StateOf(i) == MemberState.Running && request.Phase == RequestPhase.Waiting && now < request.Method.SlowUntil)
+                {
+                    _worker.ExecutorOf(request.Asked.Actor).PostShed(request, new TransactionId(batch.Bid.Value + i), batch.Bid);
+                }
+            }
         }
     }
 

@@ -24,7 +24,8 @@ internal sealed class LogProbe : IAsyncDisposable
         _worker = worker;
         _log = log;
         _epoch = epoch;
-        _timer = worker.Time.CreateTimer(static probe => ((LogProbe)probe!).OnDue(), this, TimeSpan.Zero, Timeout.InfiniteTimeSpan);
+        _timer = worker.Time.CreateTimer(static probe => ((LogProbe)probe!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer.Change(TimeSpan.Zero, Timeout.InfiniteTimeSpan); // only now: the first answer sets the timer again
     }
 
     public async ValueTask DisposeAsync()

@@ -122,10 +122,17 @@ internal sealed partial class Worker
 
     public void SendToCoordinator(int index, in Message message)
     {
-        if (message.Kind == MessageKind.NewPact && ((PactTicket)message.Body!).Request is Request { Expired: true } expired)
+        if (message.Kind == MessageKind.NewPact)
         {
-            Relay.Dropped(expired, AbortReason.Timeout); // removed by an undo, and its time is over
-            return;
+            var ticket = (PactTicket)message.Body!;
+            var request = (Request)ticket.Request;
+            if (request.Expired)
+            {
+                Relay.Dropped(request, AbortReason.Timeout); // removed by an undo, and its time is over
+                return;
+            }
+
+            ticket.IsSlow = request.Method.SlowUntil is not 0 and var until && Time.GetTimestamp() < until;
         }
 
         var item = new WorkItem { Kind = WorkKind.Coordinator, Index = index, Message = message };

@@ -16,6 +16,8 @@ namespace Snapper.Runtime.Hosting;
 /// </summary>
 public sealed class WorkerHost : IAsyncDisposable
 {
+    private const long NumbersOfALife = 10_000_000;
+
     private readonly Worker _worker;
     private readonly List<ThreadPump> _pumps = [];
     private readonly ITransactionLog _log;
@@ -157,10 +159,10 @@ public sealed class WorkerHost : IAsyncDisposable
 
     /// <summary>
     /// R1: above anything in the log of earlier epochs. Attempts that left no record had numbers too, so a restart leaves
-    /// a gap that no epoch's unlogged work can fill.
+    /// a gap that they rarely fill: beyond ten million of them in one life, transactions that only read share numbers with the next.
     /// </summary>
     private static long NumbersAbove(long highest, LogOpening opening) =>
-        opening.Epoch == 1 || Planted.Is(PlantedFault.NumbersUsedAgain) ? 0 : ((highest / 1_000_000) + 1) * 1_000_000;
+        opening.Epoch == 1 || Planted.Is(PlantedFault.NumbersUsedAgain) ? 0 : ((highest / NumbersOfALife) + 1) * NumbersOfALife;
 
     /// <summary>
     /// Makes the numbers of this life durable before one is used: a life whose transactions left no record would otherwise share

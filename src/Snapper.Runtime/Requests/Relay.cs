@@ -52,7 +52,7 @@ internal sealed class Relay : ITransactionDoor
 
     public async Task<TransactionEnvelope?> Find(string id, CancellationToken cancellation)
     {
-        if (id.Length > 128)
+        if (NameRules.RequestIdError(id) is not null)
         {
             return null;
         }

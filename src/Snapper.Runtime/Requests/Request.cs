@@ -84,6 +84,9 @@ internal sealed class Request
     /// <summary>The deadline has passed: it is not started again.</summary>
     public bool Expired { get; set; }
 
+    /// <summary>The number under which it was taken out of its batch before it began. Only its root's executor uses it.</summary>
+    public TransactionId Shed { get; set; }
+
     /// <summary>Committed: the result as JSON. Set by the root's executor before its end is told to anyone.</summary>
     public byte[]? Result { get; set; }
 

@@ -52,6 +52,9 @@ public interface IBox : ITransactionalActor
 [TransactionalActor("Box")]
 public sealed class BoxActor : TransactionalActor<BoxState>, IBox
 {
+    /// <summary>Turns of methods that never end.</summary>
+    public static long Spins { get; private set; }
+
     protected override BoxState InitialState() => new(0);
 
     [MayAbort]
@@ -127,6 +130,20 @@ public sealed class BoxActor : TransactionalActor<BoxState>, IBox
                 break;
             case "throw":
                 throw new InvalidOperationException("planned");
+            case "spin":
+                while (true)
+                {
+                    Spins++;
+                    await Task.Yield();
+                }
+
+            case "badType":
+                await Context.Call<int, int>("bad\ud800", "x", new Snapper.Actors.Generated.ActorMethodKey("m"), 0);
+                break;
+            case "doomNone":
+                throw new TransactionDoomedException(Snapper.Protocol.Commitment.AbortReason.None, "not json", new Snapper.Protocol.Identity.ActorKey("A", "\ud800"));
+            case "doomConflict":
+                throw new TransactionDoomedException(Snapper.Protocol.Commitment.AbortReason.Conflict, "made up");
             case "abort":
                 throw Abort("planned");
             case "asyncVoid":

@@ -1,0 +1,75 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Tests.Support;
+using Xunit;
+
+namespace Snapper.Runtime.Tests;
+
+/// <summary>Methods that do what no sensible method does: they harm themselves at most.</summary>
+[Collection(Timing.Name)]
+public sealed class HostileCodeTests
+{
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_computed_type_that_is_no_unicode_ends_the_transaction_and_not_the_worker(bool pact)
+    {
+        await using var rig = await Rig.Start();
+        for (var i = 0; i < 2; i++)
+        {
+            var answer = await Rig.Within(rig.Submit("a", [new Step("badType")], pact ? ["a"] : null, id: "k1"), "the call", 20);
+            Rig.Aborted(answer, AbortReason.Application);
+            Assert.Contains("actor type", answer.Abort!.Message, StringComparison.Ordinal);
+        }
+
+        Assert.Empty(rig.Failures);
+    }
+
+    [Theory]
+    [InlineData("doomNone", true)]
+    [InlineData("doomNone", false)]
+    [InlineData("doomConflict", true)]
+    [InlineData("doomConflict", false)]
+    public async Task A_doom_that_user_code_made_up_is_an_application_abort_the_second_time_too(string step, bool pact)
+    {
+        await using var rig = await Rig.Start();
+        for (var i = 0; i < 2; i++)
+        {
+            Rig.Aborted(await Rig.Within(rig.Submit("a", [Step.Add(5), new Step(step)], pact ? ["a"] : null, id: "k2"), "the abort", 20), AbortReason.Application);
+        }
+
+        Assert.Equal(0, await rig.Value("a"));
+        Assert.Empty(rig.Failures);
+    }
+
+    [Fact]
+    public async Task The_longest_id_that_is_let_in_is_found()
+    {
+        await using var rig = await Rig.Start();
+        var id = string.Concat(Enumerable.Repeat("\U0001F600", NameRules.RequestIdLengthMax));
+        Rig.Seen(await rig.Submit("a", [Step.Add(5)], ["a"], id: id));
+        Assert.Equal(Outcome.Committed, (await rig.Host.Door.Find(id, CancellationToken.None))?.Outcome);
+        Assert.Null(await rig.Host.Door.Find(id + "x", CancellationToken.None));
+    }
+
+    [Fact]
+    public async Task Code_that_goes_on_for_ever_after_its_end_is_not_let_in_for_ever()
+    {
+        await using var rig = await Rig.Start(new WorkerOptions { Executors = 1, DrainTimeout = TimeSpan.FromSeconds(1) });
+        for (var i = 0; i < 5; i++)
+        {
+            Rig.Aborted(await Rig.Within(rig.Submit("a" + i, [new Step("spin")], timeoutMs: 200), "the end of its time", 20), AbortReason.Timeout);
+        }
+
+        // Nothing else runs: when the queue is empty twice in a row, nobody spins any more.
+        await Rig.Until(
+            () =>
+            {
+                var before = BoxActor.Spins;
+                Thread.Sleep(50);
+                return BoxActor.Spins == before;
+            },
+            "the spinning ends");
+    }
+}
