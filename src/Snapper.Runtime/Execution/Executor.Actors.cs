@@ -237,7 +237,8 @@ internal sealed partial class Executor
 
     /// <summary>
     /// Reads a state again that could not be read. Nothing was changed through this cell, so that what is stored is all there is; its
-    /// machine is replaced only when nothing is under way in it, as when an idle actor leaves memory and comes back.
+    /// machine is replaced only when nothing under way depends on it. Idle alone would not do, without the minutes that an actor is idle
+    /// before it leaves memory: a batch may have lost its transactions to an undo, and the next one may name it as its predecessor.
     /// </summary>
     private void ReloadIfIdle(ActorCell cell)
     {
@@ -247,7 +248,7 @@ internal sealed partial class Executor
         }
 
         machine.ForgetFinal(Worker.Final);
-        if (machine.IsIdle)
+        if (machine.IsReplaceable)
         {
             cell.Machine = null;
             Load(cell);
