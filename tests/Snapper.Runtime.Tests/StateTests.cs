@@ -156,6 +156,46 @@ public sealed class StateTests
     }
 
     [Fact]
+    public async Task A_damaged_actor_is_read_again_under_load_and_nothing_stands_still()
+    {
+        await using var rig = await Rig.Start(new() { Executors = 2, Coordinators = 2, DrainTimeout = TimeSpan.FromSeconds(1) });
+        var actor = new ActorKey("Odd", "hurt");
+        await Put(rig, actor, 7, "[1,2]");
+        var committed = new int[6];
+        var started = Stopwatch.GetTimestamp();
+        async Task Load(int loop)
+        {
+            // Roots change themselves, then fail at the damaged actor: undone batches, some of which hold nothing more of it.
+            for (var i = 0; committed[loop] < 20; i++)
+            {
+                Assert.True(Stopwatch.GetElapsedTime(started).TotalSeconds < 20, "waited 20 s for requests that see the state that was put right");
+                var root = $"r{(loop + i) % 4}";
+                (string, int)[]? access = loop == 0 ? null : [(root, 1), ("hurt", 1)];
+                var envelope = await Rig.Within(rig.Submit("Odd", root, "Grow", new Growth(1, "hurt"), access), "a request");
+                Assert.True(
+                    envelope.Outcome == Outcome.Committed || envelope.Abort!.Reason is AbortReason.Failure or AbortReason.Conflict or AbortReason.Deadlock or AbortReason.Serializability,
+                    TestWorker.Describe(envelope));
+                committed[loop] += envelope.Outcome == Outcome.Committed ? 1 : 0;
+            }
+        }
+
+        var loops = Enumerable.Range(0, committed.Length).Select(loop => Task.Run(() => Load(loop))).ToArray();
+        await Rig.Until(() => Stopwatch.GetElapsedTime(started) > 1.5 * Execution.Executor.ReloadEvery, "it was read again, in vain");
+        await Put(rig, actor, 8, """{"text":"","number":1}""");
+        await Task.WhenAll(loops);
+
+        Assert.Empty(rig.Failures);
+        var sizes = 0;
+        foreach (var root in new[] { "r0", "r1", "r2", "r3" })
+        {
+            sizes += Rig.Seen1(await rig.Submit("Odd", root, "Size", null, null));
+        }
+
+        Assert.Equal(committed.Sum(), sizes);
+        Assert.Equal(committed.Sum(), Rig.Seen1(await rig.Submit("Odd", "hurt", "Size", null, null)));
+    }
+
+    [Fact]
     public async Task Looking_at_a_damaged_state_says_what_is_wrong_with_it()
     {
         await using var rig = await Rig.Start();
