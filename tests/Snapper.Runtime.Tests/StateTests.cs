@@ -1,8 +1,10 @@
+using System.Diagnostics;
 using System.Text;
 using System.Text.Json;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Runtime.Types;
 using Snapper.TransactionLog;
@@ -115,6 +117,98 @@ public sealed class StateTests
         await rig.Restart();
         Assert.Equal(5, Rig.Seen1(await rig.Submit("Odd", "old", "Size", null, null)));
     }
+
+    [Theory]
+    [InlineData("{\"label\":")]
+    [InlineData("[1,2]")]
+    public async Task A_stored_state_that_was_put_right_is_used_without_a_restart(string damaged)
+    {
+        await using var rig = await Rig.Start();
+        var actor = new ActorKey("Odd", "hurt");
+        await Put(rig, actor, 7, damaged);
+        for (var i = 0; i < 3; i++)
+        {
+            // PACTs and ACTs alike; whoever reads or writes it is told, and nothing is written over it.
+            Rig.Aborted(await Rig.Within(rig.Submit("Odd", "hurt", "Grow", new Growth(2, null), null), "an ACT"), AbortReason.Failure);
+            Rig.Aborted(await Rig.Within(rig.Submit("Odd", "hurt", "Grow", new Growth(2, null), [("hurt", 1)]), "a PACT"), AbortReason.Failure);
+        }
+
+        await rig.Host.Worker.Checkpoints.FoldNow();
+        Assert.Equal(7, (await new MemoryStateStore(rig.Storage, TimeProvider.System, new StateStoreOptions()).Load(actor, default))!.Version);
+        await Put(rig, actor, 8, """{"text":"abc","number":1}""");
+
+        // Requests come all the time: those that meet the old machine end, the next ones meet the new state.
+        var started = Stopwatch.GetTimestamp();
+        TransactionEnvelope envelope;
+        do
+        {
+            Assert.True(Stopwatch.GetElapsedTime(started).TotalSeconds < 10, "waited 10 s for a request that sees the state that was put right");
+            envelope = (await Rig.Within(Task.WhenAll(
+                rig.Submit("Odd", "hurt", "Size", null, null), rig.Submit("Odd", "hurt", "Size", null, [("hurt", 1)])), "readers"))[0];
+        }
+        while (envelope.Outcome != Outcome.Committed);
+
+        Assert.Equal(3, Rig.Seen1(envelope));
+        Assert.Equal(5, Rig.Seen1(await rig.Submit("Odd", "hurt", "Grow", new Growth(2, null), [("hurt", 1)])));
+        await rig.Restart();
+        Assert.Equal(5, Rig.Seen1(await rig.Submit("Odd", "hurt", "Size", null, null)));
+        Assert.Empty(rig.Failures);
+    }
+
+    [Fact]
+    public async Task A_damaged_actor_is_read_again_under_load_and_nothing_stands_still()
+    {
+        await using var rig = await Rig.Start(new() { Executors = 2, Coordinators = 2, DrainTimeout = TimeSpan.FromSeconds(1) });
+        var actor = new ActorKey("Odd", "hurt");
+        await Put(rig, actor, 7, "[1,2]");
+        var committed = new int[6];
+        var started = Stopwatch.GetTimestamp();
+        async Task Load(int loop)
+        {
+            // Roots change themselves, then fail at the damaged actor: undone batches, some of which hold nothing more of it.
+            for (var i = 0; committed[loop] < 20; i++)
+            {
+                Assert.True(Stopwatch.GetElapsedTime(started).TotalSeconds < 20, "waited 20 s for requests that see the state that was put right");
+                var root = $"r{(loop + i) % 4}";
+                (string, int)[]? access = loop == 0 ? null : [(root, 1), ("hurt", 1)];
+                var envelope = await Rig.Within(rig.Submit("Odd", root, "Grow", new Growth(1, "hurt"), access), "a request");
+                Assert.True(
+                    envelope.Outcome == Outcome.Committed || envelope.Abort!.Reason is AbortReason.Failure or AbortReason.Conflict or AbortReason.Deadlock or AbortReason.Serializability,
+                    TestWorker.Describe(envelope));
+                committed[loop] += envelope.Outcome == Outcome.Committed ? 1 : 0;
+            }
+        }
+
+        var loops = Enumerable.Range(0, committed.Length).Select(loop => Task.Run(() => Load(loop))).ToArray();
+        await Rig.Until(() => Stopwatch.GetElapsedTime(started) > 1.5 * Execution.Executor.ReloadEvery, "it was read again, in vain");
+        await Put(rig, actor, 8, """{"text":"","number":1}""");
+        await Task.WhenAll(loops);
+
+        Assert.Empty(rig.Failures);
+        var sizes = 0;
+        foreach (var root in new[] { "r0", "r1", "r2", "r3" })
+        {
+            sizes += Rig.Seen1(await rig.Submit("Odd", root, "Size", null, null));
+        }
+
+        Assert.Equal(committed.Sum(), sizes);
+        Assert.Equal(committed.Sum(), Rig.Seen1(await rig.Submit("Odd", "hurt", "Size", null, null)));
+    }
+
+    [Fact]
+    public async Task Looking_at_a_damaged_state_says_what_is_wrong_with_it()
+    {
+        await using var rig = await Rig.Start();
+        var actor = new ActorKey("Odd", "hurt");
+        await Put(rig, actor, 7, "{\"label\":");
+
+        var damage = await Assert.ThrowsAsync<DamagedStateException>(() => rig.Host.Inspection.Actor(actor, default));
+
+        Assert.StartsWith("The stored state of Odd/hurt is damaged: it is not JSON: ", damage.Message, StringComparison.Ordinal);
+    }
+
+    private static Task Put(Rig rig, ActorKey actor, long version, string json) => new MemoryStateStore(rig.Storage, TimeProvider.System, new StateStoreOptions())
+        .Fold(rig.Host.Opening.Epoch, [new StateFold(actor, 0, version, [new StateField(StateField.WholeState, Encoding.UTF8.GetBytes(json))])], default);
 
     [Fact]
     public async Task An_idle_actor_leaves_memory_once_it_is_folded_and_comes_back_with_its_state()

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Globalization;
 using System.Net;
+using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
@@ -101,6 +102,8 @@ public sealed class TestHost : IActorHost
         {
             case "echo":
                 return new ActorReply(call.Body.ToArray(), "application/octet-stream");
+            case "address":
+                return new ActorReply(Encoding.UTF8.GetBytes($"{call.IdIsUnreadable} {call.ActorId}"), "text/plain");
             case "throw":
                 throw new InvalidOperationException("a defect of the host");
             case "wait":

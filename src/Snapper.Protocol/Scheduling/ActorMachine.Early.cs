@@ -11,6 +11,9 @@ public sealed partial class ActorMachine
     private List<EarlyMessage>? _early;
     private List<TransactionId>? _removedEarly;
 
+    /// <summary>A removal came before the sub-batch of its transaction, which may yet come.</summary>
+    private bool AwaitsRemoved => _removedEarly is not null && _removedEarly.Exists(tid => tid.Value > _final.Value);
+
     private SubBatch? TakeParked()
     {
         for (var i = 0; i < _parked!.Count; i++)

@@ -41,6 +41,12 @@ public sealed partial class ActorMachine
     /// <summary>Nothing is scheduled, running or kept for an undo: the actor may leave memory once its changes are folded (L8).</summary>
     public bool IsIdle => _visits.Count == 0 && _acts is null && _early is null && _parked is null && !_frozen;
 
+    /// <summary>
+    /// Idle, and nothing that may still arrive depends on what this machine remembers: its batches are final, those too whose transactions
+    /// were all removed, and no removal waits for its sub-batch. Another machine may take its place at once.
+    /// </summary>
+    public bool IsReplaceable => IsIdle && _batches.Count == 0 && _lastPlaced <= _final && !AwaitsRemoved;
+
     /// <summary>Handles one message.</summary>
     /// <param name="message">What happened.</param>
     /// <param name="final">The highest batch known to be final; rides on every message.</param>

@@ -19,8 +19,14 @@ internal sealed class ActorCell(ActorKey key, ActorType type, Executor executor)
     /// <summary>What arrived while the state was loaded.</summary>
     public List<WorkItem>? Pending { get; set; }
 
-    /// <summary>Why its stored state cannot be used; null: it can. Transactions that touch it abort and name this.</summary>
+    /// <summary>
+    /// Why its stored state cannot be used, as it was found when it was loaded; null: it can. Transactions that touch it abort and
+    /// name this. It is loaded again when it is used again (<see cref="Executor.ReloadEvery"/>): somebody may have put it right.
+    /// </summary>
     public string? Broken { get; set; }
+
+    /// <summary>Timestamp of the load that found it <see cref="Broken"/>.</summary>
+    public long BrokenAt { get; set; }
 
     /// <summary>Number of the newest record when it was first found idle; its last change is in one of those.</summary>
     public long SequenceWhenIdle { get; set; }

@@ -13,6 +13,9 @@ namespace Snapper.Runtime.Execution;
 /// <summary>Actors of this executor: loading, stepping, calls between them.</summary>
 internal sealed partial class Executor
 {
+    /// <summary>A stored state that could not be read is read again at most this often.</summary>
+    internal static readonly TimeSpan ReloadEvery = TimeSpan.FromSeconds(1);
+
     private readonly Dictionary<ActorKey, ActorCell> _cells = [];
 
     /// <summary>Resident actors.</summary>
@@ -222,6 +225,11 @@ internal sealed partial class Executor
         if (_cells.TryGetValue(key, out var cell))
         {
             cell.IdleSweeps = 0;
+            if (cell.Broken is not null)
+            {
+                ReloadIfIdle(cell);
+            }
+
             return cell;
         }
 
@@ -232,12 +240,32 @@ internal sealed partial class Executor
         return cell;
     }
 
+    /// <summary>
+    /// Reads a state again that could not be read. Nothing was changed through this cell, so that what is stored is all there is; its
+    /// machine is replaced only when nothing under way depends on it. Idle alone would not do, without the minutes that an actor is idle
+    /// before it leaves memory: a batch may have lost its transactions to an undo, and the next one may name it as its predecessor.
+    /// </summary>
+    private void ReloadIfIdle(ActorCell cell)
+    {
+        if (cell.Machine is not { } machine || Worker.Time.GetElapsedTime(cell.BrokenAt) < ReloadEvery)
+        {
+            return;
+        }
+
+        machine.ForgetFinal(Worker.Final);
+        if (machine.IsReplaceable)
+        {
+            cell.Machine = null;
+            Load(cell);
+        }
+    }
+
     private void Load(ActorCell cell)
     {
         var load = Worker.Store.Load(cell.Key, Worker.Stopping);
         if (load.IsCompletedSuccessfully)
         {
-            Activate(cell, load.Result);
+            Activate(cell, load.Result, broken: null);
             return;
         }
 
@@ -275,13 +303,7 @@ internal sealed partial class Executor
 
     private void OnLoaded(Loading loading)
     {
-        Activate(loading.Cell, loading.Stored);
-        if (loading.Unreadable is { } why)
-        {
-            loading.Cell.Broken = $"The stored state of {loading.Cell.Key} is damaged: {why}";
-            Worker.NoteBrokenState(loading.Cell.Key, loading.Cell.Broken);
-        }
-
+        Activate(loading.Cell, loading.Stored, loading.Unreadable is { } why ? $"The stored state of {loading.Cell.Key} is damaged: {why}" : null);
         var pending = loading.Cell.Pending;
         loading.Cell.Pending = null;
         if (pending is not null)
@@ -293,7 +315,7 @@ internal sealed partial class Executor
         }
     }
 
-    private void Activate(ActorCell cell, StoredState? stored)
+    private void Activate(ActorCell cell, StoredState? stored, string? broken)
     {
         object? state = null;
         if (stored is not null)
@@ -306,11 +328,21 @@ internal sealed partial class Executor
             {
                 // Whatever the state's constructor or its upgrade throws. What is stored stays as it is: nobody can write
                 // over a state that could not be read.
-                cell.Broken = $"The stored state of {cell.Key} cannot be read as {cell.Type.Descriptor.StateType.Name}: {exception.Message}";
-                Worker.NoteBrokenState(cell.Key, cell.Broken);
+                broken = $"The stored state of {cell.Key} cannot be read as {cell.Type.Descriptor.StateType.Name}: {exception.Message}";
             }
         }
 
+        if (broken is not null)
+        {
+            cell.BrokenAt = Worker.Time.GetTimestamp();
+            if (broken != cell.Broken)
+            {
+                // Once, not at each load that finds it unchanged.
+                Worker.NoteBrokenState(cell.Key, broken);
+            }
+        }
+
+        cell.Broken = broken;
         cell.Machine = new ActorMachine(cell.Key, state, stored?.Version ?? 0);
     }
 

@@ -17,6 +17,7 @@ public interface IWorkerInspection
 
     /// <summary>Durable state of one actor; <see cref="ActorView.State"/> is null when it was never written. Null: unknown type.</summary>
     /// <exception cref="StorageUnavailableException">The log or the state store cannot be reached now.</exception>
+    /// <exception cref="DamagedStateException">What is stored of the actor cannot be read.</exception>
     Task<ActorView?> Actor(ActorKey actor, CancellationToken cancellation);
 
     /// <summary>The actor's local schedule now; null: unknown type. An actor that is not resident has an empty one.</summary>
@@ -51,7 +52,7 @@ public sealed record ActorTypeView(string Type, IReadOnlyList<ActorMethodView> M
 /// <summary>A method with JSON schemas of its input and result; null schema: none.</summary>
 public sealed record ActorMethodView(string Name, bool MayAbort, bool ReadOnly, JsonElement? Input, JsonElement? Result);
 
-/// <summary>Durable state of an actor.</summary>
+/// <summary>Durable state of an actor. <paramref name="LastBatch"/>: the newest batch that used it since it came into memory; 0: none.</summary>
 public sealed record ActorView(string Type, string Id, JsonElement? State, long Version, long LastBatch, string Worker, bool Resident);
 
 /// <summary>An actor's local schedule: batches chained by previous batch, ACTs by place.</summary>

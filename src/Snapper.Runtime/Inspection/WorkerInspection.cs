@@ -88,13 +88,25 @@ internal sealed class WorkerInspection : IWorkerInspection
         {
             if (field.Name == StateField.WholeState && field.Value is { } bytes)
             {
-                using var document = JsonDocument.Parse(bytes);
-                state = document.RootElement.Clone();
+                state = ParseState(actor, bytes);
             }
         }
 
         var (resident, lastBatch) = await Residency(actor, cancellation).ConfigureAwait(false);
         return new ActorView(actor.Type, actor.Id, state, stored?.Version ?? 0, lastBatch, _worker.Options.Name, resident);
+    }
+
+    private static JsonElement ParseState(ActorKey actor, ReadOnlyMemory<byte> bytes)
+    {
+        try
+        {
+            using var document = JsonDocument.Parse(bytes);
+            return document.RootElement.Clone();
+        }
+        catch (JsonException wrong)
+        {
+            throw new DamagedStateException($"The stored state of {actor} is damaged: it is not JSON: {wrong.Message}", wrong);
+        }
     }
 
     /// <summary>L5: committed state is shown only when it is durable; what is not folded yet is folded first.</summary>
@@ -125,6 +137,10 @@ internal sealed class WorkerInspection : IWorkerInspection
             }
 
             return await _worker.Store.Load(actor, cancellation).ConfigureAwait(false);
+        }
+        catch (CorruptLogException damage)
+        {
+            throw new DamagedStateException($"The stored state of {actor} is damaged: {damage.Message}", damage);
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {

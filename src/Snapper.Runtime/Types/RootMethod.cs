@@ -59,12 +59,12 @@ internal sealed class RootMethod<TInput, TResult> : RootMethod
                 return null;
             }
 
-            throw new InputException($"{Name} takes no input; it must be null or left out.");
+            throw new InputException($"{Name} takes no input; it must be null or left out");
         }
 
         if (json.IsEmpty)
         {
-            throw new InputException($"{Name} needs an input.");
+            throw new InputException($"{Name} needs an input");
         }
 
         TInput? input;
@@ -77,7 +77,7 @@ internal sealed class RootMethod<TInput, TResult> : RootMethod
             throw new InputException(InputProblem.Find(json, _input, failure));
         }
 
-        return input is null && default(TInput) is null ? throw new InputException($"{Name} needs an input that is not null.") : input;
+        return input is null && default(TInput) is null ? throw new InputException($"{Name} needs an input that is not null") : input;
     }
 
     internal override CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input) =>
@@ -107,5 +107,5 @@ internal sealed class RootMethodFactory(JsonSerializerOptions json, JsonSerializ
     public RootMethod Visit<TInput, TResult>(ActorMethod<TInput, TResult> method) => new RootMethod<TInput, TResult>(method, json, inputJson);
 }
 
-/// <summary>An input does not fit its method; the message is for the caller.</summary>
+/// <summary>An input does not fit its method; the message is for the caller, a sentence without its full stop.</summary>
 internal sealed class InputException(string message) : Exception(message);

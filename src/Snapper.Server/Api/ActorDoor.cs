@@ -63,6 +63,18 @@ public static class ActorDoor
         return parsed.Request is { } request ? Run(door, request, options, cancellation) : Refused(parsed.Refusal!, options);
     }
 
+    /// <summary>What a call answers whose address has an id that cannot be decoded.</summary>
+    /// <param name="options">Limits.</param>
+    /// <param name="escapedId">The id as it stood in the address.</param>
+    /// <returns>The envelope as UTF-8 JSON, with outcome <c>rejected</c>.</returns>
+    public static Task<ReadOnlyMemory<byte>> RefuseUnreadableId(ApiOptions options, string escapedId)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        return Refused(
+            new RequestRefusal(RejectionKind.Invalid, $"The address is wrong: it arrived with the actor id {ClippedText.Of(escapedId)}, which is not percent-encoded UTF-8.", null),
+            options);
+    }
+
     private static async Task<ReadOnlyMemory<byte>> Run(
         ITransactionDoor door, TransactionRequest request, ApiOptions options, CancellationToken cancellation)
     {

@@ -15,6 +15,11 @@ internal static partial class ServerLog
     public static partial void MemoryNotWritten(ILogger logger, string detail);
 
     [LoggerMessage(
+        EventId = 2004, Level = LogLevel.Warning,
+        Message = "The maxmemory-policy of the {Place} is unknown: {Detail}. It must be noeviction, or acknowledged commits may be deleted when memory runs out")]
+    public static partial void EvictionUnknown(ILogger logger, string place, string detail);
+
+    [LoggerMessage(
         EventId = 2001, Level = LogLevel.Critical,
         Message = "DAMAGED {Place}: {Detail} Nothing was changed, and no worker may run on it. Keep a copy, then restore a backup of the whole storage, or repair the place named here and start again.")]
     public static partial void LogDamaged(ILogger logger, string place, string detail);

@@ -27,6 +27,11 @@ internal sealed class SidecarActorHost : IActorHost
 
     public async ValueTask<ActorReply> Invoke(Sidecar.Hosting.ActorCall call, CancellationToken cancellation)
     {
+        if (call.IdIsUnreadable)
+        {
+            return new ActorReply(await ActorDoor.RefuseUnreadableId(_options, call.ActorId));
+        }
+
         var type = call.ActorType.EndsWith(_pinned, StringComparison.Ordinal) ? call.ActorType[..^_pinned.Length] : call.ActorType;
         var origin = RequestOrigin.FromHeaders(call.CallerAppId, call.TraceParent);
         return new ActorReply(await ActorDoor.Call(

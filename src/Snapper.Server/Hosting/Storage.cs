@@ -1,3 +1,4 @@
+using Snapper.Server.Cli;
 using Snapper.Server.Supervision;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Files;
@@ -21,6 +22,7 @@ internal sealed class Storage : IAsyncDisposable
     private readonly CancellationTokenSource _stop = new();
     private Task _remembering = Task.CompletedTask;
     private RedisFlushPolicy? _policy;
+    private RedisDurability? _facts;
     private volatile string _durability;
     private bool _memoryFails;
 
@@ -76,7 +78,8 @@ internal sealed class Storage : IAsyncDisposable
             $"{settings.LogPlace ?? $"redis {address}"} {redisOptions.KeyPrefix}", $"log {log.StreamName} in Redis at {address}", logger);
     }
 
-    /// <summary>Learns what the log's opening must know: how durable the server is.</summary>
+    /// <summary>Learns what the log's opening must know: how durable the server is, and that it does not delete the log.</summary>
+    /// <exception cref="UsageException">It deletes keys without expiry when memory runs out.</exception>
     /// <exception cref="RedisException">It cannot be reached; also <see cref="TimeoutException"/>.</exception>
     public async Task Prepare(CancellationToken cancellation)
     {
@@ -84,9 +87,26 @@ internal sealed class Storage : IAsyncDisposable
         {
             await ReadPolicy(cancellation);
         }
-        catch (RedisServerException)
+        catch (RedisServerException refusal)
         {
             // It does not tell (rights), or not yet (it loads): then it counts as one that writes every second.
+            if (!refusal.Message.StartsWith("LOADING", StringComparison.Ordinal))
+            {
+                ServerLog.EvictionUnknown(_logger, Place, refusal.Message);
+            }
+
+            return;
+        }
+
+        if (_facts is { DeletesLastingKeys: true })
+        {
+            throw new UsageException(
+                $"The {Place} has maxmemory-policy {_facts.MaxMemoryPolicy}: it would delete the log and states when memory runs out. Set 'maxmemory-policy noeviction' there.");
+        }
+
+        if (_facts is { DeletesLastingKeys: null })
+        {
+            ServerLog.EvictionUnknown(_logger, Place, "neither INFO nor CONFIG GET shows it");
         }
     }
 
@@ -166,7 +186,8 @@ internal sealed class Storage : IAsyncDisposable
             return;
         }
 
-        _policy = (await RedisDurability.Read(_redis, cancellation)).Policy;
+        _facts = await RedisDurability.Read(_redis, cancellation);
+        _policy = _facts.Policy;
         _durability = _policy switch
         {
             RedisFlushPolicy.Always => "always",

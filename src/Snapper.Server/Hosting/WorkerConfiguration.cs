@@ -1,8 +1,10 @@
+using System.Globalization;
 using Snapper.Actors.Generated;
 using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
+using Snapper.Server.Cli;
 
 namespace Snapper.Server.Hosting;
 
@@ -20,8 +22,19 @@ internal static class WorkerConfiguration
     public static string Version { get; } = typeof(WorkerConfiguration).Assembly.GetName().Version?.ToString(3) ?? "0.0.0";
 
     /// <summary>The section <c>Snapper:SmallBank</c>.</summary>
-    public static SmallBankOptions SmallBank(IConfiguration configuration) =>
-        configuration.GetSection(SmallBankOptions.Section).Get<SmallBankOptions>() ?? new SmallBankOptions();
+    /// <exception cref="UsageException">A setting is wrong.</exception>
+    public static SmallBankOptions SmallBank(IConfiguration configuration)
+    {
+        var text = configuration.GetSection(SmallBankOptions.Section)[nameof(SmallBankOptions.InitialBalance)];
+        if (string.IsNullOrEmpty(text))
+        {
+            return SmallBankOptions.Default;
+        }
+
+        return decimal.TryParse(text, NumberStyles.AllowDecimalPoint | NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var balance) && balance >= 0
+            ? new SmallBankOptions { InitialBalance = balance }
+            : throw new UsageException($"A setting of {SmallBankOptions.Section} is wrong: {nameof(SmallBankOptions.InitialBalance)} must be a number, 0 or more, not '{text}'.");
+    }
 
     /// <summary>The section <c>Snapper:Http</c>: <c>AllowedHosts</c> and <c>AllowedOrigins</c>, separated by semicolons.</summary>
     public static HostRules Hosts(IConfiguration configuration)

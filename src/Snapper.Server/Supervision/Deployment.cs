@@ -108,7 +108,9 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
         if (plan.ForeignRedis is { } foreign)
         {
             if (await RedisProbe.Unavailable(foreign, cancellation, options.RedisLogin) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why}");
-            foreach (var warning in (await RedisProbe.Facts(foreign, cancellation, options.RedisLogin)).Warnings()) Say($"warning: Redis at {foreign}: {warning}");
+            var facts = await RedisProbe.Facts(foreign, cancellation, options.RedisLogin);
+            if (facts.Refusal() is { } refusal) throw new StartupException($"Redis at {foreign} cannot be used: {refusal}");
+            foreach (var warning in facts.Warnings()) Say($"warning: Redis at {foreign}: {warning}");
             return foreign;
         }
 

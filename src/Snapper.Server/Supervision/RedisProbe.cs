@@ -6,7 +6,7 @@ namespace Snapper.Server.Supervision;
 /// <param name="Version">Its version, as text.</param>
 /// <param name="Durability">always, everysec or none, in the words of the status request.</param>
 /// <param name="MaxMemory">Bytes; 0: no limit.</param>
-/// <param name="EvictionPolicy">What it does when memory runs out; anything but noeviction may delete the log.</param>
+/// <param name="EvictionPolicy">What it does when memory runs out; anything but noeviction deletes something.</param>
 internal sealed record RedisFacts(string Version, string Durability, long MaxMemory, string EvictionPolicy)
 {
     /// <summary>What a user must know before trusting it with data; empty: nothing.</summary>
@@ -15,8 +15,14 @@ internal sealed record RedisFacts(string Version, string Durability, long MaxMem
         if (Durability == "none") yield return "it keeps no append-only file (appendonly no): acknowledged commits are lost when it stops; set 'appendonly yes'";
         if (Durability == "everysec") yield return "appendfsync everysec: a crash of its machine may lose the last seconds of acknowledged commits; 'appendfsync always' keeps them";
         if (Durability == "unknown") yield return "it does not tell whether it keeps an append-only file (CONFIG is not allowed)";
-        if (MaxMemory > 0 && EvictionPolicy != "noeviction") yield return $"maxmemory-policy {EvictionPolicy} may delete the log when memory runs out; set noeviction";
+        if (EvictionPolicy == "unknown") yield return "it does not tell its maxmemory-policy (CONFIG and INFO are not allowed); it must be noeviction";
+        else if (MaxMemory > 0 && EvictionPolicy != "noeviction") yield return $"maxmemory-policy {EvictionPolicy} may delete outcomes of requests before their time when memory runs out; set noeviction";
     }
+
+    /// <summary>Why it must not be used at all; null: it may be.</summary>
+    public string? Refusal() => EvictionPolicy.StartsWith("allkeys-", StringComparison.Ordinal)
+        ? $"maxmemory-policy {EvictionPolicy} would delete the log and states when memory runs out; set 'maxmemory-policy noeviction' there"
+        : null;
 }
 
 /// <summary>Asks a Redis whether and how it runs.</summary>
@@ -93,8 +99,9 @@ internal static class RedisProbe
         }
 
         string? Config(string name) => AskIfAllowed("CONFIG", "GET", name) is [_, var value] ? value : null;
-        var version = AskIfAllowed("INFO", "server").FirstOrDefault("").Split('\n')
-            .FirstOrDefault(l => l.StartsWith("redis_version:", StringComparison.Ordinal))?.Trim()[14..] ?? "unknown";
+        string? Info(string section, string name) => AskIfAllowed("INFO", section).FirstOrDefault("").Split('\n')
+            .FirstOrDefault(l => l.StartsWith(name + ":", StringComparison.Ordinal))?.Trim()[(name.Length + 1)..];
+        var version = Info("server", "redis_version") ?? "unknown";
 
         var durability = (Config("appendonly"), Config("appendfsync")) switch
         {
@@ -103,6 +110,6 @@ internal static class RedisProbe
             ("yes", "everysec") => "everysec",
             _ => "none",
         };
-        return new RedisFacts(version, durability, long.TryParse(Config("maxmemory"), out var bytes) ? bytes : 0, Config("maxmemory-policy") ?? "unknown");
+        return new RedisFacts(version, durability, long.TryParse(Config("maxmemory"), out var bytes) ? bytes : 0, Config("maxmemory-policy") ?? Info("memory", "maxmemory_policy") ?? "unknown");
     }
 }

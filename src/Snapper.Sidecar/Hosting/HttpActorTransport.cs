@@ -100,15 +100,19 @@ public sealed class HttpActorTransport : IActorTransport
                 return Refusal.NoTimers(context, type);
             }
 
-            if (!ActorPath.TryDecode(route.Id, out var id) || !ActorPath.TryDecode(route.Method, out var method))
+            // A status other than 200 would reach the caller as daprd's bare 500: the host says in an answer of its own what is wrong.
+            var readable = ActorPath.TryDecode(route.Id, out var id);
+            if (!ActorPath.TryDecode(route.Method, out var method))
             {
-                return Refusal.Unreadable(context);
+                method = route.Method.ToString();
             }
 
-            return Call(context, type, id, ActorPath.HasNeedlessEscape(route.Id), method);
+            return readable
+                ? Call(context, type, id, false, ActorPath.HasNeedlessEscape(route.Id), method)
+                : Call(context, type, route.Id.ToString(), true, false, method);
         }
 
-        private async Task Call(HttpContext context, string type, string id, bool idIsDoubtful, string method)
+        private async Task Call(HttpContext context, string type, string id, bool idIsUnreadable, bool idIsDoubtful, string method)
         {
             RequestBody body = default;
             try
@@ -120,6 +124,7 @@ public sealed class HttpActorTransport : IActorTransport
                     {
                         ActorType = type,
                         ActorId = id,
+                        IdIsUnreadable = idIsUnreadable,
                         IdIsDoubtful = idIsDoubtful,
                         Method = method,
                         Body = body.Memory,

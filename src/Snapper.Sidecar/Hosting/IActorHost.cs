@@ -33,8 +33,11 @@ public readonly struct ActorCall
     /// <summary>One of <see cref="IActorHost.ActorTypes"/>.</summary>
     public required string ActorType { get; init; }
 
-    /// <summary>Any non-empty text, decoded.</summary>
+    /// <summary>Any non-empty text, decoded; as it stood in the address when <see cref="IdIsUnreadable"/>.</summary>
     public required string ActorId { get; init; }
+
+    /// <summary>The id in the address is no percent-encoded UTF-8: it names no actor. Answer as 400 would.</summary>
+    public bool IdIsUnreadable { get; init; }
 
     /// <summary>
     /// The address has an escape that no encoder makes: most likely the caller wrote an id with a <c>%</c> and encoded it once, daprd
@@ -42,7 +45,7 @@ public readonly struct ActorCall
     /// </summary>
     public bool IdIsDoubtful { get; init; }
 
-    /// <summary>Method name, decoded; not checked against anything.</summary>
+    /// <summary>Method name, decoded, or as it stood in the address when it is no percent-encoded UTF-8; not checked against anything.</summary>
     public required string Method { get; init; }
 
     /// <summary>The request body; empty when there is none or <see cref="BodyTooLarge"/>. Valid until the call's task completes: copy what is kept.</summary>

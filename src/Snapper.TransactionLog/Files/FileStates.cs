@@ -6,7 +6,7 @@ namespace Snapper.TransactionLog.Files;
 /// <summary>The data file of states and its index. Not thread-safe; <see cref="FileStateStore"/> locks.</summary>
 internal sealed class FileStates(LogFolder folder) : IDisposable
 {
-    private const string Prefix = "state";
+    private const string Prefix = LogFolder.StatePrefix;
     private const long DeadBytesMin = 16 * 1024 * 1024;
     private readonly NamePool _names = new();
     private readonly GroupBuffer _payload = new();
@@ -14,6 +14,7 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
     private Dictionary<ActorKey, Entry> _index = [];
     private FrameFile? _file;
     private long _fileNumber;
+    private long _noted;
     private long _liveBytes;
 
     /// <summary>Reads the newest data file. Older ones are left over from a crash during a move; the newest is complete without them.</summary>
@@ -22,7 +23,9 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
         Dispose();
         _index = [];
         _liveBytes = 0;
+        _noted = 0;
         var numbers = NumberedFiles.Of(folder, Prefix);
+        folder.DemandStateFile(folder.ReadMeta() ?? LogFolderMeta.None, numbers);
         _fileNumber = numbers.Count == 0 ? 0 : numbers[^1];
         if (numbers.Count > 0)
         {
@@ -58,6 +61,7 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
         }
 
         _file ??= NewFile(_fileNumber + 1);
+        NoteFile();
         _frames.Release();
         var entries = new List<(ActorKey Actor, Entry Entry)>(folds.Count);
         foreach (var fold in folds)
@@ -79,6 +83,7 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
             }
 
             MoveIfMostlyDead();
+            NoteFile();
         }
 
         _frames.Release();
@@ -122,6 +127,16 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
         RecordEncoder.Actor(_payload, actor);
         RecordEncoder.Fields(_payload, state.Fields);
         file.Encode(_frames, state.Version, 1, _payload.Written.Span);
+    }
+
+    /// <summary>Before anything is in the file: who opens the log later misses the file when it is gone. Until then an older note, of which this file is the successor, says enough.</summary>
+    private void NoteFile()
+    {
+        if (_noted != _fileNumber)
+        {
+            folder.NoteStateFile(_fileNumber);
+            _noted = _fileNumber;
+        }
     }
 
     private FrameFile NewFile(long number)

@@ -8,12 +8,11 @@ namespace Snapper.TransactionLog.Files;
 /// because each one reads the epoch under a lock that all share.
 /// </summary>
 /// <remarks>
-/// Files: <c>meta.json</c> (epoch, first sequence, watermarks), <c>log-N.seg</c> (N: number of the first record), <c>log.lock</c>.
+/// Files: <c>meta.json</c> (epoch, first sequence, watermarks, newest known data file of states), <c>log-N.seg</c> (N: number of the first record), <c>log.lock</c>.
 /// A torn frame at the very end of the last segment is dropped; damage anywhere else is a <see cref="CorruptLogException"/>.
 /// </remarks>
 public sealed class FileTransactionLog : IIdentifiedLog
 {
-    private const string LockName = "log.lock";
     private readonly LogFolder _folder;
     private readonly LogSegments _segments;
     private readonly FileLogOptions _options;
@@ -106,7 +105,7 @@ public sealed class FileTransactionLog : IIdentifiedLog
         lock (_gate)
         {
             _folder.Files.CreateFolder(_folder.Path);
-            using var between = _folder.Lock(LockName);
+            using var between = _folder.Lock(LogFolder.LogLock);
             var segments = _segments.List();
             var meta = _folder.ReadMeta();
             if (meta is null && segments.Count > 0)
@@ -114,8 +113,10 @@ public sealed class FileTransactionLog : IIdentifiedLog
                 throw new CorruptLogException($"Folder {_folder.Path} has segments of a log but no meta.json with its epoch.");
             }
 
-            // The epoch rises first (fence), then absence can be read (R2).
             meta ??= LogFolderMeta.None;
+            _folder.DemandStateFile(meta, NumberedFiles.Of(_folder, LogFolder.StatePrefix));
+
+            // The epoch rises first (fence), then absence can be read (R2).
             meta = meta with { Epoch = meta.Epoch + 1, Id = meta.Id.Length > 0 ? meta.Id : Guid.NewGuid().ToString("N") };
             _folder.WriteMeta(meta);
             Id = meta.Id;
@@ -148,7 +149,7 @@ public sealed class FileTransactionLog : IIdentifiedLog
                 throw new InvalidOperationException("The log must be opened before it is written.");
             }
 
-            using var between = _folder.Lock(LockName);
+            using var between = _folder.Lock(LogFolder.LogLock);
             if (_folder.Fence(epoch, out _) is { } fenced)
             {
                 return fenced;
@@ -176,7 +177,7 @@ public sealed class FileTransactionLog : IIdentifiedLog
 
     private AppendResult CheckNow(long epoch)
     {
-        using var between = _folder.Lock(LockName);
+        using var between = _folder.Lock(LogFolder.LogLock);
         return _folder.Fence(epoch, out _) ?? new AppendResult(AppendStatus.Appended);
     }
 
@@ -184,7 +185,7 @@ public sealed class FileTransactionLog : IIdentifiedLog
     {
         lock (_gate)
         {
-            using var between = _folder.Lock(LockName);
+            using var between = _folder.Lock(LogFolder.LogLock);
             if (_folder.Fence(epoch, out var meta) is { } fenced)
             {
                 return fenced;

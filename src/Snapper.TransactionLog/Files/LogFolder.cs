@@ -7,15 +7,22 @@ namespace Snapper.TransactionLog.Files;
 /// <param name="Epoch">How often it was opened.</param>
 /// <param name="FirstSequence">Records below this number were trimmed.</param>
 /// <param name="Watermarks">Highest numbers in what was trimmed.</param>
-internal sealed record LogFolderMeta(string Id, long Epoch, long FirstSequence, LogWatermarks Watermarks)
+/// <param name="StateFile">Number of a data file of states that exists, or a newer one does; 0: none was noted.</param>
+internal sealed record LogFolderMeta(string Id, long Epoch, long FirstSequence, LogWatermarks Watermarks, long StateFile)
 {
     /// <summary>Of a log that was never opened.</summary>
-    public static LogFolderMeta None { get; } = new("", 0, 1, default);
+    public static LogFolderMeta None { get; } = new("", 0, 1, default, 0);
 }
 
 /// <summary>The folder of a log and its states: the file with the epoch, and the locks between processes.</summary>
 internal sealed class LogFolder(string path, ILogFileSystem files)
 {
+    /// <summary>The lock under which <c>meta.json</c> and the segments are written.</summary>
+    public const string LogLock = "log.lock";
+
+    /// <summary>What the names of data files of states begin with.</summary>
+    public const string StatePrefix = "state";
+
     private const int FormatVersion = 1;
     private static readonly TimeSpan LockPatience = TimeSpan.FromSeconds(10);
 
@@ -71,7 +78,8 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
                 root.TryGetProperty("id", out var id) ? id.GetString() ?? "" : "",
                 root.GetProperty("epoch").GetInt64(),
                 root.GetProperty("firstSequence").GetInt64(),
-                new LogWatermarks(root.GetProperty("transaction").GetInt64(), root.GetProperty("actCounter").GetInt64()));
+                new LogWatermarks(root.GetProperty("transaction").GetInt64(), root.GetProperty("actCounter").GetInt64()),
+                root.TryGetProperty("stateFile", out var stateFile) ? stateFile.GetInt64() : 0);
         }
         catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
         {
@@ -92,6 +100,7 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
             json.WriteNumber("firstSequence", meta.FirstSequence);
             json.WriteNumber("transaction", meta.Watermarks.Transaction);
             json.WriteNumber("actCounter", meta.Watermarks.ActCounter);
+            json.WriteNumber("stateFile", meta.StateFile);
             json.WriteEndObject();
         }
 
@@ -104,6 +113,27 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
         }
 
         Files.Replace(temporary, PathOf("meta.json"));
+    }
+
+    /// <summary>Notes, durably, that a data file of states exists: the log's trimmed records are nowhere else. May be called under the lock of the states.</summary>
+    public void NoteStateFile(long number)
+    {
+        using var between = Lock(LogLock);
+        if (ReadMeta() is { } meta && meta.StateFile < number)
+        {
+            WriteMeta(meta with { StateFile = number });
+        }
+    }
+
+    /// <summary>Whether the data file of states that was noted, or a newer one, is there.</summary>
+    /// <exception cref="CorruptLogException">It is not; the message names it.</exception>
+    public void DemandStateFile(LogFolderMeta meta, List<long> stateFiles)
+    {
+        if (meta.StateFile > 0 && (stateFiles.Count == 0 || stateFiles[^1] < meta.StateFile))
+        {
+            throw new CorruptLogException(
+                $"File {PathOf(NumberedFiles.Name(StatePrefix, meta.StateFile))} is missing: it holds states whose records the log no longer has.");
+        }
     }
 
     /// <summary>Null: the epoch is the current one. To be asked under a lock.</summary>

@@ -19,6 +19,8 @@ public enum RedisFlushPolicy : byte
 /// <summary>What a Redis server says about itself.</summary>
 public sealed record RedisDurability
 {
+    private const string Unknown = "unknown";
+
     /// <summary>How durable an acknowledged append is. When the server hides its configuration, the weaker of what is possible.</summary>
     public required RedisFlushPolicy Policy { get; init; }
 
@@ -30,6 +32,11 @@ public sealed record RedisDurability
 
     /// <summary>What happens at the limit; anything but <c>noeviction</c> loses data.</summary>
     public required string MaxMemoryPolicy { get; init; }
+
+    /// <summary>
+    /// Whether the server deletes keys that have no expiry, the log and states among them, when memory runs out; null: it does not tell.
+    /// </summary>
+    public bool? DeletesLastingKeys => MaxMemoryPolicy == Unknown ? null : MaxMemoryPolicy.StartsWith("allkeys-", StringComparison.Ordinal);
 
     /// <summary>Bytes in use.</summary>
     public required long UsedMemoryBytes { get; init; }
@@ -63,11 +70,11 @@ public sealed record RedisDurability
             Policy = PolicyOf(appendOnly ?? (info.GetValueOrDefault("aof_enabled") == "1" ? "yes" : "no"), appendSync),
             IsPolicyCertain = appendOnly is not null && appendSync is not null,
             MaxMemoryBytes = Number(info, "maxmemory"),
-            MaxMemoryPolicy = info.GetValueOrDefault("maxmemory_policy", "unknown"),
+            MaxMemoryPolicy = info.GetValueOrDefault("maxmemory_policy") ?? await Setting(commands, "maxmemory-policy", cancellation).ConfigureAwait(false) ?? Unknown,
             UsedMemoryBytes = Number(info, "used_memory"),
             RunId = info.GetValueOrDefault("run_id", ""),
             ProcessId = (int)Number(info, "process_id"),
-            ServerVersion = info.GetValueOrDefault("redis_version", "unknown"),
+            ServerVersion = info.GetValueOrDefault("redis_version", Unknown),
         };
     }
 

@@ -25,6 +25,21 @@ public sealed class ActorDoorTests
         Assert.Null(request.TraceParent);
     }
 
+    [Fact]
+    public async Task An_address_with_an_id_that_cannot_be_decoded_is_rejected_with_a_problem()
+    {
+        var door = new FakeDoor();
+        var host = new Hosting.SidecarActorHost("w1", ["Account"], door, new ApiOptions());
+
+        var reply = await host.Invoke(
+            new Sidecar.Hosting.ActorCall { ActorType = "Account", ActorId = "%ff", IdIsUnreadable = true, Method = "StartTransaction", Body = "{}"u8.ToArray() }, default);
+
+        using var answer = JsonDocument.Parse(reply.Body);
+        AssertRejected(answer.RootElement, 400);
+        Assert.Contains("%ff", answer.RootElement.GetProperty("problem").GetProperty("detail").GetString(), StringComparison.Ordinal);
+        Assert.Empty(door.Requests);
+    }
+
     [Theory]
     [InlineData("Transfer", "{}", 404)]
     [InlineData("startTransaction", """{"method":"M"}""", 404)]

@@ -33,6 +33,11 @@ internal sealed class FakeInspection : IWorkerInspection
             throw new StorageUnavailableException("Redis does not answer.");
         }
 
+        if (actor.Id == "damaged")
+        {
+            throw new DamagedStateException("The stored state of Account/damaged is damaged: it is not JSON.");
+        }
+
         return Task.FromResult(actor.Type != "Account" ? null : new ActorView(
             actor.Type, actor.Id, actor.Id == "new" ? null : JsonDocument.Parse("{\"balance\":1.50}").RootElement, 8, 12, "w1", true));
     }

@@ -79,6 +79,34 @@ public sealed partial class InspectionTests
     }
 
     [Fact]
+    public async Task A_damaged_state_is_409_and_says_which_actor_and_what_is_wrong()
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+
+        var answer = await host.Get("/v1/actors/Account/damaged");
+
+        Assert.Equal((409, "application/problem+json"), (answer.Status, answer.MediaType));
+        Assert.Equal("urn:snapper:damaged-state", answer.String("type"));
+        Assert.Equal("The stored state of Account/damaged is damaged: it is not JSON.", answer.String("detail"));
+    }
+
+    [Theory]
+    [InlineData("/v1/actors/Account/%ff")]
+    [InlineData("/v1/actors/Account/%ff/schedule")]
+    [InlineData("/v1/actors/Acc%ff/alice")]
+    public async Task A_path_that_is_no_UTF8_is_400_and_names_no_other_actor(string path)
+    {
+        var inspection = new FakeInspection();
+        await using var host = await ApiHost.Start(new FakeDoor(), inspection);
+
+        var answer = await host.Get(path);
+
+        Assert.Equal((400, "application/problem+json"), (answer.Status, answer.MediaType));
+        Assert.Contains("percent-encoded", answer.String("detail"), StringComparison.Ordinal);
+        Assert.Empty(inspection.Asked);
+    }
+
+    [Fact]
     public async Task A_state_that_cannot_be_read_now_is_503_and_says_when_to_come_back()
     {
         await using var host = await ApiHost.Start(new FakeDoor());

@@ -103,8 +103,11 @@ public sealed class SupervisionPartsTests : IDisposable
         var log = new LogFile(_temp.File("a.log"));
         Assert.Empty(log.Tail(3));
         File.WriteAllText(log.FilePath, "one\ntwo\n\nthree\nfour\n");
-        log.Rotate();
         Assert.Equal(["two", "three", "four"], log.Tail(3));
+        log.Rotate();
+        Assert.Empty(log.Tail(3)); // all of it is of an older start
+        File.AppendAllText(log.FilePath, "five\n");
+        Assert.Equal(["five"], log.Tail(3));
 
         File.WriteAllText(log.FilePath, new string('x', 11 * 1024 * 1024));
         log.Rotate();

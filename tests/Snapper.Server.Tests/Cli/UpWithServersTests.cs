@@ -106,6 +106,44 @@ public sealed class UpWithServersTests : IDisposable
     }
 
     [NeedsServersFact]
+    public async Task A_Redis_that_would_delete_the_log_is_refused_by_up_and_worker()
+    {
+        var ports = Ports.Free(3);
+        var address = new HostAndPort("127.0.0.1", ports[0]);
+        using var redis = System.Diagnostics.Process.Start(new System.Diagnostics.ProcessStartInfo(
+            ServerPrograms.Redis(ExecutableFinder.System).Path!,
+            ["--port", $"{ports[0]}", "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "allkeys-lru", "--dir", _temp.Path])
+        { RedirectStandardOutput = true })!;
+        try
+        {
+            await Eventually.True("Redis answers", async () => await RedisProbe.Unavailable(address, CancellationToken.None) is null);
+            await using (var up = Up("--redis", $"{address}"))
+            {
+                Assert.Equal(1, await up.Exit());
+                Assert.Contains($"Redis at {address} cannot be used: maxmemory-policy allkeys-lru would delete the log", up.ErrorText);
+            }
+
+            // Its configuration may be hidden, INFO tells it as well.
+            using (var connection = await RedisConnection.Connect(address, TimeSpan.FromSeconds(5), CancellationToken.None))
+            {
+                Assert.Equal("OK", connection.Ask("ACL", "SETUSER", "default", "-config")[0]);
+            }
+
+            Assert.NotNull((await RedisProbe.Facts(address, CancellationToken.None)).Refusal());
+            using var errors = new StringWriter();
+            var worker = Snapper.Server.Cli.CommandLine.Run(
+                ["worker", "--log", "redis", "--redis", $"{address}", "--data", _temp.File("worker"), "--listen-port", $"{ports[1]}", "--sidecar-port", $"{ports[2]}"],
+                TextWriter.Null, errors);
+            Assert.Equal(2, await worker.WaitAsync(TimeSpan.FromSeconds(30)));
+            Assert.Contains("has maxmemory-policy allkeys-lru: it would delete the log and states when memory runs out. Set 'maxmemory-policy noeviction' there.", errors.ToString());
+        }
+        finally
+        {
+            redis.Kill();
+        }
+    }
+
+    [NeedsServersFact]
     public async Task A_Redis_with_a_password_is_used_and_nobody_is_told_the_password()
     {
         const string secret = "s3cret-of-the-test";

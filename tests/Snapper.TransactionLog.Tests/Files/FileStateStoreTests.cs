@@ -66,6 +66,48 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         Assert.Contains($"{DataFile(1)}, offset 16", error.Message, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(40)]
+    public async Task A_log_whose_states_are_gone_is_not_opened_and_names_the_file(int folds)
+    {
+        await using (var log = new FileTransactionLog(_folder))
+        {
+            var epoch = (await log.Open(None)).Epoch;
+            await using var store = NewStore(log);
+            var text = new string('x', 1_000_000);
+            for (var version = 1; version <= folds; version++)
+            {
+                // Many large ones make the file move to a new one.
+                await store.Fold(epoch, [Fold(1, version, text + version)], None);
+            }
+
+            await log.Trim(epoch, 1, default, None);
+        }
+
+        var file = Directory.GetFiles(_folder, "state-*.dat").Single();
+        Assert.Equal(folds == 1, file == DataFile(1));
+        await using (var log = new FileTransactionLog(_folder))
+        {
+            await log.Open(None); // while it is there, nothing is missed
+        }
+
+        var meta = await File.ReadAllBytesAsync(Path.Combine(_folder, "meta.json"));
+        File.Move(file, file + ".away");
+        await using (var log = new FileTransactionLog(_folder))
+        {
+            var error = await Assert.ThrowsAsync<CorruptLogException>(() => log.Open(None));
+            Assert.StartsWith($"File {file} is missing", error.Message, StringComparison.Ordinal);
+            Assert.Equal(meta, await File.ReadAllBytesAsync(Path.Combine(_folder, "meta.json")));
+        }
+
+        File.Move(file + ".away", file);
+        await using var again = new FileTransactionLog(_folder);
+        await again.Open(None);
+        await using var found = NewStore(again);
+        Assert.Equal(folds, (await found.Load(Some.Actor("1"), None))!.Version);
+    }
+
     [Fact]
     public async Task Out_of_date_states_are_left_behind_and_the_living_survive()
     {

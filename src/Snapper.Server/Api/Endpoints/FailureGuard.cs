@@ -25,6 +25,10 @@ internal sealed partial class FailureGuard(RequestDelegate next, ILogger log, Ti
         {
             await Respond.Send(context, Problem.Of(new Rejection(RejectionKind.Unavailable, unavailable.Message), retryAfter));
         }
+        catch (DamagedStateException damage) when (!context.Response.HasStarted)
+        {
+            await Respond.Send(context, new Problem(StatusCodes.Status409Conflict, "urn:snapper:damaged-state", "Stored state is damaged", damage.Message));
+        }
         catch (Exception gone) when (IsCallerGone(gone, context))
         {
             // Nobody is there to be answered. A transaction that was numbered goes on; the caller asks by id.

@@ -4,6 +4,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Answers;
+using Snapper.Sidecar;
 
 namespace Snapper.Server.Api.Endpoints;
 
@@ -31,8 +32,12 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection)
             return;
         }
 
-        var type = Uri.UnescapeDataString(path[..slash]);
-        var id = Uri.UnescapeDataString(path[(slash + 1)..]);
+        if (!ActorPath.TryDecode(path.AsSpan(0, slash), out var type) || !ActorPath.TryDecode(path.AsSpan(slash + 1), out var id))
+        {
+            await Respond.Send(context, Invalid("The path is wrong: type and id must be percent-encoded UTF-8."));
+            return;
+        }
+
         if ((NameRules.ActorTypeError(type) ?? NameRules.ActorIdError(id)) is { } wrong)
         {
             await Respond.Send(context, Invalid($"The path is wrong: {wrong}."));

@@ -52,6 +52,7 @@ internal static class ServerChecks
         }
 
         var memory = facts.MaxMemory == 0 ? "no memory limit" : $"maxmemory {facts.MaxMemory / (1024 * 1024)} MB, {facts.EvictionPolicy}";
+        if (facts.Refusal() is { } refusal) return new DoctorRow(Health.Broken, check, $"{address}: Redis {facts.Version}, {memory}", refusal);
         var warnings = facts.Warnings().ToArray();
         return new DoctorRow(
             warnings.Length == 0 ? Health.Good : Health.Limited, check, $"{address}: Redis {facts.Version}, durability {facts.Durability}, {memory}", string.Join("; ", warnings));
