@@ -30,7 +30,7 @@ internal sealed class Storage : IAsyncDisposable
     {
         Place = describes;
         Store = store();
-        _log = new RememberedLog(log, new LogMemory(settings.MemoryFile, place), describes, DurableAfter, TimeProvider.System);
+        _log = new RememberedLog(log, new LogMemory(settings.MemoryFile, place), describes, DurableAfter, TimeProvider.System, MemoryFailed);
         _redis = redis;
         _logger = logger;
         _durability = redis is null || settings.Fsync == FsyncPolicy.Always ? "always" : "everysec";
@@ -123,13 +123,7 @@ internal sealed class Storage : IAsyncDisposable
         }
         catch (Exception problem) when (problem is IOException or LostLogException)
         {
-            // A full disk must not end the worker; what the file says is less than it could be, and true.
-            if (!_memoryFails)
-            {
-                ServerLog.MemoryNotWritten(_logger, problem.Message);
-            }
-
-            _memoryFails = true;
+            MemoryFailed(problem);
         }
     }
 
@@ -145,6 +139,17 @@ internal sealed class Storage : IAsyncDisposable
         }
 
         _stop.Dispose();
+    }
+
+    private void MemoryFailed(Exception problem)
+    {
+        // A full disk must neither end the worker nor keep it from starting; what the file says is less than it could be, and true.
+        if (!_memoryFails)
+        {
+            ServerLog.MemoryNotWritten(_logger, problem.Message);
+        }
+
+        _memoryFails = true;
     }
 
     private TimeSpan? DurableAfter() => _redis is null ? TimeSpan.Zero : _policy switch

@@ -89,9 +89,7 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
     {
         if (!_minutes.TryGetValue(number, out var minute))
         {
-            minute = new Minute { File = FrameFile.Create(folder.Files, folder.PathOf(NumberedFiles.Name(Prefix, number))) };
-            minute.File.Flush();
-            folder.Files.FlushFolder(folder.Path);
+            minute = new Minute { File = FrameFile.CreateDurable(folder, folder.PathOf(NumberedFiles.Name(Prefix, number))) };
             _minutes.Add(number, minute);
         }
 
@@ -100,10 +98,21 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
         foreach (var outcome in outcomes)
         {
             var hash = HashOf(outcome.RequestId);
-            entries.Add((hash, minute.File!.Length + frames.Length));
             _payload.Truncate(0);
             RecordEncoder.EncodeOutcome(outcome, _payload);
+            if (IsThere(minute, hash, _payload.Written.Span))
+            {
+                // Saved before a trim that failed: the checkpoint is repeated as a whole, each interval.
+                continue;
+            }
+
+            entries.Add((hash, minute.File!.Length + frames.Length));
             minute.File.Encode(frames, (long)hash, 1, _payload.Written.Span);
+        }
+
+        if (entries.Count == 0)
+        {
+            return;
         }
 
         minute.File!.Append(frames.Written.Span);
@@ -112,6 +121,19 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
         {
             minute.Enter(hash, start);
         }
+    }
+
+    private static bool IsThere(Minute minute, ulong hash, ReadOnlySpan<byte> payload)
+    {
+        foreach (var start in minute.Find(hash))
+        {
+            if (payload.SequenceEqual(minute.File!.ReadPayload(start)))
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     private void Forget(long now)

@@ -17,6 +17,9 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
     private long _noted;
     private long _liveBytes;
 
+    // A move's new file whose name may, or may not, be there after a crash.
+    private string? _unsureMove;
+
     /// <summary>Reads the newest data file. Older ones are left over from a crash during a move; the newest is complete without them.</summary>
     public void LoadIndex()
     {
@@ -24,8 +27,15 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
         _index = [];
         _liveBytes = 0;
         _noted = 0;
+        _unsureMove = null;
         var numbers = NumberedFiles.Of(folder, Prefix);
         folder.DemandStateFile(folder.ReadMeta() ?? LogFolderMeta.None, numbers);
+        if (numbers.Count > 1)
+        {
+            // The move was not finished: what is folded into the newest counts only if its name stays.
+            folder.Files.FlushFolder(folder.Path);
+        }
+
         _fileNumber = numbers.Count == 0 ? 0 : numbers[^1];
         if (numbers.Count > 0)
         {
@@ -60,6 +70,7 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
             }
         }
 
+        TakeMoveBack();
         _file ??= NewFile(_fileNumber + 1);
         NoteFile();
         _frames.Release();
@@ -141,11 +152,23 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
 
     private FrameFile NewFile(long number)
     {
-        var file = FrameFile.Create(folder.Files, folder.PathOf(NumberedFiles.Name(Prefix, number)));
-        file.Flush();
-        folder.Files.FlushFolder(folder.Path);
+        var file = FrameFile.CreateDurable(folder, folder.PathOf(NumberedFiles.Name(Prefix, number)));
         _fileNumber = number;
         return file;
+    }
+
+    /// <summary>
+    /// A move that failed once its file had its name: a restart would take that file as the newest, so nothing is folded into
+    /// the old one before it is certain that the new one is gone.
+    /// </summary>
+    private void TakeMoveBack()
+    {
+        if (_unsureMove is not null)
+        {
+            folder.Files.Delete(_unsureMove);
+            folder.Files.FlushFolder(folder.Path);
+            _unsureMove = null;
+        }
     }
 
     /// <summary>Copies the living states to a new file once they are the smaller part; it counts from its rename on.</summary>
@@ -160,9 +183,10 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
         var path = folder.PathOf(NumberedFiles.Name(Prefix, number));
         var temporary = path + ".new";
         var moved = new Dictionary<ActorKey, Entry>(_index.Count);
-        var target = FrameFile.Create(folder.Files, temporary);
+        FrameFile? target = null;
         try
         {
+            target = FrameFile.Create(folder.Files, temporary);
             _frames.Release();
             foreach (var (actor, entry) in _index)
             {
@@ -177,12 +201,14 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
             }
 
             target.Append(_frames.Written.Span);
+            _unsureMove = path;
             folder.Files.Replace(temporary, path);
+            _unsureMove = null;
         }
         catch (IOException error)
         {
-            // The old file is whole and goes on; the next fold tries again.
-            target.Dispose();
+            // The old file is whole and goes on; the next fold takes back what is left of the move, and tries again.
+            target?.Dispose();
             folder.Files.Delete(temporary);
             if (DiskFull.Is(error))
             {

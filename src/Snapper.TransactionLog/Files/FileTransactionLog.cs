@@ -8,8 +8,9 @@ namespace Snapper.TransactionLog.Files;
 /// because each one reads the epoch under a lock that all share.
 /// </summary>
 /// <remarks>
-/// Files: <c>meta.json</c> (epoch, first sequence, watermarks, newest known data file of states), <c>log-N.seg</c> (N: number of the first record), <c>log.lock</c>.
-/// A torn frame at the very end of the last segment is dropped; damage anywhere else is a <see cref="CorruptLogException"/>.
+/// Files: <c>meta.json</c> (epoch, first sequence, watermarks, newest known data file of states), <c>log-N.seg</c> (N: number of the first record;
+/// with <c>.new</c> behind it while it is being made), <c>log.lock</c>. A torn frame at the very end of the last segment is dropped; damage anywhere else is a
+/// <see cref="CorruptLogException"/>.
 /// </remarks>
 public sealed class FileTransactionLog : IIdentifiedLog
 {
@@ -113,6 +114,8 @@ public sealed class FileTransactionLog : IIdentifiedLog
                 throw new CorruptLogException($"Folder {_folder.Path} has segments of a log but no meta.json with its epoch.");
             }
 
+            CheckHead(meta, segments);
+            _segments.DeleteUnfinished();
             meta ??= LogFolderMeta.None;
             _folder.DemandStateFile(meta, NumberedFiles.Of(_folder, LogFolder.StatePrefix));
 
@@ -127,7 +130,7 @@ public sealed class FileTransactionLog : IIdentifiedLog
             }
             else
             {
-                _writer.Open(segments[^1]);
+                _writer.Open(segments);
             }
 
             if (_writer.Next < meta.FirstSequence)
@@ -135,8 +138,30 @@ public sealed class FileTransactionLog : IIdentifiedLog
                 throw new CorruptLogException($"The log in {_folder.Path} ends before record {_writer.Next}, but it was trimmed up to {meta.FirstSequence}.");
             }
 
-            var oldest = segments.Count == 0 ? _writer.Next : segments[0];
-            return new LogOpening(meta.Epoch, _writer.Next, Math.Max(oldest, meta.FirstSequence), meta.Watermarks);
+            return new LogOpening(meta.Epoch, _writer.Next, meta.FirstSequence, meta.Watermarks);
+        }
+    }
+
+    /// <summary>
+    /// Trimming writes the first number down before it deletes files, and leaves a segment: a log that begins later was cut by
+    /// somebody else. A new log may have no segment yet.
+    /// </summary>
+    private void CheckHead(LogFolderMeta? meta, List<long> segments)
+    {
+        if (meta is null)
+        {
+            return;
+        }
+
+        if (segments.Count == 0 && meta.FirstSequence > 1)
+        {
+            throw new CorruptLogException($"The log in {_folder.Path} was trimmed up to record {meta.FirstSequence}, and every segment is missing.");
+        }
+
+        if (segments.Count > 0 && segments[0] > meta.FirstSequence)
+        {
+            throw new CorruptLogException(
+                $"Records {meta.FirstSequence} to {segments[0] - 1} are missing at the beginning of the log in {_folder.Path}: its first segment begins with record {segments[0]}.");
         }
     }
 
@@ -203,8 +228,10 @@ public sealed class FileTransactionLog : IIdentifiedLog
 
                 // First the numbers, then the files: a crash between leaves files that the next trim removes.
                 _folder.WriteMeta(meta with { FirstSequence = Math.Max(meta.FirstSequence, keepFrom), Watermarks = meta.Watermarks.Max(watermarks) });
+                // Never the active one, whatever else is listed.
                 var segments = _segments.List();
-                for (var i = 0; i + 1 < segments.Count && segments[i + 1] <= keepFrom; i++)
+                var deleteBelow = Math.Min(keepFrom, _writer.End.Segment);
+                for (var i = 0; i + 1 < segments.Count && segments[i + 1] <= deleteBelow; i++)
                 {
                     _folder.Files.Delete(_segments.PathOf(segments[i]));
                 }

@@ -71,6 +71,23 @@ internal sealed class FrameFile : IDisposable
         }
     }
 
+    /// <summary>Makes an empty file, durable with its name; on an error one may be there that has nothing in it, to be made again.</summary>
+    public static FrameFile CreateDurable(LogFolder folder, string path)
+    {
+        var made = Create(folder.Files, path);
+        try
+        {
+            made.Flush();
+            folder.Files.FlushFolder(folder.Path);
+            return made;
+        }
+        catch
+        {
+            made.Dispose();
+            throw;
+        }
+    }
+
     /// <summary>Encodes a frame behind what is in the buffer, to be written by <see cref="Append"/>.</summary>
     public void Encode(Records.GroupBuffer into, long number, int count, ReadOnlySpan<byte> payload)
     {

@@ -9,6 +9,9 @@ internal readonly record struct LogEnd(long Segment, long Length, long Next);
 /// <summary>The segment files of a log: their names, and reading them one after another.</summary>
 internal sealed class LogSegments(LogFolder folder)
 {
+    /// <summary>Ends the name of a segment that is being made.</summary>
+    public const string Unfinished = ".new";
+
     /// <summary>The groups from the one that holds a number on.</summary>
     /// <param name="segments">As they were listed when the end was.</param>
     /// <param name="end">Where to stop; what is written meanwhile is not read.</param>
@@ -19,7 +22,7 @@ internal sealed class LogSegments(LogFolder folder)
     {
         await Task.CompletedTask;
         long? expected = null;
-        for (var i = 0; i < segments.Count && segments[i] < end.Next; i++)
+        for (var i = 0; i < segments.Count && segments[i] <= end.Segment; i++)
         {
             if (i + 1 < segments.Count && segments[i + 1] <= fromSequence)
             {
@@ -40,7 +43,12 @@ internal sealed class LogSegments(LogFolder folder)
 
             using (file)
             {
-                if (expected is not null && expected != segments[i])
+                if (expected > segments[i])
+                {
+                    throw new CorruptLogException($"Records {segments[i]} to {expected - 1} are there twice: segment {name} begins with {segments[i]}, and the one before it holds them, too.");
+                }
+
+                if (expected < segments[i])
                 {
                     throw new CorruptLogException($"Records {expected} to {segments[i] - 1} are missing: segment {name} begins with {segments[i]}.");
                 }
@@ -99,6 +107,15 @@ internal sealed class LogSegments(LogFolder folder)
         if (header.Number != expected || header.Count < 1)
         {
             throw new CorruptLogException($"File {name}, offset {offset}: a group with records from {header.Number} on ({header.Count}) where record {expected} should follow.");
+        }
+    }
+
+    /// <summary>Deletes what a crash left of segments that were being made. Under the log's lock.</summary>
+    public void DeleteUnfinished()
+    {
+        foreach (var name in folder.Files.List(folder.Path, "log-*.seg" + Unfinished))
+        {
+            folder.Files.Delete(folder.PathOf(name));
         }
     }
 

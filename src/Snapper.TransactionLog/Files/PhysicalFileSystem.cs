@@ -59,7 +59,9 @@ internal sealed class PhysicalFileSystem : ILogFileSystem
         {
             if (FlushDescriptor(descriptor) != 0)
             {
-                throw new IOException($"Folder {folder} cannot be flushed: error {Marshal.GetLastPInvokeError()}.");
+                // With its number, so that "no space" is known for what it is.
+                var error = Marshal.GetLastPInvokeError();
+                throw new IOException($"Folder {folder} cannot be flushed: error {error}.", error);
             }
         }
         finally

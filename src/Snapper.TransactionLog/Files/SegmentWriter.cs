@@ -34,9 +34,45 @@ internal sealed class SegmentWriter : IDisposable
     /// <summary>Where the log ends now.</summary>
     public LogEnd End => new(_activeFirst, _activeLength, _next);
 
-    /// <summary>Takes the segment that begins with a number as the last one; a torn end is dropped.</summary>
-    /// <exception cref="CorruptLogException">Its damage is not that of an unfinished write.</exception>
-    public void Open(long first)
+    /// <summary>
+    /// Takes the last segment with a whole group as the end; a torn group there is dropped. Segments without a group behind it
+    /// count only if they begin where it ends: else they were being made when the process died or the disk was full, and went
+    /// away; they never became part of the log.
+    /// </summary>
+    /// <param name="segments">All there are, in order; at least one.</param>
+    /// <exception cref="CorruptLogException">There is damage that is not that of an unfinished write, or records are missing.</exception>
+    public void Open(List<long> segments)
+    {
+        var last = segments.Count - 1;
+        while (last > 0 && !HasGroup(segments[last]))
+        {
+            last--;
+        }
+
+        Open(segments[last], mustReach: segments[^1]);
+        if (segments[^1] == _next && last < segments.Count - 1)
+        {
+            Open(_next, mustReach: _next);
+        }
+
+        for (var i = last + 1; i < segments.Count; i++)
+        {
+            if (segments[i] != _activeFirst)
+            {
+                _folder.Files.Delete(_segments.PathOf(segments[i]));
+            }
+        }
+    }
+
+    private bool HasGroup(long first)
+    {
+        var name = _segments.PathOf(first);
+        using var file = _folder.Files.Open(name, create: false);
+        var reader = new FrameFileReader(file, name, file.Length);
+        return reader.Start() && reader.Next(mayBeTorn: true, static _ => true, out _);
+    }
+
+    private void Open(long first, long mustReach)
     {
         _active?.Dispose();
         _active = null;
@@ -46,19 +82,26 @@ internal sealed class SegmentWriter : IDisposable
         {
             var length = file.Length;
             var reader = new FrameFileReader(file, name, length);
-            if (!reader.Start())
+            var hasHeader = reader.Start();
+            var expected = first;
+            while (hasHeader && reader.Next(mayBeTorn: true, static _ => true, out _))
+            {
+                LogSegments.CheckSequence(reader.Header, expected, name, reader.FrameStart);
+                expected += reader.Header.Count;
+            }
+
+            if (expected < mustReach)
+            {
+                // Before anything is cut off: a segment behind this one says that its end was whole once.
+                throw new CorruptLogException($"Records {expected} to {mustReach - 1} are missing: segment {name} ends before them, and the last one begins with {mustReach}.");
+            }
+
+            if (!hasHeader)
             {
                 // A crash while the segment was made: nothing was ever in it.
                 file.Dispose();
                 NewSegment(first);
                 return;
-            }
-
-            var expected = first;
-            while (reader.Next(mayBeTorn: true, static _ => true, out _))
-            {
-                LogSegments.CheckSequence(reader.Header, expected, name, reader.FrameStart);
-                expected += reader.Header.Count;
             }
 
             _active = file;
@@ -117,23 +160,36 @@ internal sealed class SegmentWriter : IDisposable
         }
     }
 
-    /// <summary>Goes on in a new segment.</summary>
+    /// <summary>Goes on in a new segment, which gets its name only when it is whole; on an error the old one stays, and none lies behind it.</summary>
     public void NewSegment(long first)
     {
+        if (_active is not null && _activeFirst == first)
+        {
+            // Nothing is in it yet: it is the new one.
+            return;
+        }
+
         var salt = (uint)Random.Shared.NextInt64(1, uint.MaxValue);
         Span<byte> header = stackalloc byte[FileHeader.Bytes];
         FileHeader.Write(header, salt);
-        var file = _folder.Files.Open(_segments.PathOf(first), create: true);
+        var path = _segments.PathOf(first);
+        var temporary = path + LogSegments.Unfinished;
+        ILogFile? file = null;
         try
         {
+            file = _folder.Files.Open(temporary, create: true);
             file.Truncate(0);
             file.Write(header, 0);
             file.Flush();
-            _folder.Files.FlushFolder(_folder.Path);
+            _folder.Files.Replace(temporary, path);
         }
         catch
         {
-            file.Dispose();
+            // It may have its name already, and only the flush of the folder failed. Should a crash bring it back, or deleting
+            // fail: an empty segment behind one that goes on is recognised when the log is opened, and not read before.
+            file?.Dispose();
+            _folder.Files.Delete(temporary);
+            _folder.Files.Delete(path);
             throw;
         }
 

@@ -14,7 +14,7 @@ internal static class RedisScripts
     /// because the server had lost one of them. A missing or lower epoch, and a lower end, mean lost data (L6).
     /// </summary>
     private const string Fence = """
-        local m = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'next')
+        local m = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'next', 'first')
         local epoch, mine = tonumber(m[1] or '0'), tonumber(ARGV[1])
         local next = tonumber(m[3] or '1')
         if epoch > mine or (epoch == mine and m[2] ~= ARGV[2]) then
@@ -27,10 +27,25 @@ internal static class RedisScripts
 
         """;
 
+    /// <summary>Follows the fence where the stream matters (KEYS[2]): answers LOST, and why.</summary>
+    private const string LoseStream = """
+        local function lost(what)
+          redis.pcall('HINCRBY', KEYS[1], 'generation', 1)
+          return 'LOST stream ' .. KEYS[2] .. ' ' .. what .. ': records ' .. (m[4] or m[3]) .. ' to ' .. string.format('%.0f', next - 1) .. ' should be there'
+        end
+
+        """;
+
     public static readonly RedisScript CheckEpoch = new(Fence + "return 'OK'");
 
-    /// <summary>KEYS[2]: the stream. ARGV[4..7]: first sequence, the sequence behind the last, count, bytes.</summary>
-    public static readonly RedisScript Append = new(Fence + """
+    /// <summary>
+    /// KEYS[2]: the stream. ARGV[4..7]: first sequence, the sequence behind the last, count, bytes. A stream that is gone would be
+    /// made anew without a word; one that holds nothing that is needed (a new log, everything trimmed) may be.
+    /// </summary>
+    public static readonly RedisScript Append = new(Fence + LoseStream + """
+        if tonumber(m[4] or m[3] or '1') < next and redis.call('EXISTS', KEYS[2]) == 0 then
+          return lost('is gone')
+        end
         local first = tonumber(ARGV[4])
         if first == next then
           local added = redis.pcall('XADD', KEYS[2], ARGV[4] .. '-0', 'n', ARGV[6], 'r', ARGV[7])
@@ -52,6 +67,7 @@ internal static class RedisScripts
     /// <summary>
     /// Raises the epoch and tells the rest. KEYS: hash, stream. ARGV: mark, and a name for the log if it has none yet. Deleting nothing first makes it a script that has
     /// written, which then works without memory, too: whoever cannot open can neither fold nor trim, and memory is never freed.
+    /// A log without <c>first</c> is new, or from before there was one: it is taken as it stands, once.
     /// </summary>
     public static readonly RedisScript Open = new("""
         redis.call('HDEL', KEYS[1], 'owner')
@@ -59,13 +75,17 @@ internal static class RedisScripts
         redis.call('HSET', KEYS[1], 'owner', ARGV[1])
         redis.call('HSETNX', KEYS[1], 'next', '1')
         redis.call('HSETNX', KEYS[1], 'id', ARGV[2])
-        local m = redis.call('HMGET', KEYS[1], 'epoch', 'next', 'transaction', 'actCounter', 'generation', 'id')
+        local m = redis.call('HMGET', KEYS[1], 'epoch', 'next', 'transaction', 'actCounter', 'generation', 'id', 'first')
         local function id(entry)
           return entry and string.match(entry[1], '^%d+') or ''
         end
-        local first = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
+        local first = id(redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1])
         local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
-        return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', id(first), id(last), last and last[2][2] or '', m[6]}
+        if not m[7] then
+          m[7] = first ~= '' and first or m[2]
+          redis.call('HSET', KEYS[1], 'first', m[7])
+        end
+        return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', first, id(last), last and last[2][2] or '', m[6], m[7]}
         """);
 
     /// <summary>
@@ -86,11 +106,27 @@ internal static class RedisScripts
         return read
         """);
 
-    /// <summary>KEYS[2]: the stream. ARGV[4..6]: keep from, watermarks. The trim itself is never refused and makes way for the rest.</summary>
-    public static readonly RedisScript Trim = new(Fence + """
+    /// <summary>
+    /// KEYS[2]: the stream. ARGV[4..6]: keep from, watermarks. The trim itself is never refused and makes way for the rest. With it
+    /// goes, into the hash, the number with which the stream begins from now on: its absence can be told from emptiness by that alone.
+    /// </summary>
+    public static readonly RedisScript Trim = new(Fence + LoseStream + """
+        local kept = tonumber(m[4] or m[3] or '1')
+        if kept < next then
+          local head = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
+          if not head then
+            return lost('is empty')
+          end
+          local begins = string.match(head[1], '^%d+')
+          if tonumber(begins) > kept then
+            return lost('begins with record ' .. begins)
+          end
+        end
         local keep = tonumber(ARGV[4])
         local from = ARGV[4]
-        if keep < next then
+        if keep >= next then
+          from = m[3] or '1'
+        else
           local within = redis.call('XREVRANGE', KEYS[2], ARGV[4] .. '-0', '-', 'COUNT', 1)[1]
           if within then
             local start = string.match(within[1], '^%d+')
@@ -100,6 +136,9 @@ internal static class RedisScripts
           end
         end
         redis.call('XTRIM', KEYS[2], 'MINID', from .. '-0')
+        if kept < tonumber(from) then
+          redis.call('HSET', KEYS[1], 'first', from)
+        end
         local w = redis.call('HMGET', KEYS[1], 'transaction', 'actCounter')
         if tonumber(w[1] or '0') < tonumber(ARGV[5]) then
           redis.call('HSET', KEYS[1], 'transaction', ARGV[5])

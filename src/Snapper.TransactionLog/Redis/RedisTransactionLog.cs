@@ -69,7 +69,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
             throw new CorruptLogException($"Hash {_keys.Meta} or stream {_keys.Stream} is not what this program wrote: {error.Message}");
         }
 
-        foreach (var number in answer.AsSpan(0, 5))
+        foreach (var number in (ReadOnlySpan<RedisValue>)[.. answer.AsSpan(0, 5), answer[9]])
         {
             if (!number.TryParse(out long _))
             {
@@ -78,6 +78,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
         }
 
         var next = (long)answer[1];
+        CheckHead((long)answer[9], next, (string)answer[5]!);
         Check(next, (string)answer[5]!, (string)answer[6]!, (string)answer[7]!);
         Generation = (long)answer[4];
         Id = (string)answer[8]!;
@@ -233,6 +234,20 @@ public sealed class RedisTransactionLog : IIdentifiedLog
         if (command.Count > 0 && command.Behind > Volatile.Read(ref _acknowledgedNext))
         {
             Volatile.Write(ref _acknowledgedNext, command.Behind);
+        }
+    }
+
+    /// <summary>Everything from the number on up to which the log was trimmed must be in the stream.</summary>
+    private void CheckHead(long kept, long next, string first)
+    {
+        if (first.Length == 0 && kept < next)
+        {
+            throw new CorruptLogException($"Stream {_keys.Stream} is empty or gone: records {kept} to {next - 1} are missing.");
+        }
+
+        if (first.Length > 0 && long.Parse(first, CultureInfo.InvariantCulture) is var begins && begins > kept)
+        {
+            throw new CorruptLogException($"Stream {_keys.Stream} begins with record {begins}: records {kept} to {begins - 1} are missing.");
         }
     }
 

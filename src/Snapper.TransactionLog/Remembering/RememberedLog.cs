@@ -16,6 +16,7 @@ public sealed class RememberedLog : ITransactionLog
     private readonly string _place;
     private readonly TimeProvider _time;
     private readonly Func<TimeSpan?> _durableAfter;
+    private readonly Action<IOException>? _notWritten;
     private readonly Lock _gate = new();
 
     // Guarded by the gate.
@@ -30,7 +31,9 @@ public sealed class RememberedLog : ITransactionLog
     /// <param name="place">The log in words, for messages.</param>
     /// <param name="durableAfter">How long after its acknowledgement a record is certainly on disk: 0 when acknowledging means that; null: one never knows. Asked at each call.</param>
     /// <param name="time">Measures that.</param>
-    public RememberedLog(IIdentifiedLog log, LogMemory memory, string place, Func<TimeSpan?> durableAfter, TimeProvider time)
+    /// <param name="notWritten">Hears when the memory cannot be written at opening, which goes on all the same.</param>
+    public RememberedLog(
+        IIdentifiedLog log, LogMemory memory, string place, Func<TimeSpan?> durableAfter, TimeProvider time, Action<IOException>? notWritten = null)
     {
         ArgumentNullException.ThrowIfNull(log);
         ArgumentNullException.ThrowIfNull(memory);
@@ -41,6 +44,7 @@ public sealed class RememberedLog : ITransactionLog
         _place = place;
         _durableAfter = durableAfter;
         _time = time;
+        _notWritten = notWritten;
     }
 
     /// <inheritdoc/>
@@ -63,6 +67,7 @@ public sealed class RememberedLog : ITransactionLog
             Check(remembered, new LogStanding(_log.Id, opening.Epoch - 1, opening.NextSequence));
         }
 
+        IOException? problem = null;
         lock (_gate)
         {
             _written = remembered;
@@ -70,7 +75,20 @@ public sealed class RememberedLog : ITransactionLog
             _samples.Clear();
             _delayBefore = _durableAfter();
             _samples.Enqueue((_time.GetTimestamp(), opening.NextSequence));
-            WriteWhatIsCertain(_delayBefore);
+            try
+            {
+                WriteWhatIsCertain(_delayBefore);
+            }
+            catch (IOException error)
+            {
+                // What the file says is less than it could be, and true: a full disk here is no reason to keep a log in Redis shut.
+                problem = error;
+            }
+        }
+
+        if (problem is not null)
+        {
+            _notWritten?.Invoke(problem);
         }
 
         return opening;

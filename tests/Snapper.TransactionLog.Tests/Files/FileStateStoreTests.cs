@@ -174,6 +174,103 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         Assert.Null(await again.FindOutcome("k6", None));
     }
 
+    /// <summary>A restart takes the newest data file: one that a failed move left must not be newer than the one that is written.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public async Task A_move_whose_name_was_not_flushed_loses_nothing_that_is_folded_afterwards(int failingFlushes)
+    {
+        var files = new FaultyFiles();
+        await using var log = new FileTransactionLog(_folder, new FileLogOptions(), files);
+        var epoch = (await log.Open(None)).Epoch;
+        await using var store = NewStore(log);
+        var text = new string('x', 1_000_000);
+        await store.Fold(epoch, [Fold(99, 7, "quiet")], None);
+        var version = 0;
+        for (; version < 17; version++)
+        {
+            await store.Fold(epoch, [Fold(1, version + 1, text)], None);
+        }
+
+        files.FailingFolderFlushes = failingFlushes;
+        var failures = 0;
+        while (files.FailingFolderFlushes > 0)
+        {
+            // As the checkpointer does it: the same fold again until it is done.
+            try
+            {
+                await store.Fold(epoch, [Fold(1, version + 1, text)], None);
+                version++;
+                Assert.True(version < 40, "No move was tried in 40 folds of a megabyte.");
+            }
+            catch (IOException)
+            {
+                failures++;
+                await AssertAfterRestart(version);
+            }
+        }
+
+        Assert.Equal(failingFlushes, failures);
+
+        // Room for a fold, and not for a move: the old file goes on.
+        files.Room = 300_000;
+        await store.Fold(epoch, [Fold(50, 1, "folded into the old file")], None);
+        await using (var restarted = NewStore(log))
+        {
+            Assert.Equal("folded into the old file", (await restarted.Load(Some.Actor("50"), None)) is { } state ? Some.Text(state.Fields.Single().Value) : null);
+        }
+
+        files.Room = long.MaxValue;
+        for (var i = 0; i < 3; i++)
+        {
+            await store.Fold(epoch, [Fold(1, version + 1, text), Fold(2 + i, 1, "late")], None);
+            version++;
+            await AssertAfterRestart(version);
+        }
+
+        await using var again = NewStore(log);
+        Assert.Equal("late", await Text(again, 2));
+        Assert.Equal("quiet", await Text(again, 99));
+        Assert.Single(Directory.GetFiles(_folder, "state-*"), f => f.EndsWith(".dat", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task Outcomes_that_are_saved_again_and_again_take_no_more_room()
+    {
+        var time = new ManualTime();
+        var at = time.GetUtcNow().ToUnixTimeMilliseconds();
+        await using var log = new FileTransactionLog(_folder);
+        var epoch = (await log.Open(None)).Epoch;
+        long once = 0;
+        for (var restart = 0; restart < 2; restart++)
+        {
+            await using var store = new FileStateStore(log, time, new StateStoreOptions());
+            for (var i = 0; i < 3; i++)
+            {
+                Assert.Equal(AppendStatus.Appended, (await store.SaveOutcomes(epoch, [Some.Outcome("a", at), Some.Outcome("b", at)], None)).Status);
+                var length = Directory.GetFiles(_folder, "outcomes-*.dat").Sum(f => new FileInfo(f).Length);
+                once = once == 0 ? length : once;
+                Assert.Equal(once, length);
+            }
+
+            Assert.NotNull(await store.FindOutcome("b", None));
+        }
+
+        await using var last = new FileStateStore(log, time, new StateStoreOptions());
+        await last.SaveOutcomes(epoch, [Some.Outcome("a", at), Some.Outcome("c", at)], None);
+        Assert.True(Directory.GetFiles(_folder, "outcomes-*.dat").Sum(f => new FileInfo(f).Length) > once);
+        Assert.NotNull(await last.FindOutcome("c", None));
+    }
+
+    private async Task AssertAfterRestart(long atLeast)
+    {
+        // Another store reads the files as they are now, as a restart would.
+        await using var log = new FileTransactionLog(_folder);
+        await using var store = NewStore(log);
+        Assert.True((await store.Load(Some.Actor("1"), None))!.Version >= atLeast, $"State 1 is older than version {atLeast}.");
+    }
+
     private static FileStateStore NewStore(FileTransactionLog log) => new(log, new ManualTime(), new StateStoreOptions());
 
     private static StateFold Fold(int actor, long version, string state) => new(Some.Actor($"{actor}"), 0, version, [new("state", Some.Bytes(state))]);

@@ -223,6 +223,28 @@ public sealed class RememberedLogTests : IDisposable
         await Assert.ThrowsAsync<LostLogException>(() => shorter.Open(default));
     }
 
+    /// <summary>What the memory says is less than it could be, and still true: the worker starts, and writes it later.</summary>
+    [Fact]
+    public async Task A_full_disk_at_the_memory_does_not_keep_the_log_shut()
+    {
+        await Remembered(_storage).Open(default);
+        var files = new FaultyFiles { Room = 0 };
+        List<IOException> problems = [];
+        var memory = new LogMemory(FilePath, "here", files);
+        var log = new RememberedLog(new MemoryTransactionLog(_storage), memory, "log of the test", () => _durableAfter, _time, problems.Add);
+
+        Assert.Equal(2, (await log.Open(default)).Epoch);
+
+        Assert.True(DiskFull.Is(Assert.Single(problems)));
+        Assert.Equal(new RememberedStanding(_storage.Id, 1, 1), Memory().Read());
+        await Append(log, 2, 1);
+        Assert.Throws<IOException>(log.Remember);
+        files.Room = long.MaxValue;
+        log.Remember();
+        Assert.Equal(new RememberedStanding(_storage.Id, 2, 2), Memory().Read());
+        Assert.Single(problems);
+    }
+
     private static async Task Append(ITransactionLog log, long epoch, long sequence) =>
         Assert.Equal(AppendStatus.Appended, (await log.Append(epoch, sequence, 1, Some.Encode(Some.Batch(sequence, "a", sequence)), default)).Status);
 

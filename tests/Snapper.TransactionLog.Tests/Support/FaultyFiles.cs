@@ -13,6 +13,9 @@ internal sealed class FaultyFiles : ILogFileSystem
     /// <summary>Flushes of files that fail with an I/O error, after which what was written since the last one is gone.</summary>
     public int FailingFlushes { get; set; }
 
+    /// <summary>Flushes of folders that fail with an I/O error; what was renamed has its new name.</summary>
+    public int FailingFolderFlushes { get; set; }
+
     public void CreateFolder(string folder) => _real.CreateFolder(folder);
 
     public IReadOnlyList<string> List(string folder, string pattern) => _real.List(folder, pattern);
@@ -21,13 +24,30 @@ internal sealed class FaultyFiles : ILogFileSystem
 
     public byte[]? ReadAll(string path) => _real.ReadAll(path);
 
-    public void Replace(string source, string target) => _real.Replace(source, target);
+    public void Replace(string source, string target)
+    {
+        _real.Replace(source, target);
+        FailFolderFlush();
+    }
 
     public void Delete(string path) => _real.Delete(path);
 
-    public void FlushFolder(string folder) => _real.FlushFolder(folder);
+    public void FlushFolder(string folder)
+    {
+        FailFolderFlush();
+        _real.FlushFolder(folder);
+    }
 
     public IDisposable? TryLock(string path) => _real.TryLock(path);
+
+    private void FailFolderFlush()
+    {
+        if (FailingFolderFlushes > 0)
+        {
+            FailingFolderFlushes--;
+            throw new IOException("Input/output error", 5);
+        }
+    }
 
     private sealed class FaultyFile(FaultyFiles files, ILogFile real) : ILogFile
     {

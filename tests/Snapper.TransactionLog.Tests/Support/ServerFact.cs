@@ -22,6 +22,18 @@ public sealed class ServerFactDiscoverer(IMessageSink messages) : FactDiscoverer
         new ServerTestCase(DiagnosticMessageSink, options.MethodDisplayOrDefault(), options.MethodDisplayOptionsOrDefault(), method);
 }
 
+/// <summary>A theory that needs what a <see cref="ServerFactAttribute"/> needs.</summary>
+[AttributeUsage(AttributeTargets.Method)]
+[XunitTestCaseDiscoverer("Snapper.TransactionLog.Tests.Support.ServerTheoryDiscoverer", "Snapper.TransactionLog.Tests")]
+public sealed class ServerTheoryAttribute : TheoryAttribute;
+
+public sealed class ServerTheoryDiscoverer(IMessageSink messages) : TheoryDiscoverer(messages)
+{
+    protected override IEnumerable<IXunitTestCase> CreateTestCasesForDataRow(
+        ITestFrameworkDiscoveryOptions options, ITestMethod method, IAttributeInfo theory, object[] row) =>
+        [new ServerTestCase(DiagnosticMessageSink, options.MethodDisplayOrDefault(), options.MethodDisplayOptionsOrDefault(), method, row)];
+}
+
 public sealed class ServerTestCase : XunitTestCase
 {
     [Obsolete("For deserialization.", error: true)]
@@ -29,8 +41,8 @@ public sealed class ServerTestCase : XunitTestCase
     {
     }
 
-    public ServerTestCase(IMessageSink messages, TestMethodDisplay display, TestMethodDisplayOptions displayOptions, ITestMethod method)
-        : base(messages, display, displayOptions, method)
+    public ServerTestCase(IMessageSink messages, TestMethodDisplay display, TestMethodDisplayOptions displayOptions, ITestMethod method, object[]? row = null)
+        : base(messages, display, displayOptions, method, row)
     {
     }
 
