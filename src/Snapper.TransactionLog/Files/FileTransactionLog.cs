@@ -8,8 +8,9 @@ namespace Snapper.TransactionLog.Files;
 /// because each one reads the epoch under a lock that all share.
 /// </summary>
 /// <remarks>
-/// Files: <c>meta.json</c> (epoch, first sequence, watermarks), <c>log-N.seg</c> (N: number of the first record;
-/// with <c>.new</c> behind it while it is being made), <c>log.lock</c>. A torn frame at the very end of the last segment is dropped; damage anywhere else is a <see cref="CorruptLogException"/>.
+/// Files: <c>meta.json</c> (epoch, first sequence, watermarks), <c>log-N.seg</c> (N: number of the first record; with
+/// <c>.new</c> behind it while it is being made), <c>log.lock</c>. A torn frame at the very end of the last segment is dropped;
+/// damage anywhere else, and missing records, are a <see cref="CorruptLogException"/>.
 /// </remarks>
 public sealed class FileTransactionLog : IIdentifiedLog
 {
