@@ -10,6 +10,7 @@ using Snapper.Simulation.Running;
 using Snapper.Simulation.Storage;
 using Snapper.Simulation.Workers;
 using Snapper.Simulation.Workloads;
+using Snapper.Testing.Histories;
 
 namespace Snapper.Simulation;
 
@@ -27,6 +28,7 @@ internal sealed class World
     private readonly int _thread = Environment.CurrentManagedThreadId;
     private readonly EventQueue _events = new();
     private readonly List<SimulatedWorker> _workers = [];
+    private readonly List<(SimulatedWorker Worker, int Executor)> _ready = [];
     private readonly List<string> _violations = [];
     private readonly HashSet<long> _numbers = [];
     private SimulatedWorker? _owner;
@@ -186,19 +188,19 @@ internal sealed class World
 
     public void ClientIsDone() => _clientsLeft--;
 
-    public void Concluded(PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope, long invoked)
+    public void Concluded(PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope, long invoked)
     {
         Workload.Observe(transaction, verdict, envelope, invoked, Now);
-        if (verdict == Verdict.Committed && !_numbers.Add(envelope!.Transaction))
+        if (verdict == ObservedOutcome.Committed && !_numbers.Add(envelope!.Transaction))
         {
             Violated($"Two transactions were committed under the number {envelope.Transaction}."); // R1
         }
 
-        _ = verdict switch { Verdict.Committed => _committed++, Verdict.Aborted => _aborted++, _ => _unknown++ };
+        _ = verdict switch { ObservedOutcome.Committed => _committed++, ObservedOutcome.Aborted => _aborted++, _ => _unknown++ };
         Mix((ulong)Now);
         Mix(((ulong)transaction.Client << 32) + (ulong)transaction.Number);
         Mix((ulong)verdict + 1);
-        if (verdict == Verdict.Committed)
+        if (verdict == ObservedOutcome.Committed)
         {
             foreach (var b in envelope!.Result.Span)
             {
@@ -262,7 +264,7 @@ internal sealed class World
             looker.Send(look, (verdict, envelope) =>
             {
                 _looksLeft--;
-                if (verdict != Verdict.Committed)
+                if (verdict != ObservedOutcome.Committed)
                 {
                     Violated($"A look at {look.Request.Actor} at the end was {verdict}.");
                 }
@@ -297,14 +299,9 @@ internal sealed class World
     private bool Step()
     {
         _steps++;
-        var ready = 0;
-        foreach (var worker in _workers)
-        {
-            ready += CountReady(worker);
-        }
-
+        FindReady();
         var due = _events.TryPeek(out var next) && next <= Now;
-        if (ready == 0 && !due)
+        if (_ready.Count == 0 && !due)
         {
             if (_events.Count == 0)
             {
@@ -312,59 +309,37 @@ internal sealed class World
             }
 
             Now = next;
-            due = true;
         }
 
-        var choice = ready == 0 ? 0 : Chance.Next(ready + (due ? 1 : 0));
-        if (choice == ready)
+        var choice = _ready.Count == 0 ? 0 : Chance.Next(_ready.Count + (due ? 1 : 0));
+        if (choice == _ready.Count)
         {
             _events.RunNext();
             return true;
         }
 
-        foreach (var worker in _workers)
-        {
-            var here = CountReady(worker);
-            if (choice < here)
-            {
-                RunExecutor(worker, choice);
-                return true;
-            }
-
-            choice -= here;
-        }
-
+        var (worker, executor) = _ready[choice];
+        worker.RunOne(executor);
+        Now += Chance.Next(Scenario.CpuTicksMax);
         return true;
     }
 
-    private static int CountReady(SimulatedWorker worker)
+    private void FindReady()
     {
-        if (worker.Scope.IsPaused || worker.Scope.IsDead)
+        _ready.Clear();
+        foreach (var worker in _workers)
         {
-            return 0;
-        }
-
-        var ready = 0;
-        for (var i = 0; i < worker.Executors.Count; i++)
-        {
-            if (worker.CanRun(i))
+            if (worker.Scope.IsPaused || worker.Scope.IsDead)
             {
-                ready++;
+                continue;
             }
-        }
 
-        return ready;
-    }
-
-    private void RunExecutor(SimulatedWorker worker, int choice)
-    {
-        for (var i = 0; i < worker.Executors.Count; i++)
-        {
-            if (worker.CanRun(i) && choice-- == 0)
+            for (var i = 0; i < worker.Executors.Count; i++)
             {
-                worker.RunOne(i);
-                Now += Chance.Next(Scenario.CpuTicksMax);
-                return;
+                if (worker.CanRun(i))
+                {
+                    _ready.Add((worker, i));
+                }
             }
         }
     }

@@ -12,7 +12,7 @@ namespace Snapper.Simulation.Rules;
 /// </summary>
 internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
 {
-    private readonly SortedDictionary<long, Batch> _formed = [];
+    private readonly SortedList<long, Batch> _formed = [];
     private readonly HashSet<long> _queuedBatches = [];
     private readonly HashSet<long> _queuedActs = [];
     private readonly Dictionary<long, HashSet<long>> _before = [];
@@ -85,9 +85,9 @@ internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
             Require(batch.Tickets[i].Tid.Value == bid + i, $"Batch {bid}: its transaction {i} has number {batch.Tickets[i].Tid}");
         }
 
-        if (_formed.Count > 0 && bid > _formed.Keys.Last())
+        if (_formed.Count > 0 && _formed.Keys[^1] is var last && bid > last)
         {
-            Require(batch.Previous.Value == _formed.Keys.Last(), $"Batch {bid} follows {batch.Previous}, the last one is {_formed.Keys.Last()}");
+            Require(batch.Previous.Value == last, $"Batch {bid} follows {batch.Previous}, the last one is {last}");
         }
 
         _formed.Add(bid, batch);

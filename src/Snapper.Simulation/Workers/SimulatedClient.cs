@@ -3,6 +3,7 @@ using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Workloads;
+using Snapper.Testing.Histories;
 
 namespace Snapper.Simulation.Workers;
 
@@ -23,7 +24,7 @@ internal sealed class SimulatedClient(World world, int number)
     public void Start() => world.After(_chance.Between(0, Road), null, Next);
 
     /// <summary>Sends one transaction; for the looks at the end.</summary>
-    public void Send(PlannedTransaction transaction, Action<Verdict, TransactionEnvelope?> concluded) => new Exchange(this, transaction, concluded).Send();
+    public void Send(PlannedTransaction transaction, Action<ObservedOutcome, TransactionEnvelope?> concluded) => new Exchange(this, transaction, concluded).Send();
 
     private void Next()
     {
@@ -37,7 +38,7 @@ internal sealed class SimulatedClient(World world, int number)
     }
 
     /// <summary>One transaction from its first sending to the client's conclusion.</summary>
-    private sealed class Exchange(SimulatedClient client, PlannedTransaction transaction, Action<Verdict, TransactionEnvelope?> concluded)
+    private sealed class Exchange(SimulatedClient client, PlannedTransaction transaction, Action<ObservedOutcome, TransactionEnvelope?> concluded)
     {
         private readonly World _world = client.World;
         private readonly long _invoked = client.World.Now;
@@ -188,7 +189,7 @@ internal sealed class SimulatedClient(World world, int number)
             }
 
             _final ??= envelope;
-            Conclude(envelope.Outcome == Outcome.Committed ? Verdict.Committed : Verdict.Aborted);
+            Conclude(envelope.Outcome == Outcome.Committed ? ObservedOutcome.Committed : ObservedOutcome.Aborted);
         }
 
         /// <summary>Without a final answer: again, if that is safe and makes sense.</summary>
@@ -206,7 +207,7 @@ internal sealed class SimulatedClient(World world, int number)
             }
             else
             {
-                Conclude(_undecided == 0 ? Verdict.Aborted : Verdict.Unknown);
+                Conclude(_undecided == 0 ? ObservedOutcome.Aborted : ObservedOutcome.Unknown);
             }
         }
 
@@ -227,11 +228,11 @@ internal sealed class SimulatedClient(World world, int number)
             }
             else
             {
-                Conclude(Verdict.Unknown);
+                Conclude(ObservedOutcome.Unknown);
             }
         }
 
-        private void Conclude(Verdict verdict)
+        private void Conclude(ObservedOutcome verdict)
         {
             if (_isConcluded)
             {
@@ -240,7 +241,7 @@ internal sealed class SimulatedClient(World world, int number)
 
             _isConcluded = true;
             _sends = int.MaxValue;
-            _world.Concluded(transaction, verdict, _final ?? (verdict == Verdict.Aborted ? _lastAbort : null), _invoked);
+            _world.Concluded(transaction, verdict, _final ?? (verdict == ObservedOutcome.Aborted ? _lastAbort : null), _invoked);
             concluded(verdict, _final);
         }
 

@@ -43,12 +43,12 @@ internal sealed class BankWorkload(Scenario scenario) : IWorkload
             Mode = access is null ? TransactionMode.Act : TransactionMode.Pact,
             Access = access,
             Id = chance.Percent(scenario.KeyedPercent) ? plan.Id : null,
-            Timeout = TimeSpan.FromMilliseconds(chance.Percent(15) ? chance.Between(1, 60) : chance.Between(500, 3000)),
+            Timeout = PlannedTransaction.DrawTimeout(chance),
         };
         return new PlannedTransaction(client, number, request, plan);
     }
 
-    public void Observe(PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope, long invoked, long completed)
+    public void Observe(PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope, long invoked, long completed)
     {
         if (transaction.Client == scenario.Clients)
         {
@@ -58,13 +58,8 @@ internal sealed class BankWorkload(Scenario scenario) : IWorkload
 
         _operations.Add((BankOperation)transaction.Plan with
         {
-            Outcome = verdict switch
-            {
-                Verdict.Committed => ObservedOutcome.Committed,
-                Verdict.Aborted => ObservedOutcome.Aborted,
-                _ => ObservedOutcome.Unknown,
-            },
-            Result = verdict == Verdict.Committed ? Result(envelope!) : null,
+            Outcome = verdict,
+            Result = verdict == ObservedOutcome.Committed ? Result(envelope!) : null,
         });
     }
 
@@ -99,9 +94,9 @@ internal sealed class BankWorkload(Scenario scenario) : IWorkload
 
     private int Accounts => Math.Max(2, scenario.Actors);
 
-    private void NoteFinal(PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope)
+    private void NoteFinal(PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope)
     {
-        if (verdict == Verdict.Committed)
+        if (verdict == ObservedOutcome.Committed)
         {
             using var json = JsonDocument.Parse(envelope!.Result);
             _final[(string)transaction.Plan] = new AccountBalance(

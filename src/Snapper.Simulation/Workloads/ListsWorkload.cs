@@ -54,38 +54,33 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
             Mode = access is null ? TransactionMode.Act : TransactionMode.Pact,
             Access = access,
             Id = chance.Percent(scenario.KeyedPercent) ? string.Create(CultureInfo.InvariantCulture, $"k{client}-{number}") : null,
-            Timeout = TimeSpan.FromMilliseconds(chance.Percent(15) ? chance.Between(1, 60) : chance.Between(500, 3000)),
+            Timeout = PlannedTransaction.DrawTimeout(chance),
         };
         return new PlannedTransaction(client, number, request, steps);
     }
 
-    public void Observe(PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope, long invoked, long completed)
+    public void Observe(PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope, long invoked, long completed)
     {
-        if (verdict == Verdict.Aborted && envelope?.Abort is { Reason: AbortReason.Application } abort && abort.Message.StartsWith(Script.Saw, StringComparison.Ordinal))
+        if (verdict == ObservedOutcome.Aborted && envelope?.Abort is { Reason: AbortReason.Application } abort && abort.Message.StartsWith(Script.Saw, StringComparison.Ordinal))
         {
             // H7: it is an outcome that rests on what it read, like that of a transaction that only reads.
-            Observe(transaction, Verdict.Committed, envelope, invoked, completed, Operations(abort.Message[Script.Saw.Length..]));
+            Observe(transaction, ObservedOutcome.Committed, envelope, invoked, completed, Operations(abort.Message[Script.Saw.Length..]));
             return;
         }
 
         Observe(
-            transaction, verdict, envelope, invoked, completed, verdict == Verdict.Committed ? Seen(envelope!, transaction) : Planned(transaction));
+            transaction, verdict, envelope, invoked, completed, verdict == ObservedOutcome.Committed ? Seen(envelope!, transaction) : Planned(transaction));
     }
 
     private void Observe(
-        PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope, long invoked, long completed, List<MicroOperation> operations) =>
+        PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope, long invoked, long completed, List<MicroOperation> operations) =>
         _history.Add(new ObservedTransaction
         {
             Id = string.Create(CultureInfo.InvariantCulture, $"{transaction.Client}-{transaction.Number}"),
             Process = transaction.Client,
             Invoked = invoked,
-            Completed = verdict == Verdict.Unknown ? null : completed,
-            Outcome = verdict switch
-            {
-                Verdict.Committed => ObservedOutcome.Committed,
-                Verdict.Aborted => ObservedOutcome.Aborted,
-                _ => ObservedOutcome.Unknown,
-            },
+            Completed = verdict == ObservedOutcome.Unknown ? null : completed,
+            Outcome = verdict,
             Mode = transaction.Request.Mode == TransactionMode.Pact ? ObservedMode.Pact : ObservedMode.Act,
             Attempts = Math.Max(1, envelope?.Attempts ?? 1),
             Parallel = ((string)transaction.Plan).AsSpan().IndexOfAny('[', '&') >= 0,

@@ -1,16 +1,15 @@
 using Snapper.Runtime.Door;
+using Snapper.Simulation.Core;
+using Snapper.Testing.Histories;
 
 namespace Snapper.Simulation.Workloads;
 
 /// <summary>A transaction that a client is going to send.</summary>
-internal sealed record PlannedTransaction(int Client, int Number, TransactionRequest Request, object Plan);
-
-/// <summary>What a client knows of its transaction at the end.</summary>
-internal enum Verdict
+internal sealed record PlannedTransaction(int Client, int Number, TransactionRequest Request, object Plan)
 {
-    Committed,
-    Aborted,
-    Unknown,
+    /// <summary>Mostly ample, sometimes too short to be met.</summary>
+    public static TimeSpan DrawTimeout(SeededChance chance) =>
+        TimeSpan.FromMilliseconds(chance.Percent(15) ? chance.Between(1, 60) : chance.Between(500, 3000));
 }
 
 /// <summary>What is sent, and how the whole is judged.</summary>
@@ -20,7 +19,7 @@ internal interface IWorkload
     PlannedTransaction Next(int client, int number);
 
     /// <summary>A client has concluded one.</summary>
-    void Observe(PlannedTransaction transaction, Verdict verdict, TransactionEnvelope? envelope, long invoked, long completed);
+    void Observe(PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope, long invoked, long completed);
 
     /// <summary>Transactions that look at everything at the end.</summary>
     IEnumerable<PlannedTransaction> Last();
