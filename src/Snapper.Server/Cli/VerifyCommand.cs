@@ -1,6 +1,4 @@
-using System.Diagnostics;
 using System.Text.Json;
-using Snapper.Server.Supervision;
 using Snapper.Testing.Histories;
 using Snapper.Testing.Serializability;
 
@@ -62,25 +60,9 @@ internal static class VerifyCommand
         return Task.FromResult(report.Passed ? ExitCode.Success : ExitCode.Failure);
     }
 
-    /// <summary>The simulator is a program of its own: what attacks must not be part of what is shipped.</summary>
-    private static async Task<int> Attack(ParsedArguments arguments, TextWriter errors)
-    {
-        var project = Path.Combine("tests", "Snapper.Verify");
-        if (Repository.Find() is not { } root || !Directory.Exists(Path.Combine(root, project)))
-        {
-            errors.WriteLine("snapper: tests/Snapper.Verify was not found; 'verify' without --history runs in a clone of the repository.");
-            return ExitCode.Failure;
-        }
-
-        // Faults are planted in a build of their own.
-        var configuration = arguments.Rest.Contains("--plant") ? "Planted" : "Release";
-        var start = new ProcessStartInfo("dotnet") { UseShellExecute = false, WorkingDirectory = root };
-        foreach (var argument in (string[])["run", "-c", configuration, "--project", project, "--"]) start.ArgumentList.Add(argument);
-        foreach (var argument in arguments.Rest) start.ArgumentList.Add(argument);
-        start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
-        using var signals = new StopSignals();
-        return await ForwardedProcess.Run(start, signals);
-    }
+    /// <summary>The simulator is a program of its own; faults are planted in a build of their own.</summary>
+    private static Task<int> Attack(ParsedArguments arguments, TextWriter errors) =>
+        RepositoryProgram.Run("tests/Snapper.Verify", arguments.Rest.Contains("--plant") ? "Planted" : "Release", "'verify' without --history", arguments.Rest, errors);
 
     private static History Read(string path)
     {

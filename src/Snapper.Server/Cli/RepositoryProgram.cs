@@ -1,0 +1,31 @@
+using System.Diagnostics;
+using Snapper.Server.Supervision;
+
+namespace Snapper.Server.Cli;
+
+/// <summary>A program of the repository that is not shipped: what measures or attacks the product must not be part of it.</summary>
+internal static class RepositoryProgram
+{
+    /// <summary>Builds and runs it; its exit code is ours.</summary>
+    /// <param name="project">Folder of its project, from the root.</param>
+    /// <param name="configuration">Build configuration.</param>
+    /// <param name="command">Who asks, for the message when there is no repository.</param>
+    /// <param name="arguments">Passed on.</param>
+    /// <param name="errors">Takes that message.</param>
+    public static async Task<int> Run(string project, string configuration, string command, IReadOnlyList<string> arguments, TextWriter errors)
+    {
+        if (Repository.Find() is not { } root || !Directory.Exists(Path.Combine(root, project)))
+        {
+            errors.WriteLine($"snapper: {project} was not found; {command} runs in a clone of the repository.");
+            return ExitCode.Failure;
+        }
+
+        var start = new ProcessStartInfo("dotnet") { UseShellExecute = false, WorkingDirectory = root };
+        foreach (var argument in (string[])["run", "-c", configuration, "--project", project, "--", .. arguments]) start.ArgumentList.Add(argument);
+
+        // Build servers that stay behind would hold the caller's pipes open.
+        start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
+        using var signals = new StopSignals();
+        return await ForwardedProcess.Run(start, signals);
+    }
+}
