@@ -27,6 +27,13 @@ public readonly record struct PlannedFault(int AtMs, FaultKind Kind, int ForMs);
 /// </summary>
 public sealed record Scenario
 {
+    /// <summary>Faults that have a time; the others come by rates. The first is drawn more often.</summary>
+    private static readonly FaultKind[] DrawnKinds =
+    [
+        FaultKind.WorkerCrash, FaultKind.WorkerCrash, FaultKind.CrashInRecovery, FaultKind.WorkerPause, FaultKind.TwoOwners,
+        FaultKind.GracefulRestart, FaultKind.ExecutorStall, FaultKind.LogDamaged, FaultKind.StorageFull, FaultKind.StorageDown,
+    ];
+
     /// <summary>The seed.</summary>
     public ulong Seed { get; init; }
 
@@ -198,7 +205,7 @@ public sealed record Scenario
                 continue;
             }
 
-            scenario = name == "faults" ? scenario with { PlannedFaults = ParseFaults(value) } : scenario.With(name, Number(word, value));
+            scenario = name == "faults" ? scenario with { PlannedFaults = ParseFaults(value) } : scenario.With(name, ScenarioLimits.Check(name, Number(word, value)));
         }
 
         return scenario ?? throw new FormatException("A scenario begins with seed=NUMBER; the text is empty.");
@@ -230,15 +237,10 @@ public sealed record Scenario
 
     private static List<PlannedFault> DrawFaults(SeededChance chance)
     {
-        FaultKind[] kinds =
-        [
-            FaultKind.WorkerCrash, FaultKind.WorkerCrash, FaultKind.CrashInRecovery, FaultKind.WorkerPause, FaultKind.TwoOwners,
-            FaultKind.GracefulRestart, FaultKind.ExecutorStall, FaultKind.LogDamaged, FaultKind.StorageFull, FaultKind.StorageDown,
-        ];
         var faults = new List<PlannedFault>();
         for (var count = chance.Next(5); count > 0; count--)
         {
-            faults.Add(new PlannedFault(chance.Between(1, 150), kinds[chance.Next(kinds.Length)], chance.Between(1, 300)));
+            faults.Add(new PlannedFault(chance.Between(1, 150), DrawnKinds[chance.Next(DrawnKinds.Length)], chance.Between(1, 300)));
         }
 
         faults.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
@@ -251,12 +253,12 @@ public sealed record Scenario
         foreach (var word in text.Split('+', StringSplitOptions.RemoveEmptyEntries))
         {
             var parts = word.Split('@', '/');
-            if (parts.Length != 3 || !Enum.TryParse<FaultKind>(parts[0], out var kind))
+            if (parts.Length != 3 || !Enum.TryParse<FaultKind>(parts[0], out var kind) || !DrawnKinds.Contains(kind))
             {
                 throw new FormatException($"A fault is written KIND@MS/MS, not '{word}'.");
             }
 
-            faults.Add(new PlannedFault(Number(word, parts[1]), kind, Number(word, parts[2])));
+            faults.Add(new PlannedFault(ScenarioLimits.Check("faults", Number(word, parts[1])), kind, ScenarioLimits.Check("faults", Number(word, parts[2]))));
         }
 
         return faults;

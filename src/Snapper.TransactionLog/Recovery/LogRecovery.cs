@@ -202,6 +202,11 @@ public static class LogRecovery
             for (var i = 0; i < changes.Count; i++)
             {
                 var change = changes[i];
+                if (StateFolding.Objection(change) is { } wrong)
+                {
+                    throw new CorruptLogException($"Record {sequence} has a change of actor {change.Actor} that no worker makes: {wrong}.");
+                }
+
                 if (!Actors.TryGetValue(change.Actor, out var pending))
                 {
                     Actors.Add(change.Actor, pending = new PendingActor());
