@@ -76,8 +76,12 @@ internal sealed class LockRules(ActorKey actor, Action<string> violated) : RuleS
 
     private void Hold(Claim claim)
     {
-        _holders.RemoveAll(holder => holder.Tid == claim.Tid);
-        _holders.Add(claim);
+        // Two branches of one transaction may wait at once: the stronger lock stays.
+        if (!_holders.Exists(holder => holder.Tid == claim.Tid && holder.Mode >= claim.Mode))
+        {
+            _holders.RemoveAll(holder => holder.Tid == claim.Tid);
+            _holders.Add(claim);
+        }
     }
 
     private readonly record struct Claim(long Tid, long Age, LockMode Mode)
