@@ -277,6 +277,11 @@ public sealed partial class CommitMachine
             ref var message = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator);
             message.Tid = ticket.Tid;
             message.Body = ticket;
+            if (Planted.Is(PlantedFault.RemovedIsNumberedTwice))
+            {
+                outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator).Body = ticket;
+            }
+
             ticket.Tid = TransactionId.None;
             ticket.Bid = BatchId.None;
         }

@@ -64,7 +64,7 @@ public sealed class LockTable
 
         // An upgrade goes ahead of the queue: everyone in the queue waits for its shared lock already, so waiting for
         // them would be a ring.
-        var position = visit.Held == LockMode.Shared ? 0 : _waiters.Count;
+        var position = visit.Held == LockMode.Shared && !Planted.Is(PlantedFault.UpgradeAtTheTail) ? 0 : _waiters.Count;
         foreach (var holder in _holders)
         {
             if (!ReferenceEquals(holder, visit) && Conflict(holder.Held, mode))

@@ -146,7 +146,7 @@ public sealed partial class ActorMachine
     /// <summary>Ends turns that are over and starts those whose time has come.</summary>
     private void Advance(OutputBuffer outputs)
     {
-        if (_frozen)
+        if (_frozen && !Planted.Is(PlantedFault.TurnsBeginDuringUndo))
         {
             return; // A5: starts nothing until UndoDone
         }

@@ -220,8 +220,7 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
         if (trail.Acts.Add(call.Tid.Value))
         {
             Require(!trail.IsFrozen, $"A5: {trail.Actor}: ACT {call.Tid} begins before the undo is over");
-            var request = ((Runtime.Execution.CallFrame)call).Attempt.Request;
-            if (!_ages.TryAdd(request, call.Age.Value))
+            if (call is Runtime.Execution.CallFrame { Attempt.Request: var request } && !_ages.TryAdd(request, call.Age.Value))
             {
                 Require(_ages[request] == call.Age.Value, $"W2: ACT {call.Tid} is of age {call.Age}, an attempt before was of age {_ages[request]}");
             }
@@ -293,13 +292,14 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
             return;
         }
 
+        Require(committed || !turn.IsOver, $"A4: {trail.Actor}: {turn.Tid} aborts in place, and its turn has passed");
         turn.CallsInAll = calls;
         if (committed)
         {
             return;
         }
 
-        // A3, A4: an abort that puts back is one of a transaction that nobody has followed yet.
+        // A3, A4: an abort that puts back is one of a transaction whose turn has not passed, and that nobody has followed.
         turn.IsDead = true;
         trail.Gone.Add(turn.Tid);
         var at = trail.Touches.FindIndex(touch => touch.Tid == turn.Tid);
