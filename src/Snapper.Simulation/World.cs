@@ -47,7 +47,8 @@ internal sealed class World
         Scenario = scenario;
         Chance = SeededChance.For(scenario.Seed, 0);
         Storage = new SimulatedStorage(this);
-        LogRules = new LogRules(Violated);
+        StorageRules = new StorageRules(new StorageView(Storage.Kept), Violated);
+        LogRules = new LogRules(StorageRules, Violated);
         Workload = scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
     }
 
@@ -65,6 +66,9 @@ internal sealed class World
 
     /// <summary>Watches everything that is appended.</summary>
     public LogRules LogRules { get; }
+
+    /// <summary>Watches what is stored, and what each life makes of it.</summary>
+    public StorageRules StorageRules { get; }
 
     public IWorkload Workload { get; }
 

@@ -147,6 +147,7 @@ public sealed partial class CommitMachine
 
         undo.Fresh.Clear();
         tids.Sort();
+        Trace?.Removing(tids);
         actors.Sort();
         var order = new UndoOrder(tids);
         undo.Missing = actors.Count;
@@ -257,6 +258,7 @@ public sealed partial class CommitMachine
         }
 
         _undo = null;
+        Trace?.UndoOver();
         foreach (var actor in undo.Touched)
         {
             outputs.ToActor(MessageKind.UndoDone, actor, TransactionId.None, BatchId.None).Value = undo.Number;
@@ -275,6 +277,11 @@ public sealed partial class CommitMachine
             ref var message = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator);
             message.Tid = ticket.Tid;
             message.Body = ticket;
+            if (Planted.Is(PlantedFault.RemovedIsNumberedTwice))
+            {
+                outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator).Body = ticket;
+            }
+
             ticket.Tid = TransactionId.None;
             ticket.Bid = BatchId.None;
         }

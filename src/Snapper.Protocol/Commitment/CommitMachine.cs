@@ -31,6 +31,9 @@ public sealed partial class CommitMachine
         _limit = limit ?? RecordLimit.None;
     }
 
+    /// <summary>Who listens; null: nobody.</summary>
+    internal IProtocolTrace? Trace { get; init; }
+
     /// <summary>The highest final batch: everything up to it is in the log's queue or empty.</summary>
     public BatchId Final => _final;
 

@@ -17,6 +17,20 @@ public sealed class LockTable
 {
     private readonly List<ActVisit> _holders = [];
     private readonly List<Request> _waiters = [];
+    private readonly ActorKey? _actor;
+    private readonly IProtocolTrace? _trace;
+
+    /// <summary>A table without locks.</summary>
+    public LockTable()
+    {
+    }
+
+    /// <summary>As the one without arguments, with somebody who listens.</summary>
+    internal LockTable(ActorKey actor, IProtocolTrace? trace)
+    {
+        _actor = actor;
+        _trace = trace;
+    }
 
     /// <summary>Nobody holds and nobody waits.</summary>
     public bool IsEmpty => _holders.Count == 0 && _waiters.Count == 0;
@@ -50,7 +64,7 @@ public sealed class LockTable
 
         // An upgrade goes ahead of the queue: everyone in the queue waits for its shared lock already, so waiting for
         // them would be a ring.
-        var position = visit.Held == LockMode.Shared ? 0 : _waiters.Count;
+        var position = visit.Held == LockMode.Shared && !Planted.Is(PlantedFault.UpgradeAtTheTail) ? 0 : _waiters.Count;
         foreach (var holder in _holders)
         {
             if (!ReferenceEquals(holder, visit) && Conflict(holder.Held, mode))
@@ -151,6 +165,7 @@ public sealed class LockTable
 
             _waiters.RemoveAt(0);
             Hold(next.Visit, next.Mode);
+            _trace?.Granted(_actor!, next.Call, next.Mode);
             outputs.Add(OutputKind.GrantLock).Body = next.Call;
         }
     }

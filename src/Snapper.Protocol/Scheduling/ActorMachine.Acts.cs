@@ -17,9 +17,10 @@ public sealed partial class ActorMachine
     public LockAnswer AskLock(IActorCall call, LockMode mode, OutputBuffer outputs)
     {
         var visit = (ActVisit)Demand(call);
-        _locks ??= new LockTable();
+        _locks ??= new LockTable(Key, Trace);
         var isUpgrade = visit.Held == LockMode.Shared && mode == LockMode.Exclusive;
         var answer = _locks.Ask(visit, mode, call, _blockers);
+        Trace?.Asked(Key, call, mode, answer);
         switch (answer)
         {
             case LockAnswer.Waiting:
@@ -77,7 +78,7 @@ public sealed partial class ActorMachine
 
         if (visit.Started)
         {
-            return visit.Admit(call);
+            return Admit(visit, call);
         }
 
         visit.Keep(call);
@@ -240,7 +241,7 @@ public sealed partial class ActorMachine
                 visit.Started = true;
                 if (visit.NextWaiting() is { } call)
                 {
-                    outputs.Add(OutputKind.Invoke).Body = call;
+                    Invoke(call, outputs);
                 }
             }
         }

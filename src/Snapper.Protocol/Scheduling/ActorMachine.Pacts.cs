@@ -95,7 +95,7 @@ public sealed partial class ActorMachine
         visit.Calls++;
         if (visit.Started)
         {
-            return visit.Admit(call);
+            return Admit(visit, call);
         }
 
         visit.Keep(call);
@@ -146,7 +146,7 @@ public sealed partial class ActorMachine
     /// <summary>Ends turns that are over and starts those whose time has come.</summary>
     private void Advance(OutputBuffer outputs)
     {
-        if (_frozen)
+        if (_frozen && !Planted.Is(PlantedFault.TurnsBeginDuringUndo))
         {
             return; // A5: starts nothing until UndoDone
         }
@@ -184,7 +184,7 @@ public sealed partial class ActorMachine
         StartActs(outputs);
     }
 
-    private static void Start(PactVisit visit, OutputBuffer outputs)
+    private void Start(PactVisit visit, OutputBuffer outputs)
     {
         if (visit.Ticket is not null && !visit.Removed && !visit.Ended)
         {
@@ -198,7 +198,7 @@ public sealed partial class ActorMachine
 
         if (visit.WaitingCalls > 0 && visit.NextWaiting() is { } call)
         {
-            outputs.Add(OutputKind.Invoke).Body = call;
+            Invoke(call, outputs);
         }
     }
 
@@ -247,7 +247,9 @@ public sealed partial class ActorMachine
         message.Actor = Key;
         message.Count = batch.Slot;
         message.Value = _undoNumber;
-        message.Body = batch.Version == 0 ? null : new Change(Key, batch.Version, batch.EndState!);
+        var change = batch.Version == 0 ? null : new Change(Key, batch.Version, batch.EndState!);
+        message.Body = change;
+        Trace?.Completed(Key, batch.Bid, change);
     }
 
     private int IndexOf(TransactionId tid)

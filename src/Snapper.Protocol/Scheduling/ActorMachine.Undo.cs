@@ -58,6 +58,17 @@ public sealed partial class ActorMachine
             Restore(restoreAt, ref victims);
         }
 
+        else if (Planted.Is(PlantedFault.VictimsOfReaders))
+        {
+            foreach (var later in _visits)
+            {
+                if (later.Touched && !later.Removed && later.Tid.Value > order.Tids[0].Value)
+                {
+                    (victims ??= []).Add(new Victim(later.Tid, later.Batch.Bid));
+                }
+            }
+        }
+
         _locks?.GrantNext(outputs);
         RecountVersions();
         ref var message = ref outputs.ToCommit(MessageKind.UndoAcknowledged, TransactionId.None, BatchId.None);
@@ -125,7 +136,10 @@ public sealed partial class ActorMachine
                 }
 
                 // A5: a restore drops the touches of that tid and everything after it.
-                later.DropWrites();
+                if (!Planted.Is(PlantedFault.TouchesKeptAfterRestore))
+                {
+                    later.DropWrites();
+                }
             }
         }
 

@@ -150,7 +150,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         StopWaiting();
         var executor = Executor;
         // Another executor may doom the attempt at any moment: nothing here may rely on its being alive.
-        var state = executor.Machine(Cell!).Peek();
+        var state = executor.Machine(Cell!).Hand(this);
         if (_lockMode == LockMode.Exclusive && state is not null && !Cell!.Type.Descriptor.StateIsImmutable && !Visit!.Wrote)
         {
             state = Cell.Type.Copy(state);
@@ -213,6 +213,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     private void Fail(Exception exception, AbortInfo why)
     {
         Failure = exception;
+        Attempt.RootExecutor.Worker.Trace?.Failed(Tid);
         if (!Planted.Is(PlantedFault.CaughtExceptionCommits) || CallerFrame is null)
         {
             Attempt.RootExecutor.Doom(Attempt, why);

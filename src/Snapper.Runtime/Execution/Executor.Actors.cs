@@ -343,7 +343,8 @@ internal sealed partial class Executor
         }
 
         cell.Broken = broken;
-        cell.Machine = new ActorMachine(cell.Key, state, stored?.Version ?? 0);
+        Worker.Trace?.Loaded(cell.Key, stored, state);
+        cell.Machine = new ActorMachine(cell.Key, state, stored?.Version ?? 0) { Trace = Worker.Trace };
     }
 
     private static object? Decode(ActorType type, StoredState stored)

@@ -47,7 +47,7 @@ internal sealed partial class Executor
         }
 
         var tid = Worker.NextAct();
-        if (request.Age == TransactionId.None)
+        if (request.Age == TransactionId.None || Planted.Is(PlantedFault.AgeNotKept))
         {
             request.Age = tid;
         }

@@ -39,7 +39,7 @@ internal sealed class CommitHost
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
     {
         _worker = worker;
-        _machine = new CommitMachine(ringSize, new RecordLimit(worker.Options.MaxTransactionBytes, CommitRecords.WeightOf, RecordWeight.Of));
+        _machine = new CommitMachine(ringSize, new RecordLimit(worker.Options.MaxTransactionBytes, CommitRecords.WeightOf, RecordWeight.Of)) { Trace = worker.Trace };
         _holdTimer = worker.Time.CreateTimer(_ => ReleaseHeld(all: true), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         _traces = traces;
     }

@@ -142,7 +142,7 @@ public sealed class WorkerHost : IAsyncDisposable
                 break;
             }
 
-            worker.Relay.Recovered(id, hash, sequence, at);
+            worker.Relay.Recovered(id, hash, Planted.Is(PlantedFault.KeyOfAnotherRecord) ? sequence + 1 : sequence, at);
         }
 
         checkpoints.Start();

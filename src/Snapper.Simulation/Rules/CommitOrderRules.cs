@@ -1,7 +1,6 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog.Records;
 
 namespace Snapper.Simulation.Rules;
@@ -10,7 +9,7 @@ namespace Snapper.Simulation.Rules;
 /// The rules of the commit order, checked anew from what is said and done, in the most obvious way: it remembers everything and looks through all of it. It
 /// shares nothing with the machine that it checks but the names of things. One per life of a worker.
 /// </summary>
-internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
+internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violated)
 {
     private readonly SortedList<long, Batch> _formed = [];
     private readonly HashSet<long> _queuedBatches = [];
@@ -72,7 +71,7 @@ internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
     {
         // L5: in the order of the queue, and only behind the flush that holds it.
         var (first, ticket) = _unanswered.Dequeue();
-        Require(ReferenceEquals(first, item), "L5: something was answered before what was queued ahead of it");
+        Require(ReferenceEquals(first, item), $"L5: something was answered before what was queued ahead of it");
         Require(ticket <= _flushed, $"L5: ticket {ticket} was answered when {_flushed} was flushed");
     }
 
@@ -151,14 +150,6 @@ internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
         }
 
         return true;
-    }
-
-    private void Require(bool holds, string otherwise)
-    {
-        if (!holds)
-        {
-            violated(otherwise + ".");
-        }
     }
 
     private static HashSet<long> SetOf(Dictionary<long, HashSet<long>> sets, TransactionId tid)

@@ -16,6 +16,7 @@ internal sealed class SimulatedWorker
     private readonly World _world;
     private readonly StorageLink _link;
     private readonly VirtualTime _time;
+    private readonly LifeRules _rules;
     private readonly CancellationTokenSource _starting = new();
     private long[] _stalledUntil = [];
     private WorkerHost? _host;
@@ -26,6 +27,7 @@ internal sealed class SimulatedWorker
         Life = life;
         _link = new StorageLink(world, Scope);
         _time = new VirtualTime(world, Scope);
+        _rules = new LifeRules(world.StorageRules, world.Violated);
     }
 
     /// <summary>Counts the lives, from 1.</summary>
@@ -102,12 +104,12 @@ internal sealed class SimulatedWorker
                 AnswersInline = true,
             },
             ActorTypes = World.ActorTypes,
-            Log = new SimulatedLog(_link, _world.Storage.Kept, _world.LogRules),
-            Store = new SimulatedStateStore(_link, _world.Storage.Kept, _time),
+            Log = new SimulatedLog(_link, _world.Storage.Kept, _world.LogRules, _world.StorageRules),
+            Store = new SimulatedStateStore(_link, _world.Storage.Kept, _time, _world.StorageRules),
             Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096 },
             Time = _time,
             Failed = OnFailed,
-            Trace = new CommitOrderRules(_world.Violated),
+            Trace = _rules,
         };
     }
 
@@ -127,6 +129,7 @@ internal sealed class SimulatedWorker
         _host = prepared.Result;
         Executors = _host.Worker.Executors;
         _stalledUntil = new long[Executors.Count];
+        _rules.Recovered(_host);
         _world.Opened(this);
         _host.Open();
         SweepLater();

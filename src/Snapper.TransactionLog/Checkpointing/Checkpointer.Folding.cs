@@ -95,7 +95,7 @@ public sealed partial class Checkpointer
             }
         }
 
-        if (taken.Outcomes.Count > 0)
+        if (taken.Outcomes.Count > 0 && !Planted.Is(PlantedFault.OutcomesNotCopied))
         {
             var saved = await _store.SaveOutcomes(_epoch, taken.Outcomes, _disposal.Token);
             if (saved.Status != AppendStatus.Appended)

@@ -126,7 +126,7 @@ public sealed partial class LogWriter
         {
             var group = _inFlight!;
             _inFlight = null;
-            ticket = _flushedTicket = group.LastTicket;
+            ticket = _flushedTicket = Planted.Is(PlantedFault.FlushTakenForLater) ? _lastTicket : group.LastTicket;
             if (group.Count > 0)
             {
                 Volatile.Write(ref _durableSequence, group.FirstSequence + group.Count - 1);
