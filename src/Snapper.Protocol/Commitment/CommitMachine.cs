@@ -142,6 +142,8 @@ public sealed partial class CommitMachine
             at--;
         }
 
+        Transitions.Note(at == _open.Count, Transition.BatchAnnounced, Transition.BatchAnnouncedLate);
+
         if (batch.Bid <= _final)
         {
             throw new ProtocolViolationException($"Batch {batch.Bid} was formed behind the final batch {_final}.");
@@ -158,6 +160,7 @@ public sealed partial class CommitMachine
         LastCompleted = null;
         if (batch.IsComplete)
         {
+            Transitions.Note(Transition.BatchCompleted);
             LastCompleted = batch;
             FinalizeBatches(outputs);
         }
@@ -183,6 +186,7 @@ public sealed partial class CommitMachine
             var batch = _open[0];
             if (!batch.IsComplete || batch.Previous > _final || IsHeldByUndo(batch.Bid))
             {
+                NoteWaiting(batch);
                 if (!Planted.Is(PlantedFault.BatchesFinalOutOfOrder) || _open.Find(static b => b.IsComplete) is not { } later)
                 {
                     break;
@@ -202,6 +206,7 @@ public sealed partial class CommitMachine
                 break;
             }
 
+            Transitions.Note(isEmpty, Transition.BatchEmpty, Transition.BatchQueued);
             _open.Remove(batch);
             _final = batch.Bid;
             if (!isEmpty)
@@ -215,6 +220,23 @@ public sealed partial class CommitMachine
         {
             CommitActs(outputs);
             ReportProgress(outputs);
+        }
+    }
+
+    private void NoteWaiting(Batch first)
+    {
+        if (!Transitions.AreCounted)
+        {
+            return;
+        }
+
+        if (first.IsComplete)
+        {
+            Transitions.Note(IsHeldByUndo(first.Bid), Transition.BatchHeldByUndo, Transition.BatchWaitsForEarlier);
+        }
+        else if (_open.Exists(static batch => batch.IsComplete))
+        {
+            Transitions.Note(Transition.BatchWaitsForEarlier);
         }
     }
 
@@ -242,6 +264,7 @@ public sealed partial class CommitMachine
                 _unflushedBatches--;
             }
 
+            Transitions.Note(item is Batch, Transition.BatchDurable, Transition.ActDurable);
             outputs.Add(OutputKind.Reply).Body = item;
         }
 

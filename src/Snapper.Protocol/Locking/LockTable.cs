@@ -45,6 +45,7 @@ public sealed class LockTable
         blockers.Clear();
         if (visit.Held >= mode)
         {
+            Transitions.Note(Transition.LockHeldAlready);
             return LockAnswer.Granted;
         }
 
@@ -59,6 +60,7 @@ public sealed class LockTable
                 {
                     blockers.Clear();
                     blockers.Add(holder.Tid);
+                    Transitions.Note(Transition.KilledByHolder);
                     return LockAnswer.Die;
                 }
 
@@ -75,6 +77,7 @@ public sealed class LockTable
                 {
                     blockers.Clear();
                     blockers.Add(waiter.Visit.Tid);
+                    Transitions.Note(Transition.KilledByWaiter);
                     return LockAnswer.Die;
                 }
 
@@ -84,6 +87,7 @@ public sealed class LockTable
 
         if (blockers.Count == 0)
         {
+            Transitions.Note(visit.Held == LockMode.None, Transition.LockGranted, Transition.LockUpgraded);
             Hold(visit, mode);
             return LockAnswer.Granted;
         }
@@ -149,6 +153,7 @@ public sealed class LockTable
                 }
             }
 
+            Transitions.Note(Transition.LockGrantedLater);
             _waiters.RemoveAt(0);
             Hold(next.Visit, next.Mode);
             outputs.Add(OutputKind.GrantLock).Body = next.Call;

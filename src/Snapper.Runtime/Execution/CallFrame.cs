@@ -256,6 +256,11 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
 
         TakeResult(task);
         _returned = true;
+        if (_children > 0)
+        {
+            Transitions.Note(Transition.CallJoinedAtEnd);
+        }
+
         TryEnd();
     }
 

@@ -77,6 +77,11 @@ internal sealed partial class Executor
             return;
         }
 
+        if (!continuation.Frame.IsAlive)
+        {
+            Transitions.Note(Transition.DeadCodeGoesOn);
+        }
+
         var outer = BeginUserCode(continuation.Frame);
         Exception? failure = null;
         try

@@ -117,7 +117,8 @@ public sealed class WorkerHost : IAsyncDisposable
         setup.Options.Validate();
         var opening = await setup.Log.Open(cancellation).ConfigureAwait(false);
         var sink = new OutcomeSink();
-        var recovered = await LogRecovery.Run(setup.Log, setup.Store, opening, sink, setup.Time, cancellation).ConfigureAwait(false);
+        var foldBytes = setup.Rare?.Happens(RarePoint.RecoveryFoldsInParts) == true ? 0 : LogRecovery.FoldBytes;
+        var recovered = await LogRecovery.Run(setup.Log, setup.Store, opening, sink, setup.Time, foldBytes, cancellation).ConfigureAwait(false);
         Worker? worker = null;
         var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
         {
@@ -131,7 +132,7 @@ public sealed class WorkerHost : IAsyncDisposable
         await KeepNumbers(setup.Log, opening, positions, cancellation).ConfigureAwait(false);
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
-            setup.Failed, IdPrefix(setup, opening), setup.Trace);
+            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare);
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
         worker.Commits.StartAt(opening.NextSequence - 1);
@@ -142,6 +143,7 @@ public sealed class WorkerHost : IAsyncDisposable
                 break;
             }
 
+            Transitions.Note(Transition.OutcomesRecovered);
             worker.Relay.Recovered(id, hash, sequence, at);
         }
 
@@ -180,6 +182,7 @@ public sealed class WorkerHost : IAsyncDisposable
         switch (kept.Status)
         {
             case AppendStatus.Appended or AppendStatus.AlreadyThere:
+                Transitions.Note(Transition.NumbersKept);
                 return;
             case AppendStatus.Refused:
                 throw new IOException($"The log refused to keep the numbers of this start: {kept.Detail}");

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Snapper.Protocol;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
 
@@ -102,6 +103,9 @@ public sealed record Scenario
     /// <summary>Faults at their times.</summary>
     public IReadOnlyList<PlannedFault> PlannedFaults { get; init; } = [];
 
+    /// <summary>Rare points that happen now and then; at all others nothing does.</summary>
+    public IReadOnlyList<RarePoint> RarePoints { get; init; } = [];
+
     /// <summary>Transactions in all.</summary>
     public int Transactions => Clients * TransactionsPerClient;
 
@@ -143,6 +147,7 @@ public sealed record Scenario
             TurnBoundMs = chance.Between(20, 400),
             MarkFailing = chance.Percent(30) ? 1 : 0,
             SweepMs = chance.Percent(40) ? chance.Between(5, 60) : 0,
+            RarePoints = DrawRarePoints(seed),
         };
         return calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
     }
@@ -177,6 +182,11 @@ public sealed record Scenario
             text.Append(" faults=").AppendJoin('+', PlannedFaults.Select(f => string.Create(CultureInfo.InvariantCulture, $"{f.Kind}@{f.AtMs}/{f.ForMs}")));
         }
 
+        if (!RarePoints.SequenceEqual(drawn.RarePoints))
+        {
+            text.Append(" rare=").Append(RarePoints.Count == 0 ? "none" : string.Join('+', RarePoints));
+        }
+
         return text.ToString();
     }
 
@@ -198,7 +208,12 @@ public sealed record Scenario
                 continue;
             }
 
-            scenario = name == "faults" ? scenario with { PlannedFaults = ParseFaults(value) } : scenario.With(name, Number(word, value));
+            scenario = name switch
+            {
+                "faults" => scenario with { PlannedFaults = ParseFaults(value) },
+                "rare" => scenario with { RarePoints = ParseRarePoints(value) },
+                _ => scenario.With(name, Number(word, value)),
+            };
         }
 
         return scenario ?? throw new FormatException("A scenario begins with seed=NUMBER; the text is empty.");
@@ -243,6 +258,34 @@ public sealed record Scenario
 
         faults.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
         return faults;
+    }
+
+    /// <summary>Chance of its own: what else a seed draws is the same with and without rare points.</summary>
+    private static List<RarePoint> DrawRarePoints(ulong seed)
+    {
+        var chance = SeededChance.For(seed, 4);
+        var percent = chance.Percent(40) ? 0 : chance.Between(5, 50);
+        var points = new List<RarePoint>();
+        foreach (var point in Tally<RarePoint>.Kinds)
+        {
+            if (chance.Percent(percent))
+            {
+                points.Add(point);
+            }
+        }
+
+        return points;
+    }
+
+    private static List<RarePoint> ParseRarePoints(string text)
+    {
+        var points = new List<RarePoint>();
+        foreach (var word in text == "none" ? [] : text.Split('+'))
+        {
+            points.Add(Enum.TryParse<RarePoint>(word, out var point) && Enum.IsDefined(point) ? point : throw new FormatException($"There is no rare point '{word}'."));
+        }
+
+        return points;
     }
 
     private static List<PlannedFault> ParseFaults(string text)

@@ -47,6 +47,15 @@ public static class Shrinker
             }
         }
 
+        if (s.RarePoints.Count > 0)
+        {
+            yield return s with { RarePoints = [] };
+            for (var i = 0; i < s.RarePoints.Count && s.RarePoints.Count > 1; i++)
+            {
+                yield return s with { RarePoints = [.. s.RarePoints.Where((_, at) => at != i)] };
+            }
+        }
+
         foreach (var clients in Less(s.Clients, 1))
         {
             yield return s with { Clients = clients };

@@ -5,6 +5,7 @@ using Snapper.Simulation.Core;
 using Snapper.Simulation.Rules;
 using Snapper.Simulation.Storage;
 using Snapper.TransactionLog.Checkpointing;
+using Snapper.TransactionLog.Writing;
 
 namespace Snapper.Simulation.Workers;
 
@@ -104,8 +105,10 @@ internal sealed class SimulatedWorker
             ActorTypes = World.ActorTypes,
             Log = new SimulatedLog(_link, _world.Storage.Kept, _world.LogRules),
             Store = new SimulatedStateStore(_link, _world.Storage.Kept, _time),
-            Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096 },
+            Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096, Rare = _world.Rare },
+            Writing = new LogWriterOptions { Rare = _world.Rare },
             Time = _time,
+            Rare = _world.Rare,
             Failed = OnFailed,
             Trace = new CommitOrderRules(_world.Violated),
         };
