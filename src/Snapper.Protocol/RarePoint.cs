@@ -6,8 +6,12 @@ namespace Snapper.Protocol;
 /// </summary>
 public enum RarePoint
 {
+    /// <summary>A batch is announced and sent a moment later, while the token goes on: a later one of another coordinator may overtake it (A2).</summary>
+    BatchSentLate,
     /// <summary>A batch takes one member, though more stand in line.</summary>
     BatchOfOne,
+    /// <summary>A slow PACT hears late that it is to leave its batch (W4).</summary>
+    SlowShedLate,
     /// <summary>A batch that could be formed is left open for a moment.</summary>
     BatchHeldOpen,
     /// <summary>The token goes on although nobody wants it.</summary>

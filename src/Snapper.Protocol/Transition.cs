@@ -72,8 +72,6 @@ public enum Transition
     CallWaitsForOwn,
     /// <summary>A call back to an actor that waits in the same chain of calls is let in.</summary>
     CallEnteredAgain,
-    /// <summary>More calls than declared: refused (A4).</summary>
-    CallUndeclared,
     /// <summary>A call of a PACT that has ended or was removed is refused (A8).</summary>
     PactCallTooLate,
     /// <summary>A turn passes because the declared calls are made (A2).</summary>
@@ -193,8 +191,6 @@ public enum Transition
     BatchAnnouncedInUndo,
     /// <summary>An actor's part of a batch is complete.</summary>
     SubBatchCompleted,
-    /// <summary>... once more, with a new change.</summary>
-    CompletionRefreshed,
     /// <summary>A completion from before the actor's last undo is ignored (A5).</summary>
     CompletionStale,
     /// <summary>Everything of a batch is here.</summary>
@@ -289,8 +285,6 @@ public enum Transition
 
     // ---- roots and requests (W2, W4, A4, A10, H7)
 
-    /// <summary>A PACT's turn comes under a number that it has no more.</summary>
-    PactRootStale,
     /// <summary>A PACT's turn comes while it is taken out of its batch for slowness (W4).</summary>
     PactRootShed,
     /// <summary>A PACT's turn comes after its deadline.</summary>
@@ -309,14 +303,28 @@ public enum Transition
     CallPosted,
     /// <summary>A call goes to another executor.</summary>
     CallSent,
+    /// <summary>A PACT calls an actor that it has not declared (A4).</summary>
+    CallUndeclared,
+    /// <summary>A PACT makes more calls on an actor than it has declared (A4).</summary>
+    CallTooMany,
     /// <summary>A method has returned and waits for calls that nobody awaited (A2).</summary>
     CallJoinedAtEnd,
+    /// <summary>A lock is granted to a call that is over.</summary>
+    LockGrantedTooLate,
+    /// <summary>User code finds itself removed at the actor before the news of the undo has come to its root (A5).</summary>
+    RemovalFoundByCode,
     /// <summary>An attempt is doomed by what happened in its calls, or by its time (A10).</summary>
     Doomed,
+    /// <summary>A result is larger than it may be.</summary>
+    ResultTooLarge,
+    /// <summary>A PACT that runs again is too large for a record by itself, and aborts (L6).</summary>
+    AttemptTooLarge,
+    /// <summary>A state that a sub-batch leaves cannot be kept: those who wrote it run again and are weighed one by one (L6).</summary>
+    PactStateUnfit,
+    /// <summary>A state that an ACT leaves cannot be kept: it ends as one that refused (H7).</summary>
+    ActStateUnfit,
     /// <summary>User code of a dead attempt goes on for a while (A8).</summary>
     DeadCodeGoesOn,
-    /// <summary>A root ends well and finds that the attempt was doomed from elsewhere.</summary>
-    EndedWhileDoomed,
     /// <summary>A PACT fails and runs again, marked (A4).</summary>
     PactRunsAgain,
     /// <summary>Its method is marked from then on (A1).</summary>
@@ -378,8 +386,6 @@ public enum Transition
     OutcomeFromLog,
     /// <summary>... which was copied out of the log (I3).</summary>
     OutcomeFromStore,
-    /// <summary>... which is just being moved.</summary>
-    OutcomeMoving,
     /// <summary>... which cannot be read now.</summary>
     OutcomeUnreachable,
     /// <summary>An id is looked for among the outcomes of earlier lives before it is numbered (I2).</summary>
@@ -398,6 +404,10 @@ public enum Transition
     GivenUpUnbegun,
     /// <summary>The worker ends: a request that had begun is in doubt.</summary>
     GivenUpInDoubt,
+    /// <summary>The worker is asked to stop, and everybody is answered.</summary>
+    Drained,
+    /// <summary>... and somebody is not answered in time.</summary>
+    StoppedUndrained,
 
     // ---- log, checkpoints, memory (L5 to L8)
 
@@ -407,6 +417,8 @@ public enum Transition
     GroupOfMany,
     /// <summary>The epoch alone is checked: what only read is answered (L5).</summary>
     BarrierSent,
+    /// <summary>A record that is too much for its group begins the next one (L6).</summary>
+    RecordMoved,
     /// <summary>The log has taken it.</summary>
     GroupAppended,
     /// <summary>The log had it already (L6).</summary>

@@ -129,7 +129,7 @@ public sealed class Batch
             return;
         }
 
-        Transitions.Note(entry.Complete, Transition.CompletionRefreshed, Transition.SubBatchCompleted);
+        Transitions.Note(Transition.SubBatchCompleted);
         if (!entry.Complete)
         {
             entry.Complete = true;

@@ -186,7 +186,7 @@ public sealed partial class CommitMachine
             var batch = _open[0];
             if (!batch.IsComplete || batch.Previous > _final || IsHeldByUndo(batch.Bid))
             {
-                NoteWaiting(batch);
+                NoteWaiting();
                 if (!Planted.Is(PlantedFault.BatchesFinalOutOfOrder) || _open.Find(static b => b.IsComplete) is not { } later)
                 {
                     break;
@@ -223,20 +223,16 @@ public sealed partial class CommitMachine
         }
     }
 
-    private void NoteWaiting(Batch first)
+    private void NoteWaiting()
     {
         if (!Transitions.AreCounted)
         {
             return;
         }
 
-        if (first.IsComplete)
+        if (_open.Find(static batch => batch.IsComplete) is { } complete)
         {
-            Transitions.Note(IsHeldByUndo(first.Bid), Transition.BatchHeldByUndo, Transition.BatchWaitsForEarlier);
-        }
-        else if (_open.Exists(static batch => batch.IsComplete))
-        {
-            Transitions.Note(Transition.BatchWaitsForEarlier);
+            Transitions.Note(IsHeldByUndo(complete.Bid), Transition.BatchHeldByUndo, Transition.BatchWaitsForEarlier);
         }
     }
 

@@ -95,7 +95,6 @@ public sealed partial class ActorMachine
 
         if (visit.Calls >= visit.DeclaredCalls)
         {
-            Transitions.Note(Transition.CallUndeclared);
             Refuse(call, AbortReason.Undeclared, outputs);
             return false;
         }

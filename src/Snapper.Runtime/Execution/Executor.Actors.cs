@@ -69,6 +69,7 @@ internal sealed partial class Executor
             var count = attempt.CountCall(key);
             if (count != 0)
             {
+                Transitions.Note(count == 1, Transition.CallUndeclared, Transition.CallTooMany);
                 throw DoomCall(caller, AbortReason.Undeclared, key, count == 1
                     ? $"{caller.Where()} calls {key}.{method.Name}, but {key} is not declared."
                     : $"{caller.Where()} calls {key}.{method.Name}: more calls on {key} than were declared.");

@@ -17,7 +17,6 @@ internal sealed partial class Executor
     {
         if (ticket.Tid != tid)
         {
-            Transitions.Note(Transition.PactRootStale);
             return; // removed before it began; it has a new number, or will get one
         }
 
@@ -128,6 +127,7 @@ internal sealed partial class Executor
 
         if (request.Result.Length > Worker.Options.MaxResultBytes)
         {
+            Transitions.Note(Transition.ResultTooLarge);
             var text = $"The result of {root.Where()} has {request.Result.Length} bytes; the limit is {Worker.Options.MaxResultBytes}.";
             Doom(attempt, new AbortInfo(AbortReason.Application, text, root.Target));
             return;
@@ -139,6 +139,7 @@ internal sealed partial class Executor
             var bytes = attempt.StatesWeight + Hosting.RecordWeight.OfOutcome(request.Id, null, request.Result.Length);
             if (bytes > Worker.Options.MaxTransactionBytes)
             {
+                Transitions.Note(Transition.AttemptTooLarge);
                 Doom(attempt, new AbortInfo(AbortReason.Application, CommitMachine.TooLarge(bytes, Worker.Options.MaxTransactionBytes)));
                 return;
             }
@@ -146,7 +147,6 @@ internal sealed partial class Executor
 
         if (!attempt.TrySeal())
         {
-            Transitions.Note(Transition.EndedWhileDoomed);
             return; // doomed meanwhile from another executor: its end is under way
         }
 

@@ -68,7 +68,19 @@ internal sealed partial class Executor
     }
 
     /// <summary>Takes a PACT out of its batch, unless it has begun when this is read.</summary>
-    public void PostShed(Request request, TransactionId tid, BatchId bid) => PostRun(() =>
+    public void PostShed(Request request, TransactionId tid, BatchId bid)
+    {
+        if (Worker.Rare?.Happens(RarePoint.SlowShedLate) == true)
+        {
+            Worker.After(TimeSpan.FromMilliseconds(1), this, () => Shed(request, tid, bid));
+        }
+        else
+        {
+            PostRun(() => Shed(request, tid, bid));
+        }
+    }
+
+    private void Shed(Request request, TransactionId tid, BatchId bid)
     {
         if (request.Phase == RequestPhase.Waiting && request.Ticket!.Tid == tid)
         {
@@ -80,7 +92,7 @@ internal sealed partial class Executor
         {
             Transitions.Note(Transition.SlowShedTooLate);
         }
-    });
+    }
 
     private void Probe(Attempt attempt)
     {

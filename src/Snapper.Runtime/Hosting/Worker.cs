@@ -224,13 +224,20 @@ internal sealed partial class Worker
     }
 
     /// <summary>Starts an ACT again after a pause.</summary>
-    public void After(TimeSpan pause, Executor executor, Request request)
+    public void After(TimeSpan pause, Executor executor, Request request) =>
+        After(pause, executor, new WorkItem { Kind = WorkKind.StartAct, Extra = request });
+
+    /// <summary>Does something on an executor after a pause.</summary>
+    public void After(TimeSpan pause, Executor executor, Action action) =>
+        After(pause, executor, new WorkItem { Kind = WorkKind.Run, Extra = action });
+
+    private void After(TimeSpan pause, Executor executor, WorkItem item)
     {
         ITimer? timer = null;
         timer = Time.CreateTimer(
             _ =>
             {
-                executor.PostStart(request, gateIsOpen: false);
+                executor.PostOutside(item);
                 timer?.Dispose();
             },
             null,

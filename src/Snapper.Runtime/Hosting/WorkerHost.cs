@@ -76,6 +76,7 @@ public sealed class WorkerHost : IAsyncDisposable
         _worker.Close("The worker is stopping.");
         RuntimeLog.Draining(_worker.Logger, _worker.Options.Name, _worker.Relay.InFlight);
         await Drain().ConfigureAwait(false);
+        Transitions.Note(_worker.Relay.InFlight == 0, Transition.Drained, Transition.StoppedUndrained);
         await _maintenance.DisposeAsync().ConfigureAwait(false);
         if (_probe is not null)
         {

@@ -299,11 +299,6 @@ internal sealed class Relay : ITransactionDoor
 
         Transitions.Note(Transition.IdKnown);
         var kept = await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
-        if (kept is null)
-        {
-            Transitions.Note(Transition.OutcomeMoving);
-        }
-
         return kept ?? Rejected(request.Asked, new Rejection(
             RejectionKind.Unavailable, "The outcome of this id is being moved; ask again.", Admission.ShortRetry));
     }

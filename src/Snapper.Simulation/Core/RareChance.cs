@@ -19,7 +19,7 @@ internal sealed class RareChance : IRarePoints
         foreach (var point in scenario.RarePoints)
         {
             var chance = SeededChance.For(scenario.Seed, 5, (ulong)point);
-            _percents[(int)point] = chance.Between(1, 30);
+            _percents[(int)point] = chance.Percent(80) ? chance.Between(1, 30) : chance.Between(30, 80);
             _chances[(int)point] = chance;
         }
     }

@@ -100,6 +100,9 @@ public sealed record Scenario
     /// <summary>Idle actors leave memory each so many ms; 0: never.</summary>
     public int SweepMs { get; init; }
 
+    /// <summary>Largest state of an actor, in bytes; what else is limited goes with it. 0: as large as they like.</summary>
+    public int StateBytes { get; init; }
+
     /// <summary>Faults at their times.</summary>
     public IReadOnlyList<PlannedFault> PlannedFaults { get; init; } = [];
 
@@ -121,6 +124,7 @@ public sealed record Scenario
         var each = Math.Max(2, 120 / clients);
         var calm = chance.Percent(25); // no faults at all: what is wrong then is wrong in the schedule itself
         var near = chance.Between(200, 3000);
+        var limits = SeededChance.For(seed, 6); // of its own, as that of rare points
         var scenario = new Scenario
         {
             Seed = seed,
@@ -147,6 +151,7 @@ public sealed record Scenario
             TurnBoundMs = chance.Between(20, 400),
             MarkFailing = chance.Percent(30) ? 1 : 0,
             SweepMs = chance.Percent(40) ? chance.Between(5, 60) : 0,
+            StateBytes = limits.Percent(10) ? limits.Between(64, 300) : 0,
             RarePoints = DrawRarePoints(seed),
         };
         return calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
@@ -177,6 +182,7 @@ public sealed record Scenario
         Append(text, "checkpoint", CheckpointMs, drawn.CheckpointMs);
         Append(text, "mark", MarkFailing, drawn.MarkFailing);
         Append(text, "sweep", SweepMs, drawn.SweepMs);
+        Append(text, "state", StateBytes, drawn.StateBytes);
         if (!PlannedFaults.SequenceEqual(drawn.PlannedFaults))
         {
             text.Append(" faults=").AppendJoin('+', PlannedFaults.Select(f => string.Create(CultureInfo.InvariantCulture, $"{f.Kind}@{f.AtMs}/{f.ForMs}")));
@@ -240,6 +246,7 @@ public sealed record Scenario
         "checkpoint" => this with { CheckpointMs = value },
         "mark" => this with { MarkFailing = value },
         "sweep" => this with { SweepMs = value },
+        "state" => this with { StateBytes = value },
         _ => throw new FormatException($"A scenario has no '{name}'."),
     };
 
@@ -282,7 +289,7 @@ public sealed record Scenario
         var points = new List<RarePoint>();
         foreach (var word in text == "none" ? [] : text.Split('+'))
         {
-            points.Add(Enum.TryParse<RarePoint>(word, out var point) && Enum.IsDefined(point) ? point : throw new FormatException($"There is no rare point '{word}'."));
+            points.Add(Enum.TryParse<RarePoint>(word, out var point) && point.ToString() == word ? point : throw new FormatException($"There is no rare point '{word}'."));
         }
 
         return points;

@@ -101,6 +101,11 @@ public static class Shrinker
             yield return s with { DelayPercent = percent };
         }
 
+        if (s.StateBytes > 0)
+        {
+            yield return s with { StateBytes = 0 };
+        }
+
         if (s.SweepMs > 0)
         {
             yield return s with { SweepMs = 0 };

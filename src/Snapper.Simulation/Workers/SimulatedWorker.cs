@@ -3,6 +3,7 @@ using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Rules;
+using Snapper.Simulation.Running;
 using Snapper.Simulation.Storage;
 using Snapper.TransactionLog.Checkpointing;
 using Snapper.TransactionLog.Writing;
@@ -98,21 +99,27 @@ internal sealed class SimulatedWorker
                 TurnTick = TimeSpan.FromMilliseconds(Math.Max(5, scenario.TurnBoundMs / 8)),
                 MarkMethodsThatFail = scenario.MarkFailing != 0,
                 IdleActorTimeout = TimeSpan.FromSeconds(1),
-                DrainTimeout = TimeSpan.FromSeconds(2),
+                DrainTimeout = TimeSpan.FromMilliseconds(scenario.Seed % 3 == 0 ? 30 : 2000),
                 Seed = (int)(scenario.Seed * 31) + Life,
                 AnswersInline = true,
+                MaxStateBytes = scenario.StateBytes > 0 ? scenario.StateBytes : 1 << 20,
+                MaxResultBytes = scenario.StateBytes > 0 ? ResultBytes(scenario) : 1 << 20,
+                MaxTransactionBytes = scenario.StateBytes > 0 ? scenario.StateBytes + ResultBytes(scenario) : 64 << 20,
             },
             ActorTypes = World.ActorTypes,
             Log = new SimulatedLog(_link, _world.Storage.Kept, _world.LogRules),
             Store = new SimulatedStateStore(_link, _world.Storage.Kept, _time),
             Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096, Rare = _world.Rare },
-            Writing = new LogWriterOptions { Rare = _world.Rare },
+            Writing = new LogWriterOptions { GroupBytesMax = 4096, Rare = _world.Rare },
             Time = _time,
             Rare = _world.Rare,
             Failed = OnFailed,
             Trace = new CommitOrderRules(_world.Violated),
         };
     }
+
+    /// <summary>Room for what a look at one actor shows, not for all of what a long transaction has read.</summary>
+    private static int ResultBytes(Scenario scenario) => (2 * scenario.StateBytes) + 64;
 
     private void OnPrepared(Task<WorkerHost> prepared)
     {
