@@ -112,8 +112,9 @@ public sealed record Scenario
     /// <summary>Transactions in all.</summary>
     public int Transactions => Clients * TransactionsPerClient;
 
-    /// <summary>Nothing goes wrong and nobody waits on purpose: then nothing may time out either.</summary>
-    public bool IsCalm => RequestFaultPerMille == 0 && StorageFaultPerMille == 0 && DelayPercent == 0 && PlannedFaults.Count == 0;
+    /// <summary>Nothing goes wrong, nobody waits on purpose, and no rare point has the work done many times over: then nothing may time out either.</summary>
+    public bool IsCalm => RequestFaultPerMille == 0 && StorageFaultPerMille == 0 && DelayPercent == 0 && PlannedFaults.Count == 0
+        && !RarePoints.Contains(RarePoint.EvictedBeforeUse) && !RarePoints.Contains(RarePoint.BatchTakenForTooLarge);
 
     /// <summary>Draws the scenario of a seed.</summary>
     public static Scenario Draw(ulong seed)
