@@ -72,7 +72,7 @@ internal sealed partial class Executor
     {
         if (Worker.Rare?.Happens(RarePoint.SlowShedLate) == true)
         {
-            Worker.After(TimeSpan.FromMilliseconds(1), this, () => Shed(request, tid, bid));
+            Worker.After(TimeSpan.FromMilliseconds(Jitter(20)), this, () => Shed(request, tid, bid));
         }
         else
         {

@@ -19,7 +19,7 @@ public sealed class Coverage
     public static IReadOnlyList<Transition> Scarce { get; } =
     [
         Transition.BatchTooLargeInUndo, Transition.DiedOfSerializability, Transition.RemovalFoundByCode, Transition.RemovedAtPlacing, Transition.SlowShedTooLate,
-        Transition.StoppedUndrained, Transition.TokenWishCameRound,
+        Transition.TokenWishCameRound,
     ];
 
     /// <summary>Runs added.</summary>
