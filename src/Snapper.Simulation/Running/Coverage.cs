@@ -18,7 +18,7 @@ public sealed class Coverage
     /// <summary>Transitions that need several things to meet: a run of 2,000 seeds takes each some times only, and none at all now and then.</summary>
     public static IReadOnlyList<Transition> Scarce { get; } =
     [
-        Transition.BatchTooLargeInUndo, Transition.DiedOfSerializability, Transition.RemovalFoundByCode, Transition.RemovedAtPlacing, Transition.SlowShedTooLate,
+        Transition.BatchTooLargeInUndo, Transition.ActRemovedAfterDeath, Transition.DiedOfSerializability, Transition.RemovalFoundByCode, Transition.RemovedAtPlacing, Transition.SlowShedTooLate,
         Transition.TokenWishCameRound,
     ];
 

@@ -152,7 +152,7 @@ public sealed record Scenario
             TurnBoundMs = chance.Between(20, 400),
             MarkFailing = chance.Percent(30) ? 1 : 0,
             SweepMs = chance.Percent(40) ? chance.Between(5, 60) : 0,
-            StateBytes = limits.Percent(8) ? limits.Between(80, 500) : 0,
+            StateBytes = limits.Percent(8) ? limits.Between(64, 300) : 0,
             RarePoints = DrawRarePoints(seed),
         };
         return calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };

@@ -119,7 +119,7 @@ internal sealed class SimulatedWorker
     }
 
     /// <summary>Room for what a look at one actor shows, not for all of what a long transaction has read.</summary>
-    private static int ResultBytes(Scenario scenario) => (4 * scenario.StateBytes) + 400;
+    private static int ResultBytes(Scenario scenario) => (2 * scenario.StateBytes) + 100;
 
     private void OnPrepared(Task<WorkerHost> prepared)
     {
