@@ -30,6 +30,27 @@ public static class LogRecovery
     internal static async Task<RecoverySummary> Run(
         ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, long foldBytes, CancellationToken cancellation)
     {
+        try
+        {
+            return await RunOnce(log, store, opening, sink, time, foldBytes, cancellation);
+        }
+        catch (CorruptLogException)
+        {
+            // Another writer may have opened the log since, recovered, and trimmed what this one was about to read. Only for its owner is a hole damage.
+            var standing = await log.CheckEpoch(opening.Epoch, cancellation);
+            if (standing.Status == AppendStatus.Fenced)
+            {
+                Transitions.Note(Transition.RecoveryFenced);
+                throw new LogLostException(standing.Status, standing.Detail);
+            }
+
+            throw;
+        }
+    }
+
+    private static async Task<RecoverySummary> RunOnce(
+        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, long foldBytes, CancellationToken cancellation)
+    {
         var started = time.GetTimestamp();
         var pass = new Pass(sink, opening);
         await foreach (var group in log.Read(opening.FirstSequence, cancellation))
