@@ -59,7 +59,10 @@ internal sealed class SimulatedWorker
 
     public void Stall(int executor, long until) => _stalledUntil[executor % _stalledUntil.Length] = until;
 
-    public bool CanRun(int executor) => Executors[executor].HasWork && _world.Now >= _stalledUntil[executor];
+    public bool CanRun(int executor) => Executors[executor].HasWork && _world.Now >= _stalledUntil[executor] && !ArePumpsGone;
+
+    /// <summary>A worker that is asked to stop ends the threads of its executors before it gives up who still waits: nothing begins behind such an answer.</summary>
+    private bool ArePumpsGone => _host is { Worker: { IsOver: true, Failure: null } };
 
     /// <summary>Handles one item of an executor.</summary>
     public void RunOne(int index)
