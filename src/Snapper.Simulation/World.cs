@@ -1,6 +1,7 @@
 using System.Text;
 using Snapper.Actors.Generated;
 using Snapper.Apps.SmallBank;
+using Snapper.Protocol;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
@@ -41,11 +42,14 @@ internal sealed class World
     private int _unknown;
     private long _steps;
     private long _healedAt = long.MaxValue;
+    private readonly Tally<Transition> _transitions = new();
+    private readonly Tally<RarePoint> _rarePoints = new();
 
     public World(Scenario scenario)
     {
         Scenario = scenario;
         Chance = SeededChance.For(scenario.Seed, 0);
+        Rare = new RareChance(scenario, _rarePoints);
         Storage = new SimulatedStorage(this);
         StorageRules = new StorageRules(new StorageView(Storage.Kept), Violated);
         LogRules = new LogRules(StorageRules, Violated);
@@ -60,7 +64,10 @@ internal sealed class World
     /// <summary>Decides the order of what happens at once.</summary>
     public SeededChance Chance { get; }
 
-    public FaultCounters Faults { get; } = new();
+    public Tally<FaultKind> Faults { get; } = new();
+
+    /// <summary>Chance at the rare points of every worker's life.</summary>
+    public RareChance Rare { get; }
 
     public SimulatedStorage Storage { get; }
 
@@ -86,12 +93,14 @@ internal sealed class World
     {
         var context = SynchronizationContext.Current;
         SynchronizationContext.SetSynchronizationContext(null);
+        Transitions.CountInto(_transitions.Counts);
         try
         {
             RunToTheEnd();
         }
         finally
         {
+            Transitions.CountInto(null);
             SynchronizationContext.SetSynchronizationContext(context);
         }
 
@@ -103,6 +112,8 @@ internal sealed class World
             Aborted = _aborted,
             Unknown = _unknown,
             Faults = Faults,
+            Transitions = _transitions,
+            RarePoints = _rarePoints,
             Steps = _steps,
             VirtualTime = TimeSpan.FromTicks(Now),
             Digest = _digest,

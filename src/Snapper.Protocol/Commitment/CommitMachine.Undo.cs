@@ -34,8 +34,11 @@ public sealed partial class CommitMachine
         var member = batch.MemberOf(tid);
         if (batch.StateOf(member) == MemberState.Removed)
         {
+            Transitions.Note(Transition.PactFailedRemoved);
             return; // it was a victim already and runs again
         }
+
+        Transitions.Note(Transition.PactFailed);
 
         // A1: a root that failed unmarked holds its turns from now on.
         batch.Tickets[member].Marked = true;
@@ -48,9 +51,11 @@ public sealed partial class CommitMachine
     {
         if (_undo is not null)
         {
+            Transitions.Note(Transition.UndoWaitsForUndo);
             return;
         }
 
+        var waited = _failed.Count > 0;
         Undo? undo = null;
         while (_failed.TryDequeue(out var failed))
         {
@@ -67,8 +72,13 @@ public sealed partial class CommitMachine
 
         if (undo is not null)
         {
+            Transitions.Note(Transition.UndoStarted);
             _undo = undo;
             StartRound(outputs);
+        }
+        else if (waited)
+        {
+            Transitions.Note(Transition.UndoHasNothingLeft);
         }
     }
 
@@ -88,6 +98,7 @@ public sealed partial class CommitMachine
 
         if (_undo is not null)
         {
+            Transitions.Note(Transition.BatchTooLargeInUndo);
             return true; // its end looks again
         }
 
@@ -105,6 +116,7 @@ public sealed partial class CommitMachine
         }
 
         // A quarter less than a fair share: transactions differ, and every further round runs somebody once more.
+        Transitions.Note(live == 1, Transition.AloneTooLarge, Transition.BatchTooLarge);
         var keep = live == 1 ? 0 : (int)Math.Clamp(live * (double)_limit.Bytes / bytes * 0.75, 1, live - 1);
         _undo = new Undo(++_undoCount);
         for (var i = 0; i < batch.Tickets.Length; i++)
@@ -165,6 +177,7 @@ public sealed partial class CommitMachine
     {
         var batch = Find(victim.Bid); // nothing final can be a victim (A6, L2)
         var member = batch.MemberOf(victim.Tid);
+        Transitions.Note(Transition.PactRemoved);
         batch.Remove(member);
         Removals++;
         undo.Lower(victim.Bid);
@@ -181,6 +194,7 @@ public sealed partial class CommitMachine
 
     private void RemoveAct(TransactionId tid)
     {
+        Transitions.Note(Transition.ActRemoved);
         Removals++;
         OnActGone(tid);
     }
@@ -207,6 +221,7 @@ public sealed partial class CommitMachine
             if (undo.Acts.Add(victim.Tid))
             {
                 // A5: its root poisons its branches and acknowledges with the actors it visited before UndoDone.
+                Transitions.Note(Transition.ActVictimTold);
                 undo.Missing++;
                 ref var message = ref outputs.Add(OutputKind.SendToRoot, MessageKind.Removed);
                 message.Tid = victim.Tid;
@@ -224,6 +239,7 @@ public sealed partial class CommitMachine
 
         if (state == MemberState.Removed || undo.Fresh.Contains(victim))
         {
+            Transitions.Note(Transition.VictimKnown);
             return;
         }
 
@@ -233,6 +249,7 @@ public sealed partial class CommitMachine
     private void OnActPoisoned(TransactionId tid, IReadOnlyList<ActorKey>? participants, OutputBuffer outputs)
     {
         var undo = _undo ?? throw new ProtocolViolationException($"ACT {tid} acknowledges an undo that nobody started.");
+        Transitions.Note(participants is not null, Transition.ActPoisoned, Transition.ActPoisonedNowhere);
         if (participants is not null)
         {
             undo.ActParticipants[tid] = participants;
@@ -253,10 +270,12 @@ public sealed partial class CommitMachine
 
         if (undo.Fresh.Count > 0 && !Planted.Is(PlantedFault.VictimsOfVictimsForgotten))
         {
+            Transitions.Note(Transition.VictimsOfVictims);
             StartRound(outputs);
             return;
         }
 
+        Transitions.Note(Transition.UndoEnded);
         _undo = null;
         Trace?.UndoOver();
         foreach (var actor in undo.Touched)
@@ -274,6 +293,7 @@ public sealed partial class CommitMachine
         undo.Again.Sort(static (left, right) => left.Tid.CompareTo(right.Tid));
         foreach (var ticket in undo.Again)
         {
+            Transitions.Note(Transition.PactSentAgain);
             ref var message = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator);
             message.Tid = ticket.Tid;
             message.Body = ticket;
@@ -318,6 +338,7 @@ public sealed partial class CommitMachine
         {
             if (_undo.Touched.Contains(batch.SubBatchOf(slot).Actor))
             {
+                Transitions.Note(Transition.BatchAnnouncedInUndo);
                 batch.ReopenSlot(slot, _undo.Number);
             }
         }

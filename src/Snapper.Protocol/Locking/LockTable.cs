@@ -59,6 +59,7 @@ public sealed class LockTable
         blockers.Clear();
         if (visit.Held >= mode)
         {
+            Transitions.Note(Transition.LockHeldAlready);
             return LockAnswer.Granted;
         }
 
@@ -73,6 +74,7 @@ public sealed class LockTable
                 {
                     blockers.Clear();
                     blockers.Add(holder.Tid);
+                    Transitions.Note(Transition.KilledByHolder);
                     return LockAnswer.Die;
                 }
 
@@ -89,6 +91,7 @@ public sealed class LockTable
                 {
                     blockers.Clear();
                     blockers.Add(waiter.Visit.Tid);
+                    Transitions.Note(Transition.KilledByWaiter);
                     return LockAnswer.Die;
                 }
 
@@ -98,6 +101,7 @@ public sealed class LockTable
 
         if (blockers.Count == 0)
         {
+            Transitions.Note(visit.Held == LockMode.None, Transition.LockGranted, Transition.LockUpgraded);
             Hold(visit, mode);
             return LockAnswer.Granted;
         }
@@ -163,6 +167,7 @@ public sealed class LockTable
                 }
             }
 
+            Transitions.Note(Transition.LockGrantedLater);
             _waiters.RemoveAt(0);
             Hold(next.Visit, next.Mode);
             _trace?.Granted(_actor!, next.Call, next.Mode);

@@ -143,6 +143,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         var waiting = _lock;
         if (waiting is null || !IsAlive || HasEnded || Visit is { IsOver: true })
         {
+            Transitions.Note(Transition.LockGrantedTooLate);
             return; // ended: a lock that nobody awaited; its ACT has given its changes already
         }
 
@@ -257,6 +258,11 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
 
         TakeResult(task);
         _returned = true;
+        if (_children > 0)
+        {
+            Transitions.Note(Transition.CallJoinedAtEnd);
+        }
+
         TryEnd();
     }
 

@@ -2,6 +2,7 @@ using System.Text.Json;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Snapper.Actors.Generated;
+using Snapper.Protocol;
 using Snapper.Runtime.Types;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Checkpointing;
@@ -61,6 +62,9 @@ public sealed class WorkerSetup
 
     /// <summary>Hears what the commit order does; null: nobody listens.</summary>
     internal IWorkerTrace? Trace { get; init; }
+
+    /// <summary>Decides what happens at rare points; null: nothing does.</summary>
+    internal IRarePoints? Rare { get; init; }
 
     /// <summary>Facts of the surroundings that the status shows.</summary>
     public Func<SurroundingFacts> Surroundings { get; init; } = static () => SurroundingFacts.None;

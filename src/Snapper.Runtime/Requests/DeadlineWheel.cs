@@ -1,3 +1,5 @@
+using Snapper.Protocol;
+
 namespace Snapper.Runtime.Requests;
 
 /// <summary>
@@ -20,13 +22,15 @@ internal sealed class DeadlineWheel : IDisposable
     private readonly Action _ticked;
     private readonly ITimer _timer;
     private readonly long _origin;
+    private readonly IRarePoints? _rare;
     private long _current;
     private int _count;
     private bool _running;
 
     /// <summary>A wheel. It calls <paramref name="expired"/> outside its lock for each request whose deadline has passed, once a second until it is removed, and <paramref name="ticked"/> at each tick.</summary>
-    public DeadlineWheel(TimeProvider time, TimeSpan tick, Action<Request> expired, Action ticked)
+    public DeadlineWheel(TimeProvider time, TimeSpan tick, Action<Request> expired, Action ticked, IRarePoints? rare = null)
     {
+        _rare = rare;
         _time = time;
         _tick = tick;
         _expired = expired;
@@ -95,6 +99,11 @@ internal sealed class DeadlineWheel : IDisposable
 
     private void OnTick()
     {
+        if (_rare?.Happens(RarePoint.DeadlineLooksLate) == true)
+        {
+            return; // the next tick looks at this one's slots, too
+        }
+
         List<Request>? expired = null;
         lock (_lock)
         {

@@ -64,7 +64,14 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
             if (world.Owner is { IsRecovering: true } recovering)
             {
                 Count();
-                world.Restart(recovering, _duration / 10);
+                if (fault.ForMs % 4 == 0)
+                {
+                    world.StartWorker(); // another one opens the log while this one reads it
+                }
+                else
+                {
+                    world.Restart(recovering, _duration / 10);
+                }
             }
         });
     }

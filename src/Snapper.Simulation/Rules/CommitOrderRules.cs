@@ -84,9 +84,11 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
             Require(batch.Tickets[i].Tid.Value == bid + i, $"Batch {bid}: its transaction {i} has number {batch.Tickets[i].Tid}");
         }
 
-        if (_formed.Count > 0 && _formed.Keys[^1] is var last && bid > last)
+        // Two coordinators may be heard in either order, so every pair is looked at when its second is heard.
+        foreach (var (other, known) in _formed)
         {
-            Require(batch.Previous.Value == last, $"Batch {bid} follows {batch.Previous}, the last one is {last}");
+            Require(other <= batch.Previous.Value || other > bid, $"Batch {bid} follows {batch.Previous}, but {other} is between them");
+            Require(bid <= known.Previous.Value || bid > other, $"Batch {other} follows {known.Previous}, but {bid} is between them");
         }
 
         _formed.Add(bid, batch);
@@ -96,6 +98,7 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
     {
         var bid = batch.Bid.Value;
         Require(bid > _lastBatch, $"L2: batch {bid} is queued after batch {_lastBatch}");
+        Require(batch.Previous == BatchId.None || _formed.ContainsKey(batch.Previous.Value), $"L2: batch {bid} is queued before batch {batch.Previous} is known");
         _lastBatch = bid;
         _queuedBatches.Add(bid);
         foreach (var (earlier, other) in _formed)

@@ -12,7 +12,8 @@ internal static class ScenarioLimits
     public static int Check(string name, int value)
     {
         var (least, most) = Of(name);
-        return value >= least && value <= most
+        var none = value == 0 && name == "state"; // no small limit
+        return (value >= least && value <= most) || none
             ? value
             : throw new FormatException(string.Create(CultureInfo.InvariantCulture, $"'{name}' of a scenario is {least} to {most}, not {value}."));
     }
@@ -28,6 +29,7 @@ internal static class ScenarioLimits
         "pact" or "abort" or "misdeclared" or "delay" or "keyed" => (0, 100),
         "requests" or "storage" => (0, 1_000),
         "checkpoint" => (10, 3_600_000),
+        "state" => (64, 1 << 20),
         "mark" => (0, 1),
         "sweep" or "faults" => (0, DayMs),
         _ => throw new FormatException($"A scenario has no '{name}'."),
