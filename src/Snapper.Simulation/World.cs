@@ -25,6 +25,8 @@ internal sealed class World
     // Once nothing goes wrong any more, everything must end soon: requests by their timeouts, workers by recovering.
     private static readonly long Deadline = TimeSpan.FromSeconds(120).Ticks;
 
+    private const ulong FnvPrime = 1099511628211;
+
     private readonly int _thread = Environment.CurrentManagedThreadId;
     private readonly EventQueue _events = new();
     private readonly List<SimulatedWorker> _workers = [];
@@ -202,10 +204,13 @@ internal sealed class World
         Mix((ulong)verdict + 1);
         if (verdict == ObservedOutcome.Committed)
         {
+            var digest = _digest;
             foreach (var b in envelope!.Result.Span)
             {
-                Mix(b);
+                digest = (digest ^ b) * FnvPrime;
             }
+
+            _digest = digest;
         }
     }
 
@@ -334,7 +339,7 @@ internal sealed class World
                 continue;
             }
 
-            for (var i = 0; i < worker.Executors.Count; i++)
+            for (var i = 0; i < worker.Executors.Length; i++)
             {
                 if (worker.CanRun(i))
                 {
@@ -374,5 +379,5 @@ internal sealed class World
         worker.Start();
     }
 
-    private void Mix(ulong value) => _digest = (_digest ^ value) * 1099511628211;
+    private void Mix(ulong value) => _digest = (_digest ^ value) * FnvPrime;
 }

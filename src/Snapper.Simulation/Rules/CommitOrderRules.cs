@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -12,7 +13,8 @@ namespace Snapper.Simulation.Rules;
 /// </summary>
 internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
 {
-    private readonly SortedList<long, Batch> _formed = [];
+    private readonly Dictionary<long, Batch> _formed = [];
+    private readonly List<Batch> _notFinal = []; // as far as was looked
     private readonly HashSet<long> _queuedBatches = [];
     private readonly HashSet<long> _queuedActs = [];
     private readonly Dictionary<long, HashSet<long>> _before = [];
@@ -20,6 +22,7 @@ internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
     private readonly HashSet<long> _gone = [];
     private readonly Queue<(object Item, long Ticket)> _unanswered = new();
     private long _flushed;
+    private long _lastFormed;
     private long _lastBatch;
     private long _lastTicket;
     private long _lastSequence;
@@ -72,7 +75,7 @@ internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
     {
         // L5: in the order of the queue, and only behind the flush that holds it.
         var (first, ticket) = _unanswered.Dequeue();
-        Require(ReferenceEquals(first, item), "L5: something was answered before what was queued ahead of it");
+        Require(ReferenceEquals(first, item), $"L5: something was answered before what was queued ahead of it");
         Require(ticket <= _flushed, $"L5: ticket {ticket} was answered when {_flushed} was flushed");
     }
 
@@ -85,12 +88,14 @@ internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
             Require(batch.Tickets[i].Tid.Value == bid + i, $"Batch {bid}: its transaction {i} has number {batch.Tickets[i].Tid}");
         }
 
-        if (_formed.Count > 0 && _formed.Keys[^1] is var last && bid > last)
+        if (_lastFormed != 0 && bid > _lastFormed)
         {
-            Require(batch.Previous.Value == last, $"Batch {bid} follows {batch.Previous}, the last one is {last}");
+            Require(batch.Previous.Value == _lastFormed, $"Batch {bid} follows {batch.Previous}, the last one is {_lastFormed}");
         }
 
         _formed.Add(bid, batch);
+        _notFinal.Add(batch);
+        _lastFormed = Math.Max(_lastFormed, bid);
     }
 
     private void Queued(Batch batch)
@@ -99,14 +104,10 @@ internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
         Require(bid > _lastBatch, $"L2: batch {bid} is queued after batch {_lastBatch}");
         _lastBatch = bid;
         _queuedBatches.Add(bid);
-        foreach (var (earlier, other) in _formed)
+        _notFinal.RemoveAll(IsFinal); // a final batch stays final
+        foreach (var other in _notFinal)
         {
-            if (earlier >= bid)
-            {
-                break;
-            }
-
-            Require(IsFinal(other), $"L2: batch {bid} is queued before batch {earlier}");
+            Require(other.Bid.Value > bid, $"L2: batch {bid} is queued before batch {other.Bid}");
         }
 
         for (var i = 0; i < batch.Tickets.Length; i++)
@@ -153,11 +154,11 @@ internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
         return true;
     }
 
-    private void Require(bool holds, string otherwise)
+    private void Require(bool holds, [InterpolatedStringHandlerArgument(nameof(holds))] Otherwise otherwise)
     {
         if (!holds)
         {
-            violated(otherwise + ".");
+            violated(otherwise.Text() + ".");
         }
     }
 

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Text;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog;
@@ -12,16 +13,20 @@ namespace Snapper.Simulation.Rules;
 internal sealed class LogRules(Action<string> violated)
 {
     private readonly GroupDecoder _decoder = new();
-    private readonly Dictionary<ActorKey, (long Version, string State)> _last = [];
+    private readonly Dictionary<ActorKey, (long Version, ReadOnlyMemory<byte> State)> _last = [];
     private readonly HashSet<long> _transactions = [];
     private readonly HashSet<long> _batches = [];
     private long _epoch;
     private long _next = 1;
 
     /// <summary>The last state that the log ever held of an actor, as JSON; null: none.</summary>
-    public string? LastState(ActorKey actor) => _last.TryGetValue(actor, out var last) ? last.State : null;
+    public string? LastState(ActorKey actor) => _last.TryGetValue(actor, out var last) ? Encoding.UTF8.GetString(last.State.Span) : null;
 
     /// <summary>A group has become part of the log.</summary>
+    /// <param name="epoch">Of the worker that has appended it.</param>
+    /// <param name="firstSequence">Of its first record.</param>
+    /// <param name="count">Of its records.</param>
+    /// <param name="records">Their bytes; nobody changes them any more.</param>
     public void Appended(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> records)
     {
         Require(epoch >= _epoch, $"L6: epoch {epoch} appends after epoch {_epoch}");
@@ -63,15 +68,15 @@ internal sealed class LogRules(Action<string> violated)
         {
             var before = _last.TryGetValue(change.Actor, out var last) ? last.Version : 0;
             Require(change.Version == before + 1, $"L7: {change.Actor} goes from version {before} to {change.Version}");
-            _last[change.Actor] = (change.Version, Encoding.UTF8.GetString(change.Fields[0].Value!.Value.Span));
+            _last[change.Actor] = (change.Version, change.Fields[0].Value!.Value);
         }
     }
 
-    private void Require(bool holds, string otherwise)
+    private void Require(bool holds, [InterpolatedStringHandlerArgument(nameof(holds))] Otherwise otherwise)
     {
         if (!holds)
         {
-            violated(otherwise + ".");
+            violated(otherwise.Text() + ".");
         }
     }
 }

@@ -180,11 +180,19 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
             return [];
         }
 
+        // Digits and commas, from the scripted actors themselves.
         var numbers = new long[text.Count(',') + 1];
         var i = 0;
-        foreach (var range in text.Split(','))
+        foreach (var c in text)
         {
-            numbers[i++] = long.Parse(text[range], CultureInfo.InvariantCulture);
+            if (c == ',')
+            {
+                i++;
+            }
+            else
+            {
+                numbers[i] = (numbers[i] * 10) + (c - '0');
+            }
         }
 
         return numbers;
