@@ -33,7 +33,7 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
 
     private protected async Task<string> Perform(string steps)
     {
-        var seen = new StringBuilder();
+        var seen = ReportText.Begin();
         var at = 0;
         while (Script.TryNext(steps, ref at, steps.Length, out var part))
         {
@@ -77,14 +77,14 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
             }
         }
 
-        return seen.ToString();
+        return ReportText.End(seen);
     }
 
     private protected async Task<string> Report()
     {
-        var seen = new StringBuilder();
+        var seen = ReportText.Begin();
         Note(await State.Get(), seen);
-        return seen.ToString();
+        return ReportText.End(seen);
     }
 
     private async Task Append(long value, StringBuilder seen)
