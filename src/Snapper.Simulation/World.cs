@@ -25,16 +25,14 @@ internal sealed class World
     // Once nothing goes wrong any more, everything must end soon: requests by their timeouts, workers by recovering.
     private static readonly long Deadline = TimeSpan.FromSeconds(120).Ticks;
 
-    private const ulong FnvPrime = 1099511628211;
-
     private readonly int _thread = Environment.CurrentManagedThreadId;
     private readonly EventQueue _events = new();
     private readonly List<SimulatedWorker> _workers = [];
     private readonly List<(SimulatedWorker Worker, int Executor)> _ready = [];
     private readonly List<string> _violations = [];
     private readonly HashSet<long> _numbers = [];
+    private readonly Digest _digest = new();
     private SimulatedWorker? _owner;
-    private ulong _digest = 14695981039346656037;
     private int _lives;
     private int _clientsLeft;
     private int _looksLeft;
@@ -103,7 +101,7 @@ internal sealed class World
             Faults = Faults,
             Steps = _steps,
             VirtualTime = TimeSpan.FromTicks(Now),
-            Digest = _digest,
+            Digest = _digest.Value,
         };
     }
 
@@ -199,18 +197,12 @@ internal sealed class World
         }
 
         _ = verdict switch { ObservedOutcome.Committed => _committed++, ObservedOutcome.Aborted => _aborted++, _ => _unknown++ };
-        Mix((ulong)Now);
-        Mix(((ulong)transaction.Client << 32) + (ulong)transaction.Number);
-        Mix((ulong)verdict + 1);
+        _digest.Add((ulong)Now);
+        _digest.Add(((ulong)transaction.Client << 32) + (ulong)transaction.Number);
+        _digest.Add((ulong)verdict + 1);
         if (verdict == ObservedOutcome.Committed)
         {
-            var digest = _digest;
-            foreach (var b in envelope!.Result.Span)
-            {
-                digest = (digest ^ b) * FnvPrime;
-            }
-
-            _digest = digest;
+            _digest.Add(envelope!.Result.Span);
         }
     }
 
@@ -378,6 +370,4 @@ internal sealed class World
         _owner = worker;
         worker.Start();
     }
-
-    private void Mix(ulong value) => _digest = (_digest ^ value) * FnvPrime;
 }

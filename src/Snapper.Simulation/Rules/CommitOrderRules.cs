@@ -8,8 +8,8 @@ using Snapper.TransactionLog.Records;
 namespace Snapper.Simulation.Rules;
 
 /// <summary>
-/// The rules of the commit order, checked anew from what is said and done, in the most obvious way: it remembers everything and looks through all of it. It
-/// shares nothing with the machine that it checks but the names of things. One per life of a worker.
+/// The rules of the commit order, checked anew from what is said and done, in the most obvious way: it remembers everything and looks through all
+/// that can still break a rule. It shares nothing with the machine that it checks but the names of things. One per life of a worker.
 /// </summary>
 internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
 {
