@@ -32,8 +32,8 @@ internal sealed class World
     private readonly List<(SimulatedWorker Worker, int Executor)> _ready = [];
     private readonly List<string> _violations = [];
     private readonly HashSet<long> _numbers = [];
+    private readonly Digest _digest = new();
     private SimulatedWorker? _owner;
-    private ulong _digest = 14695981039346656037;
     private int _lives;
     private int _clientsLeft;
     private int _looksLeft;
@@ -116,7 +116,7 @@ internal sealed class World
             RarePoints = _rarePoints,
             Steps = _steps,
             VirtualTime = TimeSpan.FromTicks(Now),
-            Digest = _digest,
+            Digest = _digest.Value,
         };
     }
 
@@ -212,15 +212,12 @@ internal sealed class World
         }
 
         _ = verdict switch { ObservedOutcome.Committed => _committed++, ObservedOutcome.Aborted => _aborted++, _ => _unknown++ };
-        Mix((ulong)Now);
-        Mix(((ulong)transaction.Client << 32) + (ulong)transaction.Number);
-        Mix((ulong)verdict + 1);
+        _digest.Add((ulong)Now);
+        _digest.Add(((ulong)transaction.Client << 32) + (ulong)transaction.Number);
+        _digest.Add((ulong)verdict + 1);
         if (verdict == ObservedOutcome.Committed)
         {
-            foreach (var b in envelope!.Result.Span)
-            {
-                Mix(b);
-            }
+            _digest.Add(envelope!.Result.Span);
         }
     }
 
@@ -349,7 +346,7 @@ internal sealed class World
                 continue;
             }
 
-            for (var i = 0; i < worker.Executors.Count; i++)
+            for (var i = 0; i < worker.Executors.Length; i++)
             {
                 if (worker.CanRun(i))
                 {
@@ -388,6 +385,4 @@ internal sealed class World
         _owner = worker;
         worker.Start();
     }
-
-    private void Mix(ulong value) => _digest = (_digest ^ value) * 1099511628211;
 }

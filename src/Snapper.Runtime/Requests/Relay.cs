@@ -127,7 +127,7 @@ internal sealed class Relay : ITransactionDoor
             KeptOutcome? kept = AbortReasons.IsKept(reason) && request.Sequence > 0
                 ? new KeptOutcome(request.RequestHash, request.Sequence, _worker.UnixMs())
                 : null;
-            _ids.End(IdempotencyIndex.KeyOf(request.Id), kept);
+            _ids.End(request.Key, kept);
         }
 
         _worker.Counters.Ended(request.IsPact, reason);
@@ -137,7 +137,7 @@ internal sealed class Relay : ITransactionDoor
             if (!request.HasCallerKey)
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
-                _ids.End(IdempotencyIndex.KeyOf(request.Id), new KeptOutcome(default, 0, _worker.UnixMs(), envelope));
+                _ids.End(request.Key, new KeptOutcome(default, 0, _worker.UnixMs(), envelope));
             }
         }
 
@@ -149,14 +149,14 @@ internal sealed class Relay : ITransactionDoor
     {
         if (!request.HasCallerKey)
         {
-            _ids.Register(IdempotencyIndex.KeyOf(request.Id), request);
+            _ids.Register(request.Key, request);
         }
 
         var answered = request.TryAnswerInDoubt(request.Envelope(Outcome.InDoubt));
         Transitions.Note(answered, Transition.InDoubtAnswered, Transition.InDoubtTooLate);
         if (!answered && !request.HasCallerKey)
         {
-            _ids.End(IdempotencyIndex.KeyOf(request.Id), null); // the answer was quicker
+            _ids.End(request.Key, null); // the answer was quicker
         }
     }
 
@@ -238,7 +238,7 @@ internal sealed class Relay : ITransactionDoor
 
     private async Task<TransactionEnvelope> BeginWithKey(Request request, CancellationToken cancellation)
     {
-        var key = IdempotencyIndex.KeyOf(request.Id);
+        var key = request.Key;
         if (!_ids.TryBegin(key, request, out var running, out var done))
         {
             return await Join(request, running, done, cancellation).ConfigureAwait(false);

@@ -60,9 +60,13 @@ internal static class VerifyCommand
         return Task.FromResult(report.Passed ? ExitCode.Success : ExitCode.Failure);
     }
 
+    // Simulated runs leave much garbage and nothing else: the fewer collections, the more runs (a tenth).
+    private const int Nursery = 64 * 1024 * 1024;
+
     /// <summary>The simulator is a program of its own; faults are planted in a build of their own.</summary>
     private static Task<int> Attack(ParsedArguments arguments, TextWriter errors) =>
-        RepositoryProgram.Run("tests/Snapper.Verify", arguments.Rest.Contains("--plant") ? "Planted" : "Release", "'verify' without --history", arguments.Rest, errors);
+        RepositoryProgram.Run(
+            "tests/Snapper.Verify", arguments.Rest.Contains("--plant") ? "Planted" : "Release", "'verify' without --history", arguments.Rest, errors, Nursery);
 
     private static History Read(string path)
     {

@@ -6,12 +6,13 @@ using Snapper.TransactionLog.Records;
 namespace Snapper.Simulation.Rules;
 
 /// <summary>
-/// The rules of the commit order, checked anew from what is said and done, in the most obvious way: it remembers everything and looks through all of it. It
-/// shares nothing with the machine that it checks but the names of things. One per life of a worker.
+/// The rules of the commit order, checked anew from what is said and done, in the most obvious way: it remembers everything and looks through all
+/// that can still break a rule. It shares nothing with the machine that it checks but the names of things. One per life of a worker.
 /// </summary>
 internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violated)
 {
-    private readonly SortedList<long, Batch> _formed = [];
+    private readonly Dictionary<long, Batch> _formed = [];
+    private readonly List<Batch> _notFinal = []; // as far as was looked
     private readonly HashSet<long> _queuedBatches = [];
     private readonly HashSet<long> _queuedActs = [];
     private readonly Dictionary<long, HashSet<long>> _before = [];
@@ -84,14 +85,15 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
             Require(batch.Tickets[i].Tid.Value == bid + i, $"Batch {bid}: its transaction {i} has number {batch.Tickets[i].Tid}");
         }
 
-        // Two coordinators may be heard in either order, so every pair is looked at when its second is heard.
-        foreach (var (other, known) in _formed)
+        // Two coordinators may be heard in either order, so every pair is looked at when its second is heard. What was between two final ones broke L2.
+        foreach (var other in _notFinal)
         {
-            Require(other <= batch.Previous.Value || other > bid, $"Batch {bid} follows {batch.Previous}, but {other} is between them");
-            Require(bid <= known.Previous.Value || bid > other, $"Batch {other} follows {known.Previous}, but {bid} is between them");
+            Require(other.Bid <= batch.Previous || other.Bid > batch.Bid, $"Batch {bid} follows {batch.Previous}, but {other.Bid} is between them");
+            Require(batch.Bid <= other.Previous || batch.Bid > other.Bid, $"Batch {other.Bid} follows {other.Previous}, but {bid} is between them");
         }
 
         _formed.Add(bid, batch);
+        _notFinal.Add(batch);
     }
 
     private void Queued(Batch batch)
@@ -101,14 +103,10 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
         Require(batch.Previous == BatchId.None || _formed.ContainsKey(batch.Previous.Value), $"L2: batch {bid} is queued before batch {batch.Previous} is known");
         _lastBatch = bid;
         _queuedBatches.Add(bid);
-        foreach (var (earlier, other) in _formed)
+        _notFinal.RemoveAll(IsFinal); // a final batch stays final
+        foreach (var other in _notFinal)
         {
-            if (earlier >= bid)
-            {
-                break;
-            }
-
-            Require(IsFinal(other), $"L2: batch {bid} is queued before batch {earlier}");
+            Require(other.Bid.Value > bid, $"L2: batch {bid} is queued before batch {other.Bid}");
         }
 
         for (var i = 0; i < batch.Tickets.Length; i++)

@@ -21,7 +21,11 @@ internal sealed class LogRules(StorageRules storage, Action<string> violated) : 
     /// <summary>The last state that the log ever held of an actor, as JSON; null: none.</summary>
     public string? LastState(ActorKey actor) => _last.TryGetValue(actor, out var last) ? Encoding.UTF8.GetString(last.State.Span) : null;
 
-    /// <summary>A group has become part of the log. Its memory stays as it is.</summary>
+    /// <summary>A group has become part of the log.</summary>
+    /// <param name="epoch">Of the worker that has appended it.</param>
+    /// <param name="firstSequence">Of its first record.</param>
+    /// <param name="count">Of its records.</param>
+    /// <param name="records">Their bytes; nobody changes them any more.</param>
     public void Appended(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> records)
     {
         Require(epoch >= _epoch, $"L6: epoch {epoch} appends after epoch {_epoch}");

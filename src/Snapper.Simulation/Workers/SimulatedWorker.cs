@@ -44,7 +44,7 @@ internal sealed class SimulatedWorker
 
     public ITransactionDoor Door => _host!.Door;
 
-    public IReadOnlyList<Executor> Executors { get; private set; } = [];
+    public Executor[] Executors { get; private set; } = [];
 
     /// <summary>Begins recovery.</summary>
     public void Start() =>
@@ -140,8 +140,8 @@ internal sealed class SimulatedWorker
         }
 
         _host = prepared.Result;
-        Executors = _host.Worker.Executors;
-        _stalledUntil = new long[Executors.Count];
+        Executors = [.. _host.Worker.Executors];
+        _stalledUntil = new long[Executors.Length];
         _rules.Recovered(_host);
         _world.Opened(this);
         _host.Open();
