@@ -1,6 +1,6 @@
-using Snapper.Integration.Tests.Harness;
+using Snapper.Live.Harness;
 
-namespace Snapper.Integration.Tests.Load;
+namespace Snapper.Live.Load;
 
 /// <summary>A load; the same seed makes the same requests for each client.</summary>
 internal sealed record LoadOptions

@@ -2,7 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Net.Sockets;
 
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary>A Redis of the test's own, for <c>up --redis</c>: durable, on one port and folder for all its lives, loopback only.</summary>
 internal sealed class PrivateRedis : IDisposable

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary><c>./snapper up</c> in a process of its own, as a user runs it: own ports, own data, loopback only.</summary>
 internal sealed class SnapperProcess : IAsyncDisposable

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary>Processes of this machine, by Linux's /proc, and signals to them.</summary>
 internal static class ProcessTable

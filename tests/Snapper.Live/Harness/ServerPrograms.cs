@@ -1,4 +1,4 @@
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary>The programs that the real system needs, looked for where the command line looks: the variable, PATH, Dapr's own folder.</summary>
 internal static class ServerPrograms

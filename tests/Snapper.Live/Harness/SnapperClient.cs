@@ -3,7 +3,7 @@ using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary>Plain HTTP to one worker and its sidecar, as any language does it. Failures of the connection are answers too.</summary>
 internal sealed class SnapperClient : IDisposable

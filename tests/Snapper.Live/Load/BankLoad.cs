@@ -1,10 +1,10 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
-using Snapper.Integration.Tests.Harness;
+using Snapper.Live.Harness;
 using Snapper.Testing.Bank;
 using Snapper.Testing.Histories;
 
-namespace Snapper.Integration.Tests.Load;
+namespace Snapper.Live.Load;
 
 /// <summary>Concurrent clients that move money between a few accounts, and a list of what became of each transaction.</summary>
 internal sealed class BankLoad(SnapperClient client, LoadOptions options, string name)

@@ -2,11 +2,11 @@ using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Text.Json;
 using System.Text.Json.Nodes;
-using Snapper.Integration.Tests.Harness;
+using Snapper.Live.Harness;
 using Snapper.Testing.Histories;
 using Snapper.Testing.Serializability;
 
-namespace Snapper.Integration.Tests.Load;
+namespace Snapper.Live.Load;
 
 /// <summary>Concurrent clients that append to and read from a few hot lists, and a history of what they saw.</summary>
 internal sealed class ListAppendLoad

@@ -1,9 +1,9 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
-using Snapper.Integration.Tests.Harness;
+using Snapper.Live.Harness;
 using Snapper.Testing.Histories;
 
-namespace Snapper.Integration.Tests.Load;
+namespace Snapper.Live.Load;
 
 /// <summary>What finally became of a request.</summary>
 internal readonly record struct Decision(ObservedOutcome Outcome, Answer Answer)
