@@ -1,5 +1,10 @@
 using Snapper.Verify;
 
+if (args.Contains("--live"))
+{
+    return await LiveCommand.Run(args);
+}
+
 VerifyOptions options;
 try
 {

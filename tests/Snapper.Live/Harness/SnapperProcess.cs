@@ -200,9 +200,11 @@ internal sealed record UpOptions(bool Embedded, string Data, int BasePort, int S
     ];
 
     /// <summary>Own folder, own ports.</summary>
-    public static UpOptions Random(bool embedded)
+    /// <param name="embedded">See <see cref="Embedded"/>.</param>
+    /// <param name="morePorts">Offsets above <see cref="BasePort"/> that must be free, too.</param>
+    public static UpOptions Random(bool embedded, params int[] morePorts)
     {
-        var port = FreePorts.Base(1, 10, 20);
+        var port = FreePorts.Base([1, 10, 20, .. morePorts]);
         return new UpOptions(embedded, Directory.CreateTempSubdirectory("snapper-it-").FullName, port, port + 10, port + 20);
     }
 
