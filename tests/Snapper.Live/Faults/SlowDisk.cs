@@ -4,7 +4,8 @@ namespace Snapper.Live.Faults;
 
 /// <summary>
 /// A process whose disk is slow: each of its flushes (fsync, fdatasync) takes longer by a given time. Done as a debugger does it, by holding the process at
-/// the end of the system call; the kernel allows that for descendants.
+/// the end of the system call; the kernel allows that for descendants. Not for a process that this one has started itself: the runtime waits for its own
+/// children, and would take the stops for itself.
 /// </summary>
 internal sealed class SlowDisk
 {
@@ -71,8 +72,18 @@ internal sealed class SlowDisk
     {
         var isFlush = false;
         int status;
-        while (SystemCalls.Wait(_pid, &status, SystemCalls.WaitForThreads) == _pid)
+        while (true)
         {
+            if (SystemCalls.Wait(_pid, &status, SystemCalls.WaitForThreads) != _pid)
+            {
+                if (Marshal.GetLastPInvokeError() == SystemCalls.Interrupted)
+                {
+                    continue;
+                }
+
+                return;
+            }
+
             if ((status & 0xff) != 0x7f)
             {
                 // It has ended, by itself or by a signal.

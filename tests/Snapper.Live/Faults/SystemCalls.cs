@@ -5,7 +5,7 @@ namespace Snapper.Live.Faults;
 /// <summary>What Linux lets a process do to its descendants: look at their system calls, and bound the length of their files. No program is needed for it.</summary>
 internal static unsafe partial class SystemCalls
 {
-    public const int NotPermitted = 1;
+    public const int Interrupted = 4;
     public const int StopAtSystemCalls = 24;
     public const int Seize = 0x4206;
     public const int Interrupt = 0x4207;

@@ -12,6 +12,9 @@ internal sealed class PrivateRedis : IDisposable
 
     public int Port { get; } = FreePorts.Base(0);
 
+    /// <summary>Of its present life.</summary>
+    public int Pid => _process!.Id;
+
     public string Address => $"127.0.0.1:{Port}";
 
     /// <summary>Starts it on what its last life left, and waits until it answers.</summary>

@@ -55,7 +55,10 @@ internal sealed class SnapperClient : IDisposable
     public Task<Answer> SubmitRaw(string body, Door door = Door.Direct) => SubmitRaw(Encoding.UTF8.GetBytes(body), door);
 
     /// <summary>What became of a request.</summary>
-    public Task<Answer> Find(string requestId, TimeSpan? patience = null) => Get($"v1/transactions/{Uri.EscapeDataString(requestId)}", patience);
+    public Task<Answer> Find(string requestId) => Find(requestId, patience: null);
+
+    /// <summary>The same by a client with little patience.</summary>
+    public Task<Answer> Find(string requestId, TimeSpan? patience) => Get($"v1/transactions/{Uri.EscapeDataString(requestId)}", patience);
 
     public Task<Answer> Get(string path, TimeSpan? patience = null) => Send(HttpMethod.Get, new Uri(Worker, path), null, patience: patience);
 

@@ -135,6 +135,7 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
         prober.Forget();
         var (failures, inDoubt, aborts) = (segment.Failures, segment.InDoubt, segment.ForcedAborts);
         var strike = new Strike(system, random, options.Brief, cancellation);
+        var begin = Stopwatch.GetTimestamp();
         await kind.Act(strike);
         var problems = new List<string>(strike.Problems);
         var end = Stopwatch.GetTimestamp();
@@ -160,7 +161,7 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
             problems.Add($"{segment.ForcedAborts - aborts} transactions were aborted, although all they had to do was wait.");
         }
 
-        return new Round(_rounds.Count + 1, kind, strike.Detail, measured, segment.Failures - failures, segment.InDoubt - inDoubt, settled, problems);
+        return new Round(_rounds.Count + 1, kind, strike.Detail + prober.Between(begin, strike.Hit), measured, segment.Failures - failures, segment.InDoubt - inDoubt, settled, problems);
     }
 
     private static async Task<TimeSpan> Settled(Segment segment, long end, List<string> problems, CancellationToken cancellation)

@@ -15,7 +15,7 @@ internal sealed class Prober : IAsyncDisposable
     private const int InARow = 10;
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan Between = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(20);
 
     private readonly CancellationTokenSource _stop = new();
     private readonly Lock _lock = new();
@@ -32,7 +32,7 @@ internal sealed class Prober : IAsyncDisposable
         _run = Task.WhenAll(Doors.Select(door => Task.Run(() => Run(door))));
     }
 
-    private readonly record struct Probe(long Sent, long Done, bool Committed, string What);
+    private readonly record struct Probe(long Sent, long Done, bool Committed, bool IsAnswered, string What);
 
     /// <summary>The account on which the probes of a door run.</summary>
     public static string AccountOf(Door door) => $"probe-{door}";
@@ -87,6 +87,28 @@ internal sealed class Prober : IAsyncDisposable
         return longest;
     }
 
+    /// <summary>How many of the probes that began and ended between two moments committed, by door, and how many got no answer in time; empty when there were few.</summary>
+    public string Between(long from, long to)
+    {
+        lock (_lock)
+        {
+            var words = new List<string>();
+            foreach (var (door, probes) in _probes)
+            {
+                var mine = probes.Where(probe => probe.Sent >= from && probe.Done <= to).ToArray();
+                if (mine.Length < InARow / 2)
+                {
+                    continue;
+                }
+
+                var unanswered = mine.Count(probe => !probe.IsAnswered);
+                words.Add($"{door} {100 * mine.Count(probe => probe.Committed) / mine.Length} %{(unanswered > 0 ? $" ({unanswered} unanswered)" : "")}");
+            }
+
+            return words.Count == 0 ? "" : $"; meanwhile committed: {string.Join(", ", words)}";
+        }
+    }
+
     /// <summary>The longest that any probe took that was sent since then, failed ones included.</summary>
     public TimeSpan LongestSince(long since)
     {
@@ -117,10 +139,10 @@ internal sealed class Prober : IAsyncDisposable
             var answer = await _client.Submit(request, door, patience: Patience);
             lock (_lock)
             {
-                _probes[door].Add(new Probe(sent, Stopwatch.GetTimestamp(), answer.Verdict == Verdict.Committed, answer.ToString()));
+                _probes[door].Add(new Probe(sent, Stopwatch.GetTimestamp(), answer.Verdict == Verdict.Committed, answer.Status is not null, answer.ToString()));
             }
 
-            await Task.Delay(Between, _stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await Task.Delay(Pause, _stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
     }
 }
