@@ -34,6 +34,7 @@ internal static class FaultCatalog
         .. LinkFaults.On("redis", "server and Redis", system => system.ServerToRedis, Partition),
         .. LinkFaults.On("app", "daprd and server", system => system.DaprdToServer, Partition),
         .. LinkFaults.On("placement", "daprd and placement", system => system.DaprdToPlacement, Partition),
+        new("placement-away", "daprd cannot reach placement for 5 to 61 s: direct and service door do not notice", Partition, LinkFaults.PlacementAway) { IsQuick = false },
         .. LinkFaults.On("direct", "caller and server", system => system.CallerToServer, Partition),
         .. LinkFaults.On("sidecar", "caller and daprd", system => system.CallerToDaprd, Partition),
         new("slow-clients", "clients that send or read a byte at a time, and abandon their requests", Unnoticed, ClientFaults.SlowClients) { Measure = Measure.Stall },

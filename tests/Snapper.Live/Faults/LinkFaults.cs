@@ -1,4 +1,6 @@
+using System.Diagnostics;
 using System.Globalization;
+using Snapper.Live.Harness;
 using Snapper.Live.Links;
 using Snapper.Live.Running;
 
@@ -20,6 +22,55 @@ internal static class LinkFaults
         new($"silence-{name}", $"nothing passes between {ends}, in one or both directions; at the end all arrives late, or connections are reset", bound, strike => Silence(strike, link(strike.System))),
         new($"slow-{name}", $"5 to 200 ms delay or 2 to 100 kB/s between {ends}, in one or both directions", bound, strike => Slow(strike, link(strike.System))),
     ];
+
+    /// <summary>
+    /// Placement cannot be reached for a minute, though it runs. Both other doors must go on as if nothing were. daprd itself decides what becomes of actor
+    /// calls meanwhile; whoever gets no answer must at least have one soon after placement is back.
+    /// </summary>
+    public static async Task PlacementAway(Strike strike)
+    {
+        var time = strike.Random.Next(3) == 0 ? TimeSpan.FromSeconds(61) : strike.Between(5_000, 15_000);
+        var link = strike.System.DaprdToPlacement;
+        var begin = Stopwatch.GetTimestamp();
+        var others = new List<Task<Answer>>();
+        var actorCalls = new List<Task<(Answer Answer, TimeSpan Took)>>();
+        await During(strike, link, async () =>
+        {
+            link.Cut(refuses: true);
+            for (var i = 0; Stopwatch.GetElapsedTime(begin) < time; i++)
+            {
+                foreach (var door in new[] { Door.Direct, Door.Service })
+                {
+                    others.Add(strike.System.Client.Submit(Accounts.Amount("DepositChecking", $"away-{door}-{i}", 1).Act(), door, patience: TimeSpan.FromSeconds(2)));
+                }
+
+                actorCalls.Add(Timed(strike.System.Client.Submit(Accounts.Amount("DepositChecking", $"away-{i}", 1).Act(), Door.Actor, patience: TimeSpan.FromSeconds(90))));
+                await strike.Wait(TimeSpan.FromSeconds(1));
+            }
+        });
+        var unanswered = actorCalls.Count(call => !call.IsCompleted);
+        foreach (var other in (await Task.WhenAll(others)).Where(answer => answer.Verdict != Verdict.Committed))
+        {
+            strike.Problems.Enqueue($"Without placement, a request at a door that does not need it was answered by {other}");
+        }
+
+        var ended = await Task.WhenAll(actorCalls);
+        var committed = ended.Count(call => call.Answer.Verdict == Verdict.Committed);
+        strike.Detail = $"{Seconds(time)}; of {ended.Length} actor calls meanwhile {unanswered} were answered only when it was back; {committed} committed, the slowest answer took {Seconds(ended.Max(call => call.Took))}";
+    }
+
+    private static async Task<(Answer Answer, TimeSpan Took)> Timed(Task<Answer> answer)
+    {
+        var started = Stopwatch.GetTimestamp();
+        return (await answer, Stopwatch.GetElapsedTime(started));
+    }
+
+    private static Task During(Strike strike, Link link, TimeSpan time, Action begin, Action? atEnd = null) => During(strike, link, async () =>
+    {
+        begin();
+        await strike.Wait(time);
+        atEnd?.Invoke();
+    });
 
     private static async Task Cut(Strike strike, Link link)
     {
@@ -76,13 +127,11 @@ internal static class LinkFaults
         await During(strike, link, time, () => Set(link, up, down, weather));
     }
 
-    private static async Task During(Strike strike, Link link, TimeSpan time, Action begin, Action? atEnd = null)
+    private static async Task During(Strike strike, Link link, Func<Task> trouble)
     {
         try
         {
-            begin();
-            await strike.Wait(time);
-            atEnd?.Invoke();
+            await trouble();
         }
         finally
         {
