@@ -69,7 +69,7 @@ internal sealed class SnapperProcess : IAsyncDisposable
     public IReadOnlyList<ProcessTable.Entry> Processes() => ProcessTable.StartedWith(_marker, Options.Data);
 
     /// <summary>Starts it and waits until it says that it is ready.</summary>
-    public static async Task<SnapperProcess> Start(UpOptions options)
+    public static async Task<SnapperProcess> Start(UpOptions options, CancellationToken cancellation = default)
     {
         if (!options.Embedded && ServerPrograms.Missing is { } missing)
         {
@@ -79,7 +79,7 @@ internal sealed class SnapperProcess : IAsyncDisposable
         var snapper = new SnapperProcess(options);
         try
         {
-            snapper._ready = ReadyLine.Parse(await snapper.AwaitReadyLine());
+            snapper._ready = ReadyLine.Parse(await snapper.AwaitReadyLine(cancellation));
             var expected = options.Embedded ? ("embedded", "file") : ("daprd", "redis");
             if ((snapper.Ready.Dapr, snapper.Ready.Log) != expected)
             {
@@ -138,10 +138,11 @@ internal sealed class SnapperProcess : IAsyncDisposable
         _process.Dispose();
     }
 
-    private async Task<string> AwaitReadyLine()
+    private async Task<string> AwaitReadyLine(CancellationToken cancellation)
     {
-        var ended = _process.WaitForExitAsync();
-        var first = await Task.WhenAny(_readyLine.Task, ended, Task.Delay(ReadyWithin));
+        var ended = _process.WaitForExitAsync(CancellationToken.None);
+        var first = await Task.WhenAny(_readyLine.Task, ended, Task.Delay(ReadyWithin, cancellation));
+        cancellation.ThrowIfCancellationRequested();
         if (first == _readyLine.Task)
         {
             return await _readyLine.Task;

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using Snapper.Live.Faults;
 using Snapper.Live.Harness;
 using Snapper.Live.Running;
@@ -12,11 +13,13 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
 {
     private const int RoundsPerSegment = 20;
     private static readonly TimeSpan RecoversAtAll = TimeSpan.FromSeconds(60);
-    private static readonly TimeSpan OpenAtMost = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan DecidedWithin = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan DecidedAtAll = TimeSpan.FromSeconds(90);
     private static readonly TimeSpan CommitsAgain = TimeSpan.FromSeconds(30);
 
     private readonly List<Round> _rounds = [];
     private readonly List<string> _violations = [];
+    private int _excused;
     private long _transactions;
     private long _commits;
     private long _repeats;
@@ -35,7 +38,18 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
         print($"seed {options.Seed}: faults, their order and length, and what clients ask for; when the system answers is not in its hand");
         var watch = Stopwatch.StartNew();
         var stopped = false;
-        await using var system = await LiveSystem.Start();
+        LiveSystem system;
+        try
+        {
+            system = await LiveSystem.Start(cancellation);
+        }
+        catch (Exception problem) when (problem is InvalidOperationException or OperationCanceledException)
+        {
+            print(problem is OperationCanceledException ? "stopped before the system was ready" : problem.Message);
+            return false;
+        }
+
+        await using var whole = system;
         try
         {
             print($"ready after {watch.Elapsed.TotalSeconds:0.0} s; state and logs in {system.Folder}");
@@ -80,7 +94,7 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
         var bag = new Queue<FaultKind>();
         for (var number = 1; _rounds.Count < options.Rounds && watch.Elapsed < options.Time && _violations.Count == 0; number++)
         {
-            var segment = new Segment(system.Client, options.Seed, number);
+            using var segment = new Segment(system.Client, options.Seed, number);
             print($"clients {number}: {segment.PactShare * 100:0} % PACTs");
             await using var prober = new Prober(system.NewClient(), $"probe-{number}");
             for (var i = 0; i < RoundsPerSegment && _rounds.Count < options.Rounds && watch.Elapsed < options.Time; i++)
@@ -150,10 +164,19 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
             return Task.FromResult(prober.Recovered(strike.Hit, strike.Since, out var missing) is null ? missing : null);
         });
         var measured = strike.Measured ?? (kind.Measure == Measure.Stall ? prober.LongestSince(strike.Hit) : prober.Recovered(strike.Hit, strike.Since, out _)!.Value);
-        var settled = await Settled(segment, end, problems, cancellation);
-        if (measured > kind.Bound)
+        var settled = await Settled(segment, end, cancellation);
+        var detail = strike.Detail + prober.Between(begin, strike.Hit);
+        var late = measured > kind.Bound ? $"{kind.Bound.TotalSeconds:0.0} s are required, not {measured.TotalSeconds:0.00} s"
+            : settled > DecidedWithin ? $"a request was decided {settled.TotalSeconds:0.0} s after the end of the fault, and {DecidedWithin.TotalSeconds:0} s are required"
+            : null;
+        if (late is not null && MachineLoad.PerCore() is > MachineLoad.Crowded and var load)
         {
-            problems.Add($"{kind.Bound.TotalSeconds:0.0} s are required, not {measured.TotalSeconds:0.00} s.");
+            _excused++;
+            detail += string.Create(CultureInfo.InvariantCulture, $" LATE while {load:0.0} threads per core wanted to run: {late}");
+        }
+        else if (late is not null)
+        {
+            problems.Add(late);
         }
 
         if (kind.AbortsNobody && segment.ForcedAborts > aborts)
@@ -161,24 +184,18 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
             problems.Add($"{segment.ForcedAborts - aborts} transactions were aborted, although all they had to do was wait.");
         }
 
-        return new Round(_rounds.Count + 1, kind, strike.Detail + prober.Between(begin, strike.Hit), measured, segment.Failures - failures, segment.InDoubt - inDoubt, settled, problems);
+        return new Round(_rounds.Count + 1, kind, detail, measured, segment.Failures - failures, segment.InDoubt - inDoubt, settled, problems);
     }
 
-    private static async Task<TimeSpan> Settled(Segment segment, long end, List<string> problems, CancellationToken cancellation)
+    /// <summary>Until every request that was sent before the end of the fault is decided.</summary>
+    private static async Task<TimeSpan> Settled(Segment segment, long end, CancellationToken cancellation)
     {
-        while (segment.OldestOpen is { } oldest && oldest <= end)
+        await Eventually.Holds("what was sent before the end of the fault to be decided", DecidedAtAll, async () =>
         {
             cancellation.ThrowIfCancellationRequested();
             await segment.ThrowIfBroken();
-            if (Stopwatch.GetElapsedTime(end) > OpenAtMost)
-            {
-                problems.Add($"A request is not decided {OpenAtMost.TotalSeconds:0} s after the end of the fault; it was sent {Stopwatch.GetElapsedTime(oldest).TotalSeconds:0.0} s ago.");
-                break;
-            }
-
-            await Task.Delay(10, cancellation);
-        }
-
+            return segment.OldestOpen is { } oldest && oldest <= end ? $"one was sent {Stopwatch.GetElapsedTime(oldest).TotalSeconds:0.0} s ago" : null;
+        });
         return Stopwatch.GetElapsedTime(end);
     }
 
@@ -192,6 +209,11 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
 
         print("");
         print($"{_rounds.Count} rounds in {elapsed.TotalSeconds:0} s, {_transactions:N0} transactions judged, {_commits:N0} commits acknowledged and found again, {_repeats:N0} requests sent again, {_lookups:N0} asked for by id{(stopped ? "; stopped before its end, so the last ones are not judged" : "")}");
+        if (_excused > 0)
+        {
+            print($"{_excused} of them took longer than required while the machine was crowded (more than {MachineLoad.Crowded:0} threads per core): marked LATE above; run it alone to judge bounds");
+        }
+
         foreach (var violation in _violations)
         {
             print($"VIOLATION: {violation}");

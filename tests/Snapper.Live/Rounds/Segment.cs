@@ -8,7 +8,7 @@ namespace Snapper.Live.Rounds;
 /// Clients for a number of rounds, with keys, accounts and ids of their own: list-append and SmallBank, PACTs and ACTs, at all doors, some of them
 /// impatient. At its end everything that they saw is judged, so that a fault is found soon after it was made.
 /// </summary>
-internal sealed class Segment
+internal sealed class Segment : IDisposable
 {
     private static readonly double[] PactShares = [0, 0.25, 0.5, 0.75, 0.9, 1];
     private static readonly string[] NeverOfPacts = ["conflict", "deadlock", "serializability"];
@@ -71,7 +71,6 @@ internal sealed class Segment
     {
         await _stop.CancelAsync();
         await _load.WaitAsync(EndsWithin);
-        _stop.Dispose();
         await system.Kill(Part.Server);
         await Eventually.Holds("the server to be ready for the last reads", TimeSpan.FromSeconds(30), async () =>
             await _client.Get("readyz", TimeSpan.FromSeconds(2)) is { Status: 200 } ? null : $"up says:\n{system.Output}");
@@ -105,6 +104,9 @@ internal sealed class Segment
         problems.AddRange((await Acknowledged.Missing(_client, _bank.Committed)).Take(5));
         return problems;
     }
+
+    /// <summary>No client begins anything new.</summary>
+    public void Dispose() => _stop.Cancel();
 
     private int Sum(Func<Submitter, int> of) => of(_lists.Submitter) + of(_bank.Submitter);
 }

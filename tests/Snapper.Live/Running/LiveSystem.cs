@@ -61,7 +61,8 @@ internal sealed class LiveSystem : IAsyncDisposable
     public string Output => _process?.Output ?? "";
 
     /// <summary>Starts it and waits until requests succeed.</summary>
-    public static async Task<LiveSystem> Start()
+    /// <exception cref="InvalidOperationException">It did not start; the message has its last words. Nothing is left of it.</exception>
+    public static async Task<LiveSystem> Start(CancellationToken cancellation)
     {
         var system = new LiveSystem();
         try
@@ -74,12 +75,13 @@ internal sealed class LiveSystem : IAsyncDisposable
             system._process = await SnapperProcess.Start(system._options with
             {
                 Environment = new Dictionary<string, string> { ["SNAPPER_REDIS_SERVER"] = system.Stand.Redis, ["SNAPPER_DAPRD"] = system.Stand.Daprd },
-            });
+            }, cancellation);
             return system;
         }
         catch
         {
             await system.DisposeAsync();
+            Directory.Delete(system.Folder, recursive: true);
             throw;
         }
     }
