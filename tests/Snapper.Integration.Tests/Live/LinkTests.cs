@@ -83,6 +83,22 @@ public sealed class LinkTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task What_is_stranded_arrives_after_its_sender_has_gone_and_others_overtake_it()
+    {
+        var (dead, target) = await Connect();
+        using var first = new Both(dead, target);
+        _link.Strand();
+        await dead.SendAsync(new byte[] { 1, 2, 3 });
+        dead.Dispose();
+        var (caller, there) = await Connect();
+        new Both(caller, there).Dispose();
+        Assert.Equal(0, target.Available);
+
+        _link.Heal();
+        Assert.Equal(3, await target.ReceiveAsync(new byte[9]).WaitAsync(Patience));
+    }
+
+    [Fact]
     public async Task A_cut_resets_both_sides_and_lets_new_callers_in_unless_it_is_to_refuse()
     {
         var (caller, target) = await Connect();

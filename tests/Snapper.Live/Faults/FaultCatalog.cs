@@ -15,6 +15,7 @@ internal static class FaultCatalog
     [
         new("server-kill", "kill -9 of the server", Crash, strike => ProcessFaults.Kill(strike, Part.Server)),
         new("server-kill-in-recovery", "kill -9 of the server, and up to 5 times again while it starts", Crash, ProcessFaults.KillInRecovery) { IsQuick = false },
+        new("server-kill-unflushed", "kill -9 of the server while its appends are stuck on the way; they arrive up to 4 s later", Crash, ProcessFaults.KillUnflushed),
         new("server-daprd-kill", "kill -9 of server and daprd", Crash, strike => ProcessFaults.Kill(strike, Part.Server, Part.Daprd)),
         new("server-redis-kill", "kill -9 of server and redis-server", Crash, strike => ProcessFaults.Kill(strike, Part.Server, Part.Redis)),
         new("all-kill", "kill -9 of server, daprd, placement and redis-server", Crash, strike => ProcessFaults.Kill(strike, Part.Server, Part.Daprd, Part.Placement, Part.Redis)),

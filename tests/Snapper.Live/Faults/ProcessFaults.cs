@@ -34,6 +34,28 @@ internal static class ProcessFaults
         strike.Detail = $"{1 + more} kills";
     }
 
+    /// <summary>
+    /// Its appends are stuck on the way when it dies: whatever it has answered in that time is in no log. They arrive later, mostly when its successor has
+    /// the log, and must not count then.
+    /// </summary>
+    public static async Task KillUnflushed(Strike strike)
+    {
+        var link = strike.System.ServerToRedis;
+        var late = strike.Between(0, 4_000);
+        strike.Detail = string.Create(CultureInfo.InvariantCulture, $"what was on its way arrived {late.TotalSeconds:0.0} s later");
+        try
+        {
+            link.Strand();
+            await strike.Wait(strike.Between(50, 700));
+            await Kill(strike, Part.Server);
+            await strike.Wait(late);
+        }
+        finally
+        {
+            link.Heal();
+        }
+    }
+
     public static async Task Terminate(Strike strike, Part victim)
     {
         var pid = await strike.System.Pid(victim);

@@ -51,6 +51,18 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target) : IA
         }
     }
 
+    /// <summary>
+    /// What callers send on the connections of now stays under way, even when they die; new connections are free. <see cref="Heal"/> delivers it: so late
+    /// can a packet be.
+    /// </summary>
+    public void Strand()
+    {
+        foreach (var connection in _connections.Keys)
+        {
+            connection.Sent.Set(new Weather(Holds: true));
+        }
+    }
+
     /// <summary>Clear weather in both directions, for old and new connections.</summary>
     public void Heal()
     {
@@ -62,6 +74,10 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target) : IA
 
         Up.Set(Weather.Clear);
         Down.Set(Weather.Clear);
+        foreach (var connection in _connections.Keys)
+        {
+            connection.Sent.Set(Weather.Clear);
+        }
     }
 
     public async ValueTask DisposeAsync()

@@ -11,6 +11,9 @@ internal sealed class LinkConnection(Socket caller, Direction up, Direction down
     private readonly Socket _target = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
     private int _reset;
 
+    /// <summary>Its own, besides the link's: what its caller has sent and nobody has received yet.</summary>
+    public Direction Sent { get; } = new();
+
     /// <summary>Carries bytes until both sides have ended, or one has broken; a broken side breaks the other.</summary>
     public async Task Run(int targetPort)
     {
@@ -71,6 +74,11 @@ internal sealed class LinkConnection(Socket caller, Direction up, Direction down
             {
                 var read = await from.ReceiveAsync(buffer.AsMemory(0, Math.Min(BufferBytes, direction.PieceBytes)), _end.Token);
                 await direction.Pass(read, _end.Token);
+                if (direction == up)
+                {
+                    await Sent.Pass(0, _end.Token);
+                }
+
                 if (read == 0)
                 {
                     to.Shutdown(SocketShutdown.Send);
