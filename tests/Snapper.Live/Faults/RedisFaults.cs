@@ -44,10 +44,15 @@ internal static class RedisFaults
 
     public static async Task MemoryFull(Strike strike)
     {
+        var before = await RedisLine.Section(strike.System.RedisPort, "errorstats", "errorstat_OOM");
         await Config(strike, "maxmemory 1mb");
         try
         {
             await strike.Wait(strike.Span(LongestTrouble));
+            if (await RedisLine.Section(strike.System.RedisPort, "errorstats", "errorstat_OOM") == before)
+            {
+                strike.Problems.Enqueue("Redis refused nothing for want of memory.");
+            }
         }
         finally
         {
@@ -61,11 +66,12 @@ internal static class RedisFaults
     {
         var pid = await strike.System.Pid(Part.Redis);
         var length = Directory.EnumerateFiles(strike.System.RedisFolder, "*.aof", SearchOption.AllDirectories).Max(file => new FileInfo(file).Length);
-        var most = (length + 4096 + strike.Random.Next(60_000)) / 512 * 512;
+        var most = (length + 4096 + strike.Random.Next(20_000)) / 512 * 512;
         strike.System.Stand.RoomOf(most / 512);
         try
         {
             SystemCalls.LimitFiles(pid, (ulong)most);
+            await Eventually.Holds("redis-server to end for want of room", Patience, () => Task.FromResult(ProcessTable.Read(pid) is null ? null : "it runs"));
             await strike.Wait(strike.Span(LongestTrouble));
         }
         finally
