@@ -14,10 +14,15 @@ internal static class BoundsTable
         foreach (var kind in kinds)
         {
             var mine = rounds.Where(round => round.Kind == kind).ToArray();
+            if (mine.Length == 0)
+            {
+                continue;
+            }
+
             var measured = mine.Where(round => round.Measured is not null).Select(round => round.Measured!.Value.TotalSeconds).Order().ToArray();
-            var longest = measured.Length > 0 ? Seconds(measured[^1]) : mine.Length > 0 ? mine[0].Detail : "-";
+            var longest = measured.Length > 0 ? Seconds(measured[^1]) : mine[0].Detail;
             var median = measured.Length > 0 ? Seconds(measured[measured.Length / 2]) : "-";
-            var settled = mine.Length > 0 ? Seconds(mine.Max(round => round.Settled.TotalSeconds)) : "-";
+            var settled = Seconds(mine.Max(round => round.Settled.TotalSeconds));
             var (failed, inDoubt) = (mine.Sum(round => round.Failed), mine.Sum(round => round.InDoubt));
             var bound = kind.Measure == Measure.Stall ? $"nobody waits {Seconds(kind.Bound.TotalSeconds)}" : Seconds(kind.Bound.TotalSeconds);
             yield return markdown
