@@ -165,7 +165,7 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
         });
         var measured = strike.Measured ?? (kind.Measure == Measure.Stall ? prober.LongestSince(strike.Hit) : prober.Recovered(strike.Hit, strike.Since, out _)!.Value);
         var settled = await Settled(segment, end, cancellation);
-        var detail = strike.Detail + prober.Between(begin, strike.Hit);
+        var detail = string.Join("; ", new[] { strike.Detail, prober.Between(begin, strike.Hit) }.Where(words => words.Length > 0));
         var late = measured > kind.Bound ? $"{kind.Bound.TotalSeconds:0.0} s are required, not {measured.TotalSeconds:0.00} s"
             : settled > DecidedWithin ? $"a request was decided {settled.TotalSeconds:0.0} s after the end of the fault, and {DecidedWithin.TotalSeconds:0} s are required"
             : null;
@@ -199,6 +199,9 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
         return Stopwatch.GetElapsedTime(end);
     }
 
+    /// <summary>The option that draws the same kinds again; empty when all were asked for.</summary>
+    private string OnlyThese => options.Faults.Count == FaultCatalog.All.Count ? "" : $" --faults {string.Join(',', options.Faults.Select(kind => kind.Name))}";
+
     private void Report(TimeSpan elapsed, bool stopped)
     {
         print("");
@@ -219,6 +222,6 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
             print($"VIOLATION: {violation}");
         }
 
-        print(_violations.Count == 0 ? "nothing found" : $"FAILED: {_violations.Count} findings; run again like this: ./snapper verify --live --seed {options.Seed} --rounds {Math.Max(1, _rounds.Count)}");
+        print(_violations.Count == 0 ? "nothing found" : $"FAILED: {_violations.Count} findings; run again like this: ./snapper verify --live --seed {options.Seed} --rounds {Math.Max(1, _rounds.Count)}{OnlyThese}");
     }
 }

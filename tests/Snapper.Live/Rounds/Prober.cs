@@ -105,7 +105,7 @@ internal sealed class Prober : IAsyncDisposable
                 words.Add($"{door} {100 * mine.Count(probe => probe.Committed) / mine.Length} %{(unanswered > 0 ? $" ({unanswered} unanswered)" : "")}");
             }
 
-            return words.Count == 0 ? "" : $"; meanwhile committed: {string.Join(", ", words)}";
+            return words.Count == 0 ? "" : $"meanwhile committed: {string.Join(", ", words)}";
         }
     }
 
