@@ -6,6 +6,11 @@ if (args.Contains("--fuzz"))
     return FuzzCommand.Run(args);
 }
 
+if (args.Contains("--live"))
+{
+    return await LiveCommand.Run(args);
+}
+
 VerifyOptions options;
 try
 {

@@ -33,6 +33,7 @@ internal sealed record VerifyOptions
           --markdown        the table, or the counts, for docs/verification.md
           --model           random schedules of the rules alone, without any of the product's code; then of the rules broken one by one
           --schedules N     schedules of the model (1,000,000)
+        ./snapper verify --live [options]         strikes a running system instead (--live --help)
         ./snapper verify --history FILE           judges a recorded history of any system (docs/histories.md)
         """;
 

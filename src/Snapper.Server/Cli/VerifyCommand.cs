@@ -10,7 +10,7 @@ internal static class VerifyCommand
     /// <summary>Arguments of <c>verify</c>.</summary>
     public static readonly CommandSyntax Syntax = new(
         "verify",
-        "attacks the product in a simulator, or judges a recorded history",
+        "attacks the product, in a simulator or as a running system (--live), or judges a recorded history",
         [
             new("--history", "FILE", "the history, JSON lines as in docs/histories.md; - reads standard input"),
             new("--json", null, "the verdict as one JSON object"),

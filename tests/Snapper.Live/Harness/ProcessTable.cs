@@ -2,13 +2,15 @@ using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary>Processes of this machine, by Linux's /proc, and signals to them.</summary>
 internal static class ProcessTable
 {
     public const int Kill = 9;
     public const int Terminate = 15;
+    public const int Continue = 18;
+    public const int Stop = 19;
 
     /// <summary>A process told apart from a later one with the same number by its start time.</summary>
     public readonly record struct Entry(int Pid, string Started, string Command)

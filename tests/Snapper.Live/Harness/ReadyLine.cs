@@ -1,6 +1,6 @@
 using System.Text.Json;
 
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary>What <c>up</c> says when requests will succeed.</summary>
 internal sealed record ReadyLine(IReadOnlyList<ReadyWorker> Workers, string Log, string? Redis, int? RedisPid, string Dapr)

@@ -2,7 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Net.Sockets;
 
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary>A Redis of the test's own, for <c>up --redis</c>: durable, on one port and folder for all its lives, loopback only.</summary>
 internal sealed class PrivateRedis : IDisposable
@@ -12,13 +12,15 @@ internal sealed class PrivateRedis : IDisposable
 
     public int Port { get; } = FreePorts.Base(0);
 
+    /// <summary>Of its present life.</summary>
+    public int Pid => _process!.Id;
+
     public string Address => $"127.0.0.1:{Port}";
 
     /// <summary>Starts it on what its last life left, and waits until it answers.</summary>
     public async Task Start()
     {
-        var program = Environment.GetEnvironmentVariable("SNAPPER_REDIS_SERVER") is { Length: > 0 } named ? named : "redis-server";
-        _process = Process.Start(new ProcessStartInfo(program,
+        _process = Process.Start(new ProcessStartInfo(ServerPrograms.PathOf("redis-server"),
         [
             "--port", Port.ToString(CultureInfo.InvariantCulture), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--appendfsync", "always",
             "--logfile", "redis.log",
@@ -47,16 +49,7 @@ internal sealed class PrivateRedis : IDisposable
     }
 
     /// <summary>The first line of its answer to one command.</summary>
-    public async Task<string?> Ask(string command)
-    {
-        using var client = new TcpClient();
-        await client.ConnectAsync("127.0.0.1", Port);
-        using var stream = client.GetStream();
-        using var writer = new StreamWriter(stream) { NewLine = "\r\n", AutoFlush = true };
-        using var reader = new StreamReader(stream);
-        await writer.WriteLineAsync(command);
-        return await reader.ReadLineAsync().WaitAsync(TimeSpan.FromSeconds(10));
-    }
+    public Task<string?> Ask(string command) => RedisLine.Ask(Port, command);
 
     public void Dispose()
     {

@@ -3,7 +3,7 @@ using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary>Plain HTTP to one worker and its sidecar, as any language does it. Failures of the connection are answers too.</summary>
 internal sealed class SnapperClient : IDisposable
@@ -27,14 +27,18 @@ internal sealed class SnapperClient : IDisposable
     public void Dispose() => _http.Dispose();
 
     /// <summary>Sends one transaction.</summary>
-    public Task<Answer> Submit(Transaction transaction, Door door = Door.Direct, CancellationToken cancellation = default) =>
-        Send(HttpMethod.Post, Address(door, transaction), Json(transaction.ToJson(door)), cancellation, door == Door.Actor);
+    /// <param name="transaction">What to send.</param>
+    /// <param name="door">By which road.</param>
+    /// <param name="cancellation">Ends the wait with an exception.</param>
+    /// <param name="patience">After this the connection is closed and the answer is none; null: as long as an HTTP client has by default.</param>
+    public Task<Answer> Submit(Transaction transaction, Door door = Door.Direct, CancellationToken cancellation = default, TimeSpan? patience = null) =>
+        Send(HttpMethod.Post, Address(door, transaction), Json(transaction.ToJson(door)), cancellation, door == Door.Actor, patience);
 
     /// <summary>Sends many in one request; the answers in the same order, or one that stands for all when the request failed as a whole.</summary>
-    public async Task<IReadOnlyList<Answer>> SubmitMany(IReadOnlyList<Transaction> transactions, Door door = Door.Direct)
+    public async Task<IReadOnlyList<Answer>> SubmitMany(IReadOnlyList<Transaction> transactions, Door door = Door.Direct, TimeSpan? patience = null)
     {
         var body = new JsonObject { ["transactions"] = new JsonArray([.. transactions.Select(transaction => transaction.ToJson())]) };
-        var answer = await Send(HttpMethod.Post, Address(door), Json(body));
+        var answer = await Send(HttpMethod.Post, Address(door), Json(body), patience: patience);
         return answer.Status == 200 && answer.Json.ValueKind == JsonValueKind.Object && answer.Json.TryGetProperty("results", out var results) && results.GetArrayLength() == transactions.Count
             ? [.. results.EnumerateArray().Select(Answer.FromEnvelope)]
             : [.. transactions.Select(_ => answer)];
@@ -51,12 +55,22 @@ internal sealed class SnapperClient : IDisposable
     public Task<Answer> SubmitRaw(string body, Door door = Door.Direct) => SubmitRaw(Encoding.UTF8.GetBytes(body), door);
 
     /// <summary>What became of a request.</summary>
-    public Task<Answer> Find(string requestId) => Get($"v1/transactions/{Uri.EscapeDataString(requestId)}");
+    public Task<Answer> Find(string requestId) => Find(requestId, patience: null);
 
-    public Task<Answer> Get(string path) => Send(HttpMethod.Get, new Uri(Worker, path), null);
+    /// <summary>The same by a client with little patience.</summary>
+    public Task<Answer> Find(string requestId, TimeSpan? patience) => Get($"v1/transactions/{Uri.EscapeDataString(requestId)}", patience);
 
-    public async Task<Answer> Send(HttpMethod method, Uri address, HttpContent? content, CancellationToken cancellation = default, bool actorCall = false)
+    public Task<Answer> Get(string path, TimeSpan? patience = null) => Send(HttpMethod.Get, new Uri(Worker, path), null, patience: patience);
+
+    public async Task<Answer> Send(
+        HttpMethod method, Uri address, HttpContent? content, CancellationToken cancellation = default, bool actorCall = false, TimeSpan? patience = null)
     {
+        using var impatience = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
+        if (patience is { } bound)
+        {
+            impatience.CancelAfter(bound);
+        }
+
         using var request = new HttpRequestMessage(method, address) { Content = content };
         if (actorCall)
         {
@@ -66,7 +80,7 @@ internal sealed class SnapperClient : IDisposable
 
         try
         {
-            using var response = await _http.SendAsync(request, cancellation);
+            using var response = await _http.SendAsync(request, impatience.Token);
             return await Answer.From(response);
         }
         catch (Exception broken) when (broken is HttpRequestException or IOException || (broken is TaskCanceledException && !cancellation.IsCancellationRequested))

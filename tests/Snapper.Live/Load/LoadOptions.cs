@@ -1,6 +1,6 @@
-using Snapper.Integration.Tests.Harness;
+using Snapper.Live.Harness;
 
-namespace Snapper.Integration.Tests.Load;
+namespace Snapper.Live.Load;
 
 /// <summary>A load; the same seed makes the same requests for each client.</summary>
 internal sealed record LoadOptions
@@ -35,6 +35,15 @@ internal sealed record LoadOptions
 
     /// <summary>How long one request may take to be decided.</summary>
     public TimeSpan Patience { get; init; } = TimeSpan.FromSeconds(60);
+
+    /// <summary>How long single attempts may take; null: as long as an HTTP client has by default.</summary>
+    public Impatience? Impatience { get; init; }
+
+    /// <summary>The longest time that a client thinks between two requests.</summary>
+    public TimeSpan ThinkTime { get; init; }
+
+    /// <summary>A pause of a client.</summary>
+    public Task Think(Random random) => ThinkTime == TimeSpan.Zero ? Task.CompletedTask : Task.Delay(ThinkTime * random.NextDouble());
 
     /// <summary>The seed to use: the environment's, for repeating a failed run, or the given one.</summary>
     public static int SeedOr(int seed) => int.TryParse(Environment.GetEnvironmentVariable("SNAPPER_SEED"), out var given) ? given : seed;

@@ -1,7 +1,7 @@
 using System.Net;
 using System.Text.Json;
 
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary>What an answer means to a client that wants to know what became of its transaction.</summary>
 internal enum Verdict

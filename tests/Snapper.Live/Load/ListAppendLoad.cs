@@ -2,11 +2,11 @@ using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Text.Json;
 using System.Text.Json.Nodes;
-using Snapper.Integration.Tests.Harness;
+using Snapper.Live.Harness;
 using Snapper.Testing.Histories;
 using Snapper.Testing.Serializability;
 
-namespace Snapper.Integration.Tests.Load;
+namespace Snapper.Live.Load;
 
 /// <summary>Concurrent clients that append to and read from a few hot lists, and a history of what they saw.</summary>
 internal sealed class ListAppendLoad
@@ -23,7 +23,7 @@ internal sealed class ListAppendLoad
     {
         _client = client;
         _options = options;
-        _submitter = new Submitter(client, options.Patience);
+        _submitter = new Submitter(client, options.Patience, options.Impatience);
         _prefix = name;
         _keys = new HotKeys(name, options.HotKeys, options.AppendsPerKey);
     }
@@ -65,7 +65,12 @@ internal sealed class ListAppendLoad
     public string Save(string name)
     {
         var folder = Directory.CreateDirectory(Path.Combine(AppContext.BaseDirectory, "histories"));
-        var path = Path.Combine(folder.FullName, $"{name}.jsonl");
+        return SaveTo(Path.Combine(folder.FullName, $"{name}.jsonl"));
+    }
+
+    /// <summary>Keeps the history in a file, for <c>./snapper verify --history</c>.</summary>
+    public string SaveTo(string path)
+    {
         HistoryFile.Write(History, path);
         return path;
     }
@@ -75,6 +80,7 @@ internal sealed class ListAppendLoad
         var random = new Random(HashCode(_options.Seed, process));
         while (!stop.IsCancellationRequested)
         {
+            await _options.Think(random);
             var door = _options.Doors[random.Next(_options.Doors.Count)];
             var count = door != Door.Actor && random.NextDouble() < _options.BatchShare ? 2 + random.Next(3) : 1;
             if (Interlocked.Add(ref _sent, count) > (_options.Transactions ?? int.MaxValue))
@@ -103,7 +109,7 @@ internal sealed class ListAppendLoad
     private async Task RunBatch(Planned[] planned, Door door, int process, int choice)
     {
         var invoked = Stopwatch.GetTimestamp();
-        var answers = await _client.SubmitMany([.. planned.Select(one => one.Transaction)], door);
+        var answers = await _client.SubmitMany([.. planned.Select(one => one.Transaction)], door, _options.Impatience?.Next());
         for (var index = 0; index < planned.Length; index++)
         {
             Record(planned[index], await _submitter.Resolve(planned[index].Transaction, answers[index], door, choice), process, invoked);

@@ -1,4 +1,4 @@
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary>Where the repository is, seen from the test's own folder.</summary>
 internal static class Repository

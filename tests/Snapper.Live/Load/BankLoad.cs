@@ -1,17 +1,17 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
-using Snapper.Integration.Tests.Harness;
+using Snapper.Live.Harness;
 using Snapper.Testing.Bank;
 using Snapper.Testing.Histories;
 
-namespace Snapper.Integration.Tests.Load;
+namespace Snapper.Live.Load;
 
 /// <summary>Concurrent clients that move money between a few accounts, and a list of what became of each transaction.</summary>
 internal sealed class BankLoad(SnapperClient client, LoadOptions options, string name)
 {
     private static readonly AccountBalance Initial = new(10_000, 10_000);
 
-    private readonly Submitter _submitter = new(client, options.Patience);
+    private readonly Submitter _submitter = new(client, options.Patience, options.Impatience);
     private readonly string[] _accounts = [.. Enumerable.Range(0, options.HotKeys).Select(index => $"{name}.{index}")];
     private int _sent;
     private int _ids;
@@ -56,6 +56,7 @@ internal sealed class BankLoad(SnapperClient client, LoadOptions options, string
         var random = new Random(unchecked((options.Seed * 397) ^ (process * 7919) ^ 1));
         while (!stop.IsCancellationRequested && Interlocked.Increment(ref _sent) <= (options.Transactions ?? int.MaxValue))
         {
+            await options.Think(random);
             var (transaction, operation) = Next(random, process);
             var decision = await _submitter.Run(transaction, options.Doors[random.Next(options.Doors.Count)], random.Next(2));
             Outcomes.AddOrUpdate(decision.Label, 1, (_, count) => count + 1);

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary><c>./snapper up</c> in a process of its own, as a user runs it: own ports, own data, loopback only.</summary>
 internal sealed class SnapperProcess : IAsyncDisposable
@@ -69,7 +69,7 @@ internal sealed class SnapperProcess : IAsyncDisposable
     public IReadOnlyList<ProcessTable.Entry> Processes() => ProcessTable.StartedWith(_marker, Options.Data);
 
     /// <summary>Starts it and waits until it says that it is ready.</summary>
-    public static async Task<SnapperProcess> Start(UpOptions options)
+    public static async Task<SnapperProcess> Start(UpOptions options, CancellationToken cancellation = default)
     {
         if (!options.Embedded && ServerPrograms.Missing is { } missing)
         {
@@ -79,7 +79,7 @@ internal sealed class SnapperProcess : IAsyncDisposable
         var snapper = new SnapperProcess(options);
         try
         {
-            snapper._ready = ReadyLine.Parse(await snapper.AwaitReadyLine());
+            snapper._ready = ReadyLine.Parse(await snapper.AwaitReadyLine(cancellation));
             var expected = options.Embedded ? ("embedded", "file") : ("daprd", "redis");
             if ((snapper.Ready.Dapr, snapper.Ready.Log) != expected)
             {
@@ -138,10 +138,11 @@ internal sealed class SnapperProcess : IAsyncDisposable
         _process.Dispose();
     }
 
-    private async Task<string> AwaitReadyLine()
+    private async Task<string> AwaitReadyLine(CancellationToken cancellation)
     {
-        var ended = _process.WaitForExitAsync();
-        var first = await Task.WhenAny(_readyLine.Task, ended, Task.Delay(ReadyWithin));
+        var ended = _process.WaitForExitAsync(CancellationToken.None);
+        var first = await Task.WhenAny(_readyLine.Task, ended, Task.Delay(ReadyWithin, cancellation));
+        cancellation.ThrowIfCancellationRequested();
         if (first == _readyLine.Task)
         {
             return await _readyLine.Task;
@@ -200,9 +201,11 @@ internal sealed record UpOptions(bool Embedded, string Data, int BasePort, int S
     ];
 
     /// <summary>Own folder, own ports.</summary>
-    public static UpOptions Random(bool embedded)
+    /// <param name="embedded">See <see cref="Embedded"/>.</param>
+    /// <param name="morePorts">Offsets above <see cref="BasePort"/> that must be free, too.</param>
+    public static UpOptions Random(bool embedded, params int[] morePorts)
     {
-        var port = FreePorts.Base(1, 10, 20);
+        var port = FreePorts.Base([1, 10, 20, .. morePorts]);
         return new UpOptions(embedded, Directory.CreateTempSubdirectory("snapper-it-").FullName, port, port + 10, port + 20);
     }
 

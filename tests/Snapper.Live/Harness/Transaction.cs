@@ -1,6 +1,6 @@
 using System.Text.Json.Nodes;
 
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary>By which road a request goes.</summary>
 internal enum Door

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 
-namespace Snapper.Integration.Tests.Harness;
+namespace Snapper.Live.Harness;
 
 /// <summary>Polls for a condition, and says what was waited for when it does not come.</summary>
 internal static class Eventually

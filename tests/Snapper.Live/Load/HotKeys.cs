@@ -1,4 +1,4 @@
-namespace Snapper.Integration.Tests.Load;
+namespace Snapper.Live.Load;
 
 /// <summary>The keys in use: a window that moves on as appends are made, so that lists stay short and every key has its hot time. Thread-safe.</summary>
 internal sealed class HotKeys(string prefix, int window, int appendsPerKey)
