@@ -115,6 +115,8 @@ public sealed partial class CommitMachine
             return false; // what it weighs is its reason, which is bounded by itself; running again would not shorten it
         }
 
+        Trace?.Outgrown(batch);
+
         // A quarter less than a fair share: transactions differ, and every further round runs somebody once more.
         Transitions.Note(live == 1, Transition.AloneTooLarge, Transition.BatchTooLarge);
         var keep = live == 1 ? 0 : (int)Math.Clamp(live * (double)_limit.Bytes / bytes * 0.75, 1, live - 1);

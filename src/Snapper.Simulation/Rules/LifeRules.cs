@@ -76,7 +76,7 @@ internal sealed class LifeRules : IWorkerTrace
     public void Loaded(ActorKey actor, StoredState? stored, object? state)
     {
         _storage.Loaded(_onLog, actor, stored);
-        _actors.Loaded(actor, stored, state);
+        _actors.Loaded(actor, stored, state, _storage.IsReplaced(_onLog));
     }
 
     public void Failed(TransactionId tid) => _outcomes.Failed(tid);
@@ -102,6 +102,8 @@ internal sealed class LifeRules : IWorkerTrace
     public void Granted(ActorKey actor, IActorCall call, LockMode mode) => _actors.Granted(actor, call, mode);
 
     public void Completed(ActorKey actor, BatchId bid, Change? change) => _actors.Completed(actor, bid, change);
+
+    public void Outgrown(Batch batch) => _undo.Outgrown(batch);
 
     public void Removing(IReadOnlyList<TransactionId> tids) => _undo.Removing(tids);
 

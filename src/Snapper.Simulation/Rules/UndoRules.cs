@@ -17,6 +17,7 @@ internal sealed class UndoRules(Action<string> violated) : RuleSet(violated)
     private readonly HashSet<long> _mayGo = [];
     private readonly HashSet<long> _final = [];
     private readonly Dictionary<object, TransactionId> _numbered = new(ReferenceEqualityComparer.Instance);
+    private readonly HashSet<long> _outgrown = [];
     private long _lowest = long.MaxValue;
 
     public void Received(in Message message)
@@ -34,9 +35,38 @@ internal sealed class UndoRules(Action<string> violated) : RuleSet(violated)
 
     public bool IsRemoved(long tid) => _removed.Contains(tid);
 
+    /// <summary>L6: of a batch that is too large, its last transactions may go, one at least and not all of several.</summary>
+    public void Outgrown(Batch batch)
+    {
+        Require(batch.IsComplete && batch.Undecided == 0, $"L6: batch {batch.Bid} is weighed before it is complete");
+        _outgrown.Clear();
+        var first = -1;
+        for (var i = 0; i < batch.Tickets.Length; i++)
+        {
+            if (batch.StateOf(i) != MemberState.Removed)
+            {
+                first = first < 0 ? i : first;
+                _outgrown.Add(batch.Bid.Value + i);
+            }
+        }
+
+        if (_outgrown.Count > 1)
+        {
+            _outgrown.Remove(batch.Bid.Value + first);
+        }
+    }
+
     /// <summary>A round begins.</summary>
     public void Removing(IReadOnlyList<TransactionId> tids)
     {
+        if (_outgrown.Count > 0)
+        {
+            // The last ones: who is behind somebody that goes, goes too.
+            Require(_outgrown.Contains(tids[^1].Value) && _outgrown.Count(tid => tid >= tids[0].Value) == tids.Count, $"L6: {tids[0]} leaves its batch, and not all behind it do");
+            _mayGo.UnionWith(tids.Select(tid => tid.Value));
+            _outgrown.Clear();
+        }
+
         foreach (var tid in tids)
         {
             Require(_removed.Add(tid.Value), $"A5: {tid} is removed twice");
