@@ -183,7 +183,7 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
     {
         for (var i = 0; i < subBatch.Count; i++)
         {
-            var turn = new Turn(subBatch[i], subBatch.Bid) { IsDead = undo.IsRemoved(subBatch[i].Tid.Value) };
+            var turn = new Turn(subBatch[i], subBatch.Bid) { IsDead = trail.Gone.Contains(subBatch[i].Tid.Value) }; // as far as the actor was told
             trail.Add(turn);
             if (trail.EarlyEnds.Remove(turn.Tid, out var end))
             {
