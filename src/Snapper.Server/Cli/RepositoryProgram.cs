@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using Snapper.Server.Supervision;
 
 namespace Snapper.Server.Cli;
@@ -13,9 +12,10 @@ internal static class RepositoryProgram
     /// <param name="command">Who asks, for the message when there is no repository.</param>
     /// <param name="arguments">Passed on.</param>
     /// <param name="errors">Takes that message.</param>
-    /// <param name="nursery">Bytes that its garbage collector lets pile up between two collections, at least; null: as it likes.</param>
+    /// <param name="environment">Variables that it gets unless they are set.</param>
     public static async Task<int> Run(
-        string project, string configuration, string command, IReadOnlyList<string> arguments, TextWriter errors, int? nursery = null)
+        string project, string configuration, string command, IReadOnlyList<string> arguments, TextWriter errors,
+        params IEnumerable<KeyValuePair<string, string>> environment)
     {
         if (Repository.Find() is not { } root || !Directory.Exists(Path.Combine(root, project)))
         {
@@ -28,11 +28,7 @@ internal static class RepositoryProgram
 
         // Build servers that stay behind would hold the caller's pipes open.
         start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
-        if (nursery is { } bytes)
-        {
-            // Only the environment can say it.
-            start.Environment.TryAdd("DOTNET_GCgen0size", bytes.ToString("x", CultureInfo.InvariantCulture));
-        }
+        foreach (var (name, value) in environment) start.Environment.TryAdd(name, value);
 
         using var signals = new StopSignals();
         return await ForwardedProcess.Run(start, signals);
