@@ -53,6 +53,20 @@ internal enum PlantedFault
     NumbersUsedAgain,
     RecoveryStopsBeforeTheEnd,
 
+    // Files.
+    FolderNotFlushed,
+    FolderNotMadeDurable,
+    RenamedBeforeFlush,
+    TornTailKept,
+    FailedFlushTrusted,
+    LockNotLookedAt,
+    OpenedTailNotFlushed,
+    LoadedStatesNotFlushed,
+    StatesTornApartRefused,
+
+    // What a worker remembers outside of its log.
+    AmnesiaNotNoticed,
+
     // Idempotency.
     KeysLostInRecovery,
     OutcomeNotInTheRecord,

@@ -4,10 +4,9 @@ using Snapper.TransactionLog.Records;
 namespace Snapper.TransactionLog.Files;
 
 /// <summary>The data file of states and its index. Not thread-safe; <see cref="FileStateStore"/> locks.</summary>
-internal sealed class FileStates(LogFolder folder) : IDisposable
+internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposable
 {
     private const string Prefix = LogFolder.StatePrefix;
-    private const long DeadBytesMin = 16 * 1024 * 1024;
     private readonly NamePool _names = new();
     private readonly GroupBuffer _payload = new();
     private readonly GroupBuffer _frames = new();
@@ -174,7 +173,7 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
     /// <summary>Copies the living states to a new file once they are the smaller part; it counts from its rename on.</summary>
     private void MoveIfMostlyDead()
     {
-        if (_file!.Length - _liveBytes <= Math.Max(_liveBytes, DeadBytesMin))
+        if (_file!.Length - _liveBytes <= Math.Max(_liveBytes, deadBytesMin))
         {
             return;
         }

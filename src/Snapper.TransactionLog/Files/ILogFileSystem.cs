@@ -1,6 +1,11 @@
+using Snapper.Protocol;
+
 namespace Snapper.TransactionLog.Files;
 
-/// <summary>What the file log needs of a file system; a seam, so that tests can make it full or broken.</summary>
+/// <summary>
+/// What the file log needs of a file system, and of the threads that wait for it; a seam, so that tests can make it full or broken, and a simulator can lose
+/// what was not flushed and let one process stand still between two steps of another.
+/// </summary>
 internal interface ILogFileSystem
 {
     void CreateFolder(string folder);
@@ -14,8 +19,8 @@ internal interface ILogFileSystem
     /// <summary>The whole file; null: there is none.</summary>
     byte[]? ReadAll(string path);
 
-    /// <summary>Puts a file in the place of another, or none, so that a crash leaves one or the other; durable on return.</summary>
-    void Replace(string source, string target);
+    /// <summary>Gives a file another name, in the place of a file that had it, or none; durable once the folder is flushed (<see cref="DurableNames.Replace"/>).</summary>
+    void Rename(string source, string target);
 
     /// <summary>Deletes if it is there.</summary>
     void Delete(string path);
@@ -25,6 +30,32 @@ internal interface ILogFileSystem
 
     /// <summary>Takes an exclusive lock that other processes see and that ends with this process; null: another one has it.</summary>
     IDisposable? TryLock(string path);
+
+    /// <summary>The clock by which waiting for a lock is measured.</summary>
+    TimeProvider Time { get; }
+
+    /// <summary>Blocks the thread for about so long.</summary>
+    void Wait(TimeSpan time);
+
+    /// <summary>Runs work that blocks its thread on the disk, away from the caller's thread.</summary>
+    /// <param name="by">Whose work it is: where one thread does everything, one work at a time is begun for each, so that no gate is ever waited for.</param>
+    /// <param name="work">The work.</param>
+    /// <param name="cancellation">Keeps work from beginning, and ends none.</param>
+    Task<T> Run<T>(object by, Func<T> work, CancellationToken cancellation);
+}
+
+/// <summary>Changes of names that survive a crash of the machine.</summary>
+internal static class DurableNames
+{
+    /// <summary>Puts a flushed file in the place of another, or none, so that a crash leaves one or the other; durable on return.</summary>
+    public static void Replace(this ILogFileSystem files, string source, string target)
+    {
+        files.Rename(source, target);
+        if (!Planted.Is(PlantedFault.FolderNotFlushed))
+        {
+            files.FlushFolder(Path.GetDirectoryName(target)!);
+        }
+    }
 }
 
 /// <summary>An open file. Positions are from its start.</summary>

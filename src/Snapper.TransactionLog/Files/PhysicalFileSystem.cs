@@ -33,11 +33,7 @@ internal sealed class PhysicalFileSystem : ILogFileSystem
         }
     }
 
-    public void Replace(string source, string target)
-    {
-        File.Move(source, target, overwrite: true);
-        FlushFolder(Path.GetDirectoryName(target)!);
-    }
+    public void Rename(string source, string target) => File.Move(source, target, overwrite: true);
 
     public void Delete(string path) => File.Delete(path);
 
@@ -82,6 +78,13 @@ internal sealed class PhysicalFileSystem : ILogFileSystem
             return null;
         }
     }
+
+    public TimeProvider Time => TimeProvider.System;
+
+    public void Wait(TimeSpan time) => Thread.Sleep(time);
+
+    // Flushing to disk blocks its thread for as long as the disk takes, so each call takes one of the pool's.
+    public Task<T> Run<T>(object by, Func<T> work, CancellationToken cancellation) => Task.Run(work, cancellation);
 
     [DllImport("libc", EntryPoint = "open", SetLastError = true)]
     private static extern int OpenFolder(byte[] path, int flags);

@@ -1,3 +1,5 @@
+using Snapper.Protocol;
+
 namespace Snapper.TransactionLog.Files;
 
 /// <summary>
@@ -110,6 +112,11 @@ internal sealed class SegmentWriter : IDisposable
             _activeSalt = reader.Salt;
             _next = expected;
             _tailUnsure = reader.Position < length;
+            if (Planted.Is(PlantedFault.TornTailKept))
+            {
+                (_tailUnsure, _activeLength) = (false, length);
+            }
+
             DropUnsureTail();
         }
         catch
@@ -124,6 +131,15 @@ internal sealed class SegmentWriter : IDisposable
     /// <exception cref="IOException">It may be there in part; the next call, or <see cref="DropUnsureTail"/>, cleans up first.</exception>
     public void Write(long firstSequence, int count, ReadOnlySpan<byte> group)
     {
+        if (_tailUnsure && Planted.Is(PlantedFault.FailedFlushTrusted) && _active!.Length == _activeLength + FrameHeader.Bytes + group.Length)
+        {
+            _active.Flush();
+            _tailUnsure = false;
+            _activeLength = _active.Length;
+            _next = firstSequence + count;
+            return;
+        }
+
         DropUnsureTail();
         if (_activeLength >= _segmentBytes)
         {

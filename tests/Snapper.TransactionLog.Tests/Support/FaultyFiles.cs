@@ -24,11 +24,7 @@ internal sealed class FaultyFiles : ILogFileSystem
 
     public byte[]? ReadAll(string path) => _real.ReadAll(path);
 
-    public void Replace(string source, string target)
-    {
-        _real.Replace(source, target);
-        FailFolderFlush();
-    }
+    public void Rename(string source, string target) => _real.Rename(source, target);
 
     public void Delete(string path) => _real.Delete(path);
 
@@ -39,6 +35,12 @@ internal sealed class FaultyFiles : ILogFileSystem
     }
 
     public IDisposable? TryLock(string path) => _real.TryLock(path);
+
+    public TimeProvider Time => _real.Time;
+
+    public void Wait(TimeSpan time) => _real.Wait(time);
+
+    public Task<T> Run<T>(object by, Func<T> work, CancellationToken cancellation) => _real.Run(by, work, cancellation);
 
     private void FailFolderFlush()
     {
