@@ -11,6 +11,7 @@ using Snapper.Simulation.Storage;
 using Snapper.Simulation.Workers;
 using Snapper.Simulation.Workloads;
 using Snapper.Testing.Histories;
+using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.Simulation;
 
@@ -47,6 +48,8 @@ internal sealed class World
         Scenario = scenario;
         Chance = SeededChance.For(scenario.Seed, 0);
         Storage = new SimulatedStorage(this);
+        Machine = new SimulatedMachine(this);
+        Folder = new FolderDamage(this);
         LogRules = new LogRules(Violated);
         Workload = scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
     }
@@ -62,6 +65,12 @@ internal sealed class World
     public FaultCounters Faults { get; } = new();
 
     public SimulatedStorage Storage { get; }
+
+    /// <summary>What the workers run on.</summary>
+    public SimulatedMachine Machine { get; }
+
+    /// <summary>What happens to the folder of the file log from outside.</summary>
+    public FolderDamage Folder { get; }
 
     /// <summary>Watches everything that is appended.</summary>
     public LogRules LogRules { get; }
@@ -88,6 +97,8 @@ internal sealed class World
         }
         finally
         {
+            _workers.ForEach(worker => worker.Crash());
+            Machine.Dispose();
             SynchronizationContext.SetSynchronizationContext(context);
         }
 
@@ -152,9 +163,14 @@ internal sealed class World
 
     public void RecoveryFailed(SimulatedWorker worker, Exception exception)
     {
-        if (Storage.IsDamaged && exception is TransactionLog.CorruptLogException)
+        if ((Storage.IsDamaged || Folder.IsDamaged) && exception is TransactionLog.CorruptLogException)
         {
-            Storage.Repair(); // it was seen, and nothing has happened
+            RepairDamage(); // it was seen, and nothing has happened
+        }
+        else if ((Storage.IsLost || Folder.IsLost) && exception is LostLogException)
+        {
+            Storage.Restore(); // it was refused: whoever runs the server finds the right one
+            Folder.Restore();
         }
         else if (exception is not IOException and not TransactionLog.Writing.LogLostException)
         {
@@ -166,11 +182,13 @@ internal sealed class World
 
     public void WorkerFailed(SimulatedWorker worker, Exception exception)
     {
-        // A fence is what stops an owner that was replaced; a gap would mean that the log lost something, and here it loses nothing.
-        if (exception is not LogLostFailure || exception.Message.Contains("(Gap)", StringComparison.Ordinal))
+        // A fence is what stops an owner that was replaced; a gap means that the log lost something, which it does only where that is the fault.
+        if (exception is not LogLostFailure || (exception.Message.Contains("(Gap)", StringComparison.Ordinal) && !Storage.WasLost))
         {
             Violated($"Life {worker.Life} stopped: {exception}");
         }
+
+        worker.Remember();
 
         // Not inside its own step: the process ends a moment later, as a real one does.
         After(Chance.Between(0, Millisecond), null, () => Restart(worker, Chance.Between(Millisecond, 50 * Millisecond)));
@@ -178,12 +196,23 @@ internal sealed class World
 
     public void Opened(SimulatedWorker worker)
     {
-        if (Storage.IsDamaged)
+        if (Storage.IsDamaged || Folder.IsDamaged)
         {
             Violated($"Life {worker.Life} opened on a log with a damaged record.");
         }
 
+        if (Storage.IsLost || Folder.IsLost)
+        {
+            Violated($"Life {worker.Life} opened on a log that is not the one it remembers.");
+        }
+
+        RepairDamage();
+    }
+
+    private void RepairDamage()
+    {
         Storage.Repair();
+        Folder.Repair();
     }
 
     public void ClientIsDone() => _clientsLeft--;
@@ -245,6 +274,11 @@ internal sealed class World
     private void LookAtTheEnd()
     {
         IsFinal = true;
+        if (Scenario.Files != 0 && Machine.Chance.Percent(50))
+        {
+            CrashMachine(Millisecond);
+        }
+
         if (_owner is { } owner)
         {
             Restart(owner, Millisecond);
@@ -362,6 +396,43 @@ internal sealed class World
                     StartWorker();
                 }
             });
+        }
+    }
+
+    /// <summary>A worker ended between two steps of a call to its disk, alone or with the machine.</summary>
+    public void CrashedInACall(SimulatedWorker worker, FaultKind kind)
+    {
+        var pause = Chance.Between(Millisecond, 30 * Millisecond);
+        if (kind == FaultKind.MachineCrash)
+        {
+            CrashMachine(pause);
+            return;
+        }
+
+        Faults.Note(kind);
+        Restart(worker, pause);
+    }
+
+    /// <summary>Everything on the machine ends, and what was not flushed is lost; it starts again after a pause.</summary>
+    public void CrashMachine(long pause)
+    {
+        foreach (var worker in _workers.ToArray())
+        {
+            Restart(worker, pause);
+        }
+
+        Machine.Disk.Crash();
+    }
+
+    /// <summary>Ends every worker but the owner.</summary>
+    public void EndOthers()
+    {
+        foreach (var worker in _workers.ToArray())
+        {
+            if (worker != _owner)
+            {
+                Restart(worker, 0);
+            }
         }
     }
 

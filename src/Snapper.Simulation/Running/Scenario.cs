@@ -99,6 +99,18 @@ public sealed record Scenario
     /// <summary>Idle actors leave memory each so many ms; 0: never.</summary>
     public int SweepMs { get; init; }
 
+    /// <summary>0: a log server; 1: the real file log on a simulated disk.</summary>
+    public int Files { get; init; }
+
+    /// <summary>1: the worker remembers outside of its log how far that went, as a real one does, and may find it lost.</summary>
+    public int Remembers { get; init; }
+
+    /// <summary>Length from which on a segment of the file log takes no further group; also bytes of states that are out of date before they are moved.</summary>
+    public int SegmentBytes { get; init; }
+
+    /// <summary>Share of calls to the disk that others come between, in per cent.</summary>
+    public int SteppedPercent { get; init; }
+
     /// <summary>Faults at their times.</summary>
     public IReadOnlyList<PlannedFault> PlannedFaults { get; init; } = [];
 
@@ -144,7 +156,40 @@ public sealed record Scenario
             MarkFailing = chance.Percent(30) ? 1 : 0,
             SweepMs = chance.Percent(40) ? chance.Between(5, 60) : 0,
         };
-        return calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
+        return WithStorage(calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) }, calm);
+    }
+
+    /// <summary>Draws where the log is, by chance of its own: what else is drawn does not depend on it.</summary>
+    private static Scenario WithStorage(Scenario scenario, bool calm)
+    {
+        var chance = SeededChance.For(scenario.Seed, 10);
+        var files = chance.Percent(35);
+        var remembers = chance.Percent(30);
+        scenario = scenario with
+        {
+            Files = files ? 1 : 0,
+            Remembers = remembers ? 1 : 0,
+            SegmentBytes = chance.Percent(50) ? chance.Between(200, 3000) : chance.Between(3000, 40_000),
+            SteppedPercent = chance.Percent(50) ? chance.Between(1, 15) : chance.Percent(50) ? 0 : 60,
+        };
+        if (calm)
+        {
+            return scenario;
+        }
+
+        var faults = scenario.PlannedFaults.ToList();
+        for (var count = files ? chance.Next(4) : 0; count > 0; count--)
+        {
+            faults.Add(new PlannedFault(chance.Between(1, 150), FaultKind.MachineCrash, chance.Between(1, 300)));
+        }
+
+        if (remembers && chance.Percent(60))
+        {
+            faults.Add(new PlannedFault(chance.Between(1, 150), FaultKind.LogLost, chance.Between(1, 300)));
+        }
+
+        faults.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
+        return faults.Count == scenario.PlannedFaults.Count ? scenario : scenario with { PlannedFaults = faults };
     }
 
     /// <summary>The scenario as text that <see cref="Parse"/> reads; only what differs from the seed's own.</summary>
@@ -172,6 +217,10 @@ public sealed record Scenario
         Append(text, "checkpoint", CheckpointMs, drawn.CheckpointMs);
         Append(text, "mark", MarkFailing, drawn.MarkFailing);
         Append(text, "sweep", SweepMs, drawn.SweepMs);
+        Append(text, "files", Files, drawn.Files);
+        Append(text, "remembers", Remembers, drawn.Remembers);
+        Append(text, "segment", SegmentBytes, drawn.SegmentBytes);
+        Append(text, "stepped", SteppedPercent, drawn.SteppedPercent);
         if (!PlannedFaults.SequenceEqual(drawn.PlannedFaults))
         {
             text.Append(" faults=").AppendJoin('+', PlannedFaults.Select(f => string.Create(CultureInfo.InvariantCulture, $"{f.Kind}@{f.AtMs}/{f.ForMs}")));
@@ -225,6 +274,10 @@ public sealed record Scenario
         "checkpoint" => this with { CheckpointMs = value },
         "mark" => this with { MarkFailing = value },
         "sweep" => this with { SweepMs = value },
+        "files" => this with { Files = value },
+        "remembers" => this with { Remembers = value },
+        "segment" => this with { SegmentBytes = value },
+        "stepped" => this with { SteppedPercent = value },
         _ => throw new FormatException($"A scenario has no '{name}'."),
     };
 

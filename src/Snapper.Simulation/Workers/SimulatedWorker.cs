@@ -4,7 +4,10 @@ using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Rules;
 using Snapper.Simulation.Storage;
+using Snapper.TransactionLog;
 using Snapper.TransactionLog.Checkpointing;
+using Snapper.TransactionLog.Files;
+using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.Simulation.Workers;
 
@@ -16,6 +19,8 @@ internal sealed class SimulatedWorker
     private readonly World _world;
     private readonly StorageLink _link;
     private readonly VirtualTime _time;
+    private readonly DiskProcess _disk;
+    private RememberedLog? _remembered;
     private readonly CancellationTokenSource _starting = new();
     private long[] _stalledUntil = [];
     private WorkerHost? _host;
@@ -26,6 +31,7 @@ internal sealed class SimulatedWorker
         Life = life;
         _link = new StorageLink(world, Scope);
         _time = new VirtualTime(world, Scope);
+        _disk = new DiskProcess(world, Scope, kind => world.CrashedInACall(this, kind));
     }
 
     /// <summary>Counts the lives, from 1.</summary>
@@ -51,6 +57,7 @@ internal sealed class SimulatedWorker
     public void Crash()
     {
         Scope.Kill();
+        _disk.End();
         _host = null;
         Executors = [];
     }
@@ -82,9 +89,49 @@ internal sealed class SimulatedWorker
     /// <summary>Asks it to stop; completes when it has drained.</summary>
     public Task Stop() => _host!.Stop();
 
+    /// <summary>Writes down how far its log went, as a real one does each few seconds, after a failure and at its end.</summary>
+    public void Remember()
+    {
+        try
+        {
+            _remembered?.Remember();
+        }
+        catch (IOException)
+        {
+            // What the file says is less than it could be, and true.
+        }
+    }
+
+    private (ITransactionLog Log, IStateStore Store) Storage()
+    {
+        var scenario = _world.Scenario;
+        IIdentifiedLog log;
+        IStateStore store;
+        if (scenario.Files != 0)
+        {
+            var files = new FileTransactionLog(SimulatedMachine.LogFolder, FileLogOptions.Tiny(scenario.SegmentBytes, scenario.SegmentBytes), _disk);
+            (log, store) = (new WatchedLog(files, _world.LogRules), new FileStateStore(files, _time, new StateStoreOptions()));
+        }
+        else
+        {
+            log = new SimulatedLog(_link, _world.Storage, _world.LogRules);
+            store = new SimulatedStateStore(_link, _world.Storage, _time);
+        }
+
+        if (scenario.Remembers == 0)
+        {
+            return (log, store);
+        }
+
+        var memory = new LogMemory(SimulatedMachine.MemoryFile, "simulated", _disk);
+        _remembered = new RememberedLog(log, memory, "simulated log", static () => TimeSpan.Zero, _time);
+        return (_remembered, store);
+    }
+
     private WorkerSetup Setup()
     {
         var scenario = _world.Scenario;
+        var (log, store) = Storage();
         return new WorkerSetup
         {
             Options = new WorkerOptions
@@ -102,8 +149,8 @@ internal sealed class SimulatedWorker
                 AnswersInline = true,
             },
             ActorTypes = World.ActorTypes,
-            Log = new SimulatedLog(_link, _world.Storage.Kept, _world.LogRules),
-            Store = new SimulatedStateStore(_link, _world.Storage.Kept, _time),
+            Log = log,
+            Store = store,
             Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096 },
             Time = _time,
             Failed = OnFailed,
@@ -130,6 +177,26 @@ internal sealed class SimulatedWorker
         _world.Opened(this);
         _host.Open();
         SweepLater();
+        RememberLater();
+    }
+
+    private void RememberLater()
+    {
+        if (_remembered is not null)
+        {
+            _world.After(_world.Chance.Between(5, 50) * TimeSpan.TicksPerMillisecond, Scope, () =>
+            {
+                _disk.Run(
+                    _remembered,
+                    () =>
+                    {
+                        Remember();
+                        return 0;
+                    },
+                    CancellationToken.None);
+                RememberLater();
+            });
+        }
     }
 
     /// <summary>What a real worker does once a minute.</summary>

@@ -8,6 +8,9 @@ namespace Snapper.TransactionLog.Files;
 /// </summary>
 internal interface ILogFileSystem
 {
+    bool HasFolder(string folder);
+
+    /// <summary>Creates a folder and those above it; their names are durable once the folders above are flushed.</summary>
     void CreateFolder(string folder);
 
     /// <summary>Names (without folder) of the files that match, in ordinal order.</summary>

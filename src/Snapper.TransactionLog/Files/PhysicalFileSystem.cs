@@ -9,6 +9,8 @@ internal sealed class PhysicalFileSystem : ILogFileSystem
 {
     public static PhysicalFileSystem Instance { get; } = new();
 
+    public bool HasFolder(string folder) => Directory.Exists(folder);
+
     public void CreateFolder(string folder) => Directory.CreateDirectory(folder);
 
     public IReadOnlyList<string> List(string folder, string pattern)

@@ -16,6 +16,8 @@ internal sealed class FaultyFiles : ILogFileSystem
     /// <summary>Flushes of folders that fail with an I/O error; what was renamed has its new name.</summary>
     public int FailingFolderFlushes { get; set; }
 
+    public bool HasFolder(string folder) => _real.HasFolder(folder);
+
     public void CreateFolder(string folder) => _real.CreateFolder(folder);
 
     public IReadOnlyList<string> List(string folder, string pattern) => _real.List(folder, pattern);
