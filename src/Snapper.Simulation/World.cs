@@ -26,6 +26,9 @@ internal sealed class World
     // Once nothing goes wrong any more, everything must end soon: requests by their timeouts, workers by recovering.
     private static readonly long Deadline = TimeSpan.FromSeconds(120).Ticks;
 
+    // A worker that cannot open its log tries again and again.
+    private const int EnoughViolations = 20;
+
     private readonly int _thread = Environment.CurrentManagedThreadId;
     private readonly EventQueue _events = new();
     private readonly List<SimulatedWorker> _workers = [];
@@ -320,7 +323,7 @@ internal sealed class World
         var until = Now + within;
         while (!done())
         {
-            if (Now > until || !Step())
+            if (Now > until || _violations.Count > EnoughViolations || !Step())
             {
                 return false;
             }

@@ -170,7 +170,7 @@ internal sealed class SimulatedDisk(SeededChance chance, FaultCounters faults)
         }
     }
 
-    public static string FolderOf(string path) => path[..path.LastIndexOf('/')];
+    public static string FolderOf(string path) => path[..Math.Max(1, path.LastIndexOf('/'))];
 
     private void LoseNames()
     {

@@ -70,6 +70,9 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
         }
 
         TakeMoveBack();
+
+        // Before what is there counts as folded: the log is trimmed on the strength of that.
+        _file?.MakeCertain(folder);
         _file ??= NewFile(_fileNumber + 1);
         NoteFile();
         _frames.Release();
@@ -136,7 +139,7 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
         _payload.Truncate(0);
         RecordEncoder.Actor(_payload, actor);
         RecordEncoder.Fields(_payload, state.Fields);
-        file.Encode(_frames, state.Version, 1, _payload.Written.Span);
+        file.Encode(_frames, state.Version, _payload.Written.Span);
     }
 
     /// <summary>Before anything is in the file: who opens the log later misses the file when it is gone. Until then an older note, of which this file is the successor, says enough.</summary>
@@ -190,7 +193,7 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
             foreach (var (actor, entry) in _index)
             {
                 var start = target.Length + _frames.Length;
-                target.Encode(_frames, entry.Version, 1, _file.ReadPayload(entry.Start));
+                target.Encode(_frames, entry.Version, _file.ReadPayload(entry.Start));
                 moved.Add(actor, entry with { Start = start });
                 if (_frames.Length > 1024 * 1024)
                 {

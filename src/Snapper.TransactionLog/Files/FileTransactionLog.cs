@@ -138,13 +138,18 @@ public sealed class FileTransactionLog : IIdentifiedLog
     {
         lock (_gate)
         {
-            _folder.Files.CreateFolder(_folder.Path);
+            _folder.Files.MakeFolder(_folder.Path, isNew: false);
             using var between = _folder.Lock(LogFolder.LogLock);
             var segments = _segments.List();
             var meta = _folder.ReadMeta();
             if (meta is null && segments.Count > 0)
             {
                 throw new CorruptLogException($"Folder {_folder.Path} has segments of a log but no meta.json with its epoch.");
+            }
+
+            if (meta is null)
+            {
+                _folder.Files.MakeFolder(_folder.Path, isNew: true);
             }
 
             CheckHead(meta, segments);
@@ -163,7 +168,7 @@ public sealed class FileTransactionLog : IIdentifiedLog
             }
             else
             {
-                _writer.Open(segments);
+                _writer.Open(segments, meta.FirstSequence);
             }
 
             if (_writer.Next < meta.FirstSequence)

@@ -10,7 +10,7 @@ internal interface ILogFileSystem
 {
     bool HasFolder(string folder);
 
-    /// <summary>Creates a folder and those above it; their names are durable once the folders above are flushed.</summary>
+    /// <summary>Creates a folder; its name is durable once the one above it is flushed (<see cref="DurableNames.MakeFolder"/>).</summary>
     void CreateFolder(string folder);
 
     /// <summary>Names (without folder) of the files that match, in ordinal order.</summary>
@@ -50,6 +50,51 @@ internal interface ILogFileSystem
 /// <summary>Changes of names that survive a crash of the machine.</summary>
 internal static class DurableNames
 {
+    /// <summary>Makes a folder whose name, and those of the folders above, survive whatever is flushed into it later.</summary>
+    /// <param name="files">The file system.</param>
+    /// <param name="folder">The folder.</param>
+    /// <param name="isNew">
+    /// Nothing is in it yet that counts. Should an earlier start have died between making and flushing, the names are there and nobody knows whether they last:
+    /// two levels are ours by the layout of the data folder, and flushed again.
+    /// </param>
+    public static void MakeFolder(this ILogFileSystem files, string folder, bool isNew)
+    {
+        var above = Path.GetDirectoryName(folder);
+        var isMissing = !files.HasFolder(folder);
+        if (above is null || (!isMissing && !isNew))
+        {
+            return;
+        }
+
+        if (!files.HasFolder(above))
+        {
+            files.MakeFolder(above, isNew: false);
+        }
+
+        if (isMissing)
+        {
+            files.CreateFolder(folder);
+        }
+
+        if (Planted.Is(PlantedFault.FolderNotMadeDurable))
+        {
+            return;
+        }
+
+        files.FlushFolder(above);
+        if (isNew && Path.GetDirectoryName(above) is { } top)
+        {
+            try
+            {
+                files.FlushFolder(top);
+            }
+            catch (UnauthorizedAccessException)
+            {
+                // It is not ours, so we did not make what is in it.
+            }
+        }
+    }
+
     /// <summary>Puts a flushed file in the place of another, or none, so that a crash leaves one or the other; durable on return.</summary>
     public static void Replace(this ILogFileSystem files, string source, string target)
     {

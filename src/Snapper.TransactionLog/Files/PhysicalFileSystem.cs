@@ -7,6 +7,8 @@ namespace Snapper.TransactionLog.Files;
 /// <summary>The operating system's files.</summary>
 internal sealed class PhysicalFileSystem : ILogFileSystem
 {
+    private const int AccessDenied = 13;
+
     public static PhysicalFileSystem Instance { get; } = new();
 
     public bool HasFolder(string folder) => Directory.Exists(folder);
@@ -50,7 +52,9 @@ internal sealed class PhysicalFileSystem : ILogFileSystem
         var descriptor = OpenFolder(Encoding.UTF8.GetBytes(folder + "\0"), 0);
         if (descriptor < 0)
         {
-            throw new IOException($"Folder {folder} cannot be opened to flush it: error {Marshal.GetLastPInvokeError()}.");
+            var error = Marshal.GetLastPInvokeError();
+            var problem = $"Folder {folder} cannot be opened to flush it: error {error}.";
+            throw error == AccessDenied ? new UnauthorizedAccessException(problem) : new IOException(problem, error);
         }
 
         try

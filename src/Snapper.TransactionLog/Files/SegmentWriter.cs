@@ -43,7 +43,8 @@ internal sealed class SegmentWriter : IDisposable
     /// </summary>
     /// <param name="segments">All there are, in order; at least one.</param>
     /// <exception cref="CorruptLogException">There is damage that is not that of an unfinished write, or records are missing.</exception>
-    public void Open(List<long> segments)
+    /// <param name="trimmedBelow">Records below this number are not missed.</param>
+    public void Open(List<long> segments, long trimmedBelow)
     {
         var last = segments.Count - 1;
         while (last > 0 && !HasGroup(segments[last]))
@@ -51,10 +52,10 @@ internal sealed class SegmentWriter : IDisposable
             last--;
         }
 
-        Open(segments[last], mustReach: segments[^1]);
-        if (segments[^1] == _next && last < segments.Count - 1)
+        Open(segments[last], mustReach: segments[^1], trimmedBelow);
+        if (segments[^1] == _next && _activeFirst != _next)
         {
-            Open(_next, mustReach: _next);
+            Open(_next, mustReach: _next, trimmedBelow);
         }
 
         for (var i = last + 1; i < segments.Count; i++)
@@ -74,7 +75,7 @@ internal sealed class SegmentWriter : IDisposable
         return reader.Start() && reader.Next(mayBeTorn: true, static _ => true, out _);
     }
 
-    private void Open(long first, long mustReach)
+    private void Open(long first, long mustReach, long trimmedBelow)
     {
         _active?.Dispose();
         _active = null;
@@ -90,6 +91,14 @@ internal sealed class SegmentWriter : IDisposable
             {
                 LogSegments.CheckSequence(reader.Header, expected, name, reader.FrameStart);
                 expected += reader.Header.Count;
+            }
+
+            if (expected < mustReach && mustReach <= trimmedBelow)
+            {
+                // A crash has brought back one of the segments that a trim had deleted, and not those behind it: it is no part of the log any more.
+                file.Dispose();
+                Open(mustReach, mustReach, trimmedBelow);
+                return;
             }
 
             if (expected < mustReach)
@@ -118,6 +127,7 @@ internal sealed class SegmentWriter : IDisposable
             }
 
             DropUnsureTail();
+            MakeCertain(reader);
         }
         catch
         {
@@ -125,6 +135,27 @@ internal sealed class SegmentWriter : IDisposable
             file.Dispose();
             throw;
         }
+    }
+
+    /// <summary>
+    /// Whoever wrote the last group may have died before the flush, or after one that failed; then the system holds bytes that it will not write any more.
+    /// From now on they are part of the log, so they are written again, and flushed.
+    /// </summary>
+    private void MakeCertain(FrameFileReader reader)
+    {
+        if (_activeLength == FileHeader.Bytes || Planted.Is(PlantedFault.OpenedTailNotFlushed))
+        {
+            return;
+        }
+
+        var last = new byte[reader.Position - reader.FrameStart];
+        if (_active!.Read(last, reader.FrameStart) < last.Length)
+        {
+            throw new CorruptLogException($"Segment {_segments.PathOf(_activeFirst)} has become shorter than {reader.Position} bytes.");
+        }
+
+        _active.Write(last, reader.FrameStart);
+        _active.Flush();
     }
 
     /// <summary>Writes a group at the end and flushes it, in a new segment when this one is long enough.</summary>
