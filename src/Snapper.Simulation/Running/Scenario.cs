@@ -170,7 +170,7 @@ public sealed record Scenario
             Files = files ? 1 : 0,
             Remembers = remembers ? 1 : 0,
             SegmentBytes = chance.Percent(50) ? chance.Between(200, 3000) : chance.Between(3000, 40_000),
-            SteppedPercent = chance.Percent(50) ? chance.Between(1, 15) : chance.Percent(50) ? 0 : 60,
+            SteppedPercent = chance.Percent(50) ? 0 : chance.Percent(75) ? chance.Between(1, 8) : 50,
         };
         if (calm)
         {

@@ -10,6 +10,7 @@ namespace Snapper.Simulation.Storage;
 /// </summary>
 internal sealed class DiskProcess(World world, ProcessScope scope, Action<FaultKind> crashed) : ILogFileSystem
 {
+    private const int ComeBetweenPercent = 35; // of a call's steps: standing still costs the simulator far more than the step itself
     private static readonly long s_millisecond = TimeSpan.TicksPerMillisecond;
 
     private readonly SimulatedDisk _disk = world.Machine.Disk;
@@ -232,7 +233,7 @@ internal sealed class DiskProcess(World world, ProcessScope scope, Action<FaultK
             return false; // at the start of a process, outside of its log
         }
 
-        if (call.Fiber is not null)
+        if (call.Fiber is not null && _chance.Percent(ComeBetweenPercent))
         {
             Stand(call, world.Machine.StepTime(step));
         }
