@@ -175,6 +175,10 @@ internal sealed class World
             Storage.Restore(); // it was refused: whoever runs the server finds the right one
             Folder.Restore();
         }
+        else if ((Storage.IsLost || Folder.IsLost) && exception is TransactionLog.CorruptLogException)
+        {
+            // It went between two steps of the recovery, which saw that; the next one has to see it at once.
+        }
         else if (exception is not IOException and not TransactionLog.Writing.LogLostException)
         {
             Violated($"Life {worker.Life} could not recover: {exception}");

@@ -53,8 +53,12 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
             case FaultKind.LogLost:
                 LoseLog(owner);
                 break;
-            case FaultKind.MachineCrash:
+            case FaultKind.MachineCrash when world.Chance.Percent(25):
                 world.CrashMachine(_duration / 10);
+                break;
+            case FaultKind.MachineCrash or FaultKind.CrashInDiskCall or FaultKind.DiskFull or FaultKind.DiskWriteFails or FaultKind.DiskFlushFails
+                or FaultKind.DiskFolderFlushFails or FaultKind.DiskReadFails or FaultKind.DiskStall:
+                world.Machine.Plan(fault.Kind);
                 break;
             case FaultKind.StorageFull:
                 world.Storage.FullUntil = world.Now + _duration;

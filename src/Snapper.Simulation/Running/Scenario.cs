@@ -178,9 +178,14 @@ public sealed record Scenario
         }
 
         var faults = scenario.PlannedFaults.ToList();
-        for (var count = files ? chance.Next(4) : 0; count > 0; count--)
+        FaultKind[] kinds =
+        [
+            FaultKind.MachineCrash, FaultKind.MachineCrash, FaultKind.MachineCrash, FaultKind.CrashInDiskCall, FaultKind.CrashInDiskCall, FaultKind.DiskFlushFails,
+            FaultKind.DiskFlushFails, FaultKind.DiskFull, FaultKind.DiskWriteFails, FaultKind.DiskFolderFlushFails, FaultKind.DiskReadFails, FaultKind.DiskStall,
+        ];
+        for (var count = files ? chance.Next(8) : 0; count > 0; count--)
         {
-            faults.Add(new PlannedFault(chance.Between(1, 150), FaultKind.MachineCrash, chance.Between(1, 300)));
+            faults.Add(new PlannedFault(chance.Between(1, 150), kinds[chance.Next(kinds.Length)], chance.Between(1, 300)));
         }
 
         if (remembers && chance.Percent(60))

@@ -250,14 +250,14 @@ internal sealed class DiskProcess(World world, ProcessScope scope, Action<FaultK
                 End(call);
                 break;
             case FaultKind.DiskStall when call.Strikes(step, isAnyStep: true):
-                world.Faults.Note(FaultKind.DiskStall);
+                Note(FaultKind.DiskStall);
                 Stand(call, _chance.Between(20 * s_millisecond, 300 * s_millisecond));
                 break;
             case FaultKind.DiskReadFails when call.Strikes(step, isAnyStep: false):
-                world.Faults.Note(FaultKind.DiskReadFails);
+                Note(FaultKind.DiskReadFails);
                 throw Broken();
             case { } fault when call.Strikes(step, isAnyStep: false):
-                world.Faults.Note(fault);
+                Note(fault);
                 return true;
         }
 
@@ -267,6 +267,7 @@ internal sealed class DiskProcess(World world, ProcessScope scope, Action<FaultK
     private void End(DiskCall call)
     {
         call.Crashed = call.Fate.Fault;
+        world.Machine.Struck(call.Crashed!.Value);
         scope.Kill();
         throw new ProcessEndedException();
     }
@@ -304,6 +305,12 @@ internal sealed class DiskProcess(World world, ProcessScope scope, Action<FaultK
     private static IOException Full() => new("simulated: no space left on device", DiskFull.NoSpace);
 
     private bool IsDead => scope.IsDead;
+
+    private void Note(FaultKind kind)
+    {
+        world.Faults.Note(kind);
+        world.Machine.Struck(kind);
+    }
 
     private void NoteFull() => world.Faults.Note(FaultKind.StorageFull);
 

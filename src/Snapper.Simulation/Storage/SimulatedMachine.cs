@@ -12,8 +12,8 @@ internal sealed class SimulatedMachine(World world) : IDisposable
     /// <summary>What a worker remembers outside of its log.</summary>
     public const string MemoryFile = "/data/remembered/w1.json";
 
-    private const int MostStepsBeforeACrash = 14;
     private readonly Stack<Fiber> _fibers = new();
+    private readonly Queue<FaultKind> _planned = new();
 
     public SeededChance Chance { get; } = SeededChance.For(world.Scenario.Seed, 11);
 
@@ -28,18 +28,40 @@ internal sealed class SimulatedMachine(World world) : IDisposable
     /// <summary>No write has room.</summary>
     public bool IsFull => !world.IsHealed && world.Now < world.Storage.FullUntil;
 
+    /// <summary>From now on each call is in for a fault, until one was long enough for it to happen.</summary>
+    public void Plan(FaultKind kind) => _planned.Enqueue(kind);
+
+    /// <summary>A fault has happened.</summary>
+    public void Struck(FaultKind kind)
+    {
+        if (_planned.TryPeek(out var next) && next == kind)
+        {
+            _planned.Dequeue();
+        }
+    }
+
     /// <summary>What goes wrong in a call.</summary>
     public DiskFate Draw()
     {
-        if (world.IsHealed || !Chance.PerMille(world.Scenario.StorageFaultPerMille))
+        if (world.IsHealed)
+        {
+            return default;
+        }
+
+        if (_planned.TryPeek(out var planned))
+        {
+            return new DiskFate(planned, planned is FaultKind.MachineCrash or FaultKind.CrashInDiskCall ? StepOfACrash() : 1);
+        }
+
+        if (!Chance.PerMille(world.Scenario.StorageFaultPerMille))
         {
             return default;
         }
 
         return Chance.Next(9) switch
         {
-            0 => new DiskFate(FaultKind.CrashInDiskCall, Chance.Between(1, MostStepsBeforeACrash)),
-            1 => new DiskFate(FaultKind.MachineCrash, Chance.Between(1, MostStepsBeforeACrash)),
+            0 => new DiskFate(FaultKind.CrashInDiskCall, StepOfACrash()),
+            1 => new DiskFate(FaultKind.MachineCrash, StepOfACrash()),
             2 => new DiskFate(FaultKind.DiskFull, Chance.Between(1, 2)),
             3 => new DiskFate(FaultKind.DiskWriteFails, Chance.Between(1, 2)),
             4 => new DiskFate(FaultKind.DiskFolderFlushFails, 1),
@@ -48,6 +70,9 @@ internal sealed class SimulatedMachine(World world) : IDisposable
             _ => new DiskFate(FaultKind.DiskFlushFails, Chance.Between(1, 2)),
         };
     }
+
+    // An append has four steps, an opening about twenty.
+    private int StepOfACrash() => Chance.Percent(60) ? Chance.Between(3, 6) : Chance.Between(1, 24);
 
     /// <summary>How long a step takes when others may do something meanwhile.</summary>
     public long StepTime(DiskStep step) => step is DiskStep.Flush or DiskStep.FlushFolder
