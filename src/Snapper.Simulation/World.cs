@@ -38,6 +38,7 @@ internal sealed class World
     private SimulatedWorker? _owner;
     private ulong _digest = 14695981039346656037;
     private int _lives;
+    private int _livesAtLoss;
     private int _clientsLeft;
     private int _looksLeft;
     private int _committed;
@@ -208,13 +209,17 @@ internal sealed class World
             Violated($"Life {worker.Life} opened on a log with a damaged record.");
         }
 
-        if (Storage.IsLost || Folder.IsLost)
+        // One that had begun before finds out at its first call.
+        if ((Storage.IsLost || Folder.IsLost) && worker.Life > _livesAtLoss)
         {
             Violated($"Life {worker.Life} opened on a log that is not the one it remembers.");
         }
 
         RepairDamage();
     }
+
+    /// <summary>The log is not there any more as the workers left it.</summary>
+    public void LogIsLost() => _livesAtLoss = _lives;
 
     private void RepairDamage()
     {

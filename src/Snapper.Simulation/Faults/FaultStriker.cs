@@ -160,6 +160,7 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
             if (memory.Read() is { } remembered && (files ? world.Folder.Lose(remembered.Epoch) : world.Storage.Lose(remembered)))
             {
                 Count();
+                world.LogIsLost();
             }
         });
     }

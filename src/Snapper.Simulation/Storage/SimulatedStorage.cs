@@ -27,6 +27,9 @@ internal sealed class SimulatedStorage(World world)
     /// <summary>What there was is gone, or older than what the worker knows to have been durable.</summary>
     public bool IsLost => _whole is not null;
 
+    /// <summary>Counts the servers that stood in the place of the log's; a call does not reach the next one.</summary>
+    public int Server { get; private set; }
+
     /// <summary>It was lost at some time of the run: a writer may have noticed.</summary>
     public bool WasLost { get; private set; }
 
@@ -49,6 +52,7 @@ internal sealed class SimulatedStorage(World world)
             return false;
         }
 
+        Server++;
         _whole = Kept;
         Kept = other;
         WasLost = true;
@@ -58,6 +62,7 @@ internal sealed class SimulatedStorage(World world)
     /// <summary>The right one is put back.</summary>
     public void Restore()
     {
+        Server += IsLost ? 1 : 0;
         Kept = _whole ?? Kept;
         _whole = null;
     }

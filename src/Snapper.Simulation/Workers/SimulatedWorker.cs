@@ -92,13 +92,23 @@ internal sealed class SimulatedWorker
     /// <summary>Writes down how far its log went, as a real one does each few seconds, after a failure and at its end.</summary>
     public void Remember()
     {
+        if (_remembered is { } remembered)
+        {
+            // As every call to the disk: it may stand still in its middle, with the gate of the memory in its hands.
+            _disk.Run(remembered, () => WriteDown(remembered), CancellationToken.None);
+        }
+    }
+
+    private static bool WriteDown(RememberedLog remembered)
+    {
         try
         {
-            _remembered?.Remember();
+            remembered.Remember();
+            return true;
         }
         catch (IOException)
         {
-            // What the file says is less than it could be, and true.
+            return false; // what the file says is less than it could be, and true
         }
     }
 
@@ -186,14 +196,7 @@ internal sealed class SimulatedWorker
         {
             _world.After(_world.Chance.Between(5, 50) * TimeSpan.TicksPerMillisecond, Scope, () =>
             {
-                _disk.Run(
-                    _remembered,
-                    () =>
-                    {
-                        Remember();
-                        return 0;
-                    },
-                    CancellationToken.None);
+                Remember();
                 RememberLater();
             });
         }

@@ -42,7 +42,7 @@ internal sealed class FrameFile : IDisposable
                 return null;
             }
 
-            long append = FileHeader.Bytes;
+            var append = 0L; // a file without frames may not even have its header on disk
             while (reader.Next(mayBeTorn: true, static _ => true, out var payload))
             {
                 append = reader.Header.Count == 1 ? reader.FrameStart : append;

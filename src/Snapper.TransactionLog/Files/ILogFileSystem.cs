@@ -50,12 +50,14 @@ internal interface ILogFileSystem
 /// <summary>Changes of names that survive a crash of the machine.</summary>
 internal static class DurableNames
 {
+    private const int Levels = 3;
+
     /// <summary>Makes a folder whose name, and those of the folders above, survive whatever is flushed into it later.</summary>
     /// <param name="files">The file system.</param>
     /// <param name="folder">The folder.</param>
     /// <param name="isNew">
     /// Nothing is in it yet that counts. Should an earlier start have died between making and flushing, the names are there and nobody knows whether they last:
-    /// two levels are ours by the layout of the data folder, and flushed again.
+    /// three levels, up to the data folder, may be ours and are flushed again.
     /// </param>
     public static void MakeFolder(this ILogFileSystem files, string folder, bool isNew)
     {
@@ -82,15 +84,16 @@ internal static class DurableNames
         }
 
         files.FlushFolder(above);
-        if (isNew && Path.GetDirectoryName(above) is { } top)
+        for (var level = 2; isNew && level <= Levels && Path.GetDirectoryName(above) is { } top; level++)
         {
+            above = top;
             try
             {
                 files.FlushFolder(top);
             }
             catch (UnauthorizedAccessException)
             {
-                // It is not ours, so we did not make what is in it.
+                return; // it is not ours, so we did not make what is in it
             }
         }
     }
