@@ -12,7 +12,7 @@ public sealed class MemoryStorage
 {
     internal Lock Gate { get; } = new();
 
-    internal string Id { get; } = Guid.NewGuid().ToString("N");
+    internal string Id { get; private init; } = Guid.NewGuid().ToString("N");
 
     internal long Epoch { get; set; }
 
@@ -34,6 +34,27 @@ public sealed class MemoryStorage
         lock (Gate)
         {
             return Groups.FindAll(g => g.FirstSequence + g.Count > sequence).ToArray();
+        }
+    }
+
+    /// <summary>Everything as it is now, for a simulated server that comes back with an older copy.</summary>
+    internal MemoryStorage Copy()
+    {
+        lock (Gate)
+        {
+            var copy = new MemoryStorage { Id = Id, Epoch = Epoch, NextSequence = NextSequence, Watermarks = Watermarks };
+            copy.Groups.AddRange(Groups);
+            foreach (var (actor, state) in States)
+            {
+                copy.States.Add(actor, state);
+            }
+
+            foreach (var (id, outcome) in Outcomes)
+            {
+                copy.Outcomes.Add(id, outcome);
+            }
+
+            return copy;
         }
     }
 
