@@ -155,11 +155,14 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
     /// <summary>Another life owns the log.</summary>
     public bool IsReplaced(LifeOnLog life) => life.Epoch != view.Epoch;
 
+    /// <summary>What is stored is not the life's own: another life owns the log, or another log stands in its place.</summary>
+    public bool IsForeign(LifeOnLog life) => IsReplaced(life) || view.IsLost;
+
     /// <summary>An actor comes into memory: its stored state alone must do (L8).</summary>
     public void Loaded(LifeOnLog life, ActorKey actor, StoredState? stored)
     {
         var inLog = _states.TryGetValue(actor, out var states) ? states.Count : 0;
-        Require(IsReplaced(life) || view.IsLost || (stored?.Version ?? 0) == inLog, $"L8: {actor} is loaded with version {stored?.Version}; the log has version {inLog}");
+        Require(IsForeign(life) || (stored?.Version ?? 0) == inLog, $"L8: {actor} is loaded with version {stored?.Version}; the log has version {inLog}");
         if (stored is not null)
         {
             RequireAsInLog(actor, stored, "L8: loaded");
