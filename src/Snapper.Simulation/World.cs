@@ -182,7 +182,7 @@ internal sealed class World
 
     public void RecoveryFailed(SimulatedWorker worker, Exception exception)
     {
-        if ((Storage.IsDamaged || Folder.IsDamaged) && exception is TransactionLog.CorruptLogException)
+        if ((Storage.IsDamaged || Folder.HasDamage) && exception is TransactionLog.CorruptLogException)
         {
             RepairDamage(); // it was seen, and nothing has happened
         }

@@ -44,6 +44,11 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
                 break;
             case FaultKind.LogDamaged:
                 world.Restart(owner, _duration / 10);
+                if (world.Scenario.Files != 0)
+                {
+                    world.EndOthers(); // one that stood still in a call would work on what is damaged
+                }
+
                 if (world.Scenario.Files != 0 ? world.Folder.Damage() : world.Storage.Damage())
                 {
                     Count();
@@ -110,6 +115,14 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
             return;
         }
 
+        if (world.Scenario.Files != 0 && world.Machine.Chance.Percent(60))
+        {
+            // Between two steps of a call, in which it holds a lock and has looked at the epoch.
+            world.Machine.Plan(FaultKind.DiskStall);
+            AnotherOwnerInTheStall(owner, tries: 100);
+            return;
+        }
+
         Count();
         if (world.Chance.Percent(60))
         {
@@ -117,6 +130,23 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
         }
 
         world.StartWorker();
+    }
+
+    private void AnotherOwnerInTheStall(SimulatedWorker owner, int tries)
+    {
+        if (world.IsHealed || world.Owner != owner || !owner.IsOpen || tries == 0)
+        {
+            return;
+        }
+
+        if (!world.Machine.HasPlans)
+        {
+            Count();
+            world.StartWorker();
+            return;
+        }
+
+        world.After(TimeSpan.TicksPerMillisecond, null, () => AnotherOwnerInTheStall(owner, tries - 1));
     }
 
     private void Stop(SimulatedWorker owner)

@@ -110,6 +110,11 @@ internal sealed class DiskProcess(World world, ProcessScope scope, Action<FaultK
     public void Rename(string source, string target)
     {
         Step(DiskStep.Name);
+        if (_disk.Find(source) is null)
+        {
+            throw new FileNotFoundException($"simulated: there is no file {source}");
+        }
+
         _disk.Rename(source, target);
     }
 

@@ -16,7 +16,10 @@ internal sealed class FolderDamage(World world)
 
     private SeededChance Chance => world.Machine.Chance;
 
-    /// <summary>A byte is wrong in a group that was not trimmed.</summary>
+    /// <summary>A byte is wrong somewhere: a worker may refuse the log for it, also when the group was trimmed and its segment is still there.</summary>
+    public bool HasDamage => _damaged is not null;
+
+    /// <summary>A byte is wrong in a group that was not trimmed: a worker must refuse the log for it.</summary>
     public bool IsDamaged => _damaged is var (path, file, number, _, _) && Disk.Find(path) == file && _folder.ReadMeta() is { } meta && number > meta.FirstSequence;
 
     /// <summary>The folder is not the one that the worker left.</summary>

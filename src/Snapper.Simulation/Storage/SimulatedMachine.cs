@@ -28,6 +28,9 @@ internal sealed class SimulatedMachine(World world) : IDisposable
     /// <summary>No write has room.</summary>
     public bool IsFull => !world.IsHealed && world.Now < world.Storage.FullUntil;
 
+    /// <summary>A planned fault has not happened yet.</summary>
+    public bool HasPlans => _planned.Count > 0;
+
     /// <summary>From now on each call is in for a fault, until one was long enough for it to happen.</summary>
     public void Plan(FaultKind kind) => _planned.Enqueue(kind);
 
@@ -50,7 +53,7 @@ internal sealed class SimulatedMachine(World world) : IDisposable
 
         if (_planned.TryPeek(out var planned))
         {
-            return new DiskFate(planned, planned is FaultKind.MachineCrash or FaultKind.CrashInDiskCall ? StepOfACrash() : 1);
+            return new DiskFate(planned, planned is FaultKind.MachineCrash or FaultKind.CrashInDiskCall or FaultKind.DiskStall ? StepOfACrash() : 1);
         }
 
         if (!Chance.PerMille(world.Scenario.StorageFaultPerMille))
