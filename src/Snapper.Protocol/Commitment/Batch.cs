@@ -95,6 +95,7 @@ public sealed class Batch
     {
         if (_members[member] == MemberState.Removed)
         {
+            Transitions.Note(Transition.ResultOfRemoved);
             return; // A5: removed meanwhile; its result counts for nothing
         }
 
@@ -103,6 +104,7 @@ public sealed class Batch
             throw new ProtocolViolationException($"Transaction {Bid.Value + member} was decided twice.");
         }
 
+        Transitions.Note(committed, Transition.PactCommitted, Transition.PactAborted);
         _members[member] = committed ? MemberState.Committed : MemberState.Aborted;
         Undecided--;
     }
@@ -123,9 +125,11 @@ public sealed class Batch
         var entry = _slots[slot];
         if (undoNumber < entry.RequiredUndo)
         {
+            Transitions.Note(Transition.CompletionStale);
             return;
         }
 
+        Transitions.Note(Transition.SubBatchCompleted);
         if (!entry.Complete)
         {
             entry.Complete = true;

@@ -31,6 +31,9 @@ public sealed partial class CommitMachine
         _limit = limit ?? RecordLimit.None;
     }
 
+    /// <summary>Who listens; null: nobody.</summary>
+    internal IProtocolTrace? Trace { get; init; }
+
     /// <summary>The highest final batch: everything up to it is in the log's queue or empty.</summary>
     public BatchId Final => _final;
 
@@ -142,6 +145,8 @@ public sealed partial class CommitMachine
             at--;
         }
 
+        Transitions.Note(at == _open.Count, Transition.BatchAnnounced, Transition.BatchAnnouncedLate);
+
         if (batch.Bid <= _final)
         {
             throw new ProtocolViolationException($"Batch {batch.Bid} was formed behind the final batch {_final}.");
@@ -158,6 +163,7 @@ public sealed partial class CommitMachine
         LastCompleted = null;
         if (batch.IsComplete)
         {
+            Transitions.Note(Transition.BatchCompleted);
             LastCompleted = batch;
             FinalizeBatches(outputs);
         }
@@ -183,6 +189,7 @@ public sealed partial class CommitMachine
             var batch = _open[0];
             if (!batch.IsComplete || batch.Previous > _final || IsHeldByUndo(batch.Bid))
             {
+                NoteWaiting();
                 if (!Planted.Is(PlantedFault.BatchesFinalOutOfOrder) || _open.Find(static b => b.IsComplete) is not { } later)
                 {
                     break;
@@ -202,6 +209,7 @@ public sealed partial class CommitMachine
                 break;
             }
 
+            Transitions.Note(isEmpty, Transition.BatchEmpty, Transition.BatchQueued);
             _open.Remove(batch);
             _final = batch.Bid;
             if (!isEmpty)
@@ -215,6 +223,19 @@ public sealed partial class CommitMachine
         {
             CommitActs(outputs);
             ReportProgress(outputs);
+        }
+    }
+
+    private void NoteWaiting()
+    {
+        if (!Transitions.AreCounted)
+        {
+            return;
+        }
+
+        if (_open.Find(static batch => batch.IsComplete) is { } complete)
+        {
+            Transitions.Note(IsHeldByUndo(complete.Bid), Transition.BatchHeldByUndo, Transition.BatchWaitsForEarlier);
         }
     }
 
@@ -242,6 +263,7 @@ public sealed partial class CommitMachine
                 _unflushedBatches--;
             }
 
+            Transitions.Note(item is Batch, Transition.BatchDurable, Transition.ActDurable);
             outputs.Add(OutputKind.Reply).Body = item;
         }
 

@@ -1,5 +1,6 @@
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
+using Snapper.Simulation.Running;
 
 namespace Snapper.Simulation.Storage;
 
@@ -7,7 +8,7 @@ namespace Snapper.Simulation.Storage;
 /// The disk of the one machine on which all processes run: files, their names, folders, and locks. Names are durable once their folder was flushed, and may
 /// be lost before, each for itself; a lock ends with its process.
 /// </summary>
-internal sealed class SimulatedDisk(SeededChance chance, FaultCounters faults)
+internal sealed class SimulatedDisk(SeededChance chance, Tally<FaultKind> faults)
 {
     private readonly SortedDictionary<string, DiskFile> _names = new(StringComparer.Ordinal);
     private readonly SortedDictionary<string, DiskFile> _keptNames = new(StringComparer.Ordinal);

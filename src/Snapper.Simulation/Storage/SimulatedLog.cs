@@ -7,7 +7,7 @@ using Snapper.TransactionLog.Remembering;
 namespace Snapper.Simulation.Storage;
 
 /// <summary>A process' view of the log behind a <see cref="StorageLink"/>. The bytes are the real records of the real encoder.</summary>
-internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, LogRules rules) : IIdentifiedLog
+internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, LogRules rules, StorageRules onStorage) : IIdentifiedLog
 {
     public string Kind => "simulated";
 
@@ -31,6 +31,7 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
     {
         // The sender may reuse its buffer while a late copy of the call is still under way.
         var bytes = group.ToArray();
+        var sent = onStorage.Sent();
         var result = await Fenced(
             epoch,
             log =>
@@ -41,7 +42,7 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
                     rules.Appended(epoch, firstSequence, count, bytes);
                 }
 
-                return appended;
+                return Confirmed(appended, epoch, sent);
             },
             cancellation);
         if (result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
@@ -52,8 +53,11 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
         return result;
     }
 
-    public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) =>
-        Fenced(epoch, log => log.CheckEpoch(epoch, CancellationToken.None).Result, cancellation);
+    public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation)
+    {
+        var sent = onStorage.Sent();
+        return Fenced(epoch, log => Confirmed(log.CheckEpoch(epoch, CancellationToken.None).Result, epoch, sent), cancellation);
+    }
 
     public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
     {
@@ -65,9 +69,27 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
     }
 
     public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
-        Fenced(epoch, log => log.Trim(epoch, keepFrom, watermarks, CancellationToken.None).Result, cancellation);
+        Fenced(
+            epoch,
+            log =>
+            {
+                var result = log.Trim(epoch, keepFrom, watermarks, CancellationToken.None).Result;
+                onStorage.Trimmed();
+                return result;
+            },
+            cancellation);
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    private AppendResult Confirmed(AppendResult result, long epoch, long sent)
+    {
+        if (result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere && !storage.IsLost)
+        {
+            onStorage.Confirmed(epoch, sent);
+        }
+
+        return result;
+    }
 
     private Task<AppendResult> Fenced(long epoch, Func<MemoryTransactionLog, AppendResult> work, CancellationToken cancellation)
     {

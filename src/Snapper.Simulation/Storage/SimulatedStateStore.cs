@@ -1,5 +1,6 @@
 using Snapper.Protocol.Identity;
 using Snapper.Simulation.Core;
+using Snapper.Simulation.Rules;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.InMemory;
 using Snapper.TransactionLog.Records;
@@ -7,7 +8,7 @@ using Snapper.TransactionLog.Records;
 namespace Snapper.Simulation.Storage;
 
 /// <summary>A process' view of the stored states behind a <see cref="StorageLink"/>.</summary>
-internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage storage, VirtualTime time) : IStateStore
+internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage storage, VirtualTime time, StorageRules rules) : IStateStore
 {
     private MemoryStateStore Store => new(storage.Kept, time, new StateStoreOptions());
 
@@ -17,7 +18,14 @@ internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage sto
     public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
     {
         var copy = folds.ToArray();
-        return link.Fenced(() => storage.Lost(epoch, 0) ?? Store.Fold(epoch, copy, CancellationToken.None).Result, cancellation);
+        return link.Fenced(
+            () =>
+            {
+                var result = storage.Lost(epoch, 0) ?? Store.Fold(epoch, copy, CancellationToken.None).Result;
+                rules.Folded(copy);
+                return result;
+            },
+            cancellation);
     }
 
     public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)

@@ -9,7 +9,7 @@ namespace Snapper.Simulation.Storage;
 /// The real file log, with the rules of the log looked at in what it says. A group is part of the log once its append was answered so, or once a later
 /// opening has read it: from then on every reader must find it, byte for byte.
 /// </summary>
-internal sealed class WatchedLog(IIdentifiedLog log, LogRules rules) : IIdentifiedLog
+internal sealed class WatchedLog(IIdentifiedLog log, LogRules rules, StorageRules onStorage) : IIdentifiedLog
 {
     private long _epoch;
 
@@ -26,22 +26,35 @@ internal sealed class WatchedLog(IIdentifiedLog log, LogRules rules) : IIdentifi
         var known = rules.Next;
         var opening = await log.Open(cancellation);
         rules.Opened(opening, known);
+        onStorage.Opened(opening.Epoch);
         _epoch = opening.Epoch;
         return opening;
     }
 
     public async Task<AppendResult> Append(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation)
     {
+        var sent = onStorage.Sent();
         var result = await log.Append(epoch, firstSequence, count, group, cancellation);
         if (result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
         {
             rules.There(epoch, firstSequence, count, group);
+            onStorage.Confirmed(epoch, sent);
         }
 
         return result;
     }
 
-    public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) => log.CheckEpoch(epoch, cancellation);
+    public async Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation)
+    {
+        var sent = onStorage.Sent();
+        var result = await log.CheckEpoch(epoch, cancellation);
+        if (result.Status == AppendStatus.Appended)
+        {
+            onStorage.Confirmed(epoch, sent);
+        }
+
+        return result;
+    }
 
     public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
     {

@@ -171,11 +171,6 @@ public sealed class FileTransactionLog : IIdentifiedLog
                 _writer.Open(segments, meta.FirstSequence);
             }
 
-            if (_writer.Next < meta.FirstSequence)
-            {
-                throw new CorruptLogException($"The log in {_folder.Path} ends before record {_writer.Next}, but it was trimmed up to {meta.FirstSequence}.");
-            }
-
             return new LogOpening(meta.Epoch, _writer.Next, meta.FirstSequence, meta.Watermarks);
         }
     }
@@ -265,6 +260,12 @@ public sealed class FileTransactionLog : IIdentifiedLog
                 }
 
                 // First the numbers, then the files: a crash between leaves files that the next trim removes.
+                // With them goes how long the file of states is: a part of it that is lost later is found missing.
+                if (_folder.StatesOnDisk is { } states && states.Number >= meta.StateFile)
+                {
+                    meta = meta with { StateFile = states.Number, StateBytes = states.Bytes };
+                }
+
                 _folder.WriteMeta(meta with { FirstSequence = Math.Max(meta.FirstSequence, keepFrom), Watermarks = meta.Watermarks.Max(watermarks) });
                 // Never the active one, whatever else is listed.
                 var segments = _segments.List();

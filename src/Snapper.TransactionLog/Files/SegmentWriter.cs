@@ -42,8 +42,8 @@ internal sealed class SegmentWriter : IDisposable
     /// away; they never became part of the log.
     /// </summary>
     /// <param name="segments">All there are, in order; at least one.</param>
+    /// <param name="trimmedBelow">The log was trimmed up to this record: it cannot end before it.</param>
     /// <exception cref="CorruptLogException">There is damage that is not that of an unfinished write, or records are missing.</exception>
-    /// <param name="trimmedBelow">Records below this number are not missed.</param>
     public void Open(List<long> segments, long trimmedBelow)
     {
         var last = segments.Count - 1;
@@ -105,6 +105,11 @@ internal sealed class SegmentWriter : IDisposable
             {
                 // Before anything is cut off: a segment behind this one says that its end was whole once.
                 throw new CorruptLogException($"Records {expected} to {mustReach - 1} are missing: segment {name} ends before them, and the last one begins with {mustReach}.");
+            }
+
+            if (expected < trimmedBelow)
+            {
+                throw new CorruptLogException($"The log in {_folder.Path} ends before record {expected}, but it was trimmed up to {trimmedBelow}.");
             }
 
             if (!hasHeader)

@@ -10,7 +10,7 @@ namespace Snapper.TransactionLog.Recovery;
 public static class LogRecovery
 {
     /// <summary>Bytes of coalesced states that are gathered before they go to the store.</summary>
-    private const long FoldBytes = 64 * 1024 * 1024;
+    internal const long FoldBytes = 64 * 1024 * 1024;
     private const int ChunkBytes = 4 * 1024 * 1024;
 
     /// <summary>Recovers.</summary>
@@ -30,6 +30,27 @@ public static class LogRecovery
     internal static async Task<RecoverySummary> Run(
         ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, long foldBytes, CancellationToken cancellation)
     {
+        try
+        {
+            return await RunOnce(log, store, opening, sink, time, foldBytes, cancellation);
+        }
+        catch (CorruptLogException)
+        {
+            // Another writer may have opened the log since, recovered, and trimmed what this one was about to read. Only for its owner is a hole damage.
+            var standing = await log.CheckEpoch(opening.Epoch, cancellation);
+            if (standing.Status == AppendStatus.Fenced)
+            {
+                Transitions.Note(Transition.RecoveryFenced);
+                throw new LogLostException(standing.Status, standing.Detail);
+            }
+
+            throw;
+        }
+    }
+
+    private static async Task<RecoverySummary> RunOnce(
+        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, long foldBytes, CancellationToken cancellation)
+    {
         var started = time.GetTimestamp();
         var pass = new Pass(sink, opening);
         await foreach (var group in log.Read(opening.FirstSequence, cancellation))
@@ -43,11 +64,13 @@ public static class LogRecovery
             pass.Add(group);
             if (pass.PendingBytes > foldBytes)
             {
+                Transitions.Note(Transition.RecoveryFoldedInParts);
                 await Fold(store, opening.Epoch, pass, cancellation);
             }
         }
 
         pass.End(opening.NextSequence);
+        pass.NoteWhatItFound();
         await Fold(store, opening.Epoch, pass, cancellation);
         return pass.Summary(time.GetElapsedTime(started));
     }
@@ -88,8 +111,10 @@ public static class LogRecovery
             case AppendStatus.Gap:
                 throw new CorruptLogException($"The log does not follow the stored states: {folded.Detail}");
             case AppendStatus.Fenced:
+                Transitions.Note(Transition.RecoveryFenced);
                 throw new LogLostException(folded.Status, folded.Detail);
             default:
+                Transitions.Note(Transition.RecoveryRefused);
                 throw new IOException($"The state store refused a fold: {folded.Detail}");
         }
     }
@@ -134,7 +159,20 @@ public static class LogRecovery
             }
             catch (CorruptLogException damage)
             {
+                Transitions.Note(Transition.DamageFound);
                 throw new CorruptLogException($"{damage.Message} It is in the group (stream entry, frame) that begins with record {group.FirstSequence} and has {group.Count} records.");
+            }
+        }
+
+        public void NoteWhatItFound()
+        {
+            if (_records == 0)
+            {
+                Transitions.Note(opening.NextSequence > 1, Transition.RecoveredEmpty, Transition.RecoveredNew);
+            }
+            else
+            {
+                Transitions.Note(opening.FirstSequence > 1, Transition.RecoveredBehindCheckpoint, Transition.RecoveredRecords);
             }
         }
 
@@ -202,6 +240,11 @@ public static class LogRecovery
             for (var i = 0; i < changes.Count; i++)
             {
                 var change = changes[i];
+                if (StateFolding.Objection(change) is { } wrong)
+                {
+                    throw new CorruptLogException($"Record {sequence} has a change of actor {change.Actor} that no worker makes: {wrong}.");
+                }
+
                 if (!Actors.TryGetValue(change.Actor, out var pending))
                 {
                     Actors.Add(change.Actor, pending = new PendingActor());
