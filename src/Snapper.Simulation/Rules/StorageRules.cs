@@ -152,6 +152,9 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
         RequireIndex(host.Worker.Relay.Ids);
     }
 
+    /// <summary>The log is not the one that the workers left.</summary>
+    public bool IsLost => view.IsLost;
+
     /// <summary>Another life owns the log.</summary>
     public bool IsReplaced(LifeOnLog life) => life.Epoch != view.Epoch;
 

@@ -39,6 +39,7 @@ internal sealed class FolderDamage(World world)
         foreach (var first in segments.List())
         {
             var path = segments.PathOf(first);
+            Disk.Find(path)!.Flush(); // nobody has written for long; a crash that took what is behind the damage would make it look like a write that was cut off
             using var file = _folder.Files.Open(path, create: false);
             var reader = new FrameFileReader(file, path, file.Length);
             for (var more = reader.Start(); more && reader.Next(mayBeTorn: true, static _ => true, out _);)
