@@ -195,14 +195,9 @@ public sealed record Scenario
         }
 
         var faults = scenario.PlannedFaults.ToList();
-        FaultKind[] kinds =
-        [
-            FaultKind.MachineCrash, FaultKind.MachineCrash, FaultKind.MachineCrash, FaultKind.CrashInDiskCall, FaultKind.CrashInDiskCall, FaultKind.DiskFlushFails,
-            FaultKind.DiskFlushFails, FaultKind.DiskFull, FaultKind.DiskWriteFails, FaultKind.DiskFolderFlushFails, FaultKind.DiskReadFails, FaultKind.DiskStall,
-        ];
         for (var count = files ? chance.Next(8) : 0; count > 0; count--)
         {
-            faults.Add(new PlannedFault(chance.Between(1, 150), kinds[chance.Next(kinds.Length)], chance.Between(1, 300)));
+            faults.Add(new PlannedFault(chance.Between(1, 150), DiskKinds[chance.Next(DiskKinds.Count)], chance.Between(1, 300)));
         }
 
         if (remembers && chance.Percent(60))
@@ -315,6 +310,13 @@ public sealed record Scenario
         _ => throw new FormatException($"A scenario has no '{name}'."),
     };
 
+    // Some more often than others.
+    private static IReadOnlyList<FaultKind> DiskKinds { get; } =
+    [
+        FaultKind.MachineCrash, FaultKind.MachineCrash, FaultKind.MachineCrash, FaultKind.CrashInDiskCall, FaultKind.CrashInDiskCall, FaultKind.DiskFlushFails,
+        FaultKind.DiskFlushFails, FaultKind.DiskFull, FaultKind.DiskWriteFails, FaultKind.DiskFolderFlushFails, FaultKind.DiskReadFails, FaultKind.DiskStall,
+    ];
+
     private static List<PlannedFault> DrawFaults(SeededChance chance)
     {
         var faults = new List<PlannedFault>();
@@ -361,7 +363,7 @@ public sealed record Scenario
         foreach (var word in text.Split('+', StringSplitOptions.RemoveEmptyEntries))
         {
             var parts = word.Split('@', '/');
-            if (parts.Length != 3 || !Enum.TryParse<FaultKind>(parts[0], out var kind) || !DrawnKinds.Contains(kind))
+            if (parts.Length != 3 || !Enum.TryParse<FaultKind>(parts[0], out var kind) || !(DrawnKinds.Contains(kind) || DiskKinds.Contains(kind) || kind == FaultKind.LogLost))
             {
                 throw new FormatException($"A fault is written KIND@MS/MS, not '{word}'.");
             }
