@@ -3,7 +3,6 @@ using Snapper.Actors.Generated;
 using Snapper.Apps.SmallBank;
 using Snapper.Protocol;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Rules;
@@ -12,7 +11,6 @@ using Snapper.Simulation.Storage;
 using Snapper.Simulation.Workers;
 using Snapper.Simulation.Workloads;
 using Snapper.Testing.Histories;
-using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.Simulation;
 
@@ -20,7 +18,7 @@ namespace Snapper.Simulation;
 /// One simulated run: clients, the road between them and the worker, the real worker, the log server, and what goes wrong with each of them, in one thread
 /// under one seed. The same scenario gives the same run, step by step.
 /// </summary>
-internal sealed class World
+internal sealed partial class World
 {
     private static readonly long Millisecond = TimeSpan.TicksPerMillisecond;
 
@@ -40,6 +38,7 @@ internal sealed class World
     private SimulatedWorker? _owner;
     private int _lives;
     private int _livesAtLoss;
+    private int _livesAtRestoring;
     private int _clientsLeft;
     private int _looksLeft;
     private int _committed;
@@ -179,68 +178,6 @@ internal sealed class World
     }
 
     public void Violated(string what) => _violations.Add(what);
-
-    public void RecoveryFailed(SimulatedWorker worker, Exception exception)
-    {
-        if ((Storage.IsDamaged || Folder.HasDamage) && exception is TransactionLog.CorruptLogException)
-        {
-            RepairDamage(); // it was seen, and nothing has happened
-        }
-        else if ((Storage.IsLost || Folder.IsLost) && exception is LostLogException)
-        {
-            Storage.Restore(); // it was refused: whoever runs the server finds the right one
-            Folder.Restore();
-        }
-        else if ((Storage.IsLost || Folder.IsLost) && exception is TransactionLog.CorruptLogException)
-        {
-            // It went between two steps of the recovery, which saw that; the next one has to see it at once.
-        }
-        else if (exception is not IOException and not TransactionLog.Writing.LogLostException)
-        {
-            Violated($"Life {worker.Life} could not recover: {exception}");
-        }
-
-        Restart(worker, Chance.Between(Millisecond, 50 * Millisecond));
-    }
-
-    public void WorkerFailed(SimulatedWorker worker, Exception exception)
-    {
-        // A fence is what stops an owner that was replaced; a gap means that the log lost something, which it does only where that is the fault.
-        if (exception is not LogLostFailure || (exception.Message.Contains("(Gap)", StringComparison.Ordinal) && !Storage.WasLost))
-        {
-            Violated($"Life {worker.Life} stopped: {exception}");
-        }
-
-        worker.Remember();
-
-        // Not inside its own step: the process ends a moment later, as a real one does.
-        After(Chance.Between(0, Millisecond), null, () => Restart(worker, Chance.Between(Millisecond, 50 * Millisecond)));
-    }
-
-    public void Opened(SimulatedWorker worker)
-    {
-        if (Storage.IsDamaged || Folder.IsDamaged)
-        {
-            Violated($"Life {worker.Life} opened on a log with a damaged record.");
-        }
-
-        // One that had begun before finds out at its first call.
-        if ((Storage.IsLost || Folder.IsLost) && worker.Life > _livesAtLoss)
-        {
-            Violated($"Life {worker.Life} opened on a log that is not the one it remembers.");
-        }
-
-        RepairDamage();
-    }
-
-    /// <summary>The log is not there any more as the workers left it.</summary>
-    public void LogIsLost() => _livesAtLoss = _lives;
-
-    private void RepairDamage()
-    {
-        Storage.Repair();
-        Folder.Repair();
-    }
 
     public void ClientIsDone() => _clientsLeft--;
 
@@ -400,72 +337,5 @@ internal sealed class World
                 }
             }
         }
-    }
-
-    /// <summary>The worker that owns the log now, as far as anybody knows.</summary>
-    public SimulatedWorker? Owner => _owner;
-
-    /// <summary>Ends a worker; if it was the owner, another life begins after a pause.</summary>
-    public void Restart(SimulatedWorker worker, long pause)
-    {
-        worker.Crash();
-        _workers.Remove(worker);
-        if (_owner == worker)
-        {
-            _owner = null;
-            After(pause, null, () =>
-            {
-                if (_owner is null)
-                {
-                    StartWorker();
-                }
-            });
-        }
-    }
-
-    /// <summary>A worker ended between two steps of a call to its disk, alone or with the machine.</summary>
-    public void CrashedInACall(SimulatedWorker worker, FaultKind kind)
-    {
-        var pause = Chance.Between(Millisecond, 30 * Millisecond);
-        if (kind == FaultKind.MachineCrash)
-        {
-            CrashMachine(pause);
-            return;
-        }
-
-        Faults.Note(kind);
-        Restart(worker, pause);
-    }
-
-    /// <summary>Everything on the machine ends, and what was not flushed is lost; it starts again after a pause.</summary>
-    public void CrashMachine(long pause)
-    {
-        foreach (var worker in _workers.ToArray())
-        {
-            Restart(worker, pause);
-        }
-
-        Machine.Disk.Crash();
-    }
-
-    /// <summary>Ends every worker but the owner.</summary>
-    public void EndOthers()
-    {
-        foreach (var worker in _workers.ToArray())
-        {
-            if (worker != _owner)
-            {
-                Restart(worker, 0);
-            }
-        }
-    }
-
-    /// <summary>Begins a new life, beside the old one if that is not dead.</summary>
-    public void StartWorker()
-    {
-        var worker = new SimulatedWorker(this, ++_lives);
-        _workers.Add(worker);
-        _owner = worker;
-        worker.Start();
     }
 }

@@ -61,7 +61,9 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
 
     public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
     {
-        var groups = await link.Read(() => storage.Kept.GroupsFrom(fromSequence), cancellation);
+        // Copied where they are kept: what is damaged there later was read whole.
+        var groups = await link.Read(
+            () => Array.ConvertAll(storage.Kept.GroupsFrom(fromSequence), group => group with { Records = group.Records.ToArray() }), cancellation);
         foreach (var group in groups)
         {
             yield return group;

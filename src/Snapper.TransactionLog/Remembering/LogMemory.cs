@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text.Json;
 using Snapper.TransactionLog.Files;
 
@@ -13,7 +14,10 @@ public sealed record RememberedStanding(string Id, long Epoch, long NextSequence
 /// A small file outside the log with what a worker knows of it. One file per worker; in it an entry per place where the
 /// worker's log was, so that a worker that is moved from one Redis to another, and back, is not told that it lost anything.
 /// </summary>
-/// <remarks>Replaced as a whole and flushed with its folder: a crash leaves the old one or the new one. Not thread-safe.</remarks>
+/// <remarks>
+/// Replaced as a whole and flushed with its folder: a crash leaves the old one or the new one. Not thread-safe; two processes of one worker may write at once, as
+/// one that was replaced and does not know it: the one that opened the log later counts.
+/// </remarks>
 public sealed class LogMemory
 {
     private const int Format = 1;
@@ -47,10 +51,15 @@ public sealed class LogMemory
     public void Write(RememberedStanding standing)
     {
         var all = ReadAll();
+        if (all.TryGetValue(_place, out var known) && known.Id == standing.Id && known.Epoch > standing.Epoch)
+        {
+            return; // a later opening knows at least as much
+        }
+
         all[_place] = standing;
         try
         {
-            Replace(all);
+            Replace(all, standing.Epoch);
         }
         catch (UnauthorizedAccessException denied)
         {
@@ -58,7 +67,7 @@ public sealed class LogMemory
         }
     }
 
-    private void Replace(SortedDictionary<string, RememberedStanding> all)
+    private void Replace(SortedDictionary<string, RememberedStanding> all, long epoch)
     {
         _files.MakeFolder(Path.GetDirectoryName(FilePath)!, isNew: all.Count == 1);
         using var text = new MemoryStream();
@@ -81,7 +90,14 @@ public sealed class LogMemory
             json.WriteEndObject();
         }
 
-        var temporary = FilePath + ".new";
+        // A name of this opening's own: two processes that fill one file leave neither's text in it.
+        var temporary = string.Create(CultureInfo.InvariantCulture, $"{FilePath}.{epoch}.new");
+        var folder = Path.GetDirectoryName(FilePath)!;
+        foreach (var left in _files.List(folder, Path.GetFileName(FilePath) + ".*.new"))
+        {
+            _files.Delete(Path.Combine(folder, left)); // of a process that died; one that lives finds it gone, and says so
+        }
+
         using (var file = _files.Open(temporary, create: true))
         {
             file.Truncate(0);
