@@ -44,6 +44,12 @@ public static class RootEnding
             var access = ticket.Declared[i];
             if (!succeeded || marked || calls[i] < access.Calls || access.Actor.Equals(ticket.Root))
             {
+                if (ticket.Global is { } member && member.Owners[i] != member.Pact.Root)
+                {
+                    TellBranch(member, i, succeeded, calls[i], outputs);
+                    continue;
+                }
+
                 ref var message = ref outputs.ToActor(MessageKind.Ended, access.Actor, ticket.Tid, ticket.Bid);
                 message.Flag = succeeded;
                 message.Count = calls[i];
@@ -53,6 +59,16 @@ public static class RootEnding
         return succeeded ? PactEnd.Committed : PactEnd.Aborted;
     }
 
+    private static void TellBranch(Global.GlobalMember member, int declared, bool succeeded, int calls, OutputBuffer outputs)
+    {
+        ref var message = ref outputs.Add(OutputKind.SendToBranch, MessageKind.Ended, declared);
+        message.Actor = member.Pact.Declared[declared].Actor;
+        message.Tid = member.Tid;
+        message.Flag = succeeded;
+        message.Count = calls;
+        message.Body = member;
+    }
+
     /// <summary>Ends an ACT by its own outcome (H7): its actors send their changes, the commit machine waits for H3.</summary>
     public static void EndAct(ActOutcome outcome, OutputBuffer outputs)
     {
@@ -60,6 +76,14 @@ public static class RootEnding
         foreach (var participant in outcome.Participants)
         {
             outputs.ToActor(MessageKind.ActCollect, participant, outcome.Tid, BatchId.None).Flag = outcome.Committed;
+        }
+
+        for (var i = 0; i < outcome.Others.Count; i++)
+        {
+            ref var message = ref outputs.Add(OutputKind.SendToParticipant, MessageKind.ActPrepare, i);
+            message.Tid = outcome.Tid;
+            message.Flag = outcome.Committed;
+            message.Body = outcome;
         }
     }
 
@@ -81,6 +105,11 @@ public static class RootEnding
     {
         for (var i = 0; i < calls.Length; i++)
         {
+            if (calls[i] > 0 && ticket.Global is { } member && member.Owners[i] != member.Pact.Root)
+            {
+                return true; // what was called from there is not known here before it has returned
+            }
+
             if (calls[i] >= ticket.Declared[i].Calls && !ticket.Declared[i].Actor.Equals(ticket.Root))
             {
                 return true;
