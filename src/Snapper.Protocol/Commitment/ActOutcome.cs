@@ -6,6 +6,7 @@ namespace Snapper.Protocol.Commitment;
 public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<ActorKey> participants, object request)
 {
     private readonly List<Change> _changes = new(participants.Count);
+    private readonly List<Incarnation> _others = [];
 
     /// <summary>The attempt.</summary>
     public TransactionId Tid { get; } = tid;
@@ -17,7 +18,15 @@ public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<
     public object? Unfit { get; private set; }
 
     /// <summary>Other workers that it visited, once each; only where its root is.</summary>
-    public IReadOnlyList<Incarnation> Others { get; init; } = [];
+    public IReadOnlyList<Incarnation> Others
+    {
+        get => _others;
+        init
+        {
+            _others.AddRange(value);
+            VotesMissing = _others.Count;
+        }
+    }
 
     /// <summary>Votes of <see cref="Others"/> that are missing.</summary>
     public int VotesMissing { get; private set; }
@@ -49,8 +58,21 @@ public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<
     /// <summary>Bytes of its changes so far, as the shell weighs them.</summary>
     internal long Bytes { get; set; }
 
-    /// <summary>Expects the votes of <see cref="Others"/>.</summary>
-    internal void AwaitVotes() => VotesMissing = Others.Count;
+    /// <summary>
+    /// Takes a worker in that nobody had told the root of: an ACT that fails may have calls under way elsewhere. Its own abort waits for that worker, too (H7).
+    /// </summary>
+    /// <returns>False: it is known.</returns>
+    internal bool AddOther(Incarnation worker)
+    {
+        if (_others.Contains(worker))
+        {
+            return false;
+        }
+
+        _others.Add(worker);
+        VotesMissing++;
+        return true;
+    }
 
     /// <summary>Another worker has voted to commit, or, for an outcome of the ACT's own that is none, that nothing it read there can be undone any more (H7).</summary>
     internal void Voted()

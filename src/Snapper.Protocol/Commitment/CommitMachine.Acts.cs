@@ -16,7 +16,6 @@ public sealed partial class CommitMachine
 
     private void OnActFinished(ActOutcome outcome, OutputBuffer outputs)
     {
-        outcome.AwaitVotes();
         _finished.Add(outcome);
         _order.Finished(outcome.Tid, _final, _doomed);
         KillDoomed(outputs);
@@ -113,9 +112,9 @@ public sealed partial class CommitMachine
     /// <summary>A vote of another worker has come to the root's.</summary>
     /// <param name="tid">The ACT.</param>
     /// <param name="yes">False: it has lost its part.</param>
-    /// <param name="unfit">Why a change there cannot be kept; null: it can.</param>
+    /// <param name="vote">The rest of what it says.</param>
     /// <param name="outputs">Receives the effects.</param>
-    private void OnActVoted(TransactionId tid, bool yes, object? unfit, OutputBuffer outputs)
+    private void OnActVoted(TransactionId tid, bool yes, ActVote? vote, OutputBuffer outputs)
     {
         if (FindFinished(tid) is not { IsPart: false } outcome)
         {
@@ -129,9 +128,17 @@ public sealed partial class CommitMachine
             return;
         }
 
-        if (unfit is not null)
+        if (vote?.Unfit is { } unfit)
         {
             outcome.Refuse(unfit); // H7: told after H3 there, so that it stands
+        }
+
+        for (var i = 0; i < vote?.Visited.Count; i++)
+        {
+            if (outcome.AddOther(vote.Visited[i]))
+            {
+                RootEnding.Prepare(outcome, outcome.Others.Count - 1, outputs);
+            }
         }
 
         outcome.Voted();

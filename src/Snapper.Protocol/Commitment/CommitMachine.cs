@@ -76,7 +76,7 @@ public sealed partial class CommitMachine
                 OnActChanges(message, outputs);
                 break;
             case MessageKind.ActVoted:
-                OnActVoted(message.Tid, message.Flag, message.Body, outputs);
+                OnActVoted(message.Tid, message.Flag, (ActVote?)message.Body, outputs);
                 break;
             case MessageKind.ActDecided:
                 OnActDecided(message.Tid, message.Flag, outputs);

@@ -1,3 +1,5 @@
+using Snapper.Protocol.Identity;
+
 namespace Snapper.Protocol.Commitment;
 
 /// <summary>A part of a global batch that is complete here: its <c>Prepared</c> record is queued, with the changes, without their versions (L3, L7).</summary>
@@ -17,3 +19,8 @@ public sealed record PreparedAct(ActOutcome Part);
 /// <param name="Part">The part.</param>
 /// <param name="Committed">False: aborted.</param>
 public sealed record DecidedAct(ActOutcome Part, bool Committed);
+
+/// <summary>What a worker that takes part in an ACT says to the root's.</summary>
+/// <param name="Unfit">Why a change there cannot be kept; null: it can.</param>
+/// <param name="Visited">Workers that the ACT has called from there, or that those calls have visited; not the root's.</param>
+public sealed record ActVote(object? Unfit, IReadOnlyList<Incarnation> Visited);

@@ -80,11 +80,17 @@ public static class RootEnding
 
         for (var i = 0; i < outcome.Others.Count; i++)
         {
-            ref var message = ref outputs.Add(OutputKind.SendToParticipant, MessageKind.ActPrepare, i);
-            message.Tid = outcome.Tid;
-            message.Flag = outcome.Committed;
-            message.Body = outcome;
+            Prepare(outcome, i, outputs);
         }
+    }
+
+    /// <summary>Asks another worker of an ACT for its vote.</summary>
+    internal static void Prepare(ActOutcome outcome, int other, OutputBuffer outputs)
+    {
+        ref var message = ref outputs.Add(OutputKind.SendToParticipant, MessageKind.ActPrepare, other);
+        message.Tid = outcome.Tid;
+        message.Flag = outcome.Committed;
+        message.Body = outcome;
     }
 
     /// <summary>Aborts an ACT at once (H7: conflicts); nothing of it remains anywhere.</summary>

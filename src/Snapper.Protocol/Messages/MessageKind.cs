@@ -96,7 +96,7 @@ public enum MessageKind : byte
     /// </summary>
     ActPrepare,
 
-    /// <summary>A worker that takes part in an ACT has voted. Tid; Flag: yes; Body: why a change there cannot be kept, or null.</summary>
+    /// <summary>A worker that takes part in an ACT has voted. Tid; Flag: yes; Body: <see cref="Commitment.ActVote"/>, or null.</summary>
     ActVoted,
 
     /// <summary>The root's worker has decided an ACT. Tid; Flag: committed.</summary>

@@ -194,6 +194,11 @@ internal sealed class ClusterWorld
 
     public void CheckQuiet()
     {
+        foreach (var worker in Workers)
+        {
+            worker.TellSchedules();
+        }
+
         foreach (var request in Requests)
         {
             MachineWorld.Require(request.Answer != Answer.None, $"{request.Name} ends");

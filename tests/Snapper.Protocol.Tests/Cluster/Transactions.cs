@@ -41,10 +41,8 @@ internal sealed class Branch(Request request, WorkerNode worker, int root)
     /// <summary>Other workers that it has called, or that its calls have visited.</summary>
     public SortedSet<int> Visited { get; } = [];
 
-    /// <summary>Calls made from here, or reported to here, by index of the declaration (PACT).</summary>
+    /// <summary>Calls made from here, by index of the declaration (PACT).</summary>
     public int[] Calls { get; } = new int[request.Declared?.Length ?? 0];
-
-    public int[] Reported { get; } = new int[request.Declared?.Length ?? 0];
 
     /// <summary>What came before the part was placed.</summary>
     public List<Action> Early { get; } = [];
@@ -65,6 +63,9 @@ internal sealed class ClusterFrame(Branch branch, CallScript script, int actor, 
 
     /// <summary>Names the call where it was made.</summary>
     public object Token { get; } = token;
+
+    /// <summary>Calls made by it and by all under it that have ended, on every worker (PACT). Exact at its end; a worker's own count would miss what others made, or count twice what came back.</summary>
+    public int[] Calls { get; } = new int[branch.Calls.Length];
 
     public int Position { get; set; }
 

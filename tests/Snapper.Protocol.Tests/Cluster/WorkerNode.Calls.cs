@@ -111,6 +111,11 @@ internal sealed partial class WorkerNode
         if (branch.Request.IsPact)
         {
             var declared = IndexOfDeclared(branch.Request, key);
+            if (declared >= 0)
+            {
+                caller.Calls[declared]++;
+            }
+
             if (declared < 0 || ++branch.Calls[declared] > branch.Request.Declared![declared].Calls)
             {
                 Doom(branch, AbortReason.Undeclared);
@@ -207,36 +212,24 @@ internal sealed partial class WorkerNode
         Dispatch(frame.Actor);
         if (frame.CallerFrame is not { } caller)
         {
-            EndSucceeded(frame.Branch);
+            EndSucceeded(frame);
             return;
         }
 
         var worker = caller.Branch.Worker;
         if (worker == this)
         {
-            _world.Send(Index, () => OnResult(caller, frame.Token));
-            return;
+            _world.Send(Index, () => OnResult(caller, frame));
         }
-
-        var branch = frame.Branch;
-        var calls = new int[branch.Calls.Length];
-        for (var i = 0; i < calls.Length; i++)
+        else
         {
-            calls[i] = branch.Calls[i] - branch.Reported[i];
-            branch.Reported[i] = branch.Calls[i];
+            var visited = frame.Branch.Visited.ToArray();
+            _world.Send(worker.Index, () => worker.OnRemoteResult(caller, frame, visited));
         }
-
-        var visited = branch.Visited.ToArray();
-        _world.Send(worker.Index, () => worker.OnRemoteResult(caller, frame.Token, calls, visited));
     }
 
-    private void OnRemoteResult(ClusterFrame caller, object token, int[] calls, int[] visited)
+    private void OnRemoteResult(ClusterFrame caller, ClusterFrame frame, int[] visited)
     {
-        for (var i = 0; i < calls.Length; i++)
-        {
-            caller.Branch.Calls[i] += calls[i];
-        }
-
         foreach (var worker in visited)
         {
             if (worker != Index)
@@ -245,13 +238,18 @@ internal sealed partial class WorkerNode
             }
         }
 
-        OnResult(caller, token);
+        OnResult(caller, frame);
     }
 
-    private void OnResult(ClusterFrame caller, object token)
+    private void OnResult(ClusterFrame caller, ClusterFrame frame)
     {
+        for (var i = 0; i < frame.Calls.Length; i++)
+        {
+            caller.Calls[i] += frame.Calls[i];
+        }
+
         caller.Children--;
-        if (ReferenceEquals(caller.Awaits, token))
+        if (ReferenceEquals(caller.Awaits, frame.Token))
         {
             caller.Awaits = null;
             Run(caller);

@@ -58,6 +58,7 @@ internal sealed partial class WorkerNode
     {
         var script = branch.Request.Script;
         var frame = new ClusterFrame(branch, script, _world.IndexOf(script.Actor), null, new object());
+        branch.Calls.CopyTo(frame.Calls, 0); // its own
         _world.Tell($"{Name} {frame} starts as {frame.Tid}");
         var entered = _actors[frame.Actor]!.Enter(frame, _commit.Final, _outputs);
         Dispatch(frame.Actor);
@@ -88,8 +89,9 @@ internal sealed partial class WorkerNode
         }
     }
 
-    private void EndSucceeded(Branch branch)
+    private void EndSucceeded(ClusterFrame root)
     {
+        var branch = root.Branch;
         var attempt = branch.Attempt!;
         if (attempt.RootEnded)
         {
@@ -99,7 +101,7 @@ internal sealed partial class WorkerNode
         attempt.RootEnded = true;
         if (branch.Request.IsPact)
         {
-            RootEnding.EndPact(branch.Request.Ticket!, attempt.Marked, succeeded: true, branch.Calls, _outputs);
+            RootEnding.EndPact(branch.Request.Ticket!, attempt.Marked, succeeded: true, root.Calls, _outputs);
         }
         else
         {
@@ -272,15 +274,19 @@ internal sealed partial class WorkerNode
             return;
         }
 
-        if (branch is not { IsAlive: true })
+        if (branch is null || (message.Flag && !branch.IsAlive)) // H7: what died by itself votes for its abort, when it rests on nothing that can be undone
         {
-            var vote = new Message { Kind = MessageKind.ActVoted, Tid = message.Tid };
+            _tombstones.Add(message.Tid); // a call that is under way comes too late
+
+            // An abort that rests on nothing here, or a part that is lost.
+            var vote = new Message { Kind = MessageKind.ActVoted, Tid = message.Tid, Flag = branch is null && !message.Flag };
             var worker = _world.Workers[root.Worker - 1];
             _world.Send(worker.Index, () => worker.ToCommit(vote));
             return;
         }
 
         branch.IsSealed = true;
+        branch.IsAlive &= message.Flag; // what is still under way comes too late
         RootEnding.EndAct(new ActOutcome(message.Tid, message.Flag, branch.Participants.ToArray(), branch) { RootWorker = root }, _outputs);
         Dispatch(-1);
     }

@@ -46,8 +46,7 @@ internal sealed partial class WorkerNode
         }
 
         _commit = new CommitMachine(coordinators);
-        var token = new Message { Kind = MessageKind.Token, Body = new RingToken(TransactionId.None) };
-        world.Later(index, () => ToCoordinator(0, token));
+        ToCoordinator(0, new Message { Kind = MessageKind.Token, Body = new RingToken(TransactionId.None) });
     }
 
     public int Index { get; }
@@ -148,9 +147,14 @@ internal sealed partial class WorkerNode
     public void ToCommit(in Message message)
     {
         _world.Tell($"{Name} commit <- {message.Kind} tid={message.Tid} bid={message.Bid} actor={message.Actor?.Id} flag={message.Flag} value={message.Value}");
-        if (message.Kind == MessageKind.BatchFormed && ((Batch)message.Body!).Part is not null)
+        if (message.Kind == MessageKind.BatchFormed)
         {
-            Placed((Batch)message.Body!);
+            var batch = (Batch)message.Body!;
+            _world.Tell($"  {Name} batch {batch.Bid} {(batch.Part is null ? "local" : $"part of {batch.Part.Bid}")}: {string.Join(' ', batch.Tickets.Select(NameOf))}");
+            if (batch.Part is not null)
+            {
+                Placed(batch);
+            }
         }
 
         _commit.Step(message, _outputs);
@@ -159,9 +163,17 @@ internal sealed partial class WorkerNode
 
     public void ToActor(int actor, in Message message)
     {
-        _world.Tell($"{Name} {_world.Keys[actor].Id} <- {message.Kind} tid={message.Tid} bid={message.Bid} {message.Body}");
+        _world.Tell($"{Name} {_world.Keys[actor].Id} <- {message.Kind} tid={message.Tid} bid={message.Bid} count={message.Count} {message.Body}");
         _actors[actor]!.Step(message, _commit.Final, _outputs);
         Dispatch(actor);
+    }
+
+    public void TellSchedules()
+    {
+        foreach (var actor in _actors)
+        {
+            _world.Tell($"{Name} {actor?.Key.Id}: {string.Join(" | ", actor?.Inspect() ?? [])}");
+        }
     }
 
     public void CheckQuiet()
@@ -219,7 +231,8 @@ internal sealed partial class WorkerNode
                 case OutputKind.SendToRootWorker:
                     var part = (ActOutcome)message.Body!;
                     var root = _world.Workers[part.RootWorker.Worker - 1];
-                    var vote = message with { Body = part.Unfit };
+                    var visited = ((Branch)part.Request).Visited.Select(_world.IncarnationOf).Where(worker => worker != part.RootWorker);
+                    var vote = message with { Body = new ActVote(part.Unfit, visited.ToArray()) };
                     _world.Send(root.Index, () => root.ToCommit(vote));
                     break;
                 case OutputKind.SendToRoot:
@@ -333,6 +346,9 @@ internal sealed partial class WorkerNode
             }
         }
     }
+
+    private static string NameOf(PactTicket ticket) =>
+        $"{(ticket.IsRemote ? ((Branch)ticket.Request).Request : (Request)ticket.Request).Name}({string.Join(' ', ticket.Here.Select(access => $"{access.Actor.Id}:{access.Calls}"))}{(ticket.Marked ? "!" : "")})";
 
     private static bool IsOf(Batch batch, Attempt writer)
     {
