@@ -95,6 +95,11 @@ internal sealed partial class WorkerNode
 
     public void Withdraw(Request request)
     {
+        if (request.Answer != Answer.None)
+        {
+            return;
+        }
+
         foreach (var (handle, ticket) in _handles)
         {
             if (ReferenceEquals(ticket, request.Ticket))
