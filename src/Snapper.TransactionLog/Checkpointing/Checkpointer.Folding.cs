@@ -36,7 +36,7 @@ public sealed partial class Checkpointer
         UnfoldedChanges.Snapshot taken;
         lock (_gate)
         {
-            if (_disposed || Stopped is not null || _changes.LastSequence < _trimmedBelow)
+            if (_disposed || Stopped is not null || _changes.LastSequence < _foldedBelow)
             {
                 return;
             }
@@ -104,7 +104,7 @@ public sealed partial class Checkpointer
             }
         }
 
-        return await _log.Trim(_epoch, taken.LastSequence + 1, taken.Watermarks, _disposal.Token);
+        return await _log.Trim(_epoch, taken.KeepFrom, taken.Watermarks, _disposal.Token);
     }
 
     private void Succeeded(UnfoldedChanges.Snapshot taken)
@@ -117,7 +117,8 @@ public sealed partial class Checkpointer
             SavedOutcomes += taken.Outcomes.Count;
             LastError = null;
             _changes.Forget(taken);
-            Volatile.Write(ref _trimmedBelow, taken.LastSequence + 1);
+            _foldedBelow = taken.LastSequence + 1;
+            Volatile.Write(ref _trimmedBelow, taken.KeepFrom);
             arm = _changes.LastSequence > taken.LastSequence && TakeArm();
         }
 

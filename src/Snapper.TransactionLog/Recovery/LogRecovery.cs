@@ -99,6 +99,10 @@ public static class LogRecovery
     {
         private readonly GroupDecoder _decoder = new();
         private readonly List<OutcomeRecord> _outcomes = [];
+        private readonly List<BatchId> _decisions = [];
+        private readonly List<MovedIn> _movedIn = [];
+        private readonly List<ActCommitted> _actsWithOthers = [];
+        private readonly PreparedRecords _prepared = new();
         private long _next = opening.FirstSequence;
         private long _transaction = opening.Watermarks.Transaction;
         private long _actCounter = opening.Watermarks.ActCounter;
@@ -167,6 +171,10 @@ public static class LogRecovery
             ActorsFolded = ActorsFolded,
             Elapsed = elapsed,
             Outcomes = _outcomes,
+            InDoubt = _prepared.All,
+            Decisions = _decisions,
+            MovedIn = _movedIn,
+            ActsWithOthers = _actsWithOthers,
         };
 
         private void Add(LogRecord record, long sequence)
@@ -185,12 +193,42 @@ public static class LogRecovery
                     break;
                 case ActCommitted act:
                     _actCounter = Math.Max(_actCounter, act.Transaction.Counter);
+                    if (act.Participants.Count > 0)
+                    {
+                        _actsWithOthers.Add(act);
+                    }
+
                     Add(act.Changes, sequence);
                     if (act.Outcome is not null)
                     {
                         Add(act.Outcome, sequence);
                     }
 
+                    break;
+                case Prepared prepared:
+                    _batch = Math.Max(_batch, prepared.Batch.Value);
+                    _transaction = Math.Max(_transaction, prepared.LastTransaction.Value);
+                    _prepared.Add(prepared, sequence);
+                    break;
+                case ActPrepared:
+                    _prepared.Add(record, sequence);
+                    break;
+                case Decided or ActEnded:
+                    if (_prepared.TrySettle(record, sequence, out var settled))
+                    {
+                        Add(settled.Changes, sequence);
+                        foreach (var outcome in settled.Outcomes)
+                        {
+                            Add(outcome, settled.PreparedAt);
+                        }
+                    }
+
+                    break;
+                case Decision decision:
+                    _decisions.Add(decision.Global);
+                    break;
+                case MovedIn moved:
+                    _movedIn.Add(moved);
                     break;
                 default:
                     throw new CorruptLogException($"Recovery knows no record of type {record.GetType().Name} ({sequence}).");
