@@ -77,6 +77,9 @@ public sealed partial class ChannelSender
     /// <summary>The peer knows a later life of this worker: nothing is sent to it any more.</summary>
     public bool IsFenced { get; private set; }
 
+    /// <summary>There is something to send, or an answer is awaited.</summary>
+    public bool HasWork => !IsFenced && (_wanted || QueuedMessages > 0 || Attempt != 0);
+
     /// <summary>The attempt whose answer is awaited; 0: none.</summary>
     public long Attempt { get; private set; }
 

@@ -331,7 +331,8 @@ internal sealed class ChannelWorld
             life.Sender.RequestPacket();
         }
 
-        for (var step = 0; step < 50_000 && (_packets.Count > 0 || _answers.Count > 0 || last.Any(life => life.HasWork)); step++)
+        // A while at least: an answer that was no use leaves a wish that only the next packet shows.
+        for (var step = 0; step < 100 || (step < 50_000 && (_packets.Count > 0 || _answers.Count > 0 || last.Any(life => life.HasWork))); step++)
         {
             foreach (var life in _lives)
             {
