@@ -13,6 +13,7 @@ internal sealed partial class Mailbox
     private bool _waiting;
     private long _waitingFor;
     private long _call;
+    private long? _unansweredSince;
     private long _due;
     private long _timerDue = long.MaxValue;
 
@@ -92,6 +93,7 @@ internal sealed partial class Mailbox
                 }
 
                 call = _call = _sender.Attempt;
+                _unansweredSince ??= _time.GetTimestamp();
                 _bytesSent += packet.Length;
                 cancellation = (_cancellation ??= new CancellationTokenSource()).Token;
                 ArmTimer(_options.AnswerTimeout);
@@ -157,6 +159,12 @@ internal sealed partial class Mailbox
             {
                 var step = problem is null ? _sender.Answered(call, answer) : _sender.Failed(call);
                 goOn = step != SendStep.Pause;
+                if (goOn || (problem is null && !answer.From.IsNone))
+                {
+                    // Busy or not, an earlier life or a later one: the worker can be reached.
+                    _unansweredSince = null;
+                }
+
                 if (goOn)
                 {
                     _pause = _options.RetryDelayMin;

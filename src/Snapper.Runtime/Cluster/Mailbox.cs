@@ -47,7 +47,12 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
         _pause = options.RetryDelayMin;
         _jitter = new Random((options.Seed ?? Random.Shared.Next()) ^ (worker * 7919));
         _answered = (task, call) => OnAnswered((long)call!, task);
-        _timer = time.CreateTimer(static mailbox => ((Mailbox)mailbox!).OnTimer(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+
+        // Whoever happens to send first lends the timer none of its ambient values.
+        using (ExecutionContext.IsFlowSuppressed() ? default(AsyncFlowControl?) : ExecutionContext.SuppressFlow())
+        {
+            _timer = time.CreateTimer(static mailbox => ((Mailbox)mailbox!).OnTimer(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        }
     }
 
     public Incarnation Known
@@ -65,6 +70,17 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
     public bool IsFull => _sender.IsFull;
 
     public long QueuedBytes => _sender.QueuedBytes;
+
+    public TimeSpan Unanswered
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _unansweredSince is { } since ? _time.GetElapsedTime(since) : TimeSpan.Zero;
+            }
+        }
+    }
 
     public EnqueueResult Send(Incarnation to, ReadOnlySpan<byte> message)
     {
@@ -170,7 +186,7 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
                 QueuedBytes = _sender.QueuedBytes,
                 QueuedMessages = _sender.QueuedMessages,
                 IsFull = _sender.IsFull,
-                IsRetrying = _waiting,
+                Unanswered = _unansweredSince is { } since ? _time.GetElapsedTime(since) : TimeSpan.Zero,
                 PacketsSent = _sender.Packets,
                 BytesSent = _bytesSent,
                 MessagesSent = _sender.Acknowledged,

@@ -81,6 +81,12 @@ public sealed class MailboxHub : IDisposable
     public long QueuedBytes(int worker) => Find(worker)?.QueuedBytes ?? 0;
 
     /// <summary>
+    /// For how long a worker has answered nothing, since a packet was first sent to it (R5); zero: it has answered, or was sent nothing. Who wants to know of
+    /// a silent worker sends it something: <see cref="RequestPacket"/>.
+    /// </summary>
+    public TimeSpan Unanswered(int worker) => Find(worker)?.Unanswered ?? TimeSpan.Zero;
+
+    /// <summary>
     /// A packet has come, in whatever way. Its messages are handed to the owner before this returns; it waits for nothing but another packet of the same
     /// peer that is just being handed over. Never throws for what is in the packet.
     /// </summary>

@@ -20,8 +20,8 @@ public sealed record MailboxStatus
     /// <summary>So much is queued that no new work should be begun that needs this peer.</summary>
     public required bool IsFull { get; init; }
 
-    /// <summary>A packet was not answered usefully, and goes again after a pause.</summary>
-    public required bool IsRetrying { get; init; }
+    /// <summary>How long the packet under way has waited for an answer of any life of the peer, all its repetitions included; zero: none waits.</summary>
+    public required TimeSpan Unanswered { get; init; }
 
     /// <summary>Packets sent, repetitions included.</summary>
     public required long PacketsSent { get; init; }

@@ -99,6 +99,25 @@ public sealed class MailboxTests
     }
 
     [Fact]
+    public void It_is_known_for_how_long_a_peer_has_answered_nothing()
+    {
+        _time.Advance(Long);
+        Assert.Equal(TimeSpan.Zero, _a.Hub.Unanswered(2));
+        _a.Send(_b.Own, "x");
+        _time.Advance(TimeSpan.FromSeconds(1));
+        _a.Transport.Packets[0].Lose();
+        _time.Advance(TimeSpan.FromSeconds(4));
+        Assert.Equal(TimeSpan.FromSeconds(5), _a.Hub.Unanswered(2));
+        Assert.Equal(TimeSpan.FromSeconds(5), _a.StatusOf(2).Unanswered);
+        _a.Transport.Last(2).Answer.SetResult(MailboxHub.NotReady); // somebody answers, but nobody who lives
+        Assert.Equal(TimeSpan.FromSeconds(5), _a.Hub.Unanswered(2));
+        _time.Advance(TimeSpan.FromSeconds(1));
+        _a.Transport.Last(2).Carry(_b.Hub);
+        _time.Advance(Long);
+        Assert.Equal(TimeSpan.Zero, _a.Hub.Unanswered(2));
+    }
+
+    [Fact]
     public void A_peer_that_does_not_answer_delays_no_other()
     {
         var c = new MailboxRig(3, 1, _time);
@@ -213,7 +232,7 @@ public sealed class MailboxTests
         a.Transport.Last(2).Carry(_b.Hub);
         Assert.Equal(["up w1/5", "w1/5: 0", "w1/5: 1", "w1/5: 2"], _b.Heard);
         var packets = a.Transport.Packets.Count;
-        Assert.True(a.StatusOf(2).IsRetrying);
+        Assert.Equal(TimeSpan.Zero, a.Hub.Unanswered(2));
         _time.Advance(TimeSpan.FromSeconds(1)); // it asks again, and is not answered
         Assert.Equal(packets + 1, a.Transport.Packets.Count);
 
