@@ -27,7 +27,6 @@ public sealed partial class ChannelSender
             return answer.Newest > _own.Epoch ? Fenced(answer.Newest) : Unusable();
         }
 
-        _wanted &= _current!.Count > 0;
         if (_peer.Learn(answer.From))
         {
             // A later life: what was queued was not for it.
@@ -59,7 +58,7 @@ public sealed partial class ChannelSender
 
         Attempt = 0;
         _current!.LeaveMemory();
-        ForgetEmpty();
+        Again();
         return SendStep.Pause;
     }
 
@@ -85,6 +84,11 @@ public sealed partial class ChannelSender
             _current = null;
             Forget(current);
         }
+        else
+        {
+            // Nor was the head read.
+            RestoreWish();
+        }
 
         return answer.Kind == AnswerKind.Taken || (answer.Kind == AnswerKind.Expecting && taken > 0) ? SendStep.GoOn : SendStep.Pause;
     }
@@ -92,8 +96,8 @@ public sealed partial class ChannelSender
     private SendStep Fenced(long newest)
     {
         IsFenced = true;
-        _wanted = false;
         DropAll();
+        _wanted = false;
         _peer.OwnLifeIsOver(_own with { Epoch = newest });
         return SendStep.GoOn;
     }
@@ -101,18 +105,18 @@ public sealed partial class ChannelSender
     private SendStep Unusable()
     {
         UnusableAnswers++;
-        ForgetEmpty();
+        Again();
         return SendStep.Pause;
     }
 
-    /// <summary>A packet without messages is made anew: messages that were queued meanwhile go in its place, with the same number.</summary>
-    private void ForgetEmpty()
+    /// <summary>The packet goes again. One without messages is made anew: messages that were queued meanwhile go in its place, with the same number.</summary>
+    private void Again()
     {
+        RestoreWish();
         if (_current is { Count: 0 } empty)
         {
             _current = null;
             Forget(empty);
-            _wanted = true;
         }
     }
 }

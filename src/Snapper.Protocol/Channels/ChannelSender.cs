@@ -50,6 +50,7 @@ public sealed partial class ChannelSender
     private long _nextNumber = 1;
     private long _attempts;
     private bool _wanted;
+    private bool _carriesWish;
     private bool _sentBefore;
 
     /// <param name="own">This worker in this life.</param>
@@ -169,6 +170,9 @@ public sealed partial class ChannelSender
             return false;
         }
 
+        // Any packet will do; should this one fail, the wish comes back.
+        _carriesWish = _wanted;
+        _wanted = false;
         Attempt = ++_attempts;
         if (_sentBefore)
         {
@@ -202,6 +206,12 @@ public sealed partial class ChannelSender
         return packet;
     }
 
+    private void RestoreWish()
+    {
+        _wanted |= _carriesWish;
+        _carriesWish = false;
+    }
+
     private void Forget(PendingPacket packet)
     {
         packet.Release();
@@ -214,6 +224,7 @@ public sealed partial class ChannelSender
         {
             // Somebody may still be reading its bytes.
             _current.LeaveMemory();
+            RestoreWish();
         }
 
         _current?.Release();

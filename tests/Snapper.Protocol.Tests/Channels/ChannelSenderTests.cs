@@ -65,6 +65,28 @@ public sealed class ChannelSenderTests
         Assert.Equal(SendStep.GoOn, _sender.Answered(_sender.Attempt, Says(AnswerKind.Expecting, 4)));
     }
 
+    [Fact]
+    public void A_wish_for_a_packet_is_fulfilled_by_any_that_is_answered()
+    {
+        Assert.False(_sender.TryTake([], out _));
+        _sender.RequestPacket();
+        Assert.True(_sender.TryTake([], out var hello));
+        Assert.Equal((0L, 0), (PacketBytes.Read(hello).To.Epoch, PacketBytes.Read(hello).Count));
+        _sender.Failed(_sender.Attempt);
+        Assert.True(_sender.TryTake([], out _));
+        Assert.Equal(SendStep.GoOn, _sender.Answered(_sender.Attempt, Says(AnswerKind.OtherEpoch, 0)));
+        Assert.False(_sender.HasWork);
+
+        _sender.Enqueue(Peer, [1]);
+        _sender.RequestPacket();
+        _sender.TryTake([], out _);
+        _sender.Failed(_sender.Attempt);
+        Assert.Equal([(1, 1)], Drain());
+        Assert.False(_sender.HasWork);
+        _sender.RequestPacket();
+        Assert.Equal([(2, 0)], Drain());
+    }
+
     [Theory]
     [InlineData(AnswerKind.Expecting, 0)]
     [InlineData(AnswerKind.Taken, 3)]
