@@ -1,3 +1,4 @@
+using Snapper.Protocol.Channels;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 using Snapper.Server.Cli;
@@ -25,7 +26,8 @@ internal static class WorkerProcess
     {
         var door = new DoorSwitch();
         var inspection = new InspectionSwitch(settings);
-        await using var app = BuildWeb(settings, door, inspection);
+        var mailbox = new MailboxDoor();
+        await using var app = BuildWeb(settings, door, inspection, mailbox);
         WorkerOptions options;
         try
         {
@@ -95,7 +97,7 @@ internal static class WorkerProcess
         return 0;
     }
 
-    private static WebApplication BuildWeb(WorkerSettings settings, DoorSwitch door, InspectionSwitch inspection)
+    private static WebApplication BuildWeb(WorkerSettings settings, DoorSwitch door, InspectionSwitch inspection, MailboxDoor mailbox)
     {
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
         builder.Logging.ClearProviders().AddSimpleConsole(console =>
@@ -117,8 +119,13 @@ internal static class WorkerProcess
         RequireToken(app, settings.AppApiToken);
         SnapperApi.Map(app, door, inspection, options);
         app.MapDaprActorHost(
-            new SidecarActorHost(settings.Name, WorkerConfiguration.ActorTypes, door, options),
-            new DaprHostOptions { MapHealth = false, AppApiToken = settings.AppApiToken, MaxBodyBytes = options.TransactionBodyBytesMax });
+            new SidecarActorHost(settings.Name, WorkerConfiguration.ActorTypes, door, options, mailbox),
+            new DaprHostOptions
+            {
+                MapHealth = false,
+                AppApiToken = settings.AppApiToken,
+                MaxBodyBytes = Math.Max(options.TransactionBodyBytesMax, new ChannelLimits().LargestPacket),
+            });
         return app;
     }
 
