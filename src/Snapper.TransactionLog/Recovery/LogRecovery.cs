@@ -21,7 +21,7 @@ public static class LogRecovery
     /// <param name="time">Measures.</param>
     /// <param name="cancellation">Gives up; the next run starts over.</param>
     /// <exception cref="CorruptLogException">A record is damaged, missing or out of order; says which, and where.</exception>
-    /// <exception cref="LogLostException">Another writer opened the log meanwhile.</exception>
+    /// <exception cref="LogLostException">Another writer opened the log meanwhile, or it is read on behalf of a worker that was fenced itself; the status says which.</exception>
     /// <exception cref="IOException">The store refused, for want of room or memory; run again later.</exception>
     public static Task<RecoverySummary> Run(
         ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, CancellationToken cancellation) =>
@@ -87,7 +87,7 @@ public static class LogRecovery
                 return;
             case AppendStatus.Gap:
                 throw new CorruptLogException($"The log does not follow the stored states: {folded.Detail}");
-            case AppendStatus.Fenced:
+            case AppendStatus.Fenced or AppendStatus.RescuerFenced:
                 throw new LogLostException(folded.Status, folded.Detail);
             default:
                 throw new IOException($"The state store refused a fold: {folded.Detail}");
