@@ -42,6 +42,13 @@ public sealed class MemoryStorage
 
     internal long FirstSequence => Groups.Count == 0 ? NextSequence : Groups[0].FirstSequence;
 
+    /// <summary>Raises the epoch. Needs the gate.</summary>
+    internal LogOpening Raise()
+    {
+        Epoch++;
+        return new LogOpening(Epoch, NextSequence, FirstSequence, Watermarks);
+    }
+
     /// <summary>Groups that hold this record or a later one, as they are now.</summary>
     internal LogGroup[] GroupsFrom(long sequence)
     {

@@ -51,8 +51,7 @@ public sealed class MemoryTransactionLog(MemoryStorage storage) : IIdentifiedLog
 
         lock (storage.Gate)
         {
-            storage.Epoch++;
-            return Task.FromResult(new LogOpening(storage.Epoch, storage.NextSequence, storage.FirstSequence, storage.Watermarks));
+            return Task.FromResult(storage.Raise());
         }
     }
 
