@@ -13,6 +13,8 @@ public sealed class MemoryCluster
 {
     private readonly Dictionary<string, MemoryStorage> _logs = new(StringComparer.Ordinal);
     private readonly Dictionary<ActorKey, StoredState> _states = [];
+    private readonly DirectoryEntry?[] _partitions = new DirectoryEntry?[Partition.Count];
+    private readonly Dictionary<ActorKey, DirectoryEntry> _actors = [];
     private readonly TimeProvider _time;
 
     /// <summary>A cluster that nobody has joined.</summary>
@@ -37,10 +39,8 @@ public sealed class MemoryCluster
 
     internal SortedDictionary<int, MemoryMember> Members { get; } = [];
 
-    internal SortedDictionary<DirectoryKey, DirectoryEntry> Entries { get; } = [];
-
-    /// <summary>The entries by version of their last change.</summary>
-    internal SortedDictionary<long, DirectoryKey> Changes { get; } = [];
+    /// <summary>Every change; the one with version v is at v - 1. Those that were followed by another one of their key count no more.</summary>
+    internal List<DirectoryEntry> Changes { get; } = [];
 
     internal SortedSet<long> Dropped { get; } = [];
 
@@ -60,7 +60,7 @@ public sealed class MemoryCluster
 
     internal string Id { get; set; } = "";
 
-    internal long Version { get; set; }
+    internal long Version => Changes.Count;
 
     internal long Floor { get; set; }
 
@@ -125,26 +125,41 @@ public sealed class MemoryCluster
         ? new MasterStanding(master.Holder, master.MasterEpoch, TimeSpan.FromMilliseconds(Math.Max(0, master.LeaseEndsMs - NowMs)), Unfit(master.Holder) is not null)
         : new MasterStanding(default, 0, TimeSpan.Zero, false);
 
+    internal DirectoryEntry? Find(DirectoryKey key) => key.Actor is { } actor ? _actors.GetValueOrDefault(actor) : _partitions[key.Partition.Number];
+
     internal DirectoryEntry Set(DirectoryKey key, Incarnation owner)
     {
-        if (Entries.TryGetValue(key, out var before))
+        if (Find(key) is { } before)
         {
-            Changes.Remove(before.Version);
             Dropped.Remove(before.Version);
             Share(before.Owner.Worker, -1);
         }
 
-        var entry = new DirectoryEntry(key, owner, ++Version);
-        Entries[key] = entry;
-        Changes.Add(entry.Version, key);
+        var entry = new DirectoryEntry(key, owner, Version + 1);
+        Changes.Add(entry);
         Share(owner.Worker, 1);
+        if (key.Actor is { } actor)
+        {
+            _actors[actor] = entry;
+        }
+        else
+        {
+            _partitions[key.Partition.Number] = entry;
+        }
+
         return entry;
     }
 
+    /// <summary>Forgets the oldest of the dropped overrides: whoever has not read of it has to begin again.</summary>
+    internal void ForgetDropped()
+    {
+        Floor = Dropped.Min;
+        Dropped.Remove(Floor);
+        _actors.Remove(Changes[(int)Floor - 1].Key.Actor!);
+    }
+
     /// <summary>The owner of a key: an actor without an entry of its own is where its partition is.</summary>
-    internal Incarnation Owner(DirectoryKey key) => Entries.GetValueOrDefault(key) is { IsDropped: false } own
-        ? own.Owner
-        : Entries.GetValueOrDefault(DirectoryKey.Of(key.Partition))?.Owner ?? default;
+    internal Incarnation Owner(DirectoryKey key) => Find(key) is { IsDropped: false } own ? own.Owner : _partitions[key.Partition.Number]?.Owner ?? default;
 
     private void Share(int worker, int by)
     {

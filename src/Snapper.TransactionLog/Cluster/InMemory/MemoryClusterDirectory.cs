@@ -27,11 +27,11 @@ internal sealed class MemoryClusterDirectory(MemorySession session) : IClusterDi
             }
 
             var entries = new List<DirectoryEntry>();
-            foreach (var (version, key) in _cluster.Changes)
+            for (var i = (int)through; i < _cluster.Changes.Count && entries.Count < most; i++)
             {
-                if (version > through && entries.Count < most)
+                if (_cluster.Changes[i] is var entry && ReferenceEquals(entry, _cluster.Find(entry.Key)))
                 {
-                    entries.Add(_cluster.Entries[key]);
+                    entries.Add(entry);
                 }
             }
 
@@ -48,7 +48,7 @@ internal sealed class MemoryClusterDirectory(MemorySession session) : IClusterDi
         ClusterArguments.Owners(owners);
         return session.Run(() =>
         {
-            if (_cluster.Entries.Count > 0)
+            if (_cluster.Version > 0)
             {
                 return new ClusterResult(ClusterStatus.AlreadyDone);
             }
@@ -90,8 +90,8 @@ internal sealed class MemoryClusterDirectory(MemorySession session) : IClusterDi
             foreach (var key in keys)
             {
                 if (key.IsActor
-                    && _cluster.Entries.GetValueOrDefault(key)?.Owner == session.Self
-                    && _cluster.Entries.GetValueOrDefault(DirectoryKey.Of(key.Partition))?.Owner == session.Self
+                    && _cluster.Find(key)?.Owner == session.Self
+                    && _cluster.Find(DirectoryKey.Of(key.Partition))?.Owner == session.Self
                     && !_cluster.Planned.ContainsKey(key)
                     && !_cluster.Planned.ContainsKey(DirectoryKey.Of(key.Partition)))
                 {
@@ -103,10 +103,7 @@ internal sealed class MemoryClusterDirectory(MemorySession session) : IClusterDi
 
             while (_cluster.Dropped.Count > _cluster.Options.DroppedOverrides)
             {
-                _cluster.Floor = _cluster.Dropped.Min;
-                _cluster.Entries.Remove(_cluster.Changes[_cluster.Floor]);
-                _cluster.Changes.Remove(_cluster.Floor);
-                _cluster.Dropped.Remove(_cluster.Floor);
+                _cluster.ForgetDropped();
             }
 
             return Done(dropped);
@@ -134,7 +131,7 @@ internal sealed class MemoryClusterDirectory(MemorySession session) : IClusterDi
             var moved = new List<DirectoryEntry>();
             foreach (var key in keys)
             {
-                if (_cluster.Entries.GetValueOrDefault(key) is { } entry && entry.Owner.Worker == opened.Worker && entry.Owner.Epoch < opened.Epoch)
+                if (_cluster.Find(key) is { } entry && entry.Owner.Worker == opened.Worker && entry.Owner.Epoch < opened.Epoch)
                 {
                     moved.Add(_cluster.Set(key, target));
                 }
