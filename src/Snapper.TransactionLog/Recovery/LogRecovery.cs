@@ -32,6 +32,27 @@ public static class LogRecovery
     {
         var started = time.GetTimestamp();
         var pass = new Pass(sink, opening);
+        try
+        {
+            await Read(log, store, opening, pass, foldBytes, cancellation);
+        }
+        catch (CorruptLogException)
+        {
+            // Whoever opened the log later may have trimmed it under this reading: what is missing then was folded, and nothing is damaged.
+            if (await log.CheckEpoch(opening.Epoch, cancellation) is { Status: AppendStatus.Fenced or AppendStatus.RescuerFenced } fenced)
+            {
+                throw new LogLostException(fenced.Status, fenced.Detail);
+            }
+
+            throw;
+        }
+
+        await Fold(store, opening.Epoch, pass, cancellation);
+        return pass.Summary(time.GetElapsedTime(started));
+    }
+
+    private static async Task Read(ITransactionLog log, IStateStore store, LogOpening opening, Pass pass, long foldBytes, CancellationToken cancellation)
+    {
         await foreach (var group in log.Read(opening.FirstSequence, cancellation))
         {
             if (Planted.Is(PlantedFault.RecoveryStopsBeforeTheEnd) && group.FirstSequence + group.Count >= opening.NextSequence)
@@ -48,8 +69,6 @@ public static class LogRecovery
         }
 
         pass.End(opening.NextSequence);
-        await Fold(store, opening.Epoch, pass, cancellation);
-        return pass.Summary(time.GetElapsedTime(started));
     }
 
     private static async Task Fold(IStateStore store, long epoch, Pass pass, CancellationToken cancellation)

@@ -149,6 +149,10 @@ public abstract partial class ClusterConformance
         Assert.Equal(ClusterStatus.Stale, (await first.Directory.TakeOver(former, [Key(0)], first.Self, None)).Status);
 
         await Recover(later);
+        Assert.Equal(AppendStatus.Appended, (await later.Log.Trim(later.Opened.Epoch, later.Opening.NextSequence, default, None)).Status);
+
+        // The former one finds records gone that it was told of: that is no damage.
+        Assert.Equal(AppendStatus.Fenced, (await Assert.ThrowsAsync<LogLostException>(() => Recover(former))).Status);
         Assert.Single(await Done(second.Directory.TakeOver(later, [Key(0)], second.Self, None)));
         Assert.Equal(second.Self, await Owner(first, Key(0)));
     }

@@ -35,10 +35,10 @@ public sealed class InterleavingTests(RedisServerFixture fixture) : IClassFixtur
     public async Task No_actor_ever_has_two_owners_and_nothing_acknowledged_is_lost_in_redis()
     {
         var counts = new Dictionary<string, int>(StringComparer.Ordinal);
-        for (var seed = 1; seed <= 5; seed++)
+        for (var seed = 1; seed <= 8; seed++)
         {
             await using var backend = await RedisBackend.Connect(fixture.Server, Options);
-            await new InterleavingWorld(backend, seed, counts).Run(steps: 200);
+            await new InterleavingWorld(backend, seed, counts).Run(steps: 300);
         }
 
         foreach (var what in new[] { "write", "write fenced", "restart", "fence", "recover", "take over", "reclaim", "plan", "commit", "cancel" })

@@ -56,6 +56,12 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
 
     private async Task Step()
     {
+        if (_random.Next(4) == 0 && _lives.FirstOrDefault(l => l?.Rescue is not null) is { } rescuer)
+        {
+            await Advance(rescuer);
+            return;
+        }
+
         var worker = _random.Next(1, Workers + 1);
         var life = _zombies.Count > 0 && _random.Next(5) == 0 ? _zombies[_random.Next(_zombies.Count)] : _lives[worker];
         if (life is null)

@@ -174,6 +174,27 @@ public sealed class RedisClusterFaultTests(RedisServerFixture fixture) : IClassF
     }
 
     [ServerFact]
+    public async Task Of_two_openings_that_got_the_same_epoch_because_the_server_forgot_one_only_the_later_counts()
+    {
+        var (one, two) = (await Start(1), await Start(2));
+        await Assign(one, two);
+        var first = await Done(two.Members.Fence(one.Self, FenceWhen.Always, None));
+        await Command("HINCRBY", _prefix + "{w1}:meta", "epoch", "-1");
+        var second = await Done(two.Members.Fence(one.Self, FenceWhen.Always, None));
+        Assert.Equal(first.Opened, second.Opened);
+        Assert.Equal(AppendStatus.Fenced, (await first.Log.CheckEpoch(first.Opened.Epoch, None)).Status);
+        Assert.Equal(ClusterStatus.Stale, (await two.Directory.TakeOver(first, [Key(0)], two.Self, None)).Status);
+
+        await Command("HINCRBY", _prefix + "{w2}:meta", "epoch", "-1");
+        var again = await Start(2);
+        Assert.Equal(two.Self, again.Self);
+        Assert.Equal(ClusterStatus.Fenced, (await two.Members.Renew("", 0, None)).Status);
+        Assert.Equal(AppendStatus.RescuerFenced, (await second.Log.CheckEpoch(second.Opened.Epoch, None)).Status);
+        Assert.Equal(ClusterStatus.Fenced, (await two.Directory.TakeOver(second, [Key(0)], two.Self, None)).Status);
+        await Done(again.Members.Renew("", 0, None));
+    }
+
+    [ServerFact]
     public async Task A_server_without_memory_still_renews_fences_moves_and_ends_plans()
     {
         await using var server = await RedisServer.Start();
