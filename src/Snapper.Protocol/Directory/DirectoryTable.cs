@@ -9,26 +9,24 @@ namespace Snapper.Protocol.Directory;
 /// are given (M1), and a wrong guess is answered with the entry that moved it.
 /// </summary>
 /// <remarks>
-/// Reading takes no lock and allocates nothing: it sees each entry as it was before or after a change, never a mixture. Changes take turns; they come from pages
-/// of the directory's changes, read in the order of their versions, and from notices in any order (M7).
+/// Any thread reads, without a lock and without allocating: it sees each entry as it was before or after a change, never a mixture. One thread at a time changes the
+/// table, which the caller sees to; changes come from pages of the directory's changes, read in the order of their versions, and from notices in any order (M7).
+/// Entries are objects that never change, and assigning a reference publishes what it refers to.
 /// </remarks>
 public sealed class DirectoryTable
 {
     private readonly Func<ActorKey, Partition> _partitionOf;
-    private readonly Lock _gate = new();
-    private Content _content = new();
+    private volatile Content _content = new();
 
     /// <summary>A table that knows nothing yet.</summary>
     /// <param name="partitionOf">The partition of an actor, for types that name a partition key; null: <see cref="Partition.Of"/>. Pure, the same in all workers, and fast: it is called for each look.</param>
     public DirectoryTable(Func<ActorKey, Partition>? partitionOf = null) => _partitionOf = partitionOf ?? Partition.Of;
 
     /// <summary>Every change up to this version is in; single later ones may be, too.</summary>
-    public long Version => Volatile.Read(ref Current.Through);
+    public long Version => _content.Through;
 
     /// <summary>Number of actors that have an entry of their own.</summary>
-    public int Overrides => Volatile.Read(ref Current.OverrideCount);
-
-    private Content Current => Volatile.Read(ref _content);
+    public int Overrides => _content.OverrideCount;
 
     /// <summary>The directory's key for an actor alone.</summary>
     public DirectoryKey KeyOf(ActorKey actor) => DirectoryKey.Of(actor, _partitionOf(actor));
@@ -40,14 +38,14 @@ public sealed class DirectoryTable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public DirectoryEntry? Find(ActorKey actor)
     {
-        var content = Current;
-        return Volatile.Read(ref content.OverrideCount) != 0 && content.Actors.TryGetValue(actor, out var own) && !own.IsDropped
+        var content = _content;
+        return content.OverrideCount != 0 && content.Actors.TryGetValue(actor, out var own) && !own.IsDropped
             ? own
-            : Volatile.Read(ref content.Partitions[_partitionOf(actor).Number]);
+            : content.Partitions[_partitionOf(actor).Number];
     }
 
     /// <summary>The entry of a partition; null when it is not known.</summary>
-    public DirectoryEntry? Find(Partition partition) => Volatile.Read(ref Current.Partitions[partition.Number]);
+    public DirectoryEntry? Find(Partition partition) => _content.Partitions[partition.Number];
 
     /// <summary>Applies a notice of one change; the same one any number of times, and any of them in any order (M7).</summary>
     /// <returns>False: it was known, or is older than what is known.</returns>
@@ -55,10 +53,7 @@ public sealed class DirectoryTable
     public bool Apply(DirectoryEntry entry)
     {
         ArgumentNullException.ThrowIfNull(entry);
-        lock (_gate)
-        {
-            return _content.Apply(entry);
-        }
+        return _content.Apply(entry);
     }
 
     /// <summary>Applies a page of changes that follows what was read before: after it, everything up to <paramref name="through"/> is in.</summary>
@@ -69,22 +64,19 @@ public sealed class DirectoryTable
     public int Advance(IReadOnlyList<DirectoryEntry> entries, long through)
     {
         ArgumentNullException.ThrowIfNull(entries);
-        lock (_gate)
+        if (through < _content.Through)
         {
-            if (through < _content.Through)
-            {
-                throw new ProtocolViolationException($"A page of the directory ends at version {through}, and version {_content.Through} was complete before.");
-            }
-
-            var news = 0;
-            for (var i = 0; i < entries.Count; i++)
-            {
-                news += _content.Apply(entries[i]) ? 1 : 0;
-            }
-
-            _content.Complete(through);
-            return news;
+            throw new ProtocolViolationException($"A page of the directory ends at version {through}, and version {_content.Through} was complete before.");
         }
+
+        var news = 0;
+        for (var i = 0; i < entries.Count; i++)
+        {
+            news += _content.Apply(entries[i]) ? 1 : 0;
+        }
+
+        _content.Complete(through);
+        return news;
     }
 
     /// <summary>Forgets everything for a whole directory that was read anew, which may lie behind what was known (the store lost some of it).</summary>
@@ -98,45 +90,39 @@ public sealed class DirectoryTable
         }
 
         content.Complete(through);
-        lock (_gate)
-        {
-            Volatile.Write(ref _content, content);
-        }
+        _content = content;
     }
 
     /// <summary>Adds the entries that name a worker, in whatever epoch, in the order of their keys: what a take-over of it has to move (R4).</summary>
     public void AddOwnedBy(int worker, List<DirectoryEntry> into)
     {
         ArgumentNullException.ThrowIfNull(into);
-        lock (_gate)
+        var from = into.Count;
+        foreach (var partition in _content.Partitions)
         {
-            var from = into.Count;
-            foreach (var partition in _content.Partitions)
+            if (partition?.Owner.Worker == worker)
             {
-                if (partition?.Owner.Worker == worker)
-                {
-                    into.Add(partition);
-                }
+                into.Add(partition);
             }
-
-            foreach (var (_, own) in _content.Actors)
-            {
-                if (own.Owner.Worker == worker)
-                {
-                    into.Add(own);
-                }
-            }
-
-            // The order of a hash table must not be seen.
-            into.Sort(from, into.Count - from, Comparer<DirectoryEntry>.Create(static (one, other) => one.Key.CompareTo(other.Key)));
         }
+
+        foreach (var (_, own) in _content.Actors)
+        {
+            if (own.Owner.Worker == worker)
+            {
+                into.Add(own);
+            }
+        }
+
+        // The order of a hash table must not be seen.
+        into.Sort(from, into.Count - from, Comparer<DirectoryEntry>.Create(static (one, other) => one.Key.CompareTo(other.Key)));
     }
 
     private sealed class Content
     {
         public readonly DirectoryEntry?[] Partitions = new DirectoryEntry?[Partition.Count];
         public readonly ConcurrentDictionary<ActorKey, DirectoryEntry> Actors = new(concurrencyLevel: 1, capacity: 31);
-        public int OverrideCount;
+        public volatile int OverrideCount;
         public long Through;
         private readonly List<DirectoryEntry> _dropped = [];
 
@@ -154,14 +140,14 @@ public sealed class DirectoryTable
 
             if (entry.Key.Actor is null)
             {
-                Volatile.Write(ref Partitions[entry.Key.Partition.Number], entry);
+                Partitions[entry.Key.Partition.Number] = entry;
                 return true;
             }
 
             Actors[entry.Key.Actor] = entry;
             if (known is null)
             {
-                Volatile.Write(ref OverrideCount, OverrideCount + 1);
+                OverrideCount++;
             }
 
             if (entry.IsDropped)
@@ -175,14 +161,14 @@ public sealed class DirectoryTable
 
         public void Complete(long through)
         {
-            Volatile.Write(ref Through, through);
+            Through = through;
             for (var i = _dropped.Count - 1; i >= 0; i--)
             {
                 if (_dropped[i] is var dropped && dropped.Version <= through)
                 {
                     if (Actors.TryRemove(new KeyValuePair<ActorKey, DirectoryEntry>(dropped.Key.Actor!, dropped)))
                     {
-                        Volatile.Write(ref OverrideCount, OverrideCount - 1);
+                        OverrideCount--;
                     }
 
                     _dropped.RemoveAt(i);

@@ -28,7 +28,10 @@ public readonly record struct Holding(OwnershipState State, string? Plan);
 /// What one incarnation of a worker owns: the table against which the giver of numbers resolves every actor (M1). An actor that has an entry of its own here is as
 /// that says, whatever its partition is; an actor of an open partition can be frozen by itself.
 /// </summary>
-/// <remarks>Looking takes no lock and allocates nothing; changes take turns. A new incarnation begins with a new table that owns nothing.</remarks>
+/// <remarks>
+/// Any thread looks, without a lock and without allocating. One thread at a time changes the table, which the caller sees to. A new incarnation begins with a new table
+/// that owns nothing.
+/// </remarks>
 public sealed class Ownership
 {
     private static readonly Cell NotOwned = new(OwnershipState.NotOwned, null);
@@ -36,10 +39,9 @@ public sealed class Ownership
     private static readonly Cell Open = new(OwnershipState.Open, null);
 
     private readonly Func<ActorKey, Partition> _partitionOf;
-    private readonly Lock _gate = new();
     private readonly Cell[] _partitions = new Cell[Partition.Count];
     private readonly ConcurrentDictionary<ActorKey, Cell> _actors = new(concurrencyLevel: 1, capacity: 31);
-    private int _actorCount;
+    private volatile int _actorCount;
 
     /// <summary>A table that owns nothing.</summary>
     /// <param name="self">The incarnation whose it is.</param>
@@ -57,8 +59,8 @@ public sealed class Ownership
     /// <summary>What may be done with an actor now.</summary>
     public Holding Look(ActorKey actor)
     {
-        var partition = Volatile.Read(ref _partitions[_partitionOf(actor).Number]);
-        if (Volatile.Read(ref _actorCount) == 0 || !_actors.TryGetValue(actor, out var own))
+        var partition = _partitions[_partitionOf(actor).Number];
+        if (_actorCount == 0 || !_actors.TryGetValue(actor, out var own))
         {
             return partition.Holding;
         }
@@ -67,7 +69,7 @@ public sealed class Ownership
     }
 
     /// <summary>What may be done with a partition, but for actors that have entries of their own.</summary>
-    public Holding Look(Partition partition) => Volatile.Read(ref _partitions[partition.Number]).Holding;
+    public Holding Look(Partition partition) => _partitions[partition.Number].Holding;
 
     /// <summary>
     /// Applies the directory's entry of a key. Named there, this incarnation begins to own it, closed; what it owned already stays as it is. Named no more, it owns
@@ -77,46 +79,40 @@ public sealed class Ownership
     public bool Apply(DirectoryEntry entry)
     {
         ArgumentNullException.ThrowIfNull(entry);
-        lock (_gate)
+        if (entry.IsDropped)
         {
-            if (entry.IsDropped)
-            {
-                Forget(entry.Key);
-                return false;
-            }
-
-            if (entry.Owner != Self)
-            {
-                Set(entry.Key, NotOwned);
-                return false;
-            }
-
-            if (Of(entry.Key) is { State: not OwnershipState.NotOwned, FrozenInPartition: false })
-            {
-                return false;
-            }
-
-            Set(entry.Key, Opening);
-            return true;
+            Forget(entry.Key);
+            return false;
         }
+
+        if (entry.Owner != Self)
+        {
+            Set(entry.Key, NotOwned);
+            return false;
+        }
+
+        if (Of(entry.Key) is { State: not OwnershipState.NotOwned, FrozenInPartition: false })
+        {
+            return false;
+        }
+
+        Set(entry.Key, Opening);
+        return true;
     }
 
     /// <summary>Opens what was named in the directory, once its state can be read: after the take-over's folds (R4), when the plan's record is done (M6).</summary>
     /// <exception cref="ProtocolViolationException">It is not this incarnation's.</exception>
     public void OpenNow(DirectoryKey key)
     {
-        lock (_gate)
+        switch (Of(key)?.State)
         {
-            switch (Of(key)?.State)
-            {
-                case OwnershipState.Opening:
-                    Set(key, Open);
-                    return;
-                case OwnershipState.Open or OwnershipState.Frozen:
-                    return;
-                default:
-                    throw new ProtocolViolationException($"{Self} opens {key}, which it does not own.");
-            }
+            case OwnershipState.Opening:
+                Set(key, Open);
+                return;
+            case OwnershipState.Open or OwnershipState.Frozen:
+                return;
+            default:
+                throw new ProtocolViolationException($"{Self} opens {key}, which it does not own.");
         }
     }
 
@@ -125,24 +121,21 @@ public sealed class Ownership
     public bool Freeze(DirectoryKey key, string plan)
     {
         ArgumentException.ThrowIfNullOrEmpty(plan);
-        lock (_gate)
+        var cell = Of(key);
+        var inPartition = cell is null or { FrozenInPartition: true };
+        var around = inPartition ? _partitions[key.Partition.Number] : cell!;
+        if (cell?.Plan is { } other)
         {
-            var cell = Of(key);
-            var inPartition = cell is null or { FrozenInPartition: true };
-            var around = inPartition ? _partitions[key.Partition.Number] : cell!;
-            if (cell?.Plan is { } other)
-            {
-                return other == plan;
-            }
-
-            if (around.State != OwnershipState.Open)
-            {
-                return false;
-            }
-
-            Set(key, new Cell(OwnershipState.Frozen, plan) { FrozenInPartition = inPartition });
-            return true;
+            return other == plan;
         }
+
+        if (around.State != OwnershipState.Open)
+        {
+            return false;
+        }
+
+        Set(key, new Cell(OwnershipState.Frozen, plan) { FrozenInPartition = inPartition });
+        return true;
     }
 
     /// <summary>Lets go on what was frozen for this plan; an answer to another plan changes nothing (M3).</summary>
@@ -150,25 +143,22 @@ public sealed class Ownership
     public bool Unfreeze(DirectoryKey key, string plan)
     {
         ArgumentException.ThrowIfNullOrEmpty(plan);
-        lock (_gate)
+        var cell = Of(key);
+        if (cell?.Plan != plan)
         {
-            var cell = Of(key);
-            if (cell?.Plan != plan)
-            {
-                return false;
-            }
-
-            if (cell.FrozenInPartition)
-            {
-                Forget(key);
-            }
-            else
-            {
-                Set(key, Open);
-            }
-
-            return true;
+            return false;
         }
+
+        if (cell.FrozenInPartition)
+        {
+            Forget(key);
+        }
+        else
+        {
+            Set(key, Open);
+        }
+
+        return true;
     }
 
     /// <summary>A frozen actor without an entry of its own: gone with its partition, and waiting while that opens.</summary>
@@ -182,13 +172,13 @@ public sealed class Ownership
     {
         if (key.Actor is not { } actor)
         {
-            Volatile.Write(ref _partitions[key.Partition.Number], cell);
+            _partitions[key.Partition.Number] = cell;
             return;
         }
 
         if (!_actors.ContainsKey(actor))
         {
-            Volatile.Write(ref _actorCount, _actorCount + 1);
+            _actorCount++;
         }
 
         _actors[actor] = cell;
@@ -198,7 +188,7 @@ public sealed class Ownership
     {
         if (key.Actor is { } actor && _actors.TryRemove(actor, out _))
         {
-            Volatile.Write(ref _actorCount, _actorCount - 1);
+            _actorCount--;
         }
     }
 
