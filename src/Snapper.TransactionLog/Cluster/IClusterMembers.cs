@@ -148,7 +148,7 @@ public sealed record ClusterStanding
     /// <summary>How often data was found to be lost. Risen: every worker recovers from its log (L6).</summary>
     public required long Generation { get; init; }
 
-    /// <summary>Number of registered incarnations that neither left nor were fenced and whose lease has run out.</summary>
+    /// <summary>Number of registered incarnations whose lease has run out; those that left or that another worker fenced have none.</summary>
     public required int Expired { get; init; }
 
     /// <summary>The master.</summary>

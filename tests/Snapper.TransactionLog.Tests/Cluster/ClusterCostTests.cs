@@ -39,6 +39,13 @@ public sealed class ClusterCostTests(RedisServerFixture fixture, ITestOutputHelp
         await Measure("changes of the directory, none", i => stores[i % 8].Directory.Read(cursor, 100, None));
         await Measure("all members", i => stores[i % 8].Members.Read(None));
 
+        // One step of a take-over: all logs wait for it.
+        var rescue = (await stores[1].Members.Fence(stores[0].Self, FenceWhen.Always, None)).Value!;
+        var keys = Enumerable.Range(0, 512).Select(i => DirectoryKey.Of(new Partition(8 * i))).ToArray();
+        var before = await ServerMs();
+        Assert.Equal(512, (await stores[1].Directory.TakeOver(rescue, keys, stores[1].Self, None)).Value!.Count);
+        output.WriteLine(string.Create(CultureInfo.InvariantCulture, $"a take-over of 512 entries: {(await ServerMs() - before) * 1000:0} us of the server"));
+
         // Bounds for a busy machine: a few times what is measured on an idle one.
         Assert.InRange(renewal, 0, 1.0);
         Assert.InRange(look, 0, 1.0);
