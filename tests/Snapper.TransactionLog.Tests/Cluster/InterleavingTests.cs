@@ -18,7 +18,7 @@ public sealed class InterleavingTests(RedisServerFixture fixture) : IClassFixtur
     public async Task No_actor_ever_has_two_owners_and_nothing_acknowledged_is_lost_in_memory()
     {
         var counts = new Dictionary<string, int>(StringComparer.Ordinal);
-        for (var seed = 1; seed <= 150; seed++)
+        for (var seed = 1; seed <= 300; seed++)
         {
             await using var backend = new MemoryBackend(Options);
             await new InterleavingWorld(backend, seed, counts).Run(steps: 300);

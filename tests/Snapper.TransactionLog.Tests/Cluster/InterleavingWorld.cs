@@ -22,6 +22,7 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
     private readonly Dictionary<string, (MigrationPlan Plan, string Actor)> _plans = [];
     private readonly DirectoryTable _table = new();
     private DirectoryCursor _cursor = DirectoryCursor.Start;
+    private readonly List<DirectoryEntry> _news = [];
     private int _planNumber;
 
     public async Task Run(int steps)
@@ -40,6 +41,7 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
             await Advance(life);
         }
 
+        await Check(withCounts: true);
         for (var step = 0; step < steps; step++)
         {
             try
@@ -183,12 +185,15 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
             await LogRecovery.Run(rescue.Log, rescue.States, rescue.Opening, new ClusterConformance.NoSink(), TimeProvider.System, None);
             Certain(await rescue.Log.Trim(rescue.Opened.Epoch, rescue.Opening.NextSequence, default, None));
             life.Recovered = true;
+
+            // What it will take is settled here; much may happen before it does.
+            life.ToTake = await KeysOf(rescue.Opened.Worker);
             Count("recover");
             return;
         }
 
         // To itself or another, all at once or in two parts.
-        var keys = await KeysOf(rescue.Opened.Worker);
+        var keys = life.ToTake;
         var part = _random.Next(2) == 0 ? keys : keys[..(keys.Count / 2)];
         var target = _random.Next(3) == 0 ? _lives[_random.Next(1, Workers + 1)] ?? life : life;
         var taken = await life.Worker.Directory.TakeOver(rescue, part, target.Worker.Self, None);
@@ -282,10 +287,10 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
         if (_random.Next(3) == 0)
         {
             var cancelled = await life.Worker.Plans.Cancel(plan.Id, "test", None);
-            if (Passed(life, cancelled.Status) && cancelled.IsDone)
+            if (Passed(life, cancelled.Status) && cancelled.Status == ClusterStatus.Done)
             {
+                // It stays in the list: somebody may still try to commit or cancel it. That lets nobody go who is frozen for a later plan (M3).
                 Count("cancel");
-                _plans.Remove(plan.Id);
                 if (source is not null && source.Frozen.Remove(actor, out var version))
                 {
                     source.Open.Add(actor, version);
@@ -371,11 +376,19 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
         var observer = _lives.OfType<Life>().Concat(_zombies).FirstOrDefault();
         if (observer is null)
         {
+            _news.Clear();
             return;
         }
 
         await Follow(observer);
         var members = (await observer.Worker.Members.Read(None)).ToDictionary(m => m.Incarnation.Worker);
+        // No step both gives an entry and fences somebody: whoever was given one now is current now, or the entry is ownerless for good.
+        foreach (var entry in _news)
+        {
+            Assert.True(entry.IsDropped || members[entry.Owner.Worker].CurrentEpoch == entry.Owner.Epoch, $"{entry} was given to an incarnation that is not current");
+        }
+
+        _news.Clear();
         if (withCounts)
         {
             CheckCounts(members);
@@ -436,6 +449,7 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
             var page = await life.Worker.Directory.Read(_cursor, IClusterDirectory.LongestPage, None);
             Assert.Equal(ClusterStatus.Done, page.Status);
             _table.Advance(page.Value!.Entries, page.Value.Next.Through);
+            _news.AddRange(page.Value.Entries);
             _cursor = page.Value.Next;
             if (page.Value.IsLast)
             {
@@ -509,5 +523,7 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
         public Rescue? Rescue { get; set; }
 
         public bool Recovered { get; set; }
+
+        public List<DirectoryKey> ToTake { get; set; } = [];
     }
 }
