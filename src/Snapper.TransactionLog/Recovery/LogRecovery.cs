@@ -21,7 +21,7 @@ public static class LogRecovery
     /// <param name="time">Measures.</param>
     /// <param name="cancellation">Gives up; the next run starts over.</param>
     /// <exception cref="CorruptLogException">A record is damaged, missing or out of order; says which, and where.</exception>
-    /// <exception cref="LogLostException">Another writer opened the log meanwhile.</exception>
+    /// <exception cref="LogLostException">Another writer opened the log meanwhile, or it is read on behalf of a worker that was fenced itself; the status says which.</exception>
     /// <exception cref="IOException">The store refused, for want of room or memory; run again later.</exception>
     public static Task<RecoverySummary> Run(
         ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, CancellationToken cancellation) =>
@@ -32,6 +32,27 @@ public static class LogRecovery
     {
         var started = time.GetTimestamp();
         var pass = new Pass(sink, opening);
+        try
+        {
+            await Read(log, store, opening, pass, foldBytes, cancellation);
+        }
+        catch (CorruptLogException)
+        {
+            // Whoever opened the log later may have trimmed it under this reading: what is missing then was folded, and nothing is damaged.
+            if (await log.CheckEpoch(opening.Epoch, cancellation) is { Status: AppendStatus.Fenced or AppendStatus.RescuerFenced } fenced)
+            {
+                throw new LogLostException(fenced.Status, fenced.Detail);
+            }
+
+            throw;
+        }
+
+        await Fold(store, opening.Epoch, pass, cancellation);
+        return pass.Summary(time.GetElapsedTime(started));
+    }
+
+    private static async Task Read(ITransactionLog log, IStateStore store, LogOpening opening, Pass pass, long foldBytes, CancellationToken cancellation)
+    {
         await foreach (var group in log.Read(opening.FirstSequence, cancellation))
         {
             if (Planted.Is(PlantedFault.RecoveryStopsBeforeTheEnd) && group.FirstSequence + group.Count >= opening.NextSequence)
@@ -48,8 +69,6 @@ public static class LogRecovery
         }
 
         pass.End(opening.NextSequence);
-        await Fold(store, opening.Epoch, pass, cancellation);
-        return pass.Summary(time.GetElapsedTime(started));
     }
 
     private static async Task Fold(IStateStore store, long epoch, Pass pass, CancellationToken cancellation)
@@ -87,7 +106,7 @@ public static class LogRecovery
                 return;
             case AppendStatus.Gap:
                 throw new CorruptLogException($"The log does not follow the stored states: {folded.Detail}");
-            case AppendStatus.Fenced:
+            case AppendStatus.Fenced or AppendStatus.RescuerFenced:
                 throw new LogLostException(folded.Status, folded.Detail);
             default:
                 throw new IOException($"The state store refused a fold: {folded.Detail}");
