@@ -20,6 +20,7 @@ internal enum PlantedFault
     TurnPassesAtTheFirstCall,
     MarkedPassesItsTurn,
     LateCallAfterAbort,
+    UnmarkedAbortStands,
     CaughtExceptionCommits,
 
     // Locks.
@@ -27,6 +28,8 @@ internal enum PlantedFault
     OlderDiesYoungerWaits,
     WaitersAreOvertaken,
     LocksReleasedBeforeQueueing,
+    UpgradeAtTheTail,
+    AgeNotKept,
 
     // Undo.
     AbortKeepsItsWrites,
@@ -39,6 +42,10 @@ internal enum PlantedFault
     VersionsNotRecounted,
     AbortOnUndoneStateStands,
     ActAbortOnUndoneStateStands,
+    VictimsOfReaders,
+    TouchesKeptAfterRestore,
+    TurnsBeginDuringUndo,
+    RemovedIsNumberedTwice,
 
     // Log and recovery.
     NoFence,
@@ -52,9 +59,12 @@ internal enum PlantedFault
     CrcNotLookedAt,
     NumbersUsedAgain,
     RecoveryStopsBeforeTheEnd,
+    FlushTakenForLater,
+    OutcomesNotCopied,
 
     // Idempotency.
     KeysLostInRecovery,
+    KeyOfAnotherRecord,
     OutcomeNotInTheRecord,
     AbortNotRecorded,
     RunningRequestNotJoined,

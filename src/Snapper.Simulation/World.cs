@@ -1,6 +1,7 @@
 using System.Text;
 using Snapper.Actors.Generated;
 using Snapper.Apps.SmallBank;
+using Snapper.Protocol;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
@@ -31,8 +32,8 @@ internal sealed class World
     private readonly List<(SimulatedWorker Worker, int Executor)> _ready = [];
     private readonly List<string> _violations = [];
     private readonly HashSet<long> _numbers = [];
+    private readonly Digest _digest = new();
     private SimulatedWorker? _owner;
-    private ulong _digest = 14695981039346656037;
     private int _lives;
     private int _clientsLeft;
     private int _looksLeft;
@@ -41,13 +42,17 @@ internal sealed class World
     private int _unknown;
     private long _steps;
     private long _healedAt = long.MaxValue;
+    private readonly Tally<Transition> _transitions = new();
+    private readonly Tally<RarePoint> _rarePoints = new();
 
     public World(Scenario scenario)
     {
         Scenario = scenario;
         Chance = SeededChance.For(scenario.Seed, 0);
+        Rare = new RareChance(scenario, _rarePoints);
         Storage = new SimulatedStorage(this);
-        LogRules = new LogRules(Violated);
+        StorageRules = new StorageRules(new StorageView(Storage.Kept), Violated);
+        LogRules = new LogRules(StorageRules, Violated);
         Workload = scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
     }
 
@@ -59,12 +64,18 @@ internal sealed class World
     /// <summary>Decides the order of what happens at once.</summary>
     public SeededChance Chance { get; }
 
-    public FaultCounters Faults { get; } = new();
+    public Tally<FaultKind> Faults { get; } = new();
+
+    /// <summary>Chance at the rare points of every worker's life.</summary>
+    public RareChance Rare { get; }
 
     public SimulatedStorage Storage { get; }
 
     /// <summary>Watches everything that is appended.</summary>
     public LogRules LogRules { get; }
+
+    /// <summary>Watches what is stored, and what each life makes of it.</summary>
+    public StorageRules StorageRules { get; }
 
     public IWorkload Workload { get; }
 
@@ -82,12 +93,14 @@ internal sealed class World
     {
         var context = SynchronizationContext.Current;
         SynchronizationContext.SetSynchronizationContext(null);
+        Transitions.CountInto(_transitions.Counts);
         try
         {
             RunToTheEnd();
         }
         finally
         {
+            Transitions.CountInto(null);
             SynchronizationContext.SetSynchronizationContext(context);
         }
 
@@ -99,9 +112,11 @@ internal sealed class World
             Aborted = _aborted,
             Unknown = _unknown,
             Faults = Faults,
+            Transitions = _transitions,
+            RarePoints = _rarePoints,
             Steps = _steps,
             VirtualTime = TimeSpan.FromTicks(Now),
-            Digest = _digest,
+            Digest = _digest.Value,
         };
     }
 
@@ -197,15 +212,12 @@ internal sealed class World
         }
 
         _ = verdict switch { ObservedOutcome.Committed => _committed++, ObservedOutcome.Aborted => _aborted++, _ => _unknown++ };
-        Mix((ulong)Now);
-        Mix(((ulong)transaction.Client << 32) + (ulong)transaction.Number);
-        Mix((ulong)verdict + 1);
+        _digest.Add((ulong)Now);
+        _digest.Add(((ulong)transaction.Client << 32) + (ulong)transaction.Number);
+        _digest.Add((ulong)verdict + 1);
         if (verdict == ObservedOutcome.Committed)
         {
-            foreach (var b in envelope!.Result.Span)
-            {
-                Mix(b);
-            }
+            _digest.Add(envelope!.Result.Span);
         }
     }
 
@@ -334,7 +346,7 @@ internal sealed class World
                 continue;
             }
 
-            for (var i = 0; i < worker.Executors.Count; i++)
+            for (var i = 0; i < worker.Executors.Length; i++)
             {
                 if (worker.CanRun(i))
                 {
@@ -373,6 +385,4 @@ internal sealed class World
         _owner = worker;
         worker.Start();
     }
-
-    private void Mix(ulong value) => _digest = (_digest ^ value) * 1099511628211;
 }

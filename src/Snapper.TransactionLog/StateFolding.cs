@@ -16,6 +16,25 @@ internal static class StateFolding
             ? string.Create(CultureInfo.InvariantCulture, $"actor {fold.Actor} is stored at version {stored}, the fold ({fold.From}, {fold.To}] builds on a later one")
             : null;
 
+    /// <summary>Why a change cannot have been made by a worker, and could not be folded; null: it can.</summary>
+    public static string? Objection(ActorChange change)
+    {
+        if (change.Version < 1)
+        {
+            return $"it makes version {change.Version}";
+        }
+
+        for (var f = 0; f < change.Fields.Count; f++)
+        {
+            if (change.Fields[f].Name == VersionField)
+            {
+                return "it names the reserved field 'version'";
+            }
+        }
+
+        return change.Fields.Count == 0 ? "it has no fields" : null;
+    }
+
     /// <summary>Refuses folds that no store could keep: an actor twice in one call, an empty range, a reserved name.</summary>
     public static void Validate(IReadOnlyList<StateFold> folds)
     {

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Running;
 
@@ -17,11 +18,21 @@ public sealed class ScenarioTests
             Actors = 1,
             StorageFaultPerMille = 999,
             SweepMs = 7777,
+            StateBytes = 77,
+            RarePoints = [RarePoint.FlushHeld, RarePoint.BatchOfOne],
             PlannedFaults = [new PlannedFault(5, FaultKind.WorkerCrash, 100), new PlannedFault(9, FaultKind.TwoOwners, 1)],
         };
         var read = Scenario.Parse(changed.ToString());
-        Assert.Equal(changed with { PlannedFaults = [] }, read with { PlannedFaults = [] });
+        Assert.Equal(changed with { PlannedFaults = [], RarePoints = [] }, read with { PlannedFaults = [], RarePoints = [] });
         Assert.Equal(changed.PlannedFaults, read.PlannedFaults);
+        Assert.Equal(changed.RarePoints, read.RarePoints);
+    }
+
+    [Fact]
+    public void Rare_points_that_were_taken_out_stay_out()
+    {
+        var drawn = Enumerable.Range(0, 100).Select(seed => Scenario.Draw((ulong)seed)).First(scenario => scenario.RarePoints.Count > 1);
+        Assert.Empty(Scenario.Parse((drawn with { RarePoints = [] }).ToString()).RarePoints);
     }
 
     [Theory]
@@ -30,6 +41,8 @@ public sealed class ScenarioTests
     [InlineData("seed=1 clients=many", "'clients=many' should have a number")]
     [InlineData("seed=1 colour=3", "has no 'colour'")]
     [InlineData("seed=1 faults=Earthquake@1/2", "'Earthquake@1/2'")]
+    [InlineData("seed=1 rare=FlushHeld+Eclipse", "no rare point 'Eclipse'")]
+    [InlineData("seed=1 rare=7", "no rare point '7'")]
     public void A_wrong_text_is_refused_with_what_is_wrong(string text, string message) =>
         Assert.Contains(message, Assert.Throws<FormatException>(() => Scenario.Parse(text)).Message, StringComparison.Ordinal);
 

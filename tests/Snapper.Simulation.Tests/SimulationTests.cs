@@ -24,7 +24,7 @@ public sealed class SimulationTests
     [Fact]
     public void No_seed_shows_a_violation_and_every_fault_happens()
     {
-        var faults = new FaultCounters();
+        var faults = new Tally<FaultKind>();
         var committed = 0;
         for (ulong seed = 10_000; seed < 10_500; seed++)
         {

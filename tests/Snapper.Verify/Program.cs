@@ -1,4 +1,15 @@
+using Snapper.Fuzzing.Engine;
 using Snapper.Verify;
+
+if (args.Contains("--fuzz"))
+{
+    return FuzzCommand.Run(args);
+}
+
+if (args.Contains("--live"))
+{
+    return await LiveCommand.Run(args);
+}
 
 VerifyOptions options;
 try
@@ -9,13 +20,13 @@ catch (FormatException wrong)
 {
     Console.Error.WriteLine(wrong.Message);
     Console.Error.WriteLine();
-    Console.Error.WriteLine(VerifyOptions.Help);
+    Console.Error.WriteLine(VerifyOptions.Help + "\n" + FuzzCommand.Help);
     return 2;
 }
 
 if (options.ShowHelp)
 {
-    Console.WriteLine(VerifyOptions.Help);
+    Console.WriteLine(VerifyOptions.Help + "\n" + FuzzCommand.Help);
     return 0;
 }
 

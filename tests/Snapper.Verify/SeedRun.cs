@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Snapper.Simulation.Faults;
 using Snapper.Simulation.Running;
 
 namespace Snapper.Verify;
@@ -8,7 +7,6 @@ namespace Snapper.Verify;
 internal static class SeedRun
 {
     private const int MostFailures = 5;
-    private const int SeedsThatShowEveryFault = 2000;
 
     public static int Run(VerifyOptions options)
     {
@@ -40,13 +38,14 @@ internal static class SeedRun
         }
 
         total.Print(options.First, watch.Elapsed);
-        var silent = total.Seeds >= SeedsThatShowEveryFault ? Enum.GetValues<FaultKind>().Where(kind => total.Faults[kind] == 0).ToList() : [];
-        if (silent.Count > 0)
+        CoverageReport.Print(total.Coverage, options.Markdown);
+        var missing = total.Coverage.Missing;
+        if (missing.Count > 0)
         {
-            Console.WriteLine($"FAILED: in {total.Seeds} seeds these faults never happened: {string.Join(", ", silent)}.");
+            Console.WriteLine($"FAILED: never happened in {total.Coverage.Runs:N0} seeds: {string.Join(", ", missing)}.");
         }
 
-        return total.Failures > 0 || silent.Count > 0 ? 1 : 0;
+        return total.Failures > 0 || missing.Count > 0 ? 1 : 0;
     }
 
     private static void One(ulong seed, Totals total)
@@ -72,9 +71,7 @@ internal static class SeedRun
         private long _steps;
         private TimeSpan _virtual;
 
-        public FaultCounters Faults { get; } = new();
-
-        public long Seeds { get; private set; }
+        public Coverage Coverage { get; } = new();
 
         public int Failures { get; private set; }
 
@@ -82,13 +79,12 @@ internal static class SeedRun
         {
             lock (_lock)
             {
-                Seeds++;
                 _committed += result.Committed;
                 _aborted += result.Aborted;
                 _unknown += result.Unknown;
                 _steps += result.Steps;
                 _virtual += result.VirtualTime;
-                Faults.Add(result.Faults);
+                Coverage.Add(result);
                 Failures += result.Violations.Count > 0 ? 1 : 0;
             }
         }
@@ -96,12 +92,8 @@ internal static class SeedRun
         public void Print(ulong first, TimeSpan elapsed)
         {
             var transactions = _committed + _aborted + _unknown;
-            Console.WriteLine($"{Seeds:N0} seeds from {first}: {transactions:N0} transactions ({_committed:N0} committed, {_aborted:N0} aborted, {_unknown:N0} unknown to their clients), {_steps:N0} steps");
+            Console.WriteLine($"{Coverage.Runs:N0} seeds from {first}: {transactions:N0} transactions ({_committed:N0} committed, {_aborted:N0} aborted, {_unknown:N0} unknown to their clients), {_steps:N0} steps");
             Console.WriteLine($"{elapsed.TotalSeconds:0.0} s, {transactions / elapsed.TotalSeconds:N0} transactions/s, {_virtual.TotalHours:0.0} hours of virtual time; {Failures} seeds with violations");
-            foreach (var kind in Enum.GetValues<FaultKind>())
-            {
-                Console.WriteLine($"  {kind,-20} {Faults[kind],12:N0}");
-            }
         }
     }
 }

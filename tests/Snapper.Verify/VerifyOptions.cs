@@ -30,9 +30,10 @@ internal sealed record VerifyOptions
           --scenario TEXT   replays one scenario, as a failing run has printed it
           --plant [NAME...] plants faults in a verification build, one at a time: the table of which seed catches each
           --limit N         most seeds per planted fault (10,000)
-          --markdown        the table for docs/verification.md
+          --markdown        the table, or the counts, for docs/verification.md
           --model           random schedules of the rules alone, without any of the product's code; then of the rules broken one by one
           --schedules N     schedules of the model (1,000,000)
+        ./snapper verify --live [options]         strikes a running system instead (--live --help)
         ./snapper verify --history FILE           judges a recorded history of any system (docs/histories.md)
         """;
 

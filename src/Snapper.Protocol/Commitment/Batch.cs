@@ -133,6 +133,7 @@ public sealed class Batch
     {
         if (_members[member] == MemberState.Removed)
         {
+            Transitions.Note(Transition.ResultOfRemoved);
             return; // A5: removed meanwhile; its result counts for nothing
         }
 
@@ -141,6 +142,7 @@ public sealed class Batch
             throw new ProtocolViolationException($"Transaction {Bid.Value + member} was decided twice.");
         }
 
+        Transitions.Note(committed, Transition.PactCommitted, Transition.PactAborted);
         _members[member] = committed ? MemberState.Committed : MemberState.Aborted;
         Undecided--;
     }
@@ -161,9 +163,11 @@ public sealed class Batch
         var entry = _slots[slot];
         if (undoNumber < entry.RequiredUndo)
         {
+            Transitions.Note(Transition.CompletionStale);
             return;
         }
 
+        Transitions.Note(Transition.SubBatchCompleted);
         if (!entry.Complete)
         {
             entry.Complete = true;

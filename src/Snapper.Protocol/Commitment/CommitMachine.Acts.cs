@@ -16,6 +16,7 @@ public sealed partial class CommitMachine
 
     private void OnActFinished(ActOutcome outcome, OutputBuffer outputs)
     {
+        Transitions.Note(Transition.ActFinished);
         _finished.Add(outcome);
         _order.Finished(outcome.Tid, _final, _doomed);
         KillDoomed(outputs);
@@ -26,6 +27,7 @@ public sealed partial class CommitMachine
         var outcome = FindFinished(message.Tid);
         if (outcome is null)
         {
+            Transitions.Note(Transition.ActPartOfDead);
             return; // it died while its parts were on their way
         }
 
@@ -56,6 +58,7 @@ public sealed partial class CommitMachine
         outcome.Bytes += _limit.OfChange(change);
         if (outcome.Bytes > _limit.Bytes)
         {
+            Transitions.Note(Transition.ActTooLarge);
             outcome.Refuse(TooLarge(outcome.Bytes, _limit.Bytes));
         }
     }
@@ -89,9 +92,15 @@ public sealed partial class CommitMachine
 
         if (outcome.VotesMissing > 0)
         {
+            if (outcome.IsComplete)
+            {
+                Transitions.Note(Transition.ActWaitsForBatches);
+            }
+
             return false;
         }
 
+        NoteQueued(outcome);
         _finished.Remove(outcome);
         _order.Ended(outcome.Tid);
         outputs.Add(OutputKind.Append).Body = outcome;
@@ -183,8 +192,21 @@ public sealed partial class CommitMachine
         }
     }
 
+    private static void NoteQueued(ActOutcome outcome)
+    {
+        if (outcome.Committed)
+        {
+            Transitions.Note(outcome.Changes.Count > 0, Transition.ActQueued, Transition.ActReadOnlyQueued);
+        }
+        else
+        {
+            Transitions.Note(Transition.ActAbortQueued);
+        }
+    }
+
     private void OnActGone(TransactionId tid)
     {
+        Transitions.Note(Transition.ActGivenUp);
         _order.Ended(tid);
         if (FindFinished(tid) is { } outcome)
         {

@@ -34,8 +34,11 @@ public sealed partial class CommitMachine
         var member = batch.MemberOf(tid);
         if (batch.StateOf(member) == MemberState.Removed)
         {
+            Transitions.Note(Transition.PactFailedRemoved);
             return; // it was a victim already and runs again
         }
+
+        Transitions.Note(Transition.PactFailed);
 
         // A1: a root that failed unmarked holds its turns from now on.
         batch.Tickets[member].Marked = true;
@@ -54,9 +57,11 @@ public sealed partial class CommitMachine
     {
         if (_undo is not null)
         {
+            Transitions.Note(Transition.UndoWaitsForUndo);
             return;
         }
 
+        var waited = _failed.Count > 0;
         Undo? undo = null;
         while (_failed.TryDequeue(out var failed))
         {
@@ -73,8 +78,13 @@ public sealed partial class CommitMachine
 
         if (undo is not null)
         {
+            Transitions.Note(Transition.UndoStarted);
             _undo = undo;
             StartRound(outputs);
+        }
+        else if (waited)
+        {
+            Transitions.Note(Transition.UndoHasNothingLeft);
         }
     }
 
@@ -94,6 +104,7 @@ public sealed partial class CommitMachine
 
         if (_undo is not null)
         {
+            Transitions.Note(Transition.BatchTooLargeInUndo);
             return true; // its end looks again
         }
 
@@ -110,7 +121,10 @@ public sealed partial class CommitMachine
             return false; // what it weighs is its reason, which is bounded by itself; running again would not shorten it
         }
 
+        Trace?.Outgrown(batch);
+
         // A quarter less than a fair share: transactions differ, and every further round runs somebody once more.
+        Transitions.Note(live == 1, Transition.AloneTooLarge, Transition.BatchTooLarge);
         var keep = live == 1 ? 0 : (int)Math.Clamp(live * (double)_limit.Bytes / bytes * 0.75, 1, live - 1);
         _undo = new Undo(++_undoCount);
         for (var i = 0; i < batch.Tickets.Length; i++)
@@ -153,6 +167,7 @@ public sealed partial class CommitMachine
 
         undo.Fresh.Clear();
         tids.Sort();
+        Trace?.Removing(tids);
         actors.Sort();
         var order = new UndoOrder(tids);
         undo.Missing = actors.Count;
@@ -170,6 +185,7 @@ public sealed partial class CommitMachine
     {
         var batch = Find(victim.Bid); // nothing final can be a victim (A6, L2)
         var member = batch.MemberOf(victim.Tid);
+        Transitions.Note(Transition.PactRemoved);
         batch.Remove(member);
         Removals++;
         undo.Lower(victim.Bid);
@@ -190,6 +206,7 @@ public sealed partial class CommitMachine
 
     private void RemoveAct(TransactionId tid)
     {
+        Transitions.Note(Transition.ActRemoved);
         Removals++;
         OnActGone(tid);
     }
@@ -216,6 +233,7 @@ public sealed partial class CommitMachine
             if (undo.Acts.Add(victim.Tid))
             {
                 // A5: its root poisons its branches and acknowledges with the actors it visited before UndoDone.
+                Transitions.Note(Transition.ActVictimTold);
                 undo.Missing++;
                 ref var message = ref outputs.Add(OutputKind.SendToRoot, MessageKind.Removed);
                 message.Tid = victim.Tid;
@@ -233,6 +251,7 @@ public sealed partial class CommitMachine
 
         if (state == MemberState.Removed || undo.Fresh.Contains(victim))
         {
+            Transitions.Note(Transition.VictimKnown);
             return;
         }
 
@@ -248,6 +267,7 @@ public sealed partial class CommitMachine
     private void OnActPoisoned(TransactionId tid, IReadOnlyList<ActorKey>? participants, OutputBuffer outputs)
     {
         var undo = _undo ?? throw new ProtocolViolationException($"ACT {tid} acknowledges an undo that nobody started.");
+        Transitions.Note(participants is not null, Transition.ActPoisoned, Transition.ActPoisonedNowhere);
         if (participants is not null)
         {
             undo.ActParticipants[tid] = participants;
@@ -268,6 +288,7 @@ public sealed partial class CommitMachine
 
         if (undo.Fresh.Count > 0 && !Planted.Is(PlantedFault.VictimsOfVictimsForgotten))
         {
+            Transitions.Note(Transition.VictimsOfVictims);
             StartRound(outputs);
             return;
         }
@@ -280,7 +301,9 @@ public sealed partial class CommitMachine
             return;
         }
 
+        Transitions.Note(Transition.UndoEnded);
         _undo = null;
+        Trace?.UndoOver();
         foreach (var actor in undo.Touched)
         {
             outputs.ToActor(MessageKind.UndoDone, actor, TransactionId.None, BatchId.None).Value = undo.Number;
@@ -310,9 +333,15 @@ public sealed partial class CommitMachine
         undo.Again.Sort(static (left, right) => left.Tid.CompareTo(right.Tid));
         foreach (var ticket in undo.Again)
         {
+            Transitions.Note(Transition.PactSentAgain);
             ref var message = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator);
             message.Tid = ticket.Tid;
             message.Body = ticket;
+            if (Planted.Is(PlantedFault.RemovedIsNumberedTwice))
+            {
+                outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator).Body = ticket;
+            }
+
             Forget(ticket);
         }
 
@@ -365,6 +394,7 @@ public sealed partial class CommitMachine
         {
             if (_undo.Touched.Contains(batch.SubBatchOf(slot).Actor))
             {
+                Transitions.Note(Transition.BatchAnnouncedInUndo);
                 batch.ReopenSlot(slot, _undo.Number);
             }
         }

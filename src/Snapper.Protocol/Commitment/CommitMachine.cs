@@ -31,6 +31,9 @@ public sealed partial class CommitMachine
         _limit = limit ?? RecordLimit.None;
     }
 
+    /// <summary>Who listens; null: nobody.</summary>
+    internal IProtocolTrace? Trace { get; init; }
+
     /// <summary>The highest final batch: everything up to it is in the log's queue or empty.</summary>
     public BatchId Final => _final;
 
@@ -157,6 +160,8 @@ public sealed partial class CommitMachine
             at--;
         }
 
+        Transitions.Note(at == _open.Count, Transition.BatchAnnounced, Transition.BatchAnnouncedLate);
+
         if (batch.Bid <= _final)
         {
             throw new ProtocolViolationException($"Batch {batch.Bid} was formed behind the final batch {_final}.");
@@ -173,6 +178,7 @@ public sealed partial class CommitMachine
         LastCompleted = null;
         if (batch.IsComplete)
         {
+            Transitions.Note(Transition.BatchCompleted);
             LastCompleted = batch;
             FinalizeBatches(outputs);
         }
@@ -199,6 +205,7 @@ public sealed partial class CommitMachine
             var batch = _open[at];
             if (!batch.IsComplete || batch.Previous > (at == 0 ? _final : _open[at - 1].Bid) || IsHeldByUndo(batch.Bid))
             {
+                NoteWaiting();
                 if (at > 0 || !Planted.Is(PlantedFault.BatchesFinalOutOfOrder) || _open.Find(static b => b.IsComplete && b.Part is null) is not { } later)
                 {
                     break;
@@ -244,6 +251,7 @@ public sealed partial class CommitMachine
             return false;
         }
 
+        Transitions.Note(isEmpty, Transition.BatchEmpty, Transition.BatchQueued);
         _open.Remove(batch);
         _final = batch.Bid;
         if (batch.IsGlobal)
@@ -257,6 +265,19 @@ public sealed partial class CommitMachine
         }
 
         return true;
+    }
+
+    private void NoteWaiting()
+    {
+        if (!Transitions.AreCounted)
+        {
+            return;
+        }
+
+        if (_open.Find(static batch => batch.IsComplete) is { } complete)
+        {
+            Transitions.Note(IsHeldByUndo(complete.Bid), Transition.BatchHeldByUndo, Transition.BatchWaitsForEarlier);
+        }
     }
 
     private static bool IsEmpty(Batch batch)
@@ -300,6 +321,7 @@ public sealed partial class CommitMachine
                     break;
             }
 
+            Transitions.Note(item is Batch, Transition.BatchDurable, Transition.ActDurable);
             outputs.Add(OutputKind.Reply).Body = item;
         }
 

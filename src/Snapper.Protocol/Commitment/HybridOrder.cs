@@ -28,11 +28,18 @@ public sealed class HybridOrder
     /// <summary>T took a place behind a batch.</summary>
     public void Visited(TransactionId tid, BatchId ahead, BatchId final, List<Doomed> doomed)
     {
-        if (ahead <= final || Find(tid) is not { } node)
+        if (ahead <= final)
+        {
+            Transitions.Note(Transition.ActVisitFinal);
+            return;
+        }
+
+        if (Find(tid) is not { } node)
         {
             return;
         }
 
+        Transitions.Note(Transition.ActVisitHeard);
         if (ahead > node.Ahead)
         {
             node.Ahead = ahead;
@@ -48,6 +55,7 @@ public sealed class HybridOrder
             return;
         }
 
+        Transitions.Note(Transition.ActOvertakenHeard);
         if (node.Ceil == BatchId.None || behind < node.Ceil)
         {
             node.Ceil = behind;
@@ -63,6 +71,7 @@ public sealed class HybridOrder
             return;
         }
 
+        Transitions.Note(Transition.ActWaitHeard);
         if (node.WaitsFor.Count == 0)
         {
             _waiters.Add(node);
@@ -125,6 +134,7 @@ public sealed class HybridOrder
 
         if (_ended.Contains(tid))
         {
+            Transitions.Note(Transition.NewsOfEndedAct);
             return null;
         }
 
@@ -157,6 +167,12 @@ public sealed class HybridOrder
         if (floor != BatchId.None && floor >= node.Ceil)
         {
             node.IsDoomed = true;
+            Transitions.Note(node.HasFinished, Transition.DiedOfSerializability, Transition.DiedOfDeadlock);
+            if (node.Ahead <= final || node.Ahead < node.Ceil)
+            {
+                Transitions.Note(Transition.DiedOfInheritedFloor);
+            }
+
             var reason = node.HasFinished ? AbortReason.Serializability : AbortReason.Deadlock;
             doomed.Add(new Doomed(node.Tid, reason, floor, node.Ceil));
         }

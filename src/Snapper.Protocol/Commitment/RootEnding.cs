@@ -31,7 +31,7 @@ public static class RootEnding
     /// <param name="outputs">Receives the messages.</param>
     public static PactEnd EndPact(PactTicket ticket, bool marked, bool succeeded, ReadOnlySpan<int> calls, OutputBuffer outputs)
     {
-        if (!succeeded && !marked && ATurnMayHavePassed(ticket, calls))
+        if (!succeeded && !marked && ATurnMayHavePassed(ticket, calls) && !Planted.Is(PlantedFault.UnmarkedAbortStands))
         {
             outputs.ToCommit(MessageKind.PactFailed, ticket.Tid, ticket.Bid);
             return PactEnd.RunAgain;

@@ -6,4 +6,8 @@ namespace Snapper.Protocol.Coordination;
 /// Batches formed and not durable at which no further one is formed, 1 or more. 2 lets one execute while the log writes
 /// the one before it; more makes batches smaller without making anything faster.
 /// </param>
-public sealed record CoordinatorOptions(int TransactionsPerBatch = 512, int OpenBatches = 2);
+public sealed record CoordinatorOptions(int TransactionsPerBatch = 512, int OpenBatches = 2)
+{
+    /// <summary>Rare points; null: none.</summary>
+    internal IRarePoints? Rare { get; init; }
+}

@@ -77,6 +77,7 @@ internal sealed class WaitingPacts
 
             if (SharesAnActor(ticket))
             {
+                Transitions.Note(Transition.SlowPactLeftInLine);
                 _slow[kept++] = ticket;
                 continue;
             }

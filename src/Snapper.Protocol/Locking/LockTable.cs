@@ -17,6 +17,20 @@ public sealed class LockTable
 {
     private readonly List<ActVisit> _holders = [];
     private readonly List<Request> _waiters = [];
+    private readonly ActorKey? _actor;
+    private readonly IProtocolTrace? _trace;
+
+    /// <summary>A table without locks.</summary>
+    public LockTable()
+    {
+    }
+
+    /// <summary>As the one without arguments, with somebody who listens.</summary>
+    internal LockTable(ActorKey actor, IProtocolTrace? trace)
+    {
+        _actor = actor;
+        _trace = trace;
+    }
 
     /// <summary>Nobody holds and nobody waits.</summary>
     public bool IsEmpty => _holders.Count == 0 && _waiters.Count == 0;
@@ -45,12 +59,13 @@ public sealed class LockTable
         blockers.Clear();
         if (visit.Held >= mode)
         {
+            Transitions.Note(Transition.LockHeldAlready);
             return LockAnswer.Granted;
         }
 
         // An upgrade goes ahead of the queue: everyone in the queue waits for its shared lock already, so waiting for
         // them would be a ring.
-        var position = visit.Held == LockMode.Shared ? 0 : _waiters.Count;
+        var position = visit.Held == LockMode.Shared && !Planted.Is(PlantedFault.UpgradeAtTheTail) ? 0 : _waiters.Count;
         foreach (var holder in _holders)
         {
             if (!ReferenceEquals(holder, visit) && Conflict(holder.Held, mode))
@@ -59,6 +74,7 @@ public sealed class LockTable
                 {
                     blockers.Clear();
                     blockers.Add(holder.Tid);
+                    Transitions.Note(Transition.KilledByHolder);
                     return LockAnswer.Die;
                 }
 
@@ -75,6 +91,7 @@ public sealed class LockTable
                 {
                     blockers.Clear();
                     blockers.Add(waiter.Visit.Tid);
+                    Transitions.Note(Transition.KilledByWaiter);
                     return LockAnswer.Die;
                 }
 
@@ -84,6 +101,7 @@ public sealed class LockTable
 
         if (blockers.Count == 0)
         {
+            Transitions.Note(visit.Held == LockMode.None, Transition.LockGranted, Transition.LockUpgraded);
             Hold(visit, mode);
             return LockAnswer.Granted;
         }
@@ -149,8 +167,10 @@ public sealed class LockTable
                 }
             }
 
+            Transitions.Note(Transition.LockGrantedLater);
             _waiters.RemoveAt(0);
             Hold(next.Visit, next.Mode);
+            _trace?.Granted(_actor!, next.Call, next.Mode);
             outputs.Add(OutputKind.GrantLock).Body = next.Call;
         }
     }

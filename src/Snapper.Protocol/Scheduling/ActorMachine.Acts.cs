@@ -17,12 +17,14 @@ public sealed partial class ActorMachine
     public LockAnswer AskLock(IActorCall call, LockMode mode, OutputBuffer outputs)
     {
         var visit = (ActVisit)Demand(call);
-        _locks ??= new LockTable();
+        _locks ??= new LockTable(Key, Trace);
         var isUpgrade = visit.Held == LockMode.Shared && mode == LockMode.Exclusive;
         var answer = _locks.Ask(visit, mode, call, _blockers);
+        Trace?.Asked(Key, call, mode, answer);
         switch (answer)
         {
             case LockAnswer.Waiting:
+                Transitions.Note(isUpgrade, Transition.LockUpgradeQueued, Transition.LockQueued);
                 outputs.ToCommit(MessageKind.ActWaits, visit.Tid, BatchId.None).Body = _blockers.ToArray();
                 break;
             case LockAnswer.Die:
@@ -50,6 +52,7 @@ public sealed partial class ActorMachine
             return;
         }
 
+        Transitions.Note(Transition.UpgradeOvertook);
         TransactionId[] holder = [upgraded.Tid];
         foreach (var waiter in _blockers)
         {
@@ -61,6 +64,7 @@ public sealed partial class ActorMachine
     {
         if (!call.IsAlive && !Planted.Is(PlantedFault.LateCallAfterAbort))
         {
+            Transitions.Note(Transition.ActCallTooLate);
             Refuse(call, AbortReason.Conflict, outputs); // W3: a late call
             return false;
         }
@@ -77,9 +81,10 @@ public sealed partial class ActorMachine
 
         if (visit.Started)
         {
-            return visit.Admit(call);
+            return Admit(visit, call);
         }
 
+        Transitions.Note(Transition.ActWaitsForPlace);
         visit.Keep(call);
         return false;
     }
@@ -99,6 +104,11 @@ public sealed partial class ActorMachine
             behind = _visits[at].Batch.Bid;
             ahead = at > 0 ? _visits[at - 1].Batch.Bid : BatchId.None;
             _visits[at].Started = false;
+            Transitions.Note(Transition.ActPlacedAhead);
+        }
+        else
+        {
+            Transitions.Note(ahead != BatchId.None, Transition.ActPlacedBehind, Transition.ActPlaced);
         }
 
         var isFree = behind == BatchId.None ? _cursor == _visits.Count : _cursor < _visits.Count && _visits[_cursor].Batch.Bid >= behind;
@@ -135,6 +145,7 @@ public sealed partial class ActorMachine
             var visit = _visits[at];
             if ((visit.Touched || visit.IsOver || visit.IsRootStarted) && !Planted.Is(PlantedFault.PlaceBeforeWhatHasBegun))
             {
+                Transitions.Note(Transition.ActNoPlaceAhead);
                 return -1;
             }
         }
@@ -150,6 +161,7 @@ public sealed partial class ActorMachine
         if (visit is not null)
         {
             visit.Collected = true;
+            Transitions.Note(committed && visit.Wrote, Transition.ActChangeCollected, Transition.ActReadCollected);
             if (committed && visit.Wrote)
             {
                 visit.Version = ++_version;
@@ -162,6 +174,10 @@ public sealed partial class ActorMachine
                 _locks.GrantNext(outputs);
             }
         }
+        else
+        {
+            Transitions.Note(Transition.ActCollectedNowhere);
+        }
 
         ref var message = ref outputs.ToCommit(MessageKind.ActChanges, tid, visit?.Ahead ?? BatchId.None);
         message.Actor = Key;
@@ -173,9 +189,11 @@ public sealed partial class ActorMachine
         var visit = FindAct(tid);
         if (visit is null)
         {
+            Transitions.Note(Transition.ActEndedNowhere);
             return; // it never came in, or an undo has removed it
         }
 
+        Transitions.Note(Transition.ActEndedHere);
         RemoveAct(visit, committed, AbortReason.Conflict, outputs);
 
         // Also in the middle of an undo: holding a lock starts nothing, and whoever reads now is a victim if more is put back.
@@ -187,6 +205,7 @@ public sealed partial class ActorMachine
     {
         if (!committed && visit.Wrote)
         {
+            Transitions.Note(Transition.ActRolledBack);
             _state = visit.BeforeImage; // strict locking: nobody has touched it since
             TakeVersionBack(visit);
         }
@@ -219,6 +238,7 @@ public sealed partial class ActorMachine
             throw new ProtocolViolationException($"{Key}: ACT {visit.Tid} gives back version {visit.Version}, the newest is {_version}.");
         }
 
+        Transitions.Note(Transition.ActVersionTakenBack);
         _version--;
         visit.Version = 0;
     }
@@ -240,7 +260,8 @@ public sealed partial class ActorMachine
                 visit.Started = true;
                 if (visit.NextWaiting() is { } call)
                 {
-                    outputs.Add(OutputKind.Invoke).Body = call;
+                    Transitions.Note(Transition.ActStartedAtPlace);
+                    Invoke(call, outputs);
                 }
             }
         }
@@ -285,6 +306,7 @@ public sealed partial class ActorMachine
             visit.First.Ceil = bid;
         }
 
+        Transitions.Note(Transition.ActOvertaken);
         outputs.ToCommit(MessageKind.ActOvertaken, visit.Tid, bid).Actor = Key;
     }
 

@@ -9,6 +9,7 @@ public sealed partial class ActorMachine
 {
     private void OnUndo(UndoOrder order, OutputBuffer outputs)
     {
+        Transitions.Note(Transition.UndoReachedActor);
         _frozen = true;
         List<Victim>? victims = null;
         foreach (var tid in order.Tids)
@@ -58,6 +59,17 @@ public sealed partial class ActorMachine
             Restore(restoreAt, ref victims);
         }
 
+        else if (Planted.Is(PlantedFault.VictimsOfReaders))
+        {
+            foreach (var later in _visits)
+            {
+                if (later.Touched && !later.Removed && later.Tid.Value > order.Tids[0].Value)
+                {
+                    (victims ??= []).Add(new Victim(later.Tid, later.Batch.Bid));
+                }
+            }
+        }
+
         _locks?.GrantNext(outputs);
         RecountVersions();
         ref var message = ref outputs.ToCommit(MessageKind.UndoAcknowledged, TransactionId.None, BatchId.None);
@@ -72,6 +84,7 @@ public sealed partial class ActorMachine
             throw new ProtocolViolationException($"{Key}: undo {number} ended that never began.");
         }
 
+        Transitions.Note(Transition.UndoLeftActor);
         _frozen = false;
         _undoNumber = number;
 
@@ -80,6 +93,7 @@ public sealed partial class ActorMachine
         {
             if (batch.Executed)
             {
+                Transitions.Note(Transition.CompletionSentAgain);
                 SendCompletion(batch, outputs);
             }
         }
@@ -89,12 +103,15 @@ public sealed partial class ActorMachine
 
     private void UndoAct(ActVisit act, OutputBuffer outputs)
     {
+        Transitions.Note(Transition.ActUndoneHere);
+
         // What a restore dropped is not put back again: the drop cleared the before-image.
         RemoveAct(act, committed: false, AbortReason.Undone, outputs);
     }
 
     private void Remove(int at, OutputBuffer outputs)
     {
+        Transitions.Note(Transition.RemovedWasPlaced);
         var visit = _visits[at];
         visit.Removed = true;
         visit.IsOver = true;
@@ -106,12 +123,14 @@ public sealed partial class ActorMachine
     {
         if (tid.Value >= _lastPlaced.Value && (_visits.Count == 0 || tid.Value > _visits[^1].Tid.Value))
         {
+            Transitions.Note(Transition.RemovedBeforeSubBatch);
             (_removedEarly ??= []).Add(tid);
         }
     }
 
     private void Restore(int at, ref List<Victim>? victims)
     {
+        Transitions.Note(Transition.StateRestored);
         _state = _visits[at].BeforeImage;
         _visits[at].DropWrites();
         for (var i = at + 1; i < _visits.Count; i++)
@@ -121,11 +140,15 @@ public sealed partial class ActorMachine
             {
                 if (!later.Removed && (later.Wrote || !Planted.Is(PlantedFault.VictimsWithoutReaders)))
                 {
+                    Transitions.Note(later.Wrote, Transition.WriterIsVictim, Transition.ReaderIsVictim);
                     (victims ??= []).Add(new Victim(later.Tid, later.Batch.Bid));
                 }
 
                 // A5: a restore drops the touches of that tid and everything after it.
-                later.DropWrites();
+                if (!Planted.Is(PlantedFault.TouchesKeptAfterRestore))
+                {
+                    later.DropWrites();
+                }
             }
         }
 
@@ -136,6 +159,7 @@ public sealed partial class ActorMachine
                 // Whoever was let in may have read; a live ACT stands behind everything that has executed.
                 if (act.Touched && !Planted.Is(PlantedFault.VictimsWithoutActs))
                 {
+                    Transitions.Note(Transition.ActIsVictim);
                     (victims ??= []).Add(new Victim(act.Tid, BatchId.None));
                     act.DropWrites();
                 }
@@ -185,6 +209,7 @@ public sealed partial class ActorMachine
             }
 
             batch.VersionBefore = _version;
+            Transitions.Note(Transition.VersionRecounted);
             batch.Version = changed ? ++_version : 0;
             batch.EndState = null;
             if (changed)
@@ -240,6 +265,7 @@ public sealed partial class ActorMachine
         {
             if (act.Version != 0)
             {
+                Transitions.Note(Transition.ActVersionRecounted);
                 // An ACT that has sent its change and is no victim stands behind batches that nothing was taken from.
                 act.Version = act.Wrote ? ++_version : 0;
             }

@@ -35,6 +35,9 @@ public sealed partial class ActorMachine
     /// <summary>Its name.</summary>
     public ActorKey Key { get; }
 
+    /// <summary>Who listens; null: nobody.</summary>
+    internal IProtocolTrace? Trace { get; init; }
+
     /// <summary>Version of the newest change that was given one, final or not.</summary>
     public long Version => _version;
 
@@ -53,6 +56,7 @@ public sealed partial class ActorMachine
     /// <param name="outputs">Receives the effects.</param>
     public void Step(in Message message, BatchId final, OutputBuffer outputs)
     {
+        Trace?.Arrived(Key, message);
         ForgetFinal(final);
         switch (message.Kind)
         {
@@ -97,10 +101,18 @@ public sealed partial class ActorMachine
     public object? Read(IActorCall call)
     {
         Demand(call);
+        Trace?.Read(Key, call, _state);
         return _state;
     }
 
-    /// <summary>The state as it is, for the shell's own use: to weigh it, or to hand it over with a lock.</summary>
+    /// <summary>As <see cref="Read"/>, for a call whose lock was granted: it may have been doomed a moment ago.</summary>
+    public object? Hand(IActorCall call)
+    {
+        Trace?.Read(Key, call, _state);
+        return _state;
+    }
+
+    /// <summary>The state as it is, for the shell's own use: to weigh it.</summary>
     public object? Peek() => _state;
 
     /// <summary>Replaces the state. An ACT must hold the exclusive lock.</summary>
@@ -114,6 +126,7 @@ public sealed partial class ActorMachine
 
         visit.NoteWrite(_state);
         _state = state;
+        Trace?.Wrote(Key, call, state);
     }
 
     /// <summary>As <see cref="Write"/>, for the shell's own use.</summary>
@@ -127,6 +140,7 @@ public sealed partial class ActorMachine
 
         visit.NoteWrite(_state);
         _state = state;
+        Trace?.Wrote(Key, call, state);
         return true;
     }
 
@@ -186,6 +200,25 @@ public sealed partial class ActorMachine
         }
     }
 
+    /// <summary>A call that was kept is let in now.</summary>
+    private void Invoke(IActorCall call, OutputBuffer outputs)
+    {
+        Trace?.LetIn(Key, call);
+        outputs.Add(OutputKind.Invoke).Body = call;
+    }
+
+    /// <summary>Lets a call of a transaction in whose time has come, unless another call of its own is inside.</summary>
+    private bool Admit(Visit visit, IActorCall call)
+    {
+        if (!visit.Admit(call))
+        {
+            return false;
+        }
+
+        Trace?.LetIn(Key, call);
+        return true;
+    }
+
     private void OnCallEnded(IActorCall call, OutputBuffer outputs)
     {
         var visit = call.Visit ?? throw new ProtocolViolationException($"{Key}: a call of {call.Tid} ended that never began.");
@@ -195,10 +228,9 @@ public sealed partial class ActorMachine
         }
 
         visit.Leave(call);
-        var next = visit.NextWaiting();
-        if (next is not null)
+        if (visit.NextWaiting() is { } next)
         {
-            outputs.Add(OutputKind.Invoke).Body = next;
+            Invoke(next, outputs);
             return;
         }
 

@@ -175,6 +175,8 @@ internal abstract partial class CallFrame
         {
             if (Attempt is { IsAlive: true, IsPact: true } && Visit is { IsOver: true } && !HasEnded)
             {
+                Transitions.Note(Transition.RemovalFoundByCode);
+
                 // A5: removed here by an undo whose news has not reached the root yet.
                 executor.Doom(Attempt, new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."));
             }

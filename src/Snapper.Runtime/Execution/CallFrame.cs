@@ -143,6 +143,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         var waiting = _lock;
         if (waiting is null || !IsAlive || HasEnded || Visit is { IsOver: true })
         {
+            Transitions.Note(Transition.LockGrantedTooLate);
             return; // ended: a lock that nobody awaited; its ACT has given its changes already
         }
 
@@ -150,7 +151,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         StopWaiting();
         var executor = Executor;
         // Another executor may doom the attempt at any moment: nothing here may rely on its being alive.
-        var state = executor.Machine(Cell!).Peek();
+        var state = executor.Machine(Cell!).Hand(this);
         if (_lockMode == LockMode.Exclusive && state is not null && !Cell!.Type.Descriptor.StateIsImmutable && !Visit!.Wrote)
         {
             state = Cell.Type.Copy(state);
@@ -213,6 +214,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     private void Fail(Exception exception, AbortInfo why)
     {
         Failure = exception;
+        Attempt.RootExecutor.Worker.Trace?.Failed(Tid);
         if (!Planted.Is(PlantedFault.CaughtExceptionCommits) || CallerFrame is null)
         {
             Attempt.RootExecutor.Doom(Attempt, why);
@@ -256,6 +258,11 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
 
         TakeResult(task);
         _returned = true;
+        if (_children > 0)
+        {
+            Transitions.Note(Transition.CallJoinedAtEnd);
+        }
+
         TryEnd();
     }
 

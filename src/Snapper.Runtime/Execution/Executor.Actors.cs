@@ -1,5 +1,6 @@
 using Snapper.Actors;
 using Snapper.Actors.Generated;
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;
@@ -68,6 +69,7 @@ internal sealed partial class Executor
             var count = attempt.CountCall(key);
             if (count != 0)
             {
+                Transitions.Note(count == 1, Transition.CallUndeclared, Transition.CallTooMany);
                 throw DoomCall(caller, AbortReason.Undeclared, key, count == 1
                     ? $"{caller.Where()} calls {key}.{method.Name}, but {key} is not declared."
                     : $"{caller.Where()} calls {key}.{method.Name}: more calls on {key} than were declared.");
@@ -90,6 +92,7 @@ internal sealed partial class Executor
         promise = frame.TaskForCaller();
         if (!ReferenceEquals(target, this))
         {
+            Transitions.Note(Transition.CallSent);
             frame.StartWaiting();
             var item = new WorkItem { Kind = WorkKind.Actor };
             item.Message.Kind = Snapper.Protocol.Messages.MessageKind.Call;
@@ -106,6 +109,7 @@ internal sealed partial class Executor
     {
         if (attempt.TryDoom(why, evenSealed))
         {
+            Transitions.Note(Transition.Doomed);
             attempt.RootExecutor.Post(new WorkItem { Kind = WorkKind.Doomed, Extra = attempt });
         }
     }
@@ -120,8 +124,9 @@ internal sealed partial class Executor
     {
         var cell = GetCell(frame.Target);
         frame.Cell = cell;
-        if (cell.Machine is null || frame.Depth % InlineDepth == 0)
+        if (cell.Machine is null || frame.Depth % InlineDepth == 0 || Worker.Rare?.Happens(RarePoint.CallPosted) == true)
         {
+            Transitions.Note(Transition.CallPosted);
             frame.StartWaiting();
             var item = new WorkItem { Kind = WorkKind.Actor };
             item.Message.Kind = Snapper.Protocol.Messages.MessageKind.Call;
@@ -139,6 +144,7 @@ internal sealed partial class Executor
             return null;
         }
 
+        Transitions.Note(Transition.CallInline);
         frame.RunsInline = true;
         frame.Run();
         frame.RunsInline = false;
@@ -222,7 +228,7 @@ internal sealed partial class Executor
 
     private ActorCell GetCell(ActorKey key)
     {
-        if (_cells.TryGetValue(key, out var cell))
+        if (_cells.TryGetValue(key, out var cell) && !LeavesBeforeUse(cell))
         {
             cell.IdleSweeps = 0;
             if (cell.Broken is not null)
@@ -234,7 +240,7 @@ internal sealed partial class Executor
         }
 
         cell = new ActorCell(key, Worker.TypeOf(key), this);
-        _cells.Add(key, cell);
+        _cells[key] = cell;
         Volatile.Write(ref _residents, _cells.Count);
         Load(cell);
         return cell;
@@ -294,6 +300,7 @@ internal sealed partial class Executor
             catch (Exception exception)
             {
                 // The store cannot be reached: those who wait for the actor wait on, until their own deadlines.
+                Transitions.Note(Transition.LoadRepeated);
                 Worker.NoteLoadFailure(cell.Key, exception);
                 await Task.Delay(TimeSpan.FromMilliseconds(Math.Min(1000, 20 << Math.Min(attempt, 6))), Worker.Time, Worker.Stopping).ConfigureAwait(false);
                 load = Worker.Store.Load(cell.Key, Worker.Stopping);
@@ -320,6 +327,7 @@ internal sealed partial class Executor
         object? state = null;
         if (stored is not null)
         {
+            Transitions.Note(Transition.ActorLoaded);
             try
             {
                 state = Decode(cell.Type, stored);
@@ -343,7 +351,8 @@ internal sealed partial class Executor
         }
 
         cell.Broken = broken;
-        cell.Machine = new ActorMachine(cell.Key, state, stored?.Version ?? 0);
+        Worker.Trace?.Loaded(cell.Key, stored, state);
+        cell.Machine = new ActorMachine(cell.Key, state, stored?.Version ?? 0) { Trace = Worker.Trace };
     }
 
     private static object? Decode(ActorType type, StoredState stored)

@@ -23,6 +23,7 @@ internal sealed partial class Executor
         var request = (Request)ticket.Request;
         if (request.Shed == tid)
         {
+            Transitions.Note(Transition.PactRootShed);
             return;
         }
 
@@ -32,6 +33,7 @@ internal sealed partial class Executor
         attempt.Root = frame;
         if (request.Expired)
         {
+            Transitions.Note(Transition.PactBeganTooLate);
             Doom(attempt, Worker.DeadlinePassed());
             return;
         }
@@ -46,8 +48,9 @@ internal sealed partial class Executor
             return;
         }
 
+        Transitions.Note(Transition.ActStarted);
         var tid = Worker.NextAct();
-        if (request.Age == TransactionId.None)
+        if (request.Age == TransactionId.None || Planted.Is(PlantedFault.AgeNotKept))
         {
             request.Age = tid;
         }
@@ -124,6 +127,7 @@ internal sealed partial class Executor
 
         if (request.Result.Length > Worker.Options.MaxResultBytes)
         {
+            Transitions.Note(Transition.ResultTooLarge);
             var text = $"The result of {root.Where()} has {request.Result.Length} bytes; the limit is {Worker.Options.MaxResultBytes}.";
             Doom(attempt, new AbortInfo(AbortReason.Application, text, root.Target));
             return;
@@ -135,6 +139,7 @@ internal sealed partial class Executor
             var bytes = attempt.StatesWeight + Hosting.RecordWeight.OfOutcome(request.Id, null, request.Result.Length);
             if (bytes > Worker.Options.MaxTransactionBytes)
             {
+                Transitions.Note(Transition.AttemptTooLarge);
                 Doom(attempt, new AbortInfo(AbortReason.Application, CommitMachine.TooLarge(bytes, Worker.Options.MaxTransactionBytes)));
                 return;
             }
@@ -186,11 +191,17 @@ internal sealed partial class Executor
         var end = RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: false, attempt.Calls, _outputs);
         if (end == PactEnd.RunAgain && doom.Reason == AbortReason.Application && !request.Method.Marked && Worker.Options.MarkMethodsThatFail)
         {
+            Transitions.Note(Transition.MethodMarked);
             request.Method.Marked = true; // A1: from then on in this process
             Worker.NoteMarked(request.Method, doom);
         }
 
         Worker.NoteAbort(attempt, doom, repeated: end == PactEnd.RunAgain);
+        if (end == PactEnd.RunAgain)
+        {
+            Transitions.Note(Transition.PactRunsAgain);
+        }
+
         Dispatch(null);
         if (request.Expired && (end == PactEnd.RunAgain || doom.Reason == AbortReason.Timeout))
         {
@@ -217,6 +228,8 @@ internal sealed partial class Executor
         End(attempt);
         if (ownOutcome)
         {
+            Transitions.Note(Transition.ActAbortedItself);
+
             // H7: it may have read what is undone, so its answer waits like a commit.
             request.Abort = doom;
             request.Phase = RequestPhase.Ended;
@@ -273,6 +286,7 @@ internal sealed partial class Executor
         if (attempt.IsPact)
         {
             // A5, A8: removed; its contexts throw from now on, and it tells nobody anything any more.
+            Transitions.Note(Transition.PactAttemptRemoved);
             attempt.TryDoom(new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."), evenSealed: true);
             End(attempt);
             attempt.Request.Phase = RequestPhase.Waiting;
@@ -301,6 +315,8 @@ internal sealed partial class Executor
         }
         else if (message.Kind == MessageKind.Removed)
         {
+            Transitions.Note(Transition.ActRemovedAfterDeath);
+
             // It died by itself: its own end releases its actors; what the undo has put back is not put back twice (A5).
             Worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid });
         }
@@ -317,8 +333,27 @@ internal sealed partial class Executor
             return false;
         }
 
+        Transitions.Note(Transition.ActOverruled);
         attempt.Overrule(why);
         return true;
+    }
+
+    private static void NoteDeadline(RequestPhase phase, bool pact, bool expired)
+    {
+        if (!expired)
+        {
+            Transitions.Note(phase == RequestPhase.Waiting, Transition.CallerLeftInLine, Transition.CallerLeftTooLate);
+            return;
+        }
+
+        if (phase == RequestPhase.Waiting)
+        {
+            Transitions.Note(pact, Transition.DeadlineInLine, Transition.DeadlineBetweenAttempts);
+        }
+        else
+        {
+            Transitions.Note(phase == RequestPhase.Running, Transition.DeadlineWhileRunning, Transition.DeadlineAfterEnd);
+        }
     }
 
     private void OnDeadline(Request request, AbortReason reason)
@@ -330,6 +365,7 @@ internal sealed partial class Executor
 
         var expired = reason == AbortReason.Timeout;
         request.Expired |= expired;
+        NoteDeadline(request.Phase, request.IsPact, expired);
         switch (request.Phase)
         {
             case RequestPhase.Waiting when request.IsPact:

@@ -6,6 +6,32 @@ namespace Snapper.Runtime.Execution;
 /// <summary>Actors that nobody used leave memory.</summary>
 internal sealed partial class Executor
 {
+    /// <summary>
+    /// A rare point: the actor leaves memory now, because nothing under way depends on what its machine remembers and everything that was ever queued is folded; its
+    /// next use, which is at hand, loads it anew.
+    /// </summary>
+    private bool LeavesBeforeUse(ActorCell cell)
+    {
+        if (Worker.Rare is not { } rare || cell.Machine is not { } machine)
+        {
+            return false;
+        }
+
+        var final = Worker.Final;
+        machine.ForgetFinal(final);
+        var leaves = machine.IsReplaceable
+            && final <= Worker.Commits.FinalAndQueued
+            && Worker.Commits.ToldSequence >= Worker.Log.LastSequence
+            && Worker.Checkpoints.IsFolded(cell.Key)
+            && rare.Happens(RarePoint.EvictedBeforeUse);
+        if (leaves)
+        {
+            Transitions.Note(Transition.ActorEvicted);
+        }
+
+        return leaves;
+    }
+
     /// <summary>Once a minute: an actor leaves when nothing of it is under way and its last change is folded (L8).</summary>
     public void SweepIdle()
     {
@@ -35,6 +61,10 @@ internal sealed partial class Executor
             {
                 (leaving ??= []).Add(key);
             }
+            else if (cell.IdleSweeps > sweeps)
+            {
+                Transitions.Note(Transition.ActorNotFolded);
+            }
         }
 
         if (leaving is null)
@@ -44,6 +74,7 @@ internal sealed partial class Executor
 
         foreach (var key in leaving)
         {
+            Transitions.Note(Transition.ActorEvicted);
             _cells.Remove(key);
         }
 

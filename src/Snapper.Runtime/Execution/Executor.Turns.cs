@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -38,12 +39,14 @@ internal sealed partial class Executor
 
             if (attempt.BlockingSince != 0 && Worker.Time.GetElapsedTime(attempt.BlockingSince, now) >= bound)
             {
+                Transitions.Note(Transition.TurnBoundHit);
                 var text = $"User code of {attempt.Root!.Where()} kept others waiting for more than {bound.TotalMilliseconds:0} ms.";
                 Doom(attempt, new AbortInfo(AbortReason.Timeout, text, attempt.Root.Target));
                 continue;
             }
 
-            if (attempt.IsPact && !attempt.IsSlow && attempt.BlockingSince != 0 && Worker.Time.GetElapsedTime(attempt.BlockingSince, now) >= (bound < 2 * s_slowAfter ? bound / 2 : s_slowAfter))
+            if (attempt.IsPact && !attempt.IsSlow && attempt.BlockingSince != 0 && (Worker.Time.GetElapsedTime(attempt.BlockingSince, now) >= (bound < 2 * s_slowAfter ? bound / 2 : s_slowAfter)
+                    || Worker.Rare?.Happens(RarePoint.SlowNoticedEarly) == true))
             {
                 NoteSlow(attempt, now);
             }
@@ -58,20 +61,38 @@ internal sealed partial class Executor
     /// </summary>
     private void NoteSlow(Attempt attempt, long now)
     {
+        Transitions.Note(Transition.SlowNoticed);
         attempt.IsSlow = true;
         attempt.Request.Method.SlowUntil = now + (long)(s_slowFor.TotalSeconds * Worker.Time.TimestampFrequency);
         Worker.PostToCommits(Worker.Commits.ShedSlow);
     }
 
     /// <summary>Takes a PACT out of its batch, unless it has begun when this is read.</summary>
-    public void PostShed(Request request, TransactionId tid, BatchId bid) => PostRun(() =>
+    public void PostShed(Request request, TransactionId tid, BatchId bid)
+    {
+        if (Worker.Rare?.Happens(RarePoint.SlowShedLate) == true)
+        {
+            Worker.After(TimeSpan.FromMilliseconds(Jitter(20)), this, () => Shed(request, tid, bid));
+        }
+        else
+        {
+            PostRun(() => Shed(request, tid, bid));
+        }
+    }
+
+    private void Shed(Request request, TransactionId tid, BatchId bid)
     {
         if (request.Phase == RequestPhase.Waiting && request.Ticket!.Tid == tid)
         {
+            Transitions.Note(Transition.SlowShed);
             request.Shed = tid; // from here on it cannot begin under this number, although its turn may have come already
             Worker.SendToCommit(new Message { Kind = MessageKind.PactFailed, Tid = tid, Bid = bid });
         }
-    });
+        else
+        {
+            Transitions.Note(Transition.SlowShedTooLate);
+        }
+    }
 
     private void Probe(Attempt attempt)
     {
@@ -117,6 +138,7 @@ internal sealed partial class Executor
     private void NoteBlocking(Attempt attempt)
     {
         var now = Worker.Time.GetTimestamp();
+        Transitions.Note(Transition.WaiterFound);
         attempt.BlockingSeen = now;
         if (attempt.BlockingSince == 0)
         {

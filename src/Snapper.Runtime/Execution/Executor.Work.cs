@@ -20,6 +20,11 @@ internal sealed partial class Executor
                 break;
             case WorkKind.Coordinator:
                 Worker.Coordinators[item.Index].Step(item.Message, _outputs);
+                if (Worker.Rare is { } rare && FormsBatch() && rare.Happens(RarePoint.BatchSentLate))
+                {
+                    SendBatchLate();
+                }
+
                 Dispatch(null);
                 break;
             case WorkKind.Commit:
@@ -77,6 +82,11 @@ internal sealed partial class Executor
             return;
         }
 
+        if (!continuation.Frame.IsAlive)
+        {
+            Transitions.Note(Transition.DeadCodeGoesOn);
+        }
+
         var outer = BeginUserCode(continuation.Frame);
         Exception? failure = null;
         try
@@ -105,6 +115,58 @@ internal sealed partial class Executor
         {
             caller.ChildEnded();
         }
+    }
+
+    private bool FormsBatch()
+    {
+        for (var i = 0; i < _outputs.Count; i++)
+        {
+            if (_outputs[i].Message.Kind == MessageKind.BatchFormed)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>What a coordinator says about its batch goes some milliseconds later, in the same order; all else goes now.</summary>
+    private void SendBatchLate()
+    {
+        var batch = new List<Message>();
+        var others = new List<Output>();
+        for (var i = 0; i < _outputs.Count; i++)
+        {
+            if (_outputs[i].Message.Kind is MessageKind.BatchFormed or MessageKind.SubBatch)
+            {
+                batch.Add(_outputs[i].Message);
+            }
+            else
+            {
+                others.Add(_outputs[i]);
+            }
+        }
+
+        _outputs.Clear();
+        foreach (var other in others)
+        {
+            _outputs.Add(other.Kind, other.Message.Kind, other.Index) = other.Message;
+        }
+
+        Worker.After(TimeSpan.FromMilliseconds(Jitter(8)), this, () =>
+        {
+            foreach (var message in batch)
+            {
+                if (message.Kind == MessageKind.BatchFormed)
+                {
+                    Worker.SendToCommit(message);
+                }
+                else
+                {
+                    Worker.SendToActor(message);
+                }
+            }
+        });
     }
 
     /// <summary>Carries out the effects of a step, in order. Runs no user code and steps no machine: those are queued.</summary>
@@ -181,6 +243,7 @@ internal sealed partial class Executor
     /// <summary>The state is too large, or cannot be written at all.</summary>
     private void StateUnfit(in Message message, ActorCell cell, string why)
     {
+        Transitions.Note(message.Kind == MessageKind.ActChanges, Transition.ActStateUnfit, Transition.PactStateUnfit);
         if (message.Kind == MessageKind.ActChanges)
         {
             var refusal = message;

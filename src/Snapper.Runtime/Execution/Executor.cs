@@ -31,6 +31,7 @@ internal sealed partial class Executor
     private readonly Random _random;
     private CallFrame? _running;
     private long _progress;
+    private PumpToken? _token; // of the last pump: a simulator enters before each item
 
     // Generation of the pump, and in the lowest bit whether user code runs (W5).
     private long _phase;
@@ -60,7 +61,11 @@ internal sealed partial class Executor
     public bool HasWork => _local.Count > 0 || _taken.Count > 0 || _inboxHasItems;
 
     /// <summary>Makes the calling thread the pump. An earlier pump must have been taken off by <see cref="TryDisown"/>.</summary>
-    public void Enter() => t_pump = new PumpToken(this, Volatile.Read(ref _phase) >> 1);
+    public void Enter()
+    {
+        var generation = Volatile.Read(ref _phase) >> 1;
+        t_pump = _token is { } token && token.Generation == generation ? token : _token = new PumpToken(this, generation);
+    }
 
     /// <summary>The calling thread pumps no more.</summary>
     public static void Leave() => t_pump = null;

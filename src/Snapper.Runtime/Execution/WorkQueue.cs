@@ -3,7 +3,8 @@ namespace Snapper.Runtime.Execution;
 /// <summary>A growing ring of work items; not thread-safe.</summary>
 internal sealed class WorkQueue
 {
-    private WorkItem[] _items = new WorkItem[256];
+    // Small, and as large as it ever has to be: what goes round in a small ring stays in the cache.
+    private WorkItem[] _items = new WorkItem[16];
     private int _head;
     private int _count;
 

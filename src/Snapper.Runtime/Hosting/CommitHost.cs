@@ -39,12 +39,16 @@ internal sealed class CommitHost
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
     {
         _worker = worker;
-        _machine = new CommitMachine(ringSize, new RecordLimit(worker.Options.MaxTransactionBytes, CommitRecords.WeightOf, RecordWeight.Of));
+        var limit = new RecordLimit(worker.Options.MaxTransactionBytes, worker.Rare is null ? CommitRecords.WeightOf : WeightOf, RecordWeight.Of);
+        _machine = new CommitMachine(ringSize, limit) { Trace = worker.Trace };
         _holdTimer = worker.Time.CreateTimer(_ => ReleaseHeld(all: true), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         _traces = traces;
     }
 
     public long Undos => _machine.Undos;
+
+    private long WeightOf(Batch batch) =>
+        _worker.Rare!.Happens(RarePoint.BatchTakenForTooLarge) ? _worker.Options.MaxTransactionBytes + 1 : CommitRecords.WeightOf(batch);
 
     /// <summary>Number of the newest record that the checkpointer knows, or that recovery has folded; from any thread.</summary>
     public long ToldSequence => Volatile.Read(ref _toldSequence);
@@ -133,7 +137,7 @@ internal sealed class CommitHost
     public bool TryHold(Request request)
     {
         var formed = Volatile.Read(ref _lastFormed);
-        if (Volatile.Read(ref _conflicts) < ConflictsToHold || formed <= _worker.Final.Value)
+        if (formed <= _worker.Final.Value || !AreHeld())
         {
             return false;
         }
@@ -151,10 +155,15 @@ internal sealed class CommitHost
                 _holdTimer.Change(LongestHold, Timeout.InfiniteTimeSpan);
             }
 
+            Transitions.Note(Transition.ActHeld);
             _held.Enqueue((formed, request));
             return true;
         }
     }
+
+    private bool AreHeld() => Volatile.Read(ref _conflicts) < ConflictsToHold
+        ? _worker.Rare?.Happens(RarePoint.ActHeldAnyway) == true
+        : _worker.Rare?.Happens(RarePoint.ActNotHeld) != true;
 
     /// <summary>Takes PACTs of slow methods that have not begun out of their batches; they are numbered anew. Whether one has begun, its root's executor knows.</summary>
     public void ShedSlow()
@@ -179,6 +188,7 @@ internal sealed class CommitHost
         {
             while (_held.TryPeek(out var first) && (all || first.Formed <= _worker.Final.Value))
             {
+                Transitions.Note(first.Formed <= _worker.Final.Value, Transition.ActReleased, Transition.ActReleasedByTime);
                 _held.Dequeue();
                 _worker.ExecutorOf(first.Request.Asked.Actor).PostStart(first.Request, gateIsOpen: true);
             }

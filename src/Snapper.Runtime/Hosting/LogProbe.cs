@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.TransactionLog;
 
 namespace Snapper.Runtime.Hosting;
@@ -68,6 +69,7 @@ internal sealed class LogProbe : IAsyncDisposable
         catch (Exception exception)
         {
             // Whatever it is, the log has not said that it is there.
+            Transitions.Note(Transition.ProbeUnanswered);
             _worker.NoteUnreachable(exception.Message);
             return false;
         }

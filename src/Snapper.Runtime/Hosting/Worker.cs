@@ -46,14 +46,14 @@ internal sealed partial class Worker
         }
 
         Coordinators = new CoordinatorMachine[Options.Coordinators];
-        var coordination = new CoordinatorOptions(Options.TransactionsPerBatch, Options.OpenBatches);
+        var coordination = new CoordinatorOptions(Options.TransactionsPerBatch, Options.OpenBatches) { Rare = parts.Rare };
         for (var i = 0; i < Coordinators.Length; i++)
         {
             Coordinators[i] = new CoordinatorMachine(i, Coordinators.Length, coordination);
         }
 
         Commits = new CommitHost(this, Coordinators.Length, Batches);
-        Wheel = new DeadlineWheel(Time, Options.TurnTick, OnExpired, OnTick);
+        Wheel = new DeadlineWheel(Time, Options.TurnTick, OnExpired, OnTick, parts.Rare);
         Relay = new Relay(this, Wheel, parts.IdPrefix);
         SendToCoordinator(0, new Message { Kind = MessageKind.Token, Body = new RingToken(new TransactionId(positions.LastTransaction)) });
     }
@@ -79,6 +79,8 @@ internal sealed partial class Worker
     public DeadlineWheel Wheel { get; }
 
     public IWorkerTrace? Trace => _parts.Trace;
+
+    public IRarePoints? Rare => _parts.Rare;
 
     public BatchTraces Batches { get; } = new(256);
 
@@ -132,7 +134,7 @@ internal sealed partial class Worker
                 return;
             }
 
-            ticket.IsSlow = request.Method.SlowUntil is not 0 and var until && Time.GetTimestamp() < until;
+            ticket.IsSlow = (request.Method.SlowUntil is not 0 and var until && Time.GetTimestamp() < until) || Rare?.Happens(RarePoint.PactTakenForSlow) == true;
         }
 
         var item = new WorkItem { Kind = WorkKind.Coordinator, Index = index, Message = message };
@@ -222,13 +224,20 @@ internal sealed partial class Worker
     }
 
     /// <summary>Starts an ACT again after a pause.</summary>
-    public void After(TimeSpan pause, Executor executor, Request request)
+    public void After(TimeSpan pause, Executor executor, Request request) =>
+        After(pause, executor, new WorkItem { Kind = WorkKind.StartAct, Extra = request });
+
+    /// <summary>Does something on an executor after a pause.</summary>
+    public void After(TimeSpan pause, Executor executor, Action action) =>
+        After(pause, executor, new WorkItem { Kind = WorkKind.Run, Extra = action });
+
+    private void After(TimeSpan pause, Executor executor, WorkItem item)
     {
         ITimer? timer = null;
         timer = Time.CreateTimer(
             _ =>
             {
-                executor.PostStart(request, gateIsOpen: false);
+                executor.PostOutside(item);
                 timer?.Dispose();
             },
             null,

@@ -76,6 +76,7 @@ public sealed class WorkerHost : IAsyncDisposable
         _worker.Close("The worker is stopping.");
         RuntimeLog.Draining(_worker.Logger, _worker.Options.Name, _worker.Relay.InFlight);
         await Drain().ConfigureAwait(false);
+        Transitions.Note(_worker.Relay.InFlight == 0, Transition.Drained, Transition.StoppedUndrained);
         await _maintenance.DisposeAsync().ConfigureAwait(false);
         if (_probe is not null)
         {
@@ -117,7 +118,8 @@ public sealed class WorkerHost : IAsyncDisposable
         setup.Options.Validate();
         var opening = await setup.Log.Open(cancellation).ConfigureAwait(false);
         var sink = new OutcomeSink();
-        var recovered = await LogRecovery.Run(setup.Log, setup.Store, opening, sink, setup.Time, cancellation).ConfigureAwait(false);
+        var foldBytes = setup.Rare?.Happens(RarePoint.RecoveryFoldsInParts) == true ? 0 : LogRecovery.FoldBytes;
+        var recovered = await LogRecovery.Run(setup.Log, setup.Store, opening, sink, setup.Time, foldBytes, cancellation).ConfigureAwait(false);
         Worker? worker = null;
         var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
         {
@@ -131,7 +133,7 @@ public sealed class WorkerHost : IAsyncDisposable
         await KeepNumbers(setup.Log, opening, positions, cancellation).ConfigureAwait(false);
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
-            setup.Failed, IdPrefix(setup, opening), setup.Trace);
+            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare);
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
         worker.Commits.StartAt(opening.NextSequence - 1);
@@ -142,7 +144,8 @@ public sealed class WorkerHost : IAsyncDisposable
                 break;
             }
 
-            worker.Relay.Recovered(id, hash, sequence, at);
+            Transitions.Note(Transition.OutcomesRecovered);
+            worker.Relay.Recovered(id, hash, Planted.Is(PlantedFault.KeyOfAnotherRecord) ? sequence + 1 : sequence, at);
         }
 
         checkpoints.Start();
@@ -180,6 +183,7 @@ public sealed class WorkerHost : IAsyncDisposable
         switch (kept.Status)
         {
             case AppendStatus.Appended or AppendStatus.AlreadyThere:
+                Transitions.Note(Transition.NumbersKept);
                 return;
             case AppendStatus.Refused:
                 throw new IOException($"The log refused to keep the numbers of this start: {kept.Detail}");

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using Snapper.Protocol;
 using Snapper.Runtime.Types;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Recovery;
@@ -16,7 +17,8 @@ internal sealed record WorkerParts(
     ILogger Logger,
     Action<Exception> Failed,
     string IdPrefix,
-    IWorkerTrace? Trace);
+    IWorkerTrace? Trace,
+    IRarePoints? Rare);
 
 /// <summary>Where the log of earlier epochs ends: numbering goes on above it (R1).</summary>
 internal sealed record RecoveredPositions(long LastTransaction, long ActCounter, bool MayHaveOlderOutcomes);

@@ -2,6 +2,7 @@ using System.Text.Json;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Snapper.Actors.Generated;
+using Snapper.Protocol;
 using Snapper.Runtime.Types;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Checkpointing;
@@ -34,10 +35,7 @@ public sealed class WorkerSetup
     /// How inputs are read: a field that the method's input does not have is refused, unless its type says otherwise
     /// (<c>[JsonUnmappedMemberHandling]</c>, <c>[JsonExtensionData]</c>). A state may have such fields: an older version wrote it.
     /// </summary>
-    internal JsonSerializerOptions InputJson => _inputJson ??= new JsonSerializerOptions(Json)
-    {
-        UnmappedMemberHandling = System.Text.Json.Serialization.JsonUnmappedMemberHandling.Disallow,
-    };
+    internal JsonSerializerOptions InputJson => _inputJson ??= ReferenceEquals(Json, DefaultJson) ? DefaultInputJson : Strict(Json);
 
     private JsonSerializerOptions? _inputJson;
 
@@ -62,6 +60,9 @@ public sealed class WorkerSetup
     /// <summary>Hears what the commit order does; null: nobody listens.</summary>
     internal IWorkerTrace? Trace { get; init; }
 
+    /// <summary>Decides what happens at rare points; null: nothing does.</summary>
+    internal IRarePoints? Rare { get; init; }
+
     /// <summary>Facts of the surroundings that the status shows.</summary>
     public Func<SurroundingFacts> Surroundings { get; init; } = static () => SurroundingFacts.None;
 
@@ -73,6 +74,14 @@ public sealed class WorkerSetup
         RespectRequiredConstructorParameters = true,
         RespectNullableAnnotations = true,
         AllowDuplicateProperties = false,
+    };
+
+    // Options remember what they learnt of types by reflection: a process that starts many workers learns it once.
+    private static JsonSerializerOptions DefaultInputJson { get; } = Strict(DefaultJson);
+
+    private static JsonSerializerOptions Strict(JsonSerializerOptions json) => new(json)
+    {
+        UnmappedMemberHandling = System.Text.Json.Serialization.JsonUnmappedMemberHandling.Disallow,
     };
 }
 

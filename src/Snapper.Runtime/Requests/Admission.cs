@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Door;
@@ -52,7 +53,7 @@ internal sealed class Admission(Worker worker)
             return new Rejection(RejectionKind.Unavailable, why, ShortRetry);
         }
 
-        if (inFlight >= worker.Options.MaxInFlight)
+        if (inFlight >= worker.Options.MaxInFlight || worker.Rare?.Happens(RarePoint.RequestTakenForTooMany) == true)
         {
             return new Rejection(RejectionKind.Overloaded, $"{worker.Options.MaxInFlight} requests are under way.", ShortRetry);
         }

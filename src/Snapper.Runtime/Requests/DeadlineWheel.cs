@@ -1,3 +1,5 @@
+using Snapper.Protocol;
+
 namespace Snapper.Runtime.Requests;
 
 /// <summary>
@@ -13,30 +15,27 @@ internal sealed class DeadlineWheel : IDisposable
     private static readonly TimeSpan LookAgain = TimeSpan.FromSeconds(1);
 
     private readonly Lock _lock = new();
-    private readonly LinkedList<Request>[] _slots = new LinkedList<Request>[Slots];
+    private readonly LinkedList<Request>?[] _slots = new LinkedList<Request>?[Slots]; // null: never used
     private readonly TimeProvider _time;
     private readonly TimeSpan _tick;
     private readonly Action<Request> _expired;
     private readonly Action _ticked;
     private readonly ITimer _timer;
     private readonly long _origin;
+    private readonly IRarePoints? _rare;
     private long _current;
     private int _count;
     private bool _running;
 
     /// <summary>A wheel. It calls <paramref name="expired"/> outside its lock for each request whose deadline has passed, once a second until it is removed, and <paramref name="ticked"/> at each tick.</summary>
-    public DeadlineWheel(TimeProvider time, TimeSpan tick, Action<Request> expired, Action ticked)
+    public DeadlineWheel(TimeProvider time, TimeSpan tick, Action<Request> expired, Action ticked, IRarePoints? rare = null)
     {
+        _rare = rare;
         _time = time;
         _tick = tick;
         _expired = expired;
         _ticked = ticked;
         _origin = time.GetTimestamp();
-        for (var i = 0; i < Slots; i++)
-        {
-            _slots[i] = new LinkedList<Request>();
-        }
-
         _timer = time.CreateTimer(_ => OnTick(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
@@ -51,7 +50,7 @@ internal sealed class DeadlineWheel : IDisposable
 
             // One tick later than the deadline's own: never early.
             var tick = Math.Max(TickOf(request.Deadline) + 1, _current + 1);
-            request.Timer = _slots[tick % Slots].AddLast(request);
+            request.Timer = SlotOf(tick).AddLast(request);
             if (!_running)
             {
                 _running = true;
@@ -82,7 +81,10 @@ internal sealed class DeadlineWheel : IDisposable
         {
             foreach (var slot in _slots)
             {
-                requests.AddRange(slot);
+                if (slot is not null)
+                {
+                    requests.AddRange(slot);
+                }
             }
         }
 
@@ -91,10 +93,17 @@ internal sealed class DeadlineWheel : IDisposable
 
     public void Dispose() => _timer.Dispose();
 
+    private LinkedList<Request> SlotOf(long tick) => _slots[tick % Slots] ??= new LinkedList<Request>();
+
     private long TickOf(long timestamp) => (long)(_time.GetElapsedTime(_origin, timestamp) / _tick);
 
     private void OnTick()
     {
+        if (_rare?.Happens(RarePoint.DeadlineLooksLate) == true)
+        {
+            return; // the next tick looks at this one's slots, too
+        }
+
         List<Request>? expired = null;
         lock (_lock)
         {
@@ -102,7 +111,10 @@ internal sealed class DeadlineWheel : IDisposable
             var to = TickOf(now);
             for (; _current < to; _current++)
             {
-                Collect(_slots[(_current + 1) % Slots], now, ref expired);
+                if (_slots[(_current + 1) % Slots] is { Count: > 0 } slot)
+                {
+                    Collect(slot, now, ref expired);
+                }
             }
 
             if (_count == 0 && _running)
@@ -133,7 +145,7 @@ internal sealed class DeadlineWheel : IDisposable
                 slot.Remove(node);
                 (expired ??= []).Add(node.Value);
                 node.Value.Deadline = now + (long)(LookAgain.TotalSeconds * _time.TimestampFrequency);
-                _slots[(TickOf(node.Value.Deadline) + 1) % Slots].AddLast(node);
+                SlotOf(TickOf(node.Value.Deadline) + 1).AddLast(node);
             }
 
             node = next; // others of this slot are rounds of the wheel away

@@ -22,6 +22,24 @@ internal sealed class IdempotencyIndex
         }
     }
 
+    /// <summary>Ids whose outcome is known.</summary>
+    public int Kept
+    {
+        get
+        {
+            var kept = 0;
+            foreach (var shard in _shards)
+            {
+                lock (shard)
+                {
+                    kept += shard.Done.Count;
+                }
+            }
+
+            return kept;
+        }
+    }
+
     /// <summary>Hash of an id; cryptographic, so that no caller can hit another's entry on purpose.</summary>
     public static UInt128 KeyOf(string id)
     {

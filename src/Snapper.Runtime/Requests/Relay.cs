@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Runtime.Door;
@@ -39,6 +40,7 @@ internal sealed class Relay : ITransactionDoor
     {
         if (_admission.Check(asked, InFlight, out var admitted) is { } refusal)
         {
+            Transitions.Note(refusal.Kind == RejectionKind.Overloaded, Transition.RequestOverloaded, Transition.RequestRefused);
             return Task.FromResult(Rejected(asked, refusal));
         }
 
@@ -83,20 +85,29 @@ internal sealed class Relay : ITransactionDoor
     /// </summary>
     public void Repeat(Request request, Executor executor, long blocker)
     {
-        if (blocker != 0 && _worker.Acts.TryGetValue(blocker, out var holder) && holder.TryAwaitEnd(request))
-        {
-            return; // it would die of the same locks until then
-        }
-
-        var first = (int)_worker.Options.FirstBackOff.TotalMilliseconds;
-        var most = first << Math.Min(request.Attempts - 1, 4);
-        var pause = executor.Jitter(most + 1);
-        if (pause == 0)
+        if (_worker.Rare?.Happens(RarePoint.ActRepeatedAtOnce) == true)
         {
             executor.PostStart(request, gateIsOpen: false);
             return;
         }
 
+        if (blocker != 0 && _worker.Acts.TryGetValue(blocker, out var holder) && holder.TryAwaitEnd(request))
+        {
+            Transitions.Note(Transition.ActRepeatedAfterEnd);
+            return; // it would die of the same locks until then
+        }
+
+        var first = (int)_worker.Options.FirstBackOff.TotalMilliseconds;
+        var most = first << Math.Min(request.Attempts - 1, 4);
+        var pause = _worker.Rare?.Happens(RarePoint.ActRepeatedLate) == true ? 4 * most : executor.Jitter(most + 1);
+        if (pause == 0)
+        {
+            Transitions.Note(Transition.ActRepeatedAtOnce);
+            executor.PostStart(request, gateIsOpen: false);
+            return;
+        }
+
+        Transitions.Note(Transition.ActRepeatedLater);
         _worker.After(TimeSpan.FromMilliseconds(pause), executor, request);
     }
 
@@ -116,14 +127,18 @@ internal sealed class Relay : ITransactionDoor
             KeptOutcome? kept = AbortReasons.IsKept(reason) && request.Sequence > 0
                 ? new KeptOutcome(request.RequestHash, request.Sequence, _worker.UnixMs())
                 : null;
-            _ids.End(IdempotencyIndex.KeyOf(request.Id), kept);
+            _ids.End(request.Key, kept);
         }
 
         _worker.Counters.Ended(request.IsPact, reason);
-        if (!request.TryAnswer(envelope) && !request.HasCallerKey)
+        if (!request.TryAnswer(envelope))
         {
-            // It was answered in doubt: whoever asks by the generated id hears what became of it.
-            _ids.End(IdempotencyIndex.KeyOf(request.Id), new KeptOutcome(default, 0, _worker.UnixMs(), envelope));
+            Transitions.Note(Transition.InDoubtResolved);
+            if (!request.HasCallerKey)
+            {
+                // It was answered in doubt: whoever asks by the generated id hears what became of it.
+                _ids.End(request.Key, new KeptOutcome(default, 0, _worker.UnixMs(), envelope));
+            }
         }
 
         Interlocked.Decrement(ref _inFlight);
@@ -134,12 +149,14 @@ internal sealed class Relay : ITransactionDoor
     {
         if (!request.HasCallerKey)
         {
-            _ids.Register(IdempotencyIndex.KeyOf(request.Id), request);
+            _ids.Register(request.Key, request);
         }
 
-        if (!request.TryAnswerInDoubt(request.Envelope(Outcome.InDoubt)) && !request.HasCallerKey)
+        var answered = request.TryAnswerInDoubt(request.Envelope(Outcome.InDoubt));
+        Transitions.Note(answered, Transition.InDoubtAnswered, Transition.InDoubtTooLate);
+        if (!answered && !request.HasCallerKey)
         {
-            _ids.End(IdempotencyIndex.KeyOf(request.Id), null); // the answer was quicker
+            _ids.End(request.Key, null); // the answer was quicker
         }
     }
 
@@ -151,6 +168,7 @@ internal sealed class Relay : ITransactionDoor
     {
         if (request.Phase == RequestPhase.Waiting && request.Attempts == 0 && _worker.Failure is null or LogLostFailure)
         {
+            Transitions.Note(Transition.GivenUpUnbegun);
             request.Abort = new AbortInfo(AbortReason.Failure, "The worker stopped before the request was executed.");
             Answer(request, request.Envelope(Outcome.Aborted));
             return;
@@ -161,6 +179,7 @@ internal sealed class Relay : ITransactionDoor
             return;
         }
 
+        Transitions.Note(Transition.GivenUpInDoubt);
         _wheel.Remove(request);
         InDoubt(request);
         Interlocked.Decrement(ref _inFlight);
@@ -181,6 +200,7 @@ internal sealed class Relay : ITransactionDoor
 
     private Task<TransactionEnvelope> Begin(Request request, CancellationToken cancellation)
     {
+        Transitions.Note(request.IsPact, Transition.PactAdmitted, Transition.ActAdmitted);
         Interlocked.Increment(ref _inFlight);
         _wheel.Add(request);
         if (_worker.IsOver)
@@ -191,7 +211,7 @@ internal sealed class Relay : ITransactionDoor
 
         if (request.IsPact)
         {
-            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked, Coordinator = _worker.CoordinatorOf(request) };
+            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked || _worker.Rare?.Happens(RarePoint.PactTakenForMarked) == true, Coordinator = _worker.CoordinatorOf(request) };
             request.Ticket = ticket;
             _worker.SendToCoordinator(
                 _worker.CoordinatorOf(request), new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.NewPact, Body = ticket });
@@ -218,15 +238,16 @@ internal sealed class Relay : ITransactionDoor
 
     private async Task<TransactionEnvelope> BeginWithKey(Request request, CancellationToken cancellation)
     {
-        var key = IdempotencyIndex.KeyOf(request.Id);
+        var key = request.Key;
         if (!_ids.TryBegin(key, request, out var running, out var done))
         {
             return await Join(request, running, done, cancellation).ConfigureAwait(false);
         }
 
-        if (_worker.MayHaveOlderOutcomes)
+        if (_worker.MayHaveOlderOutcomes || _worker.Rare?.Happens(RarePoint.ArchiveAskedAnyway) == true)
         {
             // Copied out of the log before the last start: only the store knows it.
+            Transitions.Note(Transition.ArchiveAsked);
             TransactionEnvelope? earlier;
             UInt128 hash;
             try
@@ -235,6 +256,7 @@ internal sealed class Relay : ITransactionDoor
             }
             catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
             {
+                Transitions.Note(Transition.ArchiveUnreachable);
                 _ids.End(key, null);
                 var refused = Rejected(request.Asked, LogUnreachable());
                 request.TryAnswer(refused); // whoever joined meanwhile hears the same
@@ -243,6 +265,7 @@ internal sealed class Relay : ITransactionDoor
 
             if (earlier is not null)
             {
+                Transitions.Note(Transition.ArchiveKnew);
                 _ids.End(key, null);
                 var answer = hash == request.RequestHash ? earlier : Rejected(request.Asked, OtherRequest());
                 request.TryAnswer(answer);
@@ -262,16 +285,19 @@ internal sealed class Relay : ITransactionDoor
 
         if (running is not null)
         {
+            Transitions.Note(Transition.IdJoined);
             try
             {
                 return await running.Answer.WaitAsync(request.Asked.Timeout, _worker.Time, cancellation).ConfigureAwait(false);
             }
             catch (Exception exception) when (exception is TimeoutException or OperationCanceledException)
             {
+                Transitions.Note(Transition.IdJoinGivenUp);
                 return running.Envelope(Outcome.InDoubt);
             }
         }
 
+        Transitions.Note(Transition.IdKnown);
         var kept = await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
         return kept ?? Rejected(request.Asked, new Rejection(
             RejectionKind.Unavailable, "The outcome of this id is being moved; ask again.", Admission.ShortRetry));
@@ -286,6 +312,7 @@ internal sealed class Relay : ITransactionDoor
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
+            Transitions.Note(Transition.OutcomeUnreachable);
             return new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Mode = mode, Rejection = LogUnreachable() };
         }
     }

@@ -30,6 +30,7 @@ internal sealed class Request
     private const int Settled = 2;
 
     private readonly TaskCompletionSource<TransactionEnvelope> _answer;
+    private readonly UInt128 _key; // a generated id is seldom looked for
     private int _answered;
     private int _closed;
 
@@ -42,6 +43,7 @@ internal sealed class Request
         Method = method;
         Input = input;
         Id = id;
+        _key = asked.Id is null ? default : IdempotencyIndex.KeyOf(id);
         RequestHash = requestHash;
         Declared = declared;
     }
@@ -56,6 +58,9 @@ internal sealed class Request
     public string Id { get; }
 
     public bool HasCallerKey => Asked.Id is not null;
+
+    /// <summary>What the index knows <see cref="Id"/> by.</summary>
+    public UInt128 Key => HasCallerKey ? _key : IdempotencyIndex.KeyOf(Id);
 
     public UInt128 RequestHash { get; }
 

@@ -3,9 +3,21 @@ using System.Buffers;
 namespace Snapper.Runtime.Types;
 
 /// <summary>Takes what is written until a limit is passed: who writes too much is stopped on the way, not afterwards.</summary>
-internal sealed class BoundedBuffer(int limit) : IBufferWriter<byte>
+internal sealed class BoundedBuffer : IBufferWriter<byte>
 {
     private readonly ArrayBufferWriter<byte> _bytes = new(256);
+    private int _limit;
+
+    /// <summary>Bytes that it holds without growing.</summary>
+    public int Capacity => _bytes.Capacity;
+
+    /// <summary>Empties it.</summary>
+    /// <param name="limit">Most bytes that it takes from now on.</param>
+    public void Begin(int limit)
+    {
+        _bytes.ResetWrittenCount();
+        _limit = limit;
+    }
 
     /// <summary>A copy of what was written.</summary>
     public byte[] ToArray() => _bytes.WrittenSpan.ToArray();
@@ -27,9 +39,9 @@ internal sealed class BoundedBuffer(int limit) : IBufferWriter<byte>
     // What one more piece of a few kilobytes adds is told by the length of the whole.
     private void Demand()
     {
-        if (_bytes.WrittenCount > limit)
+        if (_bytes.WrittenCount > _limit)
         {
-            throw new InvalidOperationException($"it has more than {limit} bytes, which is the limit.");
+            throw new InvalidOperationException($"it has more than {_limit} bytes, which is the limit.");
         }
     }
 }

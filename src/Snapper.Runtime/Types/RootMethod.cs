@@ -83,21 +83,7 @@ internal sealed class RootMethod<TInput, TResult> : RootMethod
     internal override CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input) =>
         new CallFrame<TInput, TResult>(attempt, cell, caller: null, _method, input is null ? default! : (TInput)input);
 
-    internal byte[] EncodeResult(TResult result, int limit)
-    {
-        if (_result is null)
-        {
-            return NullJson;
-        }
-
-        var buffer = new BoundedBuffer(limit);
-        using (var json = new Utf8JsonWriter(buffer, new JsonWriterOptions { SkipValidation = true }))
-        {
-            JsonSerializer.Serialize(json, result, _result);
-        }
-
-        return buffer.ToArray();
-    }
+    internal byte[] EncodeResult(TResult result, int limit) => _result is null ? NullJson : ResultWriter.Write(result, _result, limit);
 
     private static readonly byte[] NullJson = "null"u8.ToArray();
 }

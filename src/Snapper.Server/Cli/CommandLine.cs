@@ -1,5 +1,6 @@
 using Snapper.Server.Cli.Doctor;
 using Snapper.Server.Cli.Testing;
+using Snapper.Server.Supervision;
 
 namespace Snapper.Server.Cli;
 
@@ -62,6 +63,11 @@ internal static class CommandLine
             errors.WriteLine($"snapper: {wrong.Message}");
             errors.WriteLine($"snapper: see './snapper help {command.Syntax.Name}'.");
             return ExitCode.Usage;
+        }
+        catch (StartupException problem)
+        {
+            errors.WriteLine($"snapper: {problem.Message}");
+            return problem.ExitCode;
         }
     }
 

@@ -12,7 +12,10 @@ internal static class RepositoryProgram
     /// <param name="command">Who asks, for the message when there is no repository.</param>
     /// <param name="arguments">Passed on.</param>
     /// <param name="errors">Takes that message.</param>
-    public static async Task<int> Run(string project, string configuration, string command, IReadOnlyList<string> arguments, TextWriter errors)
+    /// <param name="environment">Variables that it gets unless they are set.</param>
+    public static async Task<int> Run(
+        string project, string configuration, string command, IReadOnlyList<string> arguments, TextWriter errors,
+        params IEnumerable<KeyValuePair<string, string>> environment)
     {
         if (Repository.Find() is not { } root || !Directory.Exists(Path.Combine(root, project)))
         {
@@ -25,6 +28,8 @@ internal static class RepositoryProgram
 
         // Build servers that stay behind would hold the caller's pipes open.
         start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
+        foreach (var (name, value) in environment) start.Environment.TryAdd(name, value);
+
         using var signals = new StopSignals();
         return await ForwardedProcess.Run(start, signals);
     }

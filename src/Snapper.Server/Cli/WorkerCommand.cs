@@ -32,8 +32,24 @@ internal static class WorkerCommand
         using var parent = arguments.Text("--watch-parent") is null
             ? null
             : new ParentWatch(arguments.Number("--watch-parent", 0, 1, int.MaxValue), stop.Cancel);
-        Directory.CreateDirectory(settings.DataDirectory);
-        return await WorkerProcess.Run(settings, stop.Token);
+        try
+        {
+            Directory.CreateDirectory(settings.DataDirectory);
+        }
+        catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
+        {
+            throw new StartupException($"the data directory {settings.DataDirectory} cannot be made: {problem.Message}");
+        }
+
+        try
+        {
+            return await WorkerProcess.Run(settings, stop.Token);
+        }
+        catch (OperationCanceledException) when (stop.IsCancellationRequested)
+        {
+            // Told to stop before it served: nothing was begun.
+            return ExitCode.Success;
+        }
     }
 
     /// <summary>The settings that the arguments and the environment make.</summary>

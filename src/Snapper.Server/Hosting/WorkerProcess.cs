@@ -1,7 +1,9 @@
+using System.Net.Sockets;
 using Snapper.Protocol.Channels;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 using Snapper.Server.Cli;
+using Snapper.Server.Supervision;
 using Snapper.Sidecar.Embedded;
 using Snapper.Sidecar.Hosting;
 using Snapper.TransactionLog;
@@ -27,7 +29,7 @@ internal static class WorkerProcess
         var door = new DoorSwitch();
         var inspection = new InspectionSwitch(settings);
         var mailbox = new MailboxDoor();
-        await using var app = BuildWeb(settings, door, inspection, mailbox);
+        await using var app = Configured(() => BuildWeb(settings, door, inspection, mailbox));
         WorkerOptions options;
         try
         {
@@ -39,8 +41,10 @@ internal static class WorkerProcess
         }
 
         var logger = app.Services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Worker");
-        await app.StartAsync(cancellation);
-        await using var embedded = await StartEmbedded(settings, app, cancellation);
+        await Listening(() => app.StartAsync(cancellation));
+        EmbeddedSidecar? started = null;
+        await Listening(async () => started = await StartEmbedded(settings, app, cancellation));
+        await using var embedded = started;
 
         var failed = new TaskCompletionSource<Exception>(TaskCreationOptions.RunContinuationsAsynchronously);
         await using var storage = await Storage.Open(settings, options.IdempotencyWindow, logger, cancellation);
@@ -97,6 +101,37 @@ internal static class WorkerProcess
         return 0;
     }
 
+    /// <summary>Configuration comes from files and the environment, of which the web server reads more than we do: what it says of a wrong value is a message, not a crash.</summary>
+    private static T Configured<T>(Func<T> build)
+    {
+        try
+        {
+            return build();
+        }
+        catch (Exception wrong) when (IsWrongSetting(wrong) || wrong is IOException)
+        {
+            throw new UsageException($"The configuration is wrong: {wrong.Message}");
+        }
+    }
+
+    private static async Task Listening(Func<Task> start)
+    {
+        try
+        {
+            await start();
+        }
+        catch (Exception problem) when (problem is IOException or SocketException)
+        {
+            throw new StartupException($"a port cannot be listened on: {problem.Message}");
+        }
+        catch (Exception wrong) when (IsWrongSetting(wrong))
+        {
+            throw new UsageException($"The configuration is wrong: {wrong.Message}");
+        }
+    }
+
+    private static bool IsWrongSetting(Exception exception) => exception is FormatException or InvalidOperationException or ArgumentException or InvalidDataException;
+
     private static WebApplication BuildWeb(WorkerSettings settings, DoorSwitch door, InspectionSwitch inspection, MailboxDoor mailbox)
     {
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
@@ -106,7 +141,8 @@ internal static class WorkerProcess
             console.UseUtcTimestamp = true;
             console.TimestampFormat = "yyyy-MM-ddTHH:mm:ss.fffZ ";
         });
-        builder.Logging.SetMinimumLevel(LogLevel.Warning).AddFilter("Snapper", LogLevel.Information);
+        builder.Logging.SetMinimumLevel(LogLevel.Warning).AddFilter("Snapper", LogLevel.Information)
+            .AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None); // It prints the trace of what we say in words.
         builder.Services.AddSingleton(WorkerConfiguration.SmallBank(builder.Configuration));
         var options = new ApiOptions();
         builder.WebHost.ConfigureKestrel(server =>

@@ -6,7 +6,7 @@ public enum FaultKind
     /// <summary>A worker ends at once; what it had in memory is gone.</summary>
     WorkerCrash,
 
-    /// <summary>A worker ends while it recovers.</summary>
+    /// <summary>A worker ends while it recovers, or another one begins to.</summary>
     CrashInRecovery,
 
     /// <summary>A worker stands still for a while, then goes on as if nothing had been.</summary>

@@ -36,7 +36,7 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
                 break;
             case FaultKind.ExecutorStall when owner.IsOpen:
                 Count();
-                owner.Stall(world.Chance.Next(owner.Executors.Count), world.Now + (_duration / 4));
+                owner.Stall(world.Chance.Next(owner.Executors.Length), world.Now + (_duration / 4));
                 world.After((_duration / 4) + 1, null, static () => { }); // so that time goes on to the end of it
                 break;
             case FaultKind.LogDamaged:
@@ -64,7 +64,14 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
             if (world.Owner is { IsRecovering: true } recovering)
             {
                 Count();
-                world.Restart(recovering, _duration / 10);
+                if (fault.ForMs % 4 == 0)
+                {
+                    world.StartWorker(); // another one opens the log while this one reads it
+                }
+                else
+                {
+                    world.Restart(recovering, _duration / 10);
+                }
             }
         });
     }

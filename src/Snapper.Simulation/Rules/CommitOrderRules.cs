@@ -1,18 +1,18 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog.Records;
 
 namespace Snapper.Simulation.Rules;
 
 /// <summary>
-/// The rules of the commit order, checked anew from what is said and done, in the most obvious way: it remembers everything and looks through all of it. It
-/// shares nothing with the machine that it checks but the names of things. One per life of a worker.
+/// The rules of the commit order, checked anew from what is said and done, in the most obvious way: it remembers everything and looks through all
+/// that can still break a rule. It shares nothing with the machine that it checks but the names of things. One per life of a worker.
 /// </summary>
-internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
+internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violated)
 {
-    private readonly SortedList<long, Batch> _formed = [];
+    private readonly Dictionary<long, Batch> _formed = [];
+    private readonly List<Batch> _notFinal = []; // as far as was looked
     private readonly HashSet<long> _queuedBatches = [];
     private readonly HashSet<long> _queuedActs = [];
     private readonly Dictionary<long, HashSet<long>> _before = [];
@@ -72,7 +72,7 @@ internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
     {
         // L5: in the order of the queue, and only behind the flush that holds it.
         var (first, ticket) = _unanswered.Dequeue();
-        Require(ReferenceEquals(first, item), "L5: something was answered before what was queued ahead of it");
+        Require(ReferenceEquals(first, item), $"L5: something was answered before what was queued ahead of it");
         Require(ticket <= _flushed, $"L5: ticket {ticket} was answered when {_flushed} was flushed");
     }
 
@@ -85,28 +85,28 @@ internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
             Require(batch.Tickets[i].Tid.Value == bid + i, $"Batch {bid}: its transaction {i} has number {batch.Tickets[i].Tid}");
         }
 
-        if (_formed.Count > 0 && _formed.Keys[^1] is var last && bid > last)
+        // Two coordinators may be heard in either order, so every pair is looked at when its second is heard. What was between two final ones broke L2.
+        foreach (var other in _notFinal)
         {
-            Require(batch.Previous.Value == last, $"Batch {bid} follows {batch.Previous}, the last one is {last}");
+            Require(other.Bid <= batch.Previous || other.Bid > batch.Bid, $"Batch {bid} follows {batch.Previous}, but {other.Bid} is between them");
+            Require(batch.Bid <= other.Previous || batch.Bid > other.Bid, $"Batch {other.Bid} follows {other.Previous}, but {bid} is between them");
         }
 
         _formed.Add(bid, batch);
+        _notFinal.Add(batch);
     }
 
     private void Queued(Batch batch)
     {
         var bid = batch.Bid.Value;
         Require(bid > _lastBatch, $"L2: batch {bid} is queued after batch {_lastBatch}");
+        Require(batch.Previous == BatchId.None || _formed.ContainsKey(batch.Previous.Value), $"L2: batch {bid} is queued before batch {batch.Previous} is known");
         _lastBatch = bid;
         _queuedBatches.Add(bid);
-        foreach (var (earlier, other) in _formed)
+        _notFinal.RemoveAll(IsFinal); // a final batch stays final
+        foreach (var other in _notFinal)
         {
-            if (earlier >= bid)
-            {
-                break;
-            }
-
-            Require(IsFinal(other), $"L2: batch {bid} is queued before batch {earlier}");
+            Require(other.Bid.Value > bid, $"L2: batch {bid} is queued before batch {other.Bid}");
         }
 
         for (var i = 0; i < batch.Tickets.Length; i++)
@@ -151,14 +151,6 @@ internal sealed class CommitOrderRules(Action<string> violated) : IWorkerTrace
         }
 
         return true;
-    }
-
-    private void Require(bool holds, string otherwise)
-    {
-        if (!holds)
-        {
-            violated(otherwise + ".");
-        }
     }
 
     private static HashSet<long> SetOf(Dictionary<long, HashSet<long>> sets, TransactionId tid)

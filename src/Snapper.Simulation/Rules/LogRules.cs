@@ -9,19 +9,23 @@ namespace Snapper.Simulation.Rules;
 /// The rules of the log, checked over everything that was ever appended, over all lives: numbers without holes (L1), versions without gaps per actor (L7), no
 /// transaction twice (R1), epochs that never go back (L6). And what recovery has to give back: the last state of every actor.
 /// </summary>
-internal sealed class LogRules(Action<string> violated)
+internal sealed class LogRules(StorageRules storage, Action<string> violated) : RuleSet(violated)
 {
     private readonly GroupDecoder _decoder = new();
-    private readonly Dictionary<ActorKey, (long Version, string State)> _last = [];
+    private readonly Dictionary<ActorKey, (long Version, ReadOnlyMemory<byte> State)> _last = [];
     private readonly HashSet<long> _transactions = [];
     private readonly HashSet<long> _batches = [];
     private long _epoch;
     private long _next = 1;
 
     /// <summary>The last state that the log ever held of an actor, as JSON; null: none.</summary>
-    public string? LastState(ActorKey actor) => _last.TryGetValue(actor, out var last) ? last.State : null;
+    public string? LastState(ActorKey actor) => _last.TryGetValue(actor, out var last) ? Encoding.UTF8.GetString(last.State.Span) : null;
 
     /// <summary>A group has become part of the log.</summary>
+    /// <param name="epoch">Of the worker that has appended it.</param>
+    /// <param name="firstSequence">Of its first record.</param>
+    /// <param name="count">Of its records.</param>
+    /// <param name="records">Their bytes; nobody changes them any more.</param>
     public void Appended(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> records)
     {
         Require(epoch >= _epoch, $"L6: epoch {epoch} appends after epoch {_epoch}");
@@ -31,6 +35,7 @@ internal sealed class LogRules(Action<string> violated)
         _decoder.Start(new LogGroup(firstSequence, count, records));
         while (_decoder.MoveNext())
         {
+            storage.Appended(_decoder.Sequence, _decoder.Current);
             switch (_decoder.Current)
             {
                 case LocalBatchCommitted batch:
@@ -63,15 +68,7 @@ internal sealed class LogRules(Action<string> violated)
         {
             var before = _last.TryGetValue(change.Actor, out var last) ? last.Version : 0;
             Require(change.Version == before + 1, $"L7: {change.Actor} goes from version {before} to {change.Version}");
-            _last[change.Actor] = (change.Version, Encoding.UTF8.GetString(change.Fields[0].Value!.Value.Span));
-        }
-    }
-
-    private void Require(bool holds, string otherwise)
-    {
-        if (!holds)
-        {
-            violated(otherwise + ".");
+            _last[change.Actor] = (change.Version, change.Fields[0].Value!.Value);
         }
     }
 }

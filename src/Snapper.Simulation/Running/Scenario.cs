@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Snapper.Protocol;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
 
@@ -27,6 +28,13 @@ public readonly record struct PlannedFault(int AtMs, FaultKind Kind, int ForMs);
 /// </summary>
 public sealed record Scenario
 {
+    /// <summary>Faults that have a time; the others come by rates. The first is drawn more often.</summary>
+    private static readonly FaultKind[] DrawnKinds =
+    [
+        FaultKind.WorkerCrash, FaultKind.WorkerCrash, FaultKind.CrashInRecovery, FaultKind.WorkerPause, FaultKind.TwoOwners,
+        FaultKind.GracefulRestart, FaultKind.ExecutorStall, FaultKind.LogDamaged, FaultKind.StorageFull, FaultKind.StorageDown,
+    ];
+
     /// <summary>The seed.</summary>
     public ulong Seed { get; init; }
 
@@ -99,14 +107,21 @@ public sealed record Scenario
     /// <summary>Idle actors leave memory each so many ms; 0: never.</summary>
     public int SweepMs { get; init; }
 
+    /// <summary>Largest state of an actor, in bytes; what else is limited goes with it. 0: as large as they like.</summary>
+    public int StateBytes { get; init; }
+
     /// <summary>Faults at their times.</summary>
     public IReadOnlyList<PlannedFault> PlannedFaults { get; init; } = [];
+
+    /// <summary>Rare points that happen now and then; at all others nothing does.</summary>
+    public IReadOnlyList<RarePoint> RarePoints { get; init; } = [];
 
     /// <summary>Transactions in all.</summary>
     public int Transactions => Clients * TransactionsPerClient;
 
-    /// <summary>Nothing goes wrong and nobody waits on purpose: then nothing may time out either.</summary>
-    public bool IsCalm => RequestFaultPerMille == 0 && StorageFaultPerMille == 0 && DelayPercent == 0 && PlannedFaults.Count == 0;
+    /// <summary>Nothing goes wrong, nobody waits on purpose, and no rare point has the work done many times over: then nothing may time out either.</summary>
+    public bool IsCalm => RequestFaultPerMille == 0 && StorageFaultPerMille == 0 && DelayPercent == 0 && PlannedFaults.Count == 0
+        && !RarePoints.Contains(RarePoint.EvictedBeforeUse) && !RarePoints.Contains(RarePoint.BatchTakenForTooLarge);
 
     /// <summary>Draws the scenario of a seed.</summary>
     public static Scenario Draw(ulong seed)
@@ -117,6 +132,7 @@ public sealed record Scenario
         var each = Math.Max(2, 120 / clients);
         var calm = chance.Percent(25); // no faults at all: what is wrong then is wrong in the schedule itself
         var near = chance.Between(200, 3000);
+        var limits = SeededChance.For(seed, 6); // of its own, as that of rare points
         var scenario = new Scenario
         {
             Seed = seed,
@@ -143,6 +159,8 @@ public sealed record Scenario
             TurnBoundMs = chance.Between(20, 400),
             MarkFailing = chance.Percent(30) ? 1 : 0,
             SweepMs = chance.Percent(40) ? chance.Between(5, 60) : 0,
+            StateBytes = limits.Percent(8) ? limits.Between(64, 300) : 0,
+            RarePoints = DrawRarePoints(seed),
         };
         return calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
     }
@@ -172,9 +190,15 @@ public sealed record Scenario
         Append(text, "checkpoint", CheckpointMs, drawn.CheckpointMs);
         Append(text, "mark", MarkFailing, drawn.MarkFailing);
         Append(text, "sweep", SweepMs, drawn.SweepMs);
+        Append(text, "state", StateBytes, drawn.StateBytes);
         if (!PlannedFaults.SequenceEqual(drawn.PlannedFaults))
         {
             text.Append(" faults=").AppendJoin('+', PlannedFaults.Select(f => string.Create(CultureInfo.InvariantCulture, $"{f.Kind}@{f.AtMs}/{f.ForMs}")));
+        }
+
+        if (!RarePoints.SequenceEqual(drawn.RarePoints))
+        {
+            text.Append(" rare=").Append(RarePoints.Count == 0 ? "none" : string.Join('+', RarePoints));
         }
 
         return text.ToString();
@@ -198,7 +222,12 @@ public sealed record Scenario
                 continue;
             }
 
-            scenario = name == "faults" ? scenario with { PlannedFaults = ParseFaults(value) } : scenario.With(name, Number(word, value));
+            scenario = name switch
+            {
+                "faults" => scenario with { PlannedFaults = ParseFaults(value) },
+                "rare" => scenario with { RarePoints = ParseRarePoints(value) },
+                _ => scenario.With(name, ScenarioLimits.Check(name, Number(word, value))),
+            };
         }
 
         return scenario ?? throw new FormatException("A scenario begins with seed=NUMBER; the text is empty.");
@@ -225,24 +254,48 @@ public sealed record Scenario
         "checkpoint" => this with { CheckpointMs = value },
         "mark" => this with { MarkFailing = value },
         "sweep" => this with { SweepMs = value },
+        "state" => this with { StateBytes = value },
         _ => throw new FormatException($"A scenario has no '{name}'."),
     };
 
     private static List<PlannedFault> DrawFaults(SeededChance chance)
     {
-        FaultKind[] kinds =
-        [
-            FaultKind.WorkerCrash, FaultKind.WorkerCrash, FaultKind.CrashInRecovery, FaultKind.WorkerPause, FaultKind.TwoOwners,
-            FaultKind.GracefulRestart, FaultKind.ExecutorStall, FaultKind.LogDamaged, FaultKind.StorageFull, FaultKind.StorageDown,
-        ];
         var faults = new List<PlannedFault>();
         for (var count = chance.Next(5); count > 0; count--)
         {
-            faults.Add(new PlannedFault(chance.Between(1, 150), kinds[chance.Next(kinds.Length)], chance.Between(1, 300)));
+            faults.Add(new PlannedFault(chance.Between(1, 150), DrawnKinds[chance.Next(DrawnKinds.Length)], chance.Between(1, 300)));
         }
 
         faults.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
         return faults;
+    }
+
+    /// <summary>Chance of its own: what else a seed draws is the same with and without rare points.</summary>
+    private static List<RarePoint> DrawRarePoints(ulong seed)
+    {
+        var chance = SeededChance.For(seed, 4);
+        var percent = chance.Percent(40) ? 0 : chance.Between(5, 50);
+        var points = new List<RarePoint>();
+        foreach (var point in Tally<RarePoint>.Kinds)
+        {
+            if (chance.Percent(percent))
+            {
+                points.Add(point);
+            }
+        }
+
+        return points;
+    }
+
+    private static List<RarePoint> ParseRarePoints(string text)
+    {
+        var points = new List<RarePoint>();
+        foreach (var word in text == "none" ? [] : text.Split('+'))
+        {
+            points.Add(Enum.TryParse<RarePoint>(word, out var point) && point.ToString() == word ? point : throw new FormatException($"There is no rare point '{word}'."));
+        }
+
+        return points;
     }
 
     private static List<PlannedFault> ParseFaults(string text)
@@ -251,12 +304,12 @@ public sealed record Scenario
         foreach (var word in text.Split('+', StringSplitOptions.RemoveEmptyEntries))
         {
             var parts = word.Split('@', '/');
-            if (parts.Length != 3 || !Enum.TryParse<FaultKind>(parts[0], out var kind))
+            if (parts.Length != 3 || !Enum.TryParse<FaultKind>(parts[0], out var kind) || !DrawnKinds.Contains(kind))
             {
                 throw new FormatException($"A fault is written KIND@MS/MS, not '{word}'.");
             }
 
-            faults.Add(new PlannedFault(Number(word, parts[1]), kind, Number(word, parts[2])));
+            faults.Add(new PlannedFault(ScenarioLimits.Check("faults", Number(word, parts[1])), kind, ScenarioLimits.Check("faults", Number(word, parts[2]))));
         }
 
         return faults;

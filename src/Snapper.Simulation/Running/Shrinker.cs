@@ -47,6 +47,15 @@ public static class Shrinker
             }
         }
 
+        if (s.RarePoints.Count > 0)
+        {
+            yield return s with { RarePoints = [] };
+            for (var i = 0; i < s.RarePoints.Count && s.RarePoints.Count > 1; i++)
+            {
+                yield return s with { RarePoints = [.. s.RarePoints.Where((_, at) => at != i)] };
+            }
+        }
+
         foreach (var clients in Less(s.Clients, 1))
         {
             yield return s with { Clients = clients };
@@ -90,6 +99,11 @@ public static class Shrinker
         foreach (var percent in Less(s.DelayPercent, 0))
         {
             yield return s with { DelayPercent = percent };
+        }
+
+        if (s.StateBytes > 0)
+        {
+            yield return s with { StateBytes = 0 };
         }
 
         if (s.SweepMs > 0)

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Simulation.Faults;
 
 namespace Snapper.Simulation.Running;
@@ -21,7 +22,13 @@ public sealed record SimulationResult
     public required int Unknown { get; init; }
 
     /// <summary>Faults that happened.</summary>
-    public required FaultCounters Faults { get; init; }
+    public required Tally<FaultKind> Faults { get; init; }
+
+    /// <summary>Transitions that were taken; nothing but zeros in a program that does not ask for counts (<see cref="Simulator.CountsTransitions"/>).</summary>
+    public required Tally<Transition> Transitions { get; init; }
+
+    /// <summary>Rare points that were used.</summary>
+    public required Tally<RarePoint> RarePoints { get; init; }
 
     /// <summary>Steps of the one thread.</summary>
     public required long Steps { get; init; }

@@ -1,6 +1,4 @@
-#if PLANTED_FAULTS
 using Snapper.Protocol;
-#endif
 
 namespace Snapper.Simulation.Running;
 
@@ -9,6 +7,9 @@ public static class Simulator
 {
     /// <summary>Runs the scenario of a seed.</summary>
     public static SimulationResult Run(ulong seed) => Run(Scenario.Draw(seed));
+
+    /// <summary>This program counts transitions: its runtime setting <c>Snapper.CountTransitions</c> is on.</summary>
+    public static bool CountsTransitions => Transitions.AreCounted;
 
     /// <summary>Names of the faults that can be planted; empty unless this is the verification build (<c>-c Planted</c>).</summary>
     public static IReadOnlyList<string> PlantedFaults { get; } =

@@ -6,7 +6,7 @@ using Snapper.TransactionLog.InMemory;
 namespace Snapper.Simulation.Storage;
 
 /// <summary>A process' view of the log behind a <see cref="StorageLink"/>. The bytes are the real records of the real encoder.</summary>
-internal sealed class SimulatedLog(StorageLink link, MemoryStorage storage, LogRules rules) : ITransactionLog
+internal sealed class SimulatedLog(StorageLink link, MemoryStorage storage, LogRules rules, StorageRules onStorage) : ITransactionLog
 {
     private readonly MemoryTransactionLog _log = new(storage);
 
@@ -19,6 +19,7 @@ internal sealed class SimulatedLog(StorageLink link, MemoryStorage storage, LogR
     {
         // The sender may reuse its buffer while a late copy of the call is still under way.
         var bytes = group.ToArray();
+        var sent = onStorage.Sent();
         return link.Fenced(
             () =>
             {
@@ -28,13 +29,16 @@ internal sealed class SimulatedLog(StorageLink link, MemoryStorage storage, LogR
                     rules.Appended(epoch, firstSequence, count, bytes);
                 }
 
-                return result;
+                return Confirmed(result, epoch, sent);
             },
             cancellation);
     }
 
-    public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) =>
-        link.Fenced(() => _log.CheckEpoch(epoch, CancellationToken.None).Result, cancellation);
+    public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation)
+    {
+        var sent = onStorage.Sent();
+        return link.Fenced(() => Confirmed(_log.CheckEpoch(epoch, CancellationToken.None).Result, epoch, sent), cancellation);
+    }
 
     public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
     {
@@ -46,7 +50,24 @@ internal sealed class SimulatedLog(StorageLink link, MemoryStorage storage, LogR
     }
 
     public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
-        link.Fenced(() => _log.Trim(epoch, keepFrom, watermarks, CancellationToken.None).Result, cancellation);
+        link.Fenced(
+            () =>
+            {
+                var result = _log.Trim(epoch, keepFrom, watermarks, CancellationToken.None).Result;
+                onStorage.Trimmed();
+                return result;
+            },
+            cancellation);
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    private AppendResult Confirmed(AppendResult result, long epoch, long sent)
+    {
+        if (result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
+        {
+            onStorage.Confirmed(epoch, sent);
+        }
+
+        return result;
+    }
 }

@@ -1,5 +1,6 @@
 using Snapper.Protocol.Identity;
 using Snapper.Simulation.Core;
+using Snapper.Simulation.Rules;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.InMemory;
 using Snapper.TransactionLog.Records;
@@ -7,7 +8,7 @@ using Snapper.TransactionLog.Records;
 namespace Snapper.Simulation.Storage;
 
 /// <summary>A process' view of the stored states behind a <see cref="StorageLink"/>.</summary>
-internal sealed class SimulatedStateStore(StorageLink link, MemoryStorage storage, VirtualTime time) : IStateStore
+internal sealed class SimulatedStateStore(StorageLink link, MemoryStorage storage, VirtualTime time, StorageRules rules) : IStateStore
 {
     private readonly MemoryStateStore _store = new(storage, time, new StateStoreOptions());
 
@@ -17,7 +18,14 @@ internal sealed class SimulatedStateStore(StorageLink link, MemoryStorage storag
     public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
     {
         var copy = folds.ToArray();
-        return link.Fenced(() => _store.Fold(epoch, copy, CancellationToken.None).Result, cancellation);
+        return link.Fenced(
+            () =>
+            {
+                var result = _store.Fold(epoch, copy, CancellationToken.None).Result;
+                rules.Folded(copy);
+                return result;
+            },
+            cancellation);
     }
 
     public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)

@@ -3,8 +3,10 @@ using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Rules;
+using Snapper.Simulation.Running;
 using Snapper.Simulation.Storage;
 using Snapper.TransactionLog.Checkpointing;
+using Snapper.TransactionLog.Writing;
 
 namespace Snapper.Simulation.Workers;
 
@@ -16,6 +18,7 @@ internal sealed class SimulatedWorker
     private readonly World _world;
     private readonly StorageLink _link;
     private readonly VirtualTime _time;
+    private readonly LifeRules _rules;
     private readonly CancellationTokenSource _starting = new();
     private long[] _stalledUntil = [];
     private WorkerHost? _host;
@@ -26,6 +29,7 @@ internal sealed class SimulatedWorker
         Life = life;
         _link = new StorageLink(world, Scope);
         _time = new VirtualTime(world, Scope);
+        _rules = new LifeRules(world.StorageRules, world.Violated);
     }
 
     /// <summary>Counts the lives, from 1.</summary>
@@ -40,7 +44,7 @@ internal sealed class SimulatedWorker
 
     public ITransactionDoor Door => _host!.Door;
 
-    public IReadOnlyList<Executor> Executors { get; private set; } = [];
+    public Executor[] Executors { get; private set; } = [];
 
     /// <summary>Begins recovery.</summary>
     public void Start() =>
@@ -57,7 +61,10 @@ internal sealed class SimulatedWorker
 
     public void Stall(int executor, long until) => _stalledUntil[executor % _stalledUntil.Length] = until;
 
-    public bool CanRun(int executor) => Executors[executor].HasWork && _world.Now >= _stalledUntil[executor];
+    public bool CanRun(int executor) => Executors[executor].HasWork && _world.Now >= _stalledUntil[executor] && !ArePumpsGone;
+
+    /// <summary>A worker that is asked to stop ends the threads of its executors before it gives up who still waits: nothing begins behind such an answer.</summary>
+    private bool ArePumpsGone => _host is { Worker: { IsOver: true, Failure: null } };
 
     /// <summary>Handles one item of an executor.</summary>
     public void RunOne(int index)
@@ -97,19 +104,27 @@ internal sealed class SimulatedWorker
                 TurnTick = TimeSpan.FromMilliseconds(Math.Max(5, scenario.TurnBoundMs / 8)),
                 MarkMethodsThatFail = scenario.MarkFailing != 0,
                 IdleActorTimeout = TimeSpan.FromSeconds(1),
-                DrainTimeout = TimeSpan.FromSeconds(2),
+                DrainTimeout = TimeSpan.FromMilliseconds(scenario.Seed % 3 == 0 ? 30 : 2000),
                 Seed = (int)(scenario.Seed * 31) + Life,
                 AnswersInline = true,
+                MaxStateBytes = scenario.StateBytes > 0 ? scenario.StateBytes : 1 << 20,
+                MaxResultBytes = scenario.StateBytes > 0 ? ResultBytes(scenario) : 1 << 20,
+                MaxTransactionBytes = scenario.StateBytes > 0 ? scenario.StateBytes + ResultBytes(scenario) : 64 << 20,
             },
             ActorTypes = World.ActorTypes,
-            Log = new SimulatedLog(_link, _world.Storage.Kept, _world.LogRules),
-            Store = new SimulatedStateStore(_link, _world.Storage.Kept, _time),
-            Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096 },
+            Log = new SimulatedLog(_link, _world.Storage.Kept, _world.LogRules, _world.StorageRules),
+            Store = new SimulatedStateStore(_link, _world.Storage.Kept, _time, _world.StorageRules),
+            Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096, Rare = _world.Rare },
+            Writing = new LogWriterOptions { GroupBytesMax = 4096, Rare = _world.Rare },
             Time = _time,
+            Rare = _world.Rare,
             Failed = OnFailed,
-            Trace = new CommitOrderRules(_world.Violated),
+            Trace = _rules,
         };
     }
+
+    /// <summary>Room for what a look at one actor shows, not for all of what a long transaction has read.</summary>
+    private static int ResultBytes(Scenario scenario) => (2 * scenario.StateBytes) + 100;
 
     private void OnPrepared(Task<WorkerHost> prepared)
     {
@@ -125,8 +140,9 @@ internal sealed class SimulatedWorker
         }
 
         _host = prepared.Result;
-        Executors = _host.Worker.Executors;
-        _stalledUntil = new long[Executors.Count];
+        Executors = [.. _host.Worker.Executors];
+        _stalledUntil = new long[Executors.Length];
+        _rules.Recovered(_host);
         _world.Opened(this);
         _host.Open();
         SweepLater();

@@ -125,16 +125,28 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
         var operations = Operations(reader.GetString()!);
 
         // Calls that were not awaited tell nothing, and yet they belong to the transaction (A2).
-        var appended = operations.Where(o => o.IsAppend).Select(o => o.Value).ToHashSet();
         foreach (var (actor, value) in Script.AppendsOf(transaction.Request.Actor.Id, (string)transaction.Plan))
         {
-            if (appended.Add(value))
+            if (!HasAppend(operations, value))
             {
                 operations.Add(MicroOperation.Append(actor, value));
             }
         }
 
         return operations;
+    }
+
+    private static bool HasAppend(List<MicroOperation> operations, long value)
+    {
+        foreach (var operation in operations)
+        {
+            if (operation.IsAppend && operation.Value == value)
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     /// <summary>Reads what an actor reports, e.g. <c>c1=1,2;c1+3;</c>.</summary>
@@ -180,11 +192,19 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
             return [];
         }
 
+        // Digits and commas, from the scripted actors themselves.
         var numbers = new long[text.Count(',') + 1];
         var i = 0;
-        foreach (var range in text.Split(','))
+        foreach (var c in text)
         {
-            numbers[i++] = long.Parse(text[range], CultureInfo.InvariantCulture);
+            if (c == ',')
+            {
+                i++;
+            }
+            else
+            {
+                numbers[i] = (numbers[i] * 10) + (c - '0');
+            }
         }
 
         return numbers;

@@ -142,7 +142,7 @@ internal static class Script
             switch (part.Step)
             {
                 case ScriptStep.Call or ScriptStep.Fire or ScriptStep.Try:
-                    var (actor, _) = CallOf(text, part);
+                    var actor = ActorOf(text, part);
                     calls[actor] = calls.GetValueOrDefault(actor) + 1;
                     Count(text, part.Begin + actor.Length, part.End, calls);
                     break;
@@ -163,7 +163,7 @@ internal static class Script
                     appends.Add((self, part.Number));
                     break;
                 case ScriptStep.Call or ScriptStep.Fire or ScriptStep.Try:
-                    var (actor, _) = CallOf(text, part);
+                    var actor = ActorOf(text, part);
                     Collect(actor, text, part.Begin + actor.Length, part.End, appends);
                     break;
                 case ScriptStep.Together:
@@ -171,6 +171,12 @@ internal static class Script
                     break;
             }
         }
+    }
+
+    private static string ActorOf(string text, ScriptPart part)
+    {
+        var space = text.IndexOf(' ', part.Begin, part.End - part.Begin);
+        return text[part.Begin..(space < 0 ? part.End : space)];
     }
 
     private static int Number(string text, ref int at, int end)

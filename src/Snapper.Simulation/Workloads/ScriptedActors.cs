@@ -1,5 +1,4 @@
-using System.Collections.Immutable;
-using System.Globalization;
+using System.Runtime.InteropServices;
 using System.Text;
 using Snapper.Actors;
 
@@ -26,18 +25,15 @@ public interface IScripted : ITransactionalActor
 public abstract class ScriptedActor<TState> : TransactionalActor<TState>
     where TState : class
 {
-    /// <summary>Appends the list as text.</summary>
-    private protected abstract void Describe(TState state, StringBuilder into);
-
-    /// <summary>Length of the list.</summary>
-    private protected abstract int Count(TState state);
+    /// <summary>The list.</summary>
+    private protected abstract ReadOnlySpan<long> ValuesOf(TState state);
 
     /// <summary>Appends a number, in the state itself or in a new one.</summary>
     private protected abstract TState With(TState state, long value);
 
     private protected async Task<string> Perform(string steps)
     {
-        var seen = new StringBuilder();
+        var seen = ReportText.Begin();
         var at = 0;
         while (Script.TryNext(steps, ref at, steps.Length, out var part))
         {
@@ -81,32 +77,37 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
             }
         }
 
-        return seen.ToString();
+        return ReportText.End(seen);
     }
 
     private protected async Task<string> Report()
     {
-        var seen = new StringBuilder();
+        var seen = ReportText.Begin();
         Note(await State.Get(), seen);
-        return seen.ToString();
+        return ReportText.End(seen);
     }
 
     private async Task Append(long value, StringBuilder seen)
     {
         State.Set(With(await State.ForUpdate(), value));
-        seen.Append(CultureInfo.InvariantCulture, $"{Id}+{value};");
+        seen.Append(Id).Append('+').Append(value).Append(';');
     }
 
     private void Note(TState state, StringBuilder seen)
     {
         seen.Append(Id).Append('=');
-        Describe(state, seen);
+        var values = ValuesOf(state);
+        for (var i = 0; i < values.Length; i++)
+        {
+            (i == 0 ? seen : seen.Append(',')).Append(values[i]);
+        }
+
         seen.Append(';');
     }
 
     private void AbortIfOdd(TState state)
     {
-        if (Count(state) % 2 == 1)
+        if (ValuesOf(state).Length % 2 == 1)
         {
             var seen = new StringBuilder(Script.Saw);
             Note(state, seen);
@@ -154,12 +155,12 @@ public interface ICell : IScripted;
 /// <summary>The scripted actor whose state is changed in place.</summary>
 public interface IMutableCell : IScripted;
 
-/// <summary>Immutable state: the list itself.</summary>
+/// <summary>Immutable state.</summary>
 [TransactionalActor("Cell")]
-public sealed class Cell : ScriptedActor<ImmutableList<long>>, ICell
+public sealed class Cell : ScriptedActor<NumberList>, ICell
 {
     /// <inheritdoc/>
-    protected override ImmutableList<long> InitialState() => [];
+    protected override NumberList InitialState() => NumberList.Empty;
 
     /// <inheritdoc/>
     public Task<string> Run(ScriptInput input) => Perform(input.Steps);
@@ -172,11 +173,9 @@ public sealed class Cell : ScriptedActor<ImmutableList<long>>, ICell
     [ReadOnlyMethod]
     public Task<string> Look() => Report();
 
-    private protected override void Describe(ImmutableList<long> state, StringBuilder into) => into.AppendJoin(',', state);
+    private protected override ReadOnlySpan<long> ValuesOf(NumberList state) => state.Values;
 
-    private protected override int Count(ImmutableList<long> state) => state.Count;
-
-    private protected override ImmutableList<long> With(ImmutableList<long> state, long value) => state.Add(value);
+    private protected override NumberList With(NumberList state, long value) => state.With(value);
 }
 
 /// <summary>State that is changed in place.</summary>
@@ -204,9 +203,7 @@ public sealed class MutableCell : ScriptedActor<MutableList>, IMutableCell
     [ReadOnlyMethod]
     public Task<string> Look() => Report();
 
-    private protected override void Describe(MutableList state, StringBuilder into) => into.AppendJoin(',', state.Values);
-
-    private protected override int Count(MutableList state) => state.Values.Count;
+    private protected override ReadOnlySpan<long> ValuesOf(MutableList state) => CollectionsMarshal.AsSpan(state.Values);
 
     private protected override MutableList With(MutableList state, long value)
     {

@@ -87,7 +87,7 @@ public sealed class History
 
     /// <summary>Adds one transaction. Nothing of it is kept by reference but its id and its keys' names, so lists and operations may be reused.</summary>
     /// <exception cref="InvalidHistoryException">
-    /// It completed before it was invoked, is committed without a completion time, or uses a list as a register or the reverse; nothing was added.
+    /// It completed before it was invoked or at the largest number there is, is committed without a completion time, or uses a list as a register or the reverse; nothing was added.
     /// </exception>
     public void Add(ObservedTransaction transaction)
     {
@@ -95,6 +95,12 @@ public sealed class History
         if (transaction.Completed < transaction.Invoked)
         {
             throw new InvalidHistoryException($"Transaction {transaction.Id} completed at {transaction.Completed}, before it was invoked at {transaction.Invoked}.");
+        }
+
+        if (transaction.Completed == long.MaxValue)
+        {
+            // The columns say "never" with it.
+            throw new InvalidHistoryException($"Transaction {transaction.Id} completed at {long.MaxValue}; times are below that.");
         }
 
         if (transaction is { Outcome: ObservedOutcome.Committed, Completed: null })

@@ -44,6 +44,7 @@ public sealed partial class Checkpointer
             taken = _changes.Take();
         }
 
+        Transitions.Note(Transition.FoldStarted);
         AppendResult result;
         try
         {
@@ -69,11 +70,12 @@ public sealed partial class Checkpointer
     {
         var chunk = new List<StateFold>();
         var chunkBytes = 0;
+        var most = taken.Actors.Count > 1 && _options.Rare?.Happens(RarePoint.FoldedOneByOne) == true ? 0 : _options.ChunkBytes;
         foreach (var (actor, pending) in taken.Actors)
         {
             chunk.Add(pending.ToFold(actor));
             chunkBytes += pending.Bytes;
-            if (chunkBytes >= _options.ChunkBytes)
+            if (chunkBytes >= most)
             {
                 var folded = await _store.Fold(_epoch, chunk, _disposal.Token);
                 if (folded.Status != AppendStatus.Appended)
@@ -81,6 +83,7 @@ public sealed partial class Checkpointer
                     return folded;
                 }
 
+                Transitions.Note(Transition.FoldedInPart);
                 chunk.Clear();
                 chunkBytes = 0;
             }
@@ -95,16 +98,29 @@ public sealed partial class Checkpointer
             }
         }
 
-        if (taken.Outcomes.Count > 0)
+        if (taken.Outcomes.Count > 0 && !Planted.Is(PlantedFault.OutcomesNotCopied))
         {
             var saved = await _store.SaveOutcomes(_epoch, taken.Outcomes, _disposal.Token);
             if (saved.Status != AppendStatus.Appended)
             {
                 return saved;
             }
+
+            Transitions.Note(Transition.OutcomesCopied);
         }
 
-        return await _log.Trim(_epoch, taken.KeepFrom, taken.Watermarks, _disposal.Token);
+        if (_options.Rare?.Happens(RarePoint.NotTrimmed) == true)
+        {
+            return new AppendResult(AppendStatus.Appended); // the log keeps more than it needs until the next trim
+        }
+
+        var trimmed = await _log.Trim(_epoch, taken.KeepFrom, taken.Watermarks, _disposal.Token);
+        if (trimmed.Status == AppendStatus.Appended)
+        {
+            Transitions.Note(Transition.Trimmed);
+        }
+
+        return trimmed;
     }
 
     private void Succeeded(UnfoldedChanges.Snapshot taken)
@@ -131,6 +147,7 @@ public sealed partial class Checkpointer
     private void Failed(UnfoldedChanges.Snapshot taken, AppendResult result)
     {
         var stopped = result.Status is AppendStatus.Fenced or AppendStatus.Gap;
+        Transitions.Note(stopped, Transition.FoldFenced, Transition.FoldFailed);
         bool arm;
         lock (_gate)
         {

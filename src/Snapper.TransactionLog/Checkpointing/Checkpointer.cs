@@ -147,7 +147,8 @@ public sealed partial class Checkpointer : IAsyncDisposable
             _changes.Add(record, sequence);
 
             // Once per crossing: the fold that it starts takes everything that has gathered.
-            now = _started && Stopped is null && before < _options.UnfoldedBytesMax && _changes.Bytes >= _options.UnfoldedBytesMax;
+            now = _started && Stopped is null
+                && ((before < _options.UnfoldedBytesMax && _changes.Bytes >= _options.UnfoldedBytesMax) || _options.Rare?.Happens(RarePoint.FoldedAtOnce) == true);
             arm = TakeArm();
         }
 

@@ -1,8 +1,13 @@
+using Snapper.Protocol;
+
 namespace Snapper.TransactionLog.Checkpointing;
 
 /// <summary>When and how much is folded.</summary>
 public sealed record CheckpointerOptions
 {
+    /// <summary>Rare points; null: none.</summary>
+    internal IRarePoints? Rare { get; init; }
+
     /// <summary>Time from the first change that is not folded to the next fold. Range: 10 ms to 1 h. Default: 5 s.</summary>
     public TimeSpan Interval
     {

@@ -123,6 +123,9 @@ public sealed class FileStateStore : IStateStore
 /// <summary>A number in the names of data files.</summary>
 internal static class NumberedFiles
 {
+    // Minutes and counts of moves stay far below; numbers above it would overflow in what is made of them.
+    private const long NumberMax = 1_000_000_000_000_000;
+
     public static string Name(string prefix, long number) => string.Create(CultureInfo.InvariantCulture, $"{prefix}-{number:D12}.dat");
 
     public static List<long> Of(LogFolder folder, string prefix)
@@ -130,7 +133,7 @@ internal static class NumberedFiles
         var numbers = new List<long>();
         foreach (var name in folder.Files.List(folder.Path, prefix + "-*.dat"))
         {
-            if (!long.TryParse(name.AsSpan(prefix.Length + 1, name.Length - prefix.Length - 5), NumberStyles.None, CultureInfo.InvariantCulture, out var number))
+            if (!long.TryParse(name.AsSpan(prefix.Length + 1, name.Length - prefix.Length - 5), NumberStyles.None, CultureInfo.InvariantCulture, out var number) || number > NumberMax || name != Name(prefix, number))
             {
                 throw new CorruptLogException($"File {folder.PathOf(name)} is named like a data file, but not by a number.");
             }

@@ -29,7 +29,8 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
         _noted = 0;
         _unsureMove = null;
         var numbers = NumberedFiles.Of(folder, Prefix);
-        folder.DemandStateFile(folder.ReadMeta() ?? LogFolderMeta.None, numbers);
+        var meta = folder.ReadMeta() ?? LogFolderMeta.None;
+        folder.DemandStateFile(meta, numbers);
         if (numbers.Count > 1)
         {
             // The move was not finished: what is folded into the newest counts only if its name stays.
@@ -41,8 +42,23 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
         {
             var path = folder.PathOf(NumberedFiles.Name(Prefix, _fileNumber));
             _file = FrameFile.Open(folder.Files, path, (header, start, payload) =>
-                Enter(ReadActor(payload, path, start), new Entry(header.Number, start, FrameHeader.Bytes + payload.Length)));
+            {
+                var actor = ReadActor(header, payload, path, start);
+                if (VersionOf(actor) >= header.Number)
+                {
+                    throw new CorruptLogException($"File {path}, offset {start}: {actor} in version {header.Number} behind its version {VersionOf(actor)}.");
+                }
+
+                Enter(actor, new Entry(header.Number, start, FrameHeader.Bytes + payload.Length));
+            });
+            if (_fileNumber == meta.StateFile && (_file?.Length ?? 0) < meta.StateBytes)
+            {
+                throw new CorruptLogException(
+                    $"File {path} is good up to offset {_file?.Length ?? 0}, but {meta.StateBytes} bytes of it were written: states are missing whose records the log no longer has.");
+            }
         }
+
+        folder.StatesOnDisk = null;
     }
 
     public StoredState? Load(ActorKey actor)
@@ -52,10 +68,7 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
             return null;
         }
 
-        var reader = new RecordReader(_file!.ReadPayload(entry.Start), _names);
-        var found = reader.Actor();
-        var fields = reader.Fields();
-        reader.End();
+        var (found, fields) = ReadState(_file!.ReadPayload(entry.Start), entry.Start);
         return found.Equals(actor) ? new StoredState(entry.Version, fields) : throw new CorruptLogException($"The index of states names {actor} where {found} is stored.");
     }
 
@@ -95,6 +108,7 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
 
             MoveIfMostlyDead();
             NoteFile();
+            folder.StatesOnDisk = (_fileNumber, _file.Length);
         }
 
         _frames.Release();
@@ -120,8 +134,29 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
         _liveBytes += entry.Bytes;
     }
 
-    private ActorKey ReadActor(ReadOnlySpan<byte> payload, string path, long start)
+    private (ActorKey Actor, StateField[] Fields) ReadState(byte[] payload, long start)
     {
+        try
+        {
+            var reader = new RecordReader(payload, _names);
+            var actor = reader.Actor();
+            var fields = reader.Fields();
+            reader.End();
+            return (actor, fields);
+        }
+        catch (MalformedRecordException malformed)
+        {
+            throw new CorruptLogException($"File {folder.PathOf(NumberedFiles.Name(Prefix, _fileNumber))}, offset {start}: {malformed.Message}.");
+        }
+    }
+
+    private ActorKey ReadActor(FrameHeader header, ReadOnlySpan<byte> payload, string path, long start)
+    {
+        if (header.Number < 1)
+        {
+            throw new CorruptLogException($"File {path}, offset {start}: a state of version {header.Number}.");
+        }
+
         try
         {
             return new RecordReader(payload.ToArray(), _names).Actor();
@@ -145,7 +180,7 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
     {
         if (_noted != _fileNumber)
         {
-            folder.NoteStateFile(_fileNumber);
+            folder.NoteStateFile(_fileNumber, _file!.Length);
             _noted = _fileNumber;
         }
     }

@@ -130,12 +130,7 @@ public sealed class FileTransactionLog : IIdentifiedLog
             }
             else
             {
-                _writer.Open(segments);
-            }
-
-            if (_writer.Next < meta.FirstSequence)
-            {
-                throw new CorruptLogException($"The log in {_folder.Path} ends before record {_writer.Next}, but it was trimmed up to {meta.FirstSequence}.");
+                _writer.Open(segments, meta.FirstSequence);
             }
 
             return new LogOpening(meta.Epoch, _writer.Next, meta.FirstSequence, meta.Watermarks);
@@ -227,6 +222,12 @@ public sealed class FileTransactionLog : IIdentifiedLog
                 }
 
                 // First the numbers, then the files: a crash between leaves files that the next trim removes.
+                // With them goes how long the file of states is: a part of it that is lost later is found missing.
+                if (_folder.StatesOnDisk is { } states && states.Number >= meta.StateFile)
+                {
+                    meta = meta with { StateFile = states.Number, StateBytes = states.Bytes };
+                }
+
                 _folder.WriteMeta(meta with { FirstSequence = Math.Max(meta.FirstSequence, keepFrom), Watermarks = meta.Watermarks.Max(watermarks) });
                 // Never the active one, whatever else is listed.
                 var segments = _segments.List();

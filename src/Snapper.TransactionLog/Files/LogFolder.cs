@@ -8,10 +8,11 @@ namespace Snapper.TransactionLog.Files;
 /// <param name="FirstSequence">Records below this number were trimmed.</param>
 /// <param name="Watermarks">Highest numbers in what was trimmed.</param>
 /// <param name="StateFile">Number of a data file of states that exists, or a newer one does; 0: none was noted.</param>
-internal sealed record LogFolderMeta(string Id, long Epoch, long FirstSequence, LogWatermarks Watermarks, long StateFile)
+/// <param name="StateBytes">That file is at least so long: what is in it up to there is durable, and its records may be trimmed.</param>
+internal sealed record LogFolderMeta(string Id, long Epoch, long FirstSequence, LogWatermarks Watermarks, long StateFile, long StateBytes)
 {
     /// <summary>Of a log that was never opened.</summary>
-    public static LogFolderMeta None { get; } = new("", 0, 1, default, 0);
+    public static LogFolderMeta None { get; } = new("", 0, 1, default, 0, 0);
 }
 
 /// <summary>The folder of a log and its states: the file with the epoch, and the locks between processes.</summary>
@@ -74,12 +75,16 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
                 throw new CorruptLogException($"File {PathOf("meta.json")} has format {format}; this program reads format {FormatVersion}.");
             }
 
-            return new LogFolderMeta(
+            var meta = new LogFolderMeta(
                 root.TryGetProperty("id", out var id) ? id.GetString() ?? "" : "",
                 root.GetProperty("epoch").GetInt64(),
                 root.GetProperty("firstSequence").GetInt64(),
                 new LogWatermarks(root.GetProperty("transaction").GetInt64(), root.GetProperty("actCounter").GetInt64()),
-                root.TryGetProperty("stateFile", out var stateFile) ? stateFile.GetInt64() : 0);
+                root.TryGetProperty("stateFile", out var stateFile) ? stateFile.GetInt64() : 0,
+                root.TryGetProperty("stateBytes", out var stateBytes) ? stateBytes.GetInt64() : 0);
+            return meta is { Epoch: >= 0 and < long.MaxValue, FirstSequence: >= 1 and < long.MaxValue / 2, Watermarks: { Transaction: >= 0, ActCounter: >= 0 }, StateFile: >= 0, StateBytes: >= 0 }
+                ? meta
+                : throw new FormatException("a number is out of its range.");
         }
         catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
         {
@@ -101,6 +106,7 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
             json.WriteNumber("transaction", meta.Watermarks.Transaction);
             json.WriteNumber("actCounter", meta.Watermarks.ActCounter);
             json.WriteNumber("stateFile", meta.StateFile);
+            json.WriteNumber("stateBytes", meta.StateBytes);
             json.WriteEndObject();
         }
 
@@ -115,13 +121,16 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
         Files.Replace(temporary, PathOf("meta.json"));
     }
 
-    /// <summary>Notes, durably, that a data file of states exists: the log's trimmed records are nowhere else. May be called under the lock of the states.</summary>
-    public void NoteStateFile(long number)
+    /// <summary>Number of the data file of states, and how much of it is on disk, as the store of this process knows; null: it has none. A trim notes it down.</summary>
+    public (long Number, long Bytes)? StatesOnDisk { get; set; }
+
+    /// <summary>Notes, durably, that a data file of states exists, and how much of it is on disk: the log's trimmed records are nowhere else. May be called under the lock of the states.</summary>
+    public void NoteStateFile(long number, long bytes)
     {
         using var between = Lock(LogLock);
         if (ReadMeta() is { } meta && meta.StateFile < number)
         {
-            WriteMeta(meta with { StateFile = number });
+            WriteMeta(meta with { StateFile = number, StateBytes = bytes });
         }
     }
 

@@ -125,7 +125,7 @@ internal sealed class LogSegments(LogFolder folder)
         var segments = new List<long>();
         foreach (var name in folder.Files.List(folder.Path, "log-*.seg"))
         {
-            if (!long.TryParse(name.AsSpan(4, name.Length - 8), NumberStyles.None, CultureInfo.InvariantCulture, out var first) || first < 1)
+            if (!long.TryParse(name.AsSpan(4, name.Length - 8), NumberStyles.None, CultureInfo.InvariantCulture, out var first) || first < 1 || name != NameOf(first))
             {
                 throw new CorruptLogException($"File {folder.PathOf(name)} is named like a segment, but not by a record number.");
             }

@@ -40,8 +40,9 @@ internal sealed class SegmentWriter : IDisposable
     /// away; they never became part of the log.
     /// </summary>
     /// <param name="segments">All there are, in order; at least one.</param>
+    /// <param name="trimmedBelow">The log was trimmed up to this record: it cannot end before it.</param>
     /// <exception cref="CorruptLogException">There is damage that is not that of an unfinished write, or records are missing.</exception>
-    public void Open(List<long> segments)
+    public void Open(List<long> segments, long trimmedBelow)
     {
         var last = segments.Count - 1;
         while (last > 0 && !HasGroup(segments[last]))
@@ -49,10 +50,10 @@ internal sealed class SegmentWriter : IDisposable
             last--;
         }
 
-        Open(segments[last], mustReach: segments[^1]);
+        Open(segments[last], mustReach: segments[^1], trimmedBelow);
         if (segments[^1] == _next && last < segments.Count - 1)
         {
-            Open(_next, mustReach: _next);
+            Open(_next, mustReach: _next, trimmedBelow);
         }
 
         for (var i = last + 1; i < segments.Count; i++)
@@ -72,7 +73,7 @@ internal sealed class SegmentWriter : IDisposable
         return reader.Start() && reader.Next(mayBeTorn: true, static _ => true, out _);
     }
 
-    private void Open(long first, long mustReach)
+    private void Open(long first, long mustReach, long trimmedBelow)
     {
         _active?.Dispose();
         _active = null;
@@ -94,6 +95,11 @@ internal sealed class SegmentWriter : IDisposable
             {
                 // Before anything is cut off: a segment behind this one says that its end was whole once.
                 throw new CorruptLogException($"Records {expected} to {mustReach - 1} are missing: segment {name} ends before them, and the last one begins with {mustReach}.");
+            }
+
+            if (expected < trimmedBelow)
+            {
+                throw new CorruptLogException($"The log in {_folder.Path} ends before record {expected}, but it was trimmed up to {trimmedBelow}.");
             }
 
             if (!hasHeader)

@@ -52,6 +52,10 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
                 {
                     storage.States[fold.Actor] = StateFolding.Apply(stored, fold);
                 }
+                else
+                {
+                    Transitions.Note(Transition.FoldRepeated);
+                }
             }
 
             return Task.FromResult(new AppendResult(AppendStatus.Appended));

@@ -10,7 +10,7 @@ namespace Snapper.TransactionLog.Recovery;
 public static class LogRecovery
 {
     /// <summary>Bytes of coalesced states that are gathered before they go to the store.</summary>
-    private const long FoldBytes = 64 * 1024 * 1024;
+    internal const long FoldBytes = 64 * 1024 * 1024;
     private const int ChunkBytes = 4 * 1024 * 1024;
 
     /// <summary>Recovers.</summary>
@@ -41,12 +41,14 @@ public static class LogRecovery
             // Whoever opened the log later may have trimmed it under this reading: what is missing then was folded, and nothing is damaged.
             if (await log.CheckEpoch(opening.Epoch, cancellation) is { Status: AppendStatus.Fenced or AppendStatus.RescuerFenced } fenced)
             {
+                Transitions.Note(Transition.RecoveryFenced);
                 throw new LogLostException(fenced.Status, fenced.Detail);
             }
 
             throw;
         }
 
+        pass.NoteWhatItFound();
         await Fold(store, opening.Epoch, pass, cancellation);
         return pass.Summary(time.GetElapsedTime(started));
     }
@@ -64,6 +66,7 @@ public static class LogRecovery
             pass.Add(group);
             if (pass.PendingBytes > foldBytes)
             {
+                Transitions.Note(Transition.RecoveryFoldedInParts);
                 await Fold(store, opening.Epoch, pass, cancellation);
             }
         }
@@ -107,8 +110,10 @@ public static class LogRecovery
             case AppendStatus.Gap:
                 throw new CorruptLogException($"The log does not follow the stored states: {folded.Detail}");
             case AppendStatus.Fenced or AppendStatus.RescuerFenced:
+                Transitions.Note(Transition.RecoveryFenced);
                 throw new LogLostException(folded.Status, folded.Detail);
             default:
+                Transitions.Note(Transition.RecoveryRefused);
                 throw new IOException($"The state store refused a fold: {folded.Detail}");
         }
     }
@@ -157,7 +162,20 @@ public static class LogRecovery
             }
             catch (CorruptLogException damage)
             {
+                Transitions.Note(Transition.DamageFound);
                 throw new CorruptLogException($"{damage.Message} It is in the group (stream entry, frame) that begins with record {group.FirstSequence} and has {group.Count} records.");
+            }
+        }
+
+        public void NoteWhatItFound()
+        {
+            if (_records == 0)
+            {
+                Transitions.Note(opening.NextSequence > 1, Transition.RecoveredEmpty, Transition.RecoveredNew);
+            }
+            else
+            {
+                Transitions.Note(opening.FirstSequence > 1, Transition.RecoveredBehindCheckpoint, Transition.RecoveredRecords);
             }
         }
 
@@ -259,6 +277,11 @@ public static class LogRecovery
             for (var i = 0; i < changes.Count; i++)
             {
                 var change = changes[i];
+                if (StateFolding.Objection(change) is { } wrong)
+                {
+                    throw new CorruptLogException($"Record {sequence} has a change of actor {change.Actor} that no worker makes: {wrong}.");
+                }
+
                 if (!Actors.TryGetValue(change.Actor, out var pending))
                 {
                     Actors.Add(change.Actor, pending = new PendingActor());

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.TransactionLog.Records;
 
 namespace Snapper.TransactionLog.Recovery;
@@ -17,13 +18,20 @@ public sealed class OutcomeReader(ITransactionLog log, IStateStore store)
         {
             if (group.FirstSequence <= sequence && InGroup(group, sequence, requestId) is { } found)
             {
+                Transitions.Note(Transition.OutcomeFromLog);
                 return found.WithPayloadOfItsOwn();
             }
 
             break;
         }
 
-        return await store.FindOutcome(requestId, cancellation);
+        var copied = await store.FindOutcome(requestId, cancellation);
+        if (copied is not null)
+        {
+            Transitions.Note(Transition.OutcomeFromStore);
+        }
+
+        return copied;
     }
 
     private static OutcomeRecord? InGroup(LogGroup group, long sequence, string requestId)

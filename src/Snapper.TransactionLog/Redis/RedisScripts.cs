@@ -83,6 +83,7 @@ internal static class RedisScripts
     /// <summary>
     /// Raises the epoch and tells the rest. KEYS: hash, stream. ARGV: mark, and a name for the log if it has none yet. Deleting nothing first makes it a script that has
     /// written, which then works without memory, too: whoever cannot open can neither fold nor trim, and memory is never freed.
+    /// The last thing answered is the highest entry there ever was: Redis takes none below it, though it may be gone.
     /// A log without <c>first</c> is new, or from before there was one: it is taken as it stands, once.
     /// </summary>
     public const string OpenText = """
@@ -101,7 +102,16 @@ internal static class RedisScripts
           m[7] = first ~= '' and first or m[2]
           redis.call('HSET', KEYS[1], 'first', m[7])
         end
-        return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', first, id(last), last and last[2][2] or '', m[6], m[7]}
+        local top = ''
+        if redis.call('EXISTS', KEYS[2]) == 1 then
+          local about = redis.call('XINFO', 'STREAM', KEYS[2])
+          for i = 1, #about, 2 do
+            if about[i] == 'last-generated-id' then
+              top = string.match(about[i + 1], '^%d+')
+            end
+          end
+        end
+        return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', first, id(last), last and last[2][2] or '', m[6], m[7], top}
         """;
 
     public static readonly RedisScript Open = new(OpenText);

@@ -159,7 +159,16 @@ public sealed class RedisStateStore : IStateStore
             keys.Add(_keys.Outcomes(minute));
         }
 
-        var found = (byte[]?)await _commands.Run(RedisScripts.FindOutcome, [.. keys], [Utf8(requestId)], cancellation).ConfigureAwait(false);
+        byte[]? found;
+        try
+        {
+            found = (byte[]?)await _commands.Run(RedisScripts.FindOutcome, [.. keys], [Utf8(requestId)], cancellation).ConfigureAwait(false);
+        }
+        catch (RedisServerException error) when (error.Message.StartsWith("WRONGTYPE", StringComparison.Ordinal))
+        {
+            throw new CorruptLogException($"A key from {keys[^1]} to {keys[0]} is not a hash of outcomes: {error.Message}");
+        }
+
         if (found is null)
         {
             return null;

@@ -18,6 +18,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
 {
     private const int ReadBytes = 4 * 1024 * 1024;
     private const int ReadEntries = 4096;
+    private const long NumberEnd = 1L << 53;
     private readonly RedisConnections _connections;
     private readonly RedisKeys _keys;
     private readonly AppendConnection? _appends;
@@ -83,7 +84,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
         {
             answer = (RedisValue[])(await _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark, Guid.NewGuid().ToString("N")], cancellation).ConfigureAwait(false))!;
         }
-        catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal) || error.Message.Contains("not an integer", StringComparison.Ordinal))
+        catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal) || error.Message.Contains("not an integer", StringComparison.Ordinal) || error.Message.Contains("would overflow", StringComparison.Ordinal))
         {
             throw new CorruptLogException($"Hash {_keys.Meta} or stream {_keys.Stream} is not what this program wrote: {error.Message}");
         }
@@ -92,22 +93,40 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     }
 
     /// <summary>Takes in what the script said that opened the log.</summary>
-    /// <param name="answer">The ten values of <see cref="RedisScripts.OpenText"/>.</param>
+    /// <param name="answer">The eleven values of <see cref="RedisScripts.OpenText"/>.</param>
     /// <param name="mark">The mark that it was given.</param>
     /// <exception cref="CorruptLogException">The stream and its hash do not fit together.</exception>
     internal LogOpening Opened(RedisValue[] answer, string mark)
     {
         foreach (var number in (ReadOnlySpan<RedisValue>)[.. answer.AsSpan(0, 5), answer[9]])
         {
-            if (!number.TryParse(out long _))
+            if (Number((string?)number) is null)
             {
                 throw new CorruptLogException($"Hash {_keys.Meta} holds '{number}' where a number should be.");
             }
         }
 
-        var next = (long)answer[1];
-        CheckHead((long)answer[9], next, (string)answer[5]!);
+        var (next, kept) = ((long)answer[1], (long)answer[9]);
+        if (next < 1 || kept < 1 || kept > next)
+        {
+            throw new CorruptLogException($"Hash {_keys.Meta} says that record {next} is next and that the stream begins with record {kept}.");
+        }
+
+        foreach (var id in (ReadOnlySpan<RedisValue>)[answer[5], answer[6], answer[10]])
+        {
+            if ((string)id! is { Length: > 0 } text && Number(text) is null)
+            {
+                throw new CorruptLogException($"Stream {_keys.Stream} has, or had, an entry {text}, which was not written by this program.");
+            }
+        }
+
+        CheckHead(kept, next, (string)answer[5]!);
         Check(next, (string)answer[5]!, (string)answer[6]!, (string)answer[7]!);
+        if (Number((string)answer[10]!) >= next)
+        {
+            throw new CorruptLogException($"Stream {_keys.Stream} had an entry {answer[10]}, but its hash says that record {next} is next: somebody else wrote to it, and Redis takes no entry below.");
+        }
+
         Generation = (long)answer[4];
         Id = (string)answer[8]!;
         _mark = mark;
@@ -136,7 +155,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
             return null;
         }
 
-        return found[1].TryParse(out long epoch) && found[2].TryParse(out long next)
+        return Number((string?)found[1]) is { } epoch && Number((string?)found[2]) is { } next
             ? new LogStanding((string?)found[0] ?? "", epoch, next)
             : throw new CorruptLogException($"Hash {_keys.Meta} holds epoch '{found[1]}' and next '{found[2]}' where numbers should be.");
     }
@@ -228,6 +247,10 @@ public sealed class RedisTransactionLog : IIdentifiedLog
 
     /// <summary>What every fenced script begins with, and what follows.</summary>
     internal RedisValue[] FenceValues(long epoch, params ReadOnlySpan<RedisValue> more) => [epoch, _mark, Volatile.Read(ref _acknowledgedNext), .. more];
+
+    /// <summary>A number of ours: scripts count in doubles, which are exact up to there. Null: it is none. The client's own parsing throws on long ones.</summary>
+    private static long? Number(string? text) =>
+        long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number < NumberEnd ? number : null;
 
     private static string EntryId(long sequence) => string.Create(CultureInfo.InvariantCulture, $"{sequence}-0");
 

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.TransactionLog.Records;
 
 namespace Snapper.TransactionLog.Writing;
@@ -6,7 +7,7 @@ namespace Snapper.TransactionLog.Writing;
 /// Records and barriers that wait, gathered into the groups that they will be sent in: a group takes records up to its limit,
 /// a barrier rides on the last group. Not thread-safe; <see cref="LogWriter"/> locks.
 /// </summary>
-internal sealed class GroupQueue(int groupBytesMax)
+internal sealed class GroupQueue(int groupBytesMax, IRarePoints? rare = null)
 {
     private readonly Queue<PendingGroup> _groups = new();
     private PendingGroup? _last;
@@ -19,13 +20,14 @@ internal sealed class GroupQueue(int groupBytesMax)
     public int Add(LogRecord record, long sequence, long ticket)
     {
         // A group that is full takes nothing more; looked at first, so that a large record is not moved about for a small one.
-        var group = _last is { } last && last.Buffer.Length < groupBytesMax ? last : new PendingGroup();
+        var group = _last is { } last && last.Buffer.Length < groupBytesMax && rare?.Happens(RarePoint.GroupOfOne) != true ? last : new PendingGroup();
         var before = group.Buffer.Length;
         RecordEncoder.Encode(record, group.Buffer);
         var bytes = group.Buffer.Length - before;
         if (group.Count > 0 && group.Buffer.Length > groupBytesMax)
         {
             // Too much for one group: the record moves to a new one, where the next records will join it.
+            Transitions.Note(Transition.RecordMoved);
             var next = new PendingGroup();
             next.Buffer.WriteBytes(group.Buffer.WrittenFrom(before));
             group.Buffer.Truncate(before);
@@ -46,7 +48,7 @@ internal sealed class GroupQueue(int groupBytesMax)
     /// <summary>Lets a barrier ride on the last group that waits; with none it makes one without records.</summary>
     public void AddBarrier(long ticket)
     {
-        var group = _last ?? new PendingGroup();
+        var group = _last is { } last && rare?.Happens(RarePoint.BarrierAlone) != true ? last : new PendingGroup();
         Queue(group);
         group.LastTicket = ticket;
     }

@@ -35,6 +35,16 @@ public sealed partial class LogWriter
                 return;
             }
 
+            if (_options.Rare?.Happens(RarePoint.FlushHeld) == true)
+            {
+                if (BeginWait())
+                {
+                    SetTimer(TimeSpan.FromMilliseconds(2));
+                }
+
+                return;
+            }
+
             var append = Send(group);
             if (!append.IsCompleted)
             {
@@ -55,6 +65,7 @@ public sealed partial class LogWriter
     {
         try
         {
+            NoteSent(group.Count);
             return group.Count == 0
                 ? _log.CheckEpoch(_epoch, _disposal.Token)
                 : _log.Append(_epoch, group.FirstSequence, group.Count, group.Buffer.Written, _disposal.Token);
@@ -63,6 +74,15 @@ public sealed partial class LogWriter
         {
             // A log that throws instead of returning a failed task has said just as little about its effect.
             return Task.FromException<AppendResult>(error);
+        }
+    }
+
+    private static void NoteSent(int records)
+    {
+        Transitions.Note(records == 0, Transition.BarrierSent, Transition.GroupSent);
+        if (records > 1)
+        {
+            Transitions.Note(Transition.GroupOfMany);
         }
     }
 
@@ -89,6 +109,7 @@ public sealed partial class LogWriter
         if (!append.IsCompletedSuccessfully)
         {
             // Unknown (L6): the same bytes go out again, and nothing behind them does.
+            Transitions.Note(Transition.AppendUnknown);
             var error = append.Exception?.GetBaseException();
             if (Planted.Is(PlantedFault.UnknownAppendTakenForDone))
             {
@@ -108,11 +129,14 @@ public sealed partial class LogWriter
         switch (result.Status)
         {
             case AppendStatus.Appended or AppendStatus.AlreadyThere:
+                Transitions.Note(result.Status == AppendStatus.Appended, Transition.GroupAppended, Transition.GroupAlreadyThere);
                 Succeeded();
                 return true;
             case AppendStatus.Refused:
+                Transitions.Note(Transition.AppendRefused);
                 return RetryLater($"refused: {result.Detail}");
             default:
+                Transitions.Note(Transition.Fenced);
                 Stop(new LogLostException(result.Status, result.Detail), result);
                 return false;
         }
@@ -126,7 +150,7 @@ public sealed partial class LogWriter
         {
             var group = _inFlight!;
             _inFlight = null;
-            ticket = _flushedTicket = group.LastTicket;
+            ticket = _flushedTicket = Planted.Is(PlantedFault.FlushTakenForLater) ? _lastTicket : group.LastTicket;
             if (group.Count > 0)
             {
                 Volatile.Write(ref _durableSequence, group.FirstSequence + group.Count - 1);
@@ -148,6 +172,7 @@ public sealed partial class LogWriter
         _retryDelay = _options.RetryDelayMin;
         if (_outage)
         {
+            Transitions.Note(Transition.OutageEnded);
             _outage = false;
             _observer.Available();
         }
@@ -159,7 +184,9 @@ public sealed partial class LogWriter
         }
     }
 
-    private bool RetryLater(string detail)
+    /// <summary>The group in flight waits for the timer.</summary>
+    /// <returns>False: the writer was disposed of.</returns>
+    private bool BeginWait()
     {
         bool ended;
         lock (_gate)
@@ -172,6 +199,15 @@ public sealed partial class LogWriter
         {
             // The group's memory is not given back: a log that was cancelled may still be reading it.
             _ended.TrySetResult();
+        }
+
+        return !ended;
+    }
+
+    private bool RetryLater(string detail)
+    {
+        if (!BeginWait())
+        {
             return false;
         }
 
@@ -181,8 +217,13 @@ public sealed partial class LogWriter
             _observer.Unavailable(detail);
         }
 
-        var delay = _retryDelay;
+        SetTimer(_options.Rare?.Happens(RarePoint.AppendRepeatedAtOnce) == true ? TimeSpan.Zero : _retryDelay);
         _retryDelay = TimeSpan.FromTicks(Math.Min(_retryDelay.Ticks * 2, _options.RetryDelayMax.Ticks));
+        return false;
+    }
+
+    private void SetTimer(TimeSpan delay)
+    {
         try
         {
             _retryTimer.Change(delay, Timeout.InfiniteTimeSpan);
@@ -191,8 +232,6 @@ public sealed partial class LogWriter
         {
             // Disposed of between the lock and here: DisposeAsync has seen the wait and ended it.
         }
-
-        return false;
     }
 
     private void OnRetryDue()

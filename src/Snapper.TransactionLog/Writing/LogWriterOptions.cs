@@ -1,3 +1,5 @@
+using Snapper.Protocol;
+
 namespace Snapper.TransactionLog.Writing;
 
 /// <summary>Bounds of the append queue.</summary>
@@ -11,6 +13,9 @@ public sealed record LogWriterOptions
 
     /// <summary>Longest pause between two tries. Default: 1 s.</summary>
     public TimeSpan RetryDelayMax { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>Rare points; null: none.</summary>
+    internal IRarePoints? Rare { get; init; }
 
     internal void Validate()
     {

@@ -1,9 +1,6 @@
 using System.Collections.Concurrent;
-using System.Diagnostics;
 using System.Globalization;
-using System.Text.Json;
 using Snapper.Integration.Tests.Harness;
-using Snapper.Integration.Tests.Load;
 using Xunit;
 using Xunit.Abstractions;
 
@@ -18,7 +15,6 @@ public abstract class CrashTests(bool embedded, ITestOutputHelper output)
 {
     private const int CommitsBetweenKills = 60;
     private static readonly TimeSpan ReadyWithin = TimeSpan.FromSeconds(5);
-    private static readonly TimeSpan OutcomesKept = TimeSpan.FromMinutes(9);
     private static readonly int Rounds = int.TryParse(Environment.GetEnvironmentVariable("SNAPPER_CRASH_ROUNDS"), NumberStyles.None, CultureInfo.InvariantCulture, out var rounds) ? rounds : 6;
 
     [SystemFact]
@@ -85,16 +81,8 @@ public abstract class CrashTests(bool embedded, ITestOutputHelper output)
 
     private static async Task AssertFoundById(SnapperClient client, ConcurrentDictionary<string, (string Result, long At)> committed)
     {
-        var wrong = new ConcurrentQueue<string>();
-        await Parallel.ForEachAsync(committed.Where(pair => Stopwatch.GetElapsedTime(pair.Value.At) < OutcomesKept), new ParallelOptions { MaxDegreeOfParallelism = 8 }, async (pair, _) =>
-        {
-            var answer = await client.Find(pair.Key);
-            if (answer.Verdict != Verdict.Committed || !JsonElement.DeepEquals(answer.Result, JsonDocument.Parse(pair.Value.Result).RootElement))
-            {
-                wrong.Enqueue($"{pair.Key} was acknowledged with {pair.Value.Result}, now: {answer}");
-            }
-        });
-        Assert.True(wrong.IsEmpty, $"{wrong.Count} of {committed.Count} acknowledged commits are not found by their id:\n{string.Join('\n', wrong.Take(5))}");
+        var wrong = await Acknowledged.Missing(client, committed);
+        Assert.True(wrong.Count == 0, $"{wrong.Count} of {committed.Count} acknowledged commits are not found by their id:\n{string.Join('\n', wrong.Take(5))}");
     }
 }
 

@@ -50,13 +50,13 @@ public abstract class RestartTests(bool embedded)
     public async Task Stopping_under_load_keeps_every_promise()
     {
         var options = UpOptions.Random(embedded);
-        var load = default(Load.ListAppendLoad);
+        var load = default(ListAppendLoad);
         using var stop = new CancellationTokenSource();
         Task running;
         using var client = new SnapperClient(new Uri($"http://127.0.0.1:{options.BasePort + 1}"), new Uri($"http://127.0.0.1:{options.SidecarPort}"));
         await using (var snapper = await SnapperProcess.Start(options))
         {
-            load = new Load.ListAppendLoad(client, new Load.LoadOptions { Seed = Load.LoadOptions.SeedOr(202), Clients = 8, Patience = TimeSpan.FromMinutes(2) }, "x");
+            load = new ListAppendLoad(client, new LoadOptions { Seed = LoadOptions.SeedOr(202), Clients = 8, Patience = TimeSpan.FromMinutes(2) }, "x");
             running = load.Run(stop.Token);
             await Eventually.Holds("200 commits", TimeSpan.FromSeconds(60), () => Task.FromResult(load.Committed.Count >= 200 ? null : $"{load.Committed.Count} commits"));
             await snapper.Stop();

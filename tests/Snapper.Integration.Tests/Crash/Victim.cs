@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Globalization;
-using Snapper.Integration.Tests.Harness;
 
 namespace Snapper.Integration.Tests.Crash;
 

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Snapper.Integration.Tests.Harness;
 
 namespace Snapper.Integration.Tests.Doors;
 

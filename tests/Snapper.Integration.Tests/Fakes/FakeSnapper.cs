@@ -1,7 +1,6 @@
 using System.Net;
 using System.Text;
 using System.Text.Json.Nodes;
-using Snapper.Integration.Tests.Harness;
 
 namespace Snapper.Integration.Tests.Fakes;
 

@@ -1,4 +1,3 @@
-using Snapper.Integration.Tests.Load;
 using Xunit;
 using Xunit.Abstractions;
 

@@ -23,11 +23,11 @@ public sealed class SupervisionPartsTests : IDisposable
     }
 
     [Fact]
-    public void The_back_off_doubles_from_100_ms_to_2_s_and_starts_anew_after_a_healthy_life()
+    public void The_back_off_doubles_from_100_ms_to_1_s_and_starts_anew_after_a_healthy_life()
     {
         var backoff = new RestartBackoff();
         var waits = Enumerable.Range(0, 8).Select(_ => backoff.After(TimeSpan.FromSeconds(1)).TotalMilliseconds).ToArray();
-        Assert.Equal([100, 200, 400, 800, 1600, 2000, 2000, 2000], waits);
+        Assert.Equal([100, 200, 400, 800, 1000, 1000, 1000, 1000], waits);
         Assert.Equal(8, backoff.YoungDeaths);
         Assert.Equal(100, backoff.After(RestartBackoff.HealthyAfter).TotalMilliseconds);
         Assert.Equal(0, backoff.YoungDeaths);

@@ -65,6 +65,19 @@ public sealed class LogRecoveryTests
     }
 
     [Fact]
+    public async Task What_the_next_owner_has_trimmed_is_no_damage_to_a_recovery_that_it_has_fenced()
+    {
+        var (log, store, opening) = await Written(Some.Batch(1, "a", 1), Some.Batch(2, "a", 2));
+        var next = await log.Open(None);
+        await log.Trim(next.Epoch, 2, default, None);
+        Assert.Equal(AppendStatus.Fenced, (await Assert.ThrowsAsync<LogLostException>(() => LogRecovery.Run(log, store, opening, new Sink(), _time, None))).Status);
+
+        await log.Trim(next.Epoch, next.NextSequence, default, None);
+        Assert.Equal(AppendStatus.Fenced, (await Assert.ThrowsAsync<LogLostException>(() => LogRecovery.Run(log, store, opening, new Sink(), _time, None))).Status);
+        Assert.Contains("record 1", (await Assert.ThrowsAsync<CorruptLogException>(() => LogRecovery.Run(log, store, next, new Sink(), _time, None))).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Running_it_twice_changes_nothing()
     {
         var (log, store, opening) = await Written(

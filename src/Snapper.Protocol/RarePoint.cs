@@ -1,0 +1,68 @@
+namespace Snapper.Protocol;
+
+/// <summary>
+/// Places where the protocol leaves a choice, and the product takes the same one nearly always. Under a simulator the seed takes the other one now and then, which
+/// widens windows that are rare otherwise. None of them is a fault: whatever happens at a rare point is allowed, and breaks no promise.
+/// </summary>
+public enum RarePoint
+{
+    /// <summary>A batch is announced and sent a moment later, while the token goes on: a later one of another coordinator may overtake it (A2).</summary>
+    BatchSentLate,
+    /// <summary>A batch takes one member, though more stand in line.</summary>
+    BatchOfOne,
+    /// <summary>A slow PACT hears late that it is to leave its batch (W4).</summary>
+    SlowShedLate,
+    /// <summary>A batch that could be formed is left open for a moment.</summary>
+    BatchHeldOpen,
+    /// <summary>The token goes on although nobody wants it.</summary>
+    TokenPassedUnasked,
+    /// <summary>A PACT that needs not hold its turns holds them (A1).</summary>
+    PactTakenForMarked,
+    /// <summary>A PACT stands in the line of the slow ones (W4).</summary>
+    PactTakenForSlow,
+    /// <summary>A PACT counts as slow as soon as somebody waits behind it (W4).</summary>
+    SlowNoticedEarly,
+    /// <summary>A batch is taken for too large and divided (L6).</summary>
+    BatchTakenForTooLarge,
+    /// <summary>An ACT is held back behind open batches where conflicts are few.</summary>
+    ActHeldAnyway,
+    /// <summary>An ACT begins beside open batches where conflicts are many.</summary>
+    ActNotHeld,
+    /// <summary>An ACT that met a conflict begins again at once (W2).</summary>
+    ActRepeatedAtOnce,
+    /// <summary>An ACT that met a conflict pauses for long (W2).</summary>
+    ActRepeatedLate,
+    /// <summary>A call that could run at once goes into the queue.</summary>
+    CallPosted,
+    /// <summary>An actor leaves memory just before it is used again (L8).</summary>
+    EvictedBeforeUse,
+    /// <summary>Deadlines and turns are looked at a tick later.</summary>
+    DeadlineLooksLate,
+    /// <summary>An id is looked for in the store although no earlier life can have had it (I2).</summary>
+    ArchiveAskedAnyway,
+    /// <summary>A request is refused as one too many.</summary>
+    RequestTakenForTooMany,
+    /// <summary>A record begins a group of its own (L6).</summary>
+    GroupOfOne,
+    /// <summary>What only read gets a flush of its own (L5).</summary>
+    BarrierAlone,
+    /// <summary>A group is sent a moment later.</summary>
+    FlushHeld,
+    /// <summary>An append of unknown result is repeated at once (L6).</summary>
+    AppendRepeatedAtOnce,
+    /// <summary>Changes are folded as soon as they are durable (L8).</summary>
+    FoldedAtOnce,
+    /// <summary>Every actor is folded in a call of its own.</summary>
+    FoldedOneByOne,
+    /// <summary>What is folded is not trimmed yet: the next trim does it (L8).</summary>
+    NotTrimmed,
+    /// <summary>Recovery folds after every group that it reads (R4).</summary>
+    RecoveryFoldsInParts,
+}
+
+/// <summary>Decides what happens at rare points; null stands for a product, where nothing does.</summary>
+internal interface IRarePoints
+{
+    /// <summary>True: take the rare way. Ask only where it can be taken: what is answered with yes counts as having happened.</summary>
+    bool Happens(RarePoint point);
+}

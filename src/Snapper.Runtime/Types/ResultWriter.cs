@@ -1,0 +1,38 @@
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+
+namespace Snapper.Runtime.Types;
+
+/// <summary>Writes results as JSON. Each thread keeps one, so that a result costs the bytes that are kept and no more.</summary>
+internal sealed class ResultWriter
+{
+    private const int MostKept = 64 * 1024;
+
+    [ThreadStatic]
+    private static ResultWriter? t_idle;
+
+    private readonly BoundedBuffer _buffer = new();
+    private readonly Utf8JsonWriter _json;
+
+    private ResultWriter() => _json = new Utf8JsonWriter(_buffer, new JsonWriterOptions { SkipValidation = true });
+
+    /// <summary>A result as UTF-8 JSON.</summary>
+    /// <exception cref="InvalidOperationException">It has more bytes than <paramref name="limit"/>.</exception>
+    public static byte[] Write<T>(T result, JsonTypeInfo<T> type, int limit)
+    {
+        // Taken away while in use: the code of a type may write another result meanwhile. One that fails is not used again.
+        var writer = t_idle ?? new ResultWriter();
+        t_idle = null;
+        writer._buffer.Begin(limit);
+        writer._json.Reset();
+        JsonSerializer.Serialize(writer._json, result, type);
+        writer._json.Flush();
+        var bytes = writer._buffer.ToArray();
+        if (writer._buffer.Capacity <= MostKept)
+        {
+            t_idle = writer;
+        }
+
+        return bytes;
+    }
+}

@@ -1,0 +1,37 @@
+using Snapper.Protocol;
+using Snapper.Simulation.Running;
+
+namespace Snapper.Simulation.Core;
+
+/// <summary>
+/// The seed's choice at rare points. Each point has chance of its own, so that one that is taken out of a scenario does not change what the others do, and is
+/// frequent in some runs and rare in others: a window may open only where one point happens often and another does not.
+/// </summary>
+internal sealed class RareChance : IRarePoints
+{
+    private readonly Tally<RarePoint> _happened;
+    private readonly SeededChance?[] _chances = new SeededChance?[Tally<RarePoint>.Kinds.Count];
+    private readonly int[] _percents = new int[Tally<RarePoint>.Kinds.Count];
+
+    public RareChance(Scenario scenario, Tally<RarePoint> happened)
+    {
+        _happened = happened;
+        foreach (var point in scenario.RarePoints)
+        {
+            var chance = SeededChance.For(scenario.Seed, 5, (ulong)point);
+            _percents[(int)point] = chance.Percent(80) ? chance.Between(1, 30) : chance.Between(30, 80);
+            _chances[(int)point] = chance;
+        }
+    }
+
+    public bool Happens(RarePoint point)
+    {
+        if (_chances[(int)point] is not { } chance || !chance.Percent(_percents[(int)point]))
+        {
+            return false;
+        }
+
+        _happened.Note(point);
+        return true;
+    }
+}

@@ -1,0 +1,235 @@
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Requests;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.Simulation.Rules;
+
+/// <summary>What the rules may see of what is stored, at the place where it is stored.</summary>
+internal interface IStorageView
+{
+    /// <summary>The epoch of the owner.</summary>
+    long Epoch { get; }
+
+    /// <summary>Number of the first record that was not trimmed.</summary>
+    long FirstSequence { get; }
+
+    /// <summary>A stored state.</summary>
+    StoredState? State(ActorKey actor);
+
+    /// <summary>A stored outcome.</summary>
+    OutcomeRecord? Outcome(string requestId);
+}
+
+/// <summary>
+/// The log and what is made of it, over all lives: a fold of all records of its own, one version after the other, against what is stored (L7, L8), what every
+/// life recovers and loads, the index of ids that it begins with (I2, I3), and what is durable when it answers (L5).
+/// </summary>
+internal sealed class StorageRules(IStorageView view, Action<string> violated) : RuleSet(violated)
+{
+    private readonly Dictionary<ActorKey, List<ReadOnlyMemory<byte>>> _states = [];
+    private readonly Dictionary<ActorKey, long> _stored = [];
+    private readonly List<(long Sequence, long Number)> _records = [];
+    private readonly Queue<(long Sequence, ActorChange Change)> _changes = [];
+    private readonly Queue<(long Sequence, OutcomeRecord Outcome)> _outcomes = [];
+    private readonly Dictionary<string, (long Sequence, OutcomeRecord Outcome)> _byId = new(StringComparer.Ordinal);
+    private readonly Dictionary<long, long> _confirmed = [];
+    private readonly Dictionary<long, LifeOnLog> _numbers = [];
+    private long _clock;
+
+    /// <summary>A record has become part of the log; its memory stays as it is.</summary>
+    public void Appended(long sequence, LogRecord record)
+    {
+        switch (record)
+        {
+            case LocalBatchCommitted batch:
+                _records.Add((sequence, batch.Batch.Value));
+                Add(sequence, batch.Changes);
+                foreach (var outcome in batch.Outcomes)
+                {
+                    Add(sequence, outcome);
+                }
+
+                break;
+            case ActCommitted act:
+                _records.Add((sequence, act.Transaction.Value));
+                Add(sequence, act.Changes);
+                if (act.Outcome is { } own)
+                {
+                    Add(sequence, own);
+                }
+
+                break;
+        }
+    }
+
+    /// <summary>States were folded (L7, L8): each stored one is what the log has made of it at that version, and none goes back.</summary>
+    public void Folded(IReadOnlyList<StateFold> folds)
+    {
+        foreach (var fold in folds)
+        {
+            if (view.State(fold.Actor) is not { } stored)
+            {
+                continue;
+            }
+
+            Require(stored.Version >= _stored.GetValueOrDefault(fold.Actor), $"L7: the stored state of {fold.Actor} goes back from version {_stored.GetValueOrDefault(fold.Actor)} to {stored.Version}");
+            _stored[fold.Actor] = stored.Version;
+            RequireAsInLog(fold.Actor, stored, "L8: stored");
+        }
+    }
+
+    /// <summary>Records were trimmed (L8): what they changed is folded, what they answered is copied.</summary>
+    public void Trimmed()
+    {
+        var first = view.FirstSequence;
+        while (_changes.TryPeek(out var next) && next.Sequence < first)
+        {
+            var (sequence, change) = _changes.Dequeue();
+            Require(
+                view.State(change.Actor)?.Version >= change.Version, $"L8: record {sequence} is trimmed, and version {change.Version} of {change.Actor} is not folded");
+        }
+
+        while (_outcomes.TryPeek(out var next) && next.Sequence < first)
+        {
+            var (sequence, outcome) = _outcomes.Dequeue();
+            Require(
+                !outcome.IsCallerKey || view.Outcome(outcome.RequestId)?.Transaction == outcome.Transaction,
+                $"L8: record {sequence} is trimmed, and the outcome of {outcome.RequestId} is not copied");
+        }
+    }
+
+    /// <summary>A call to the log leaves a worker.</summary>
+    /// <returns>To be handed to <see cref="Confirmed"/>.</returns>
+    public long Sent() => ++_clock;
+
+    /// <summary>A call was carried out: its epoch was the current one.</summary>
+    public void Confirmed(long epoch, long sent) => _confirmed[epoch] = Math.Max(_confirmed.GetValueOrDefault(epoch), sent);
+
+    public LifeOnLog BeginLife() => new();
+
+    /// <summary>A life begins to serve: what it stands on is all that the log holds.</summary>
+    public void Recovered(LifeOnLog life, WorkerHost host)
+    {
+        life.Epoch = host.Opening.Epoch;
+        if (life.Epoch != view.Epoch)
+        {
+            return; // replaced meanwhile: it stands on less, and the fence will tell it
+        }
+
+        foreach (var (actor, states) in _states)
+        {
+            Require(view.State(actor)?.Version == states.Count, $"R4: {actor} is recovered with version {view.State(actor)?.Version}; the log has version {states.Count}");
+            if (view.State(actor) is { } stored)
+            {
+                RequireAsInLog(actor, stored, "R4: recovered");
+            }
+        }
+
+        RequireIndex(host.Worker.Relay.Ids);
+    }
+
+    /// <summary>Another life owns the log.</summary>
+    public bool IsReplaced(LifeOnLog life) => life.Epoch != view.Epoch;
+
+    /// <summary>An actor comes into memory: its stored state alone must do (L8).</summary>
+    public void Loaded(LifeOnLog life, ActorKey actor, StoredState? stored)
+    {
+        var inLog = _states.TryGetValue(actor, out var states) ? states.Count : 0;
+        Require(IsReplaced(life) || (stored?.Version ?? 0) == inLog, $"L8: {actor} is loaded with version {stored?.Version}; the log has version {inLog}");
+        if (stored is not null)
+        {
+            RequireAsInLog(actor, stored, "L8: loaded");
+        }
+    }
+
+    /// <summary>R1: a number is given once, over all lives.</summary>
+    public void Numbered(LifeOnLog life, long number) =>
+        Require(_numbers.TryAdd(number, life), $"R1: {number} is given a second time");
+
+    /// <summary>The commit order takes a step; what it queues then was made no later than now.</summary>
+    public void Steps(LifeOnLog life) => life.Stepped = ++_clock;
+
+    public void Queued(LifeOnLog life, LogRecord? record, long sequence)
+    {
+        var number = record switch { LocalBatchCommitted batch => batch.Batch.Value, ActCommitted act => act.Transaction.Value, _ => 0 };
+        life.Unanswered.Enqueue((number, sequence, life.Stepped));
+    }
+
+    /// <summary>L5: what is answered is in the log, or a check of the epoch was sent after it was made, and passed.</summary>
+    public void Answered(LifeOnLog life)
+    {
+        var (number, sequence, made) = life.Unanswered.Dequeue();
+        if (number == 0)
+        {
+            Require(_confirmed.GetValueOrDefault(life.Epoch) > made, $"L5: something is answered, and no flush that was sent after it has succeeded");
+        }
+        else
+        {
+            var at = sequence - (_records.Count > 0 ? _records[0].Sequence : 0);
+            Require(at >= 0 && at < _records.Count && _records[(int)at] == (sequence, number), $"L5: {number} is answered, and record {sequence} of the log is not its");
+        }
+    }
+
+    private void Add(long sequence, IReadOnlyList<ActorChange> changes)
+    {
+        foreach (var change in changes)
+        {
+            if (!_states.TryGetValue(change.Actor, out var states))
+            {
+                _states.Add(change.Actor, states = []);
+            }
+
+            states.Add(change.Fields[0].Value!.Value);
+            _changes.Enqueue((sequence, change));
+        }
+    }
+
+    private void Add(long sequence, OutcomeRecord outcome)
+    {
+        Require(!_byId.TryGetValue(outcome.RequestId, out var before), $"I1: request {outcome.RequestId} has outcomes in records {before.Sequence} and {sequence}");
+        _byId[outcome.RequestId] = (sequence, outcome);
+        _outcomes.Enqueue((sequence, outcome));
+    }
+
+    private void RequireAsInLog(ActorKey actor, StoredState stored, string what)
+    {
+        var states = _states.GetValueOrDefault(actor);
+        Require(
+            states is not null && stored.Version >= 1 && stored.Version <= states.Count && stored.Fields[0].Value!.Value.Span.SequenceEqual(states[(int)stored.Version - 1].Span),
+            $"{what}: {actor} is not what the log says of its version {stored.Version}");
+    }
+
+    /// <summary>I2, I3: every id whose record is still in the log is in the index, with its place; every other one is stored; and nothing else is in the index.</summary>
+    private void RequireIndex(IdempotencyIndex index)
+    {
+        var inLog = 0;
+        foreach (var (id, (sequence, outcome)) in _byId)
+        {
+            var isKnown = index.TryFind(IdempotencyIndex.KeyOf(id), out var running, out var done);
+            Require(running is null, $"I2: request {id} is running before the worker is open");
+            if (sequence >= view.FirstSequence)
+            {
+                inLog++;
+                Require(isKnown && done.Sequence == sequence && done.RequestHash == outcome.RequestHash, $"I2: after recovery the outcome of {id} is looked for in record {done.Sequence}; it is in {sequence}");
+            }
+            else
+            {
+                Require(!outcome.IsCallerKey || view.Outcome(id) is not null, $"I3: the outcome of {id} is neither in the log nor stored");
+            }
+        }
+
+        Require(index.Kept == inLog, $"I2: after recovery {index.Kept} ids are known; the log has {inLog}");
+    }
+
+    /// <summary>What one life of a worker has under way with the log.</summary>
+    internal sealed class LifeOnLog
+    {
+        public long Epoch { get; set; }
+
+        public long Stepped { get; set; }
+
+        public Queue<(long Number, long Sequence, long Made)> Unanswered { get; } = new();
+    }
+}

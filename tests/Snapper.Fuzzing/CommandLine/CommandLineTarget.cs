@@ -1,0 +1,66 @@
+using System.Text;
+using Microsoft.Extensions.Configuration;
+using Snapper.Fuzzing.Engine;
+using Snapper.Server.Cli;
+using Snapper.Server.Hosting;
+
+namespace Snapper.Fuzzing.CommandLine;
+
+/// <summary>
+/// Reading of command lines, environment and settings, without starting anything. An input is lines: a command, then its arguments, one each; <c>env NAME=VALUE</c>; <c>set KEY=VALUE</c>.
+/// </summary>
+/// <remarks>Oracle: settings, or <see cref="UsageException"/> (from the worker's numbers: what the worker turns into one).</remarks>
+internal sealed class CommandLineTarget : FuzzTarget
+{
+    public override string Name => "command-line";
+
+    public override string Attacks => "options, environment and settings, in this process";
+
+    public override bool IsText => true;
+
+    public override int ShortRun => 10_000;
+
+    public override byte[] Generate(Random random) => CommandLines.Generate(random);
+
+    public override byte[] Mutate(byte[] input, byte[] other, Random random) => CommandLines.Mutate(input, other, random);
+
+    public override string Run(byte[] input)
+    {
+        var lines = CommandLines.Read(input);
+        var outcome = "";
+        try
+        {
+            switch (lines.Command)
+            {
+                case "up": outcome = $"up {UpOptions.From(UpOptions.UpSyntax.Parse(lines.Arguments)).Fsync}"; break;
+                case "demo": outcome = $"demo {UpOptions.From(UpOptions.DemoSyntax.Parse(lines.Arguments)).Embedded}"; break;
+                case "verify": outcome = $"verify {VerifyCommand.Syntax.Parse(lines.Arguments).Rest.Count > 0}"; break;
+                default:
+                    var settings = WorkerCommand.Settings(WorkerCommand.Syntax.Parse(lines.Arguments), name => lines.Environment.GetValueOrDefault(name));
+                    outcome = $"worker {settings.SidecarKind} {settings.LogKind} {Settings(lines, settings)}";
+                    break;
+            }
+        }
+        catch (UsageException wrong)
+        {
+            outcome = wrong.Message;
+        }
+
+        return outcome.Length > 0 && !outcome.Contains("   at ", StringComparison.Ordinal) ? outcome : throw new FuzzFailureException($"A message without words, or with a trace: {outcome}");
+    }
+
+    private static string Settings(CommandLines lines, WorkerSettings settings)
+    {
+        var configuration = new ConfigurationBuilder().AddInMemoryCollection(lines.Settings.Select(pair => KeyValuePair.Create<string, string?>(pair.Key, pair.Value))).Build();
+        _ = WorkerConfiguration.SmallBank(configuration);
+        _ = WorkerConfiguration.Hosts(configuration);
+        try
+        {
+            return $"{WorkerConfiguration.Worker(configuration, settings).Executors > 0}";
+        }
+        catch (Exception wrong) when (wrong is ArgumentOutOfRangeException or InvalidOperationException)
+        {
+            return wrong.Message;
+        }
+    }
+}

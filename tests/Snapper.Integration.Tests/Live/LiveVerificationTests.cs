@@ -1,0 +1,61 @@
+using System.Collections.Concurrent;
+using Snapper.Integration.Tests.Harness;
+using Snapper.Live.Faults;
+using Snapper.Live.Rounds;
+using Xunit;
+using Xunit.Abstractions;
+
+namespace Snapper.Integration.Tests.Live;
+
+/// <summary>A short live run of other faults each time; <c>SNAPPER_SEED</c> draws those of a failed run again.</summary>
+[RequiresServers]
+public sealed class LiveVerificationTests(ITestOutputHelper output)
+{
+    private static readonly TimeSpan AtMost = TimeSpan.FromMinutes(5);
+
+    [SystemFact]
+    public async Task A_few_faults_drawn_anew_each_time_break_no_promise()
+    {
+        var options = new LiveOptions { Rounds = 8, Brief = true };
+        options = options with { Seed = LoadOptions.SeedOr(options.Seed) };
+        var lines = new ConcurrentQueue<string>();
+        using var stop = new CancellationTokenSource(AtMost);
+
+        var found = !await new LiveRun(options, lines.Enqueue).Run(stop.Token);
+
+        var text = string.Join('\n', lines);
+        output.WriteLine(text);
+        Assert.False(found, text);
+        Assert.Contains("nothing found", text, StringComparison.Ordinal);
+    }
+}
+
+/// <summary>The command line of live runs.</summary>
+public sealed class LiveOptionsTests
+{
+    [Fact]
+    public void Options_are_read()
+    {
+        var options = LiveOptions.Parse(["--live", "--rounds", "7", "--seed", "11", "--faults", "redis-kill, cut-app", "--markdown", "--workers", "1"]);
+
+        Assert.Equal((7, 11, true), (options.Rounds, options.Seed, options.Markdown));
+        Assert.Equal(["redis-kill", "cut-app"], options.Faults.Select(kind => kind.Name));
+    }
+
+    [Theory]
+    [InlineData("several are not in this version", "--workers", "2")]
+    [InlineData("There is no fault 'sunspots'", "--faults", "sunspots")]
+    [InlineData("has no option '--sedes'", "--sedes", "3")]
+    [InlineData("--rounds needs a value", "--rounds")]
+    [InlineData("--seed must be a whole number", "--seed", "-1")]
+    [InlineData("--faults names none", "--faults", ",")]
+    public void A_wrong_option_is_named(string message, params string[] arguments)
+    {
+        var wrong = Assert.Throws<FormatException>(() => LiveOptions.Parse(["--live", .. arguments]));
+
+        Assert.Contains(message, wrong.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void No_two_faults_have_one_name() => Assert.Equal(FaultCatalog.All.Count, FaultCatalog.All.Select(kind => kind.Name).Distinct().Count());
+}

@@ -1,0 +1,36 @@
+using System.Net.Sockets;
+
+namespace Snapper.Live.Harness;
+
+/// <summary>One command to a Redis, as a person types it.</summary>
+internal static class RedisLine
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+
+    /// <summary>The first line of its answer.</summary>
+    /// <exception cref="SocketException">It does not listen; also <see cref="IOException"/>, <see cref="TimeoutException"/>.</exception>
+    public static async Task<string?> Ask(int port, string command)
+    {
+        using var client = new TcpClient();
+        await client.ConnectAsync("127.0.0.1", port);
+        using var stream = client.GetStream();
+        using var writer = new StreamWriter(stream) { NewLine = "\r\n", AutoFlush = true };
+        using var reader = new StreamReader(stream);
+        await writer.WriteLineAsync(command);
+        return await reader.ReadLineAsync().WaitAsync(Patience);
+    }
+
+    /// <summary>One value of INFO; null: it has none of this name.</summary>
+    public static async Task<string?> Section(int port, string section, string name)
+    {
+        using var client = new TcpClient();
+        await client.ConnectAsync("127.0.0.1", port);
+        using var stream = client.GetStream();
+        using var writer = new StreamWriter(stream) { NewLine = "\r\n", AutoFlush = true };
+        using var reader = new StreamReader(stream);
+        await writer.WriteLineAsync($"INFO {section}");
+        await writer.WriteLineAsync("QUIT");
+        var text = await reader.ReadToEndAsync().WaitAsync(Patience);
+        return text.Split('\n').FirstOrDefault(line => line.StartsWith(name + ":", StringComparison.Ordinal))?.Trim()[(name.Length + 1)..];
+    }
+}

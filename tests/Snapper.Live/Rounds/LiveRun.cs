@@ -1,0 +1,227 @@
+using System.Diagnostics;
+using System.Globalization;
+using Snapper.Live.Faults;
+using Snapper.Live.Harness;
+using Snapper.Live.Running;
+
+namespace Snapper.Live.Rounds;
+
+/// <summary>Starts a system, strikes it round by round while clients use it, and judges what they saw.</summary>
+/// <param name="options">What to do.</param>
+/// <param name="print">Takes every line.</param>
+internal sealed class LiveRun(LiveOptions options, Action<string> print)
+{
+    private const int RoundsPerSegment = 20;
+    private static readonly TimeSpan RecoversAtAll = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan DecidedWithin = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan DecidedAtAll = TimeSpan.FromSeconds(90);
+    private static readonly TimeSpan CommitsAgain = TimeSpan.FromSeconds(30);
+
+    private readonly List<Round> _rounds = [];
+    private readonly List<string> _violations = [];
+    private int _excused;
+    private long _transactions;
+    private long _commits;
+    private long _repeats;
+    private long _lookups;
+
+    /// <summary>Runs it.</summary>
+    /// <returns>True: nothing was found.</returns>
+    public async Task<bool> Run(CancellationToken cancellation)
+    {
+        if (ServerPrograms.Missing is { } missing)
+        {
+            print(missing);
+            return false;
+        }
+
+        print($"seed {options.Seed}: faults, their order and length, and what clients ask for; when the system answers is not in its hand");
+        var watch = Stopwatch.StartNew();
+        var stopped = false;
+        LiveSystem system;
+        try
+        {
+            system = await LiveSystem.Start(cancellation);
+        }
+        catch (Exception problem) when (problem is InvalidOperationException or OperationCanceledException)
+        {
+            print(problem is OperationCanceledException ? "stopped before the system was ready" : problem.Message);
+            return false;
+        }
+
+        await using var whole = system;
+        try
+        {
+            print($"ready after {watch.Elapsed.TotalSeconds:0.0} s; state and logs in {system.Folder}");
+            await using (new Prober(system.NewClient(), "warm"))
+            {
+                // The first transactions of a process are slow, and would be taken for the first fault's doing.
+                await Task.Delay(TimeSpan.FromSeconds(2), cancellation);
+            }
+
+            await AllSegments(system, watch, cancellation);
+            await system.Stop();
+        }
+        catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
+        {
+            stopped = true;
+        }
+        catch (Exception broken)
+        {
+            _violations.Add($"The run broke: {broken}\nup says:\n{system.Output}");
+        }
+
+        Report(watch.Elapsed, stopped);
+        var found = _violations.Count > 0;
+        if (found)
+        {
+            print($"Kept: {system.Folder} (logs of the processes in logs, histories that failed as history-*.jsonl)");
+        }
+
+        // The processes must be gone before their folder is.
+        await system.DisposeAsync();
+        if (!found)
+        {
+            Directory.Delete(system.Folder, recursive: true);
+        }
+
+        return !found && !stopped;
+    }
+
+    private async Task AllSegments(LiveSystem system, Stopwatch watch, CancellationToken cancellation)
+    {
+        var random = new Random(options.Seed);
+        var bag = new Queue<FaultKind>();
+        for (var number = 1; _rounds.Count < options.Rounds && watch.Elapsed < options.Time && _violations.Count == 0; number++)
+        {
+            using var segment = new Segment(system.Client, options.Seed, number);
+            print($"clients {number}: {segment.PactShare * 100:0} % PACTs");
+            await using var prober = new Prober(system.NewClient(), $"probe-{number}");
+            for (var i = 0; i < RoundsPerSegment && _rounds.Count < options.Rounds && watch.Elapsed < options.Time; i++)
+            {
+                await SomeCommits(segment, 20 + random.Next(200), cancellation);
+                var round = await Strike(system, segment, prober, Next(bag, random), random, cancellation);
+                _rounds.Add(round);
+                print(round.ToString());
+                _violations.AddRange(round.Problems.Select(problem => $"Round {round.Number}, {round.Kind.Name}: {problem}"));
+            }
+
+            var judging = Stopwatch.StartNew();
+            _violations.AddRange((await segment.End(system)).Select(problem => $"Clients {number}: {problem}"));
+            print($"clients {number}: {segment.Transactions:N0} transactions judged in {judging.Elapsed.TotalSeconds:0.0} s, {(_violations.Count == 0 ? "nothing found" : "VIOLATION")}");
+            _transactions += segment.Transactions;
+            _commits += segment.Commits;
+            _repeats += segment.Repeats;
+            _lookups += segment.Lookups;
+        }
+    }
+
+    /// <summary>Every kind once in an order of the seed's, then all again in another.</summary>
+    private FaultKind Next(Queue<FaultKind> bag, Random random)
+    {
+        if (bag.Count == 0)
+        {
+            var kinds = options.Faults.Where(kind => kind.IsQuick || !options.Brief).ToArray();
+            random.Shuffle(kinds);
+            foreach (var kind in kinds)
+            {
+                bag.Enqueue(kind);
+            }
+        }
+
+        return bag.Dequeue();
+    }
+
+    /// <summary>Each fault meets work under way, at a random moment of it.</summary>
+    private static Task SomeCommits(Segment segment, int count, CancellationToken cancellation)
+    {
+        var goal = segment.Commits + count;
+        return Eventually.Holds($"{goal} commits", CommitsAgain, async () =>
+        {
+            cancellation.ThrowIfCancellationRequested();
+            await segment.ThrowIfBroken();
+            return segment.Commits >= goal ? null : $"{segment.Commits} commits";
+        });
+    }
+
+    private async Task<Round> Strike(LiveSystem system, Segment segment, Prober prober, FaultKind kind, Random random, CancellationToken cancellation)
+    {
+        prober.Forget();
+        var (failures, inDoubt, aborts) = (segment.Failures, segment.InDoubt, segment.ForcedAborts);
+        var strike = new Strike(system, random, options.Brief, cancellation);
+        var begin = Stopwatch.GetTimestamp();
+        await kind.Act(strike);
+        var problems = new List<string>(strike.Problems);
+        var end = Stopwatch.GetTimestamp();
+        if (strike.NotRun is { } whyNot)
+        {
+            return new Round(_rounds.Count + 1, kind, $"not run: {whyNot}", null, 0, 0, TimeSpan.Zero, ServerPrograms.MustBeThere ? [$"It must run in CI: {whyNot}"] : []);
+        }
+
+        await Eventually.Holds($"transactions to commit again after {kind.Name}", RecoversAtAll, () =>
+        {
+            cancellation.ThrowIfCancellationRequested();
+            return Task.FromResult(prober.Recovered(strike.Hit, strike.Since, out var missing) is null ? missing : null);
+        });
+        var measured = strike.Measured ?? (kind.Measure == Measure.Stall ? prober.LongestSince(strike.Hit) : prober.Recovered(strike.Hit, strike.Since, out _)!.Value);
+        var settled = await Settled(segment, end, cancellation);
+        var detail = string.Join("; ", new[] { strike.Detail, prober.Between(begin, strike.Hit) }.Where(words => words.Length > 0));
+        var late = measured > kind.Bound ? $"{kind.Bound.TotalSeconds:0.0} s are required, not {measured.TotalSeconds:0.00} s"
+            : settled > DecidedWithin ? $"a request was decided {settled.TotalSeconds:0.0} s after the end of the fault, and {DecidedWithin.TotalSeconds:0} s are required"
+            : null;
+        if (late is not null && MachineLoad.PerCore() is > MachineLoad.Crowded and var load)
+        {
+            _excused++;
+            detail += string.Create(CultureInfo.InvariantCulture, $" LATE while {load:0.0} threads per core wanted to run: {late}");
+        }
+        else if (late is not null)
+        {
+            problems.Add(late);
+        }
+
+        if (kind.AbortsNobody && segment.ForcedAborts > aborts)
+        {
+            problems.Add($"{segment.ForcedAborts - aborts} transactions were aborted, although all they had to do was wait.");
+        }
+
+        return new Round(_rounds.Count + 1, kind, detail, measured, segment.Failures - failures, segment.InDoubt - inDoubt, settled, problems);
+    }
+
+    /// <summary>Until every request that was sent before the end of the fault is decided.</summary>
+    private static async Task<TimeSpan> Settled(Segment segment, long end, CancellationToken cancellation)
+    {
+        await Eventually.Holds("what was sent before the end of the fault to be decided", DecidedAtAll, async () =>
+        {
+            cancellation.ThrowIfCancellationRequested();
+            await segment.ThrowIfBroken();
+            return segment.OldestOpen is { } oldest && oldest <= end ? $"one was sent {Stopwatch.GetElapsedTime(oldest).TotalSeconds:0.0} s ago" : null;
+        });
+        return Stopwatch.GetElapsedTime(end);
+    }
+
+    /// <summary>The option that draws the same kinds again; empty when all were asked for.</summary>
+    private string OnlyThese => options.Faults.Count == FaultCatalog.All.Count ? "" : $" --faults {string.Join(',', options.Faults.Select(kind => kind.Name))}";
+
+    private void Report(TimeSpan elapsed, bool stopped)
+    {
+        print("");
+        foreach (var line in BoundsTable.Lines(options.Faults, _rounds, options.Markdown))
+        {
+            print(line);
+        }
+
+        print("");
+        print($"{_rounds.Count} rounds in {elapsed.TotalSeconds:0} s, {_transactions:N0} transactions judged, {_commits:N0} commits acknowledged and found again, {_repeats:N0} requests sent again, {_lookups:N0} asked for by id{(stopped ? "; stopped before its end, so the last ones are not judged" : "")}");
+        if (_excused > 0)
+        {
+            print($"{_excused} of them took longer than required while the machine was crowded (more than {MachineLoad.Crowded:0} threads per core): marked LATE above; run it alone to judge bounds");
+        }
+
+        foreach (var violation in _violations)
+        {
+            print($"VIOLATION: {violation}");
+        }
+
+        print(_violations.Count == 0 ? "nothing found" : $"FAILED: {_violations.Count} findings; run again like this: ./snapper verify --live --seed {options.Seed} --rounds {Math.Max(1, _rounds.Count)}{OnlyThese}");
+    }
+}

@@ -1,0 +1,122 @@
+using Snapper.Protocol;
+using Snapper.Simulation.Core;
+using Snapper.Simulation.Faults;
+using Snapper.Simulation.Running;
+
+namespace Snapper.Simulation.Tests;
+
+/// <summary>What a run counts, and that a long one in which something never happened does not pass for a verification of it.</summary>
+public sealed class CoverageTests
+{
+    [Fact]
+    public void A_long_run_in_which_a_transition_never_happened_names_it()
+    {
+        var coverage = RunsOf(Everything(but: Transition.StateRestored), Coverage.LongRun);
+        Assert.Equal(["Transition.StateRestored"], coverage.Missing);
+    }
+
+    [Fact]
+    public void A_long_run_in_which_a_fault_or_a_rare_point_never_happened_names_it()
+    {
+        var one = Everything();
+        one.Faults.Counts[(int)FaultKind.TwoOwners] = 0;
+        one.RarePoints.Counts[(int)RarePoint.GroupOfOne] = 0;
+        Assert.Equal(["FaultKind.TwoOwners", "RarePoint.GroupOfOne"], RunsOf(one, Coverage.LongRun).Missing);
+    }
+
+    [Fact]
+    public void A_scarce_transition_may_be_missing_in_a_long_run_but_not_in_a_very_long_one()
+    {
+        var coverage = RunsOf(Everything(but: Transition.SlowShedTooLate), Coverage.VeryLongRun - 1);
+        Assert.Empty(coverage.Missing);
+        coverage.Add(Everything(but: Transition.SlowShedTooLate));
+        Assert.Equal(["Transition.SlowShedTooLate"], coverage.Missing);
+    }
+
+    [Fact]
+    public void A_short_run_need_not_show_everything() => Assert.Empty(RunsOf(Everything(but: Transition.StateRestored), Coverage.LongRun - 1).Missing);
+
+    [Fact]
+    public void The_same_seed_counts_the_same()
+    {
+        Assert.True(Simulator.CountsTransitions, "The setting Snapper.CountTransitions of this test program is off.");
+        for (ulong seed = 300; seed < 310; seed++)
+        {
+            var one = Simulator.Run(seed);
+            var two = Simulator.Run(seed);
+            Assert.Equal(one.Transitions.Counts, two.Transitions.Counts);
+            Assert.Equal(one.RarePoints.Counts, two.RarePoints.Counts);
+            Assert.Equal(one.Digest, two.Digest);
+        }
+    }
+
+    [Fact]
+    public void A_scenario_without_rare_points_has_none()
+    {
+        var scenario = Scenario.Draw(1) with { RarePoints = [] };
+        Assert.All(Simulator.Run(scenario).RarePoints.Counts, count => Assert.Equal(0, count));
+    }
+
+    [Fact]
+    public void A_rare_point_chooses_the_same_whatever_other_points_there_are()
+    {
+        var alone = Choices(Scenario.Draw(5) with { RarePoints = [RarePoint.FlushHeld] });
+        var beside = Choices(Scenario.Draw(5) with { RarePoints = [RarePoint.GroupOfOne, RarePoint.FlushHeld] });
+        Assert.Equal(alone, beside);
+        Assert.Contains(true, alone);
+        Assert.Contains(false, alone);
+    }
+
+    private static List<bool> Choices(Scenario scenario)
+    {
+        var happened = new Tally<RarePoint>();
+        var chance = new RareChance(scenario, happened);
+        var choices = new List<bool>();
+        for (var i = 0; i < 1000; i++)
+        {
+            chance.Happens(RarePoint.GroupOfOne);
+            choices.Add(chance.Happens(RarePoint.FlushHeld));
+        }
+
+        Assert.Equal(choices.Count(static choice => choice), happened[RarePoint.FlushHeld]);
+        return choices;
+    }
+
+    private static Coverage RunsOf(SimulationResult each, int runs)
+    {
+        var coverage = new Coverage();
+        for (var i = 0; i < runs; i++)
+        {
+            coverage.Add(each);
+        }
+
+        return coverage;
+    }
+
+    private static SimulationResult Everything(Transition? but = null)
+    {
+        var result = new SimulationResult
+        {
+            Scenario = Scenario.Draw(1),
+            Violations = [],
+            Committed = 0,
+            Aborted = 0,
+            Unknown = 0,
+            Faults = new Tally<FaultKind>(),
+            Transitions = new Tally<Transition>(),
+            RarePoints = new Tally<RarePoint>(),
+            Steps = 0,
+            VirtualTime = TimeSpan.Zero,
+            Digest = 0,
+        };
+        Array.Fill(result.Faults.Counts, 1);
+        Array.Fill(result.Transitions.Counts, 1);
+        Array.Fill(result.RarePoints.Counts, 1);
+        if (but is { } silent)
+        {
+            result.Transitions.Counts[(int)silent] = 0;
+        }
+
+        return result;
+    }
+}
