@@ -62,6 +62,20 @@ internal enum PlantedFault
     FlushTakenForLater,
     OutcomesNotCopied,
 
+    // Files.
+    FolderNotFlushed,
+    FolderNotMadeDurable,
+    RenamedBeforeFlush,
+    TornTailKept,
+    FailedFlushTrusted,
+    LockNotLookedAt,
+    OpenedTailNotFlushed,
+    LoadedStatesNotFlushed,
+    StatesTornApartRefused,
+
+    // What a worker remembers outside of its log.
+    AmnesiaNotNoticed,
+
     // Idempotency.
     KeysLostInRecovery,
     KeyOfAnotherRecord,

@@ -12,6 +12,7 @@ using Snapper.Simulation.Storage;
 using Snapper.Simulation.Workers;
 using Snapper.Simulation.Workloads;
 using Snapper.Testing.Histories;
+using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.Simulation;
 
@@ -26,6 +27,9 @@ internal sealed class World
     // Once nothing goes wrong any more, everything must end soon: requests by their timeouts, workers by recovering.
     private static readonly long Deadline = TimeSpan.FromSeconds(120).Ticks;
 
+    // A worker that cannot open its log tries again and again.
+    private const int EnoughViolations = 20;
+
     private readonly int _thread = Environment.CurrentManagedThreadId;
     private readonly EventQueue _events = new();
     private readonly List<SimulatedWorker> _workers = [];
@@ -35,6 +39,7 @@ internal sealed class World
     private readonly Digest _digest = new();
     private SimulatedWorker? _owner;
     private int _lives;
+    private int _livesAtLoss;
     private int _clientsLeft;
     private int _looksLeft;
     private int _committed;
@@ -51,7 +56,9 @@ internal sealed class World
         Chance = SeededChance.For(scenario.Seed, 0);
         Rare = new RareChance(scenario, _rarePoints);
         Storage = new SimulatedStorage(this);
-        StorageRules = new StorageRules(new StorageView(Storage.Kept), Violated);
+        Machine = new SimulatedMachine(this);
+        Folder = new FolderDamage(this);
+        StorageRules = new StorageRules(scenario.Files != 0 ? new FilesView(Folder) : new StorageView(Storage), Violated);
         LogRules = new LogRules(StorageRules, Violated);
         Workload = scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
     }
@@ -70,6 +77,12 @@ internal sealed class World
     public RareChance Rare { get; }
 
     public SimulatedStorage Storage { get; }
+
+    /// <summary>What the workers run on.</summary>
+    public SimulatedMachine Machine { get; }
+
+    /// <summary>What happens to the folder of the file log from outside.</summary>
+    public FolderDamage Folder { get; }
 
     /// <summary>Watches everything that is appended.</summary>
     public LogRules LogRules { get; }
@@ -100,6 +113,8 @@ internal sealed class World
         }
         finally
         {
+            _workers.ForEach(worker => worker.Crash());
+            Machine.Dispose();
             Transitions.CountInto(null);
             SynchronizationContext.SetSynchronizationContext(context);
         }
@@ -167,9 +182,18 @@ internal sealed class World
 
     public void RecoveryFailed(SimulatedWorker worker, Exception exception)
     {
-        if (Storage.IsDamaged && exception is TransactionLog.CorruptLogException)
+        if ((Storage.IsDamaged || Folder.HasDamage) && exception is TransactionLog.CorruptLogException)
         {
-            Storage.Repair(); // it was seen, and nothing has happened
+            RepairDamage(); // it was seen, and nothing has happened
+        }
+        else if ((Storage.IsLost || Folder.IsLost) && exception is LostLogException)
+        {
+            Storage.Restore(); // it was refused: whoever runs the server finds the right one
+            Folder.Restore();
+        }
+        else if ((Storage.IsLost || Folder.IsLost) && exception is TransactionLog.CorruptLogException)
+        {
+            // It went between two steps of the recovery, which saw that; the next one has to see it at once.
         }
         else if (exception is not IOException and not TransactionLog.Writing.LogLostException)
         {
@@ -181,11 +205,13 @@ internal sealed class World
 
     public void WorkerFailed(SimulatedWorker worker, Exception exception)
     {
-        // A fence is what stops an owner that was replaced; a gap would mean that the log lost something, and here it loses nothing.
-        if (exception is not LogLostFailure || exception.Message.Contains("(Gap)", StringComparison.Ordinal))
+        // A fence is what stops an owner that was replaced; a gap means that the log lost something, which it does only where that is the fault.
+        if (exception is not LogLostFailure || (exception.Message.Contains("(Gap)", StringComparison.Ordinal) && !Storage.WasLost))
         {
             Violated($"Life {worker.Life} stopped: {exception}");
         }
+
+        worker.Remember();
 
         // Not inside its own step: the process ends a moment later, as a real one does.
         After(Chance.Between(0, Millisecond), null, () => Restart(worker, Chance.Between(Millisecond, 50 * Millisecond)));
@@ -193,12 +219,27 @@ internal sealed class World
 
     public void Opened(SimulatedWorker worker)
     {
-        if (Storage.IsDamaged)
+        if (Storage.IsDamaged || Folder.IsDamaged)
         {
             Violated($"Life {worker.Life} opened on a log with a damaged record.");
         }
 
+        // One that had begun before finds out at its first call.
+        if ((Storage.IsLost || Folder.IsLost) && worker.Life > _livesAtLoss)
+        {
+            Violated($"Life {worker.Life} opened on a log that is not the one it remembers.");
+        }
+
+        RepairDamage();
+    }
+
+    /// <summary>The log is not there any more as the workers left it.</summary>
+    public void LogIsLost() => _livesAtLoss = _lives;
+
+    private void RepairDamage()
+    {
         Storage.Repair();
+        Folder.Repair();
     }
 
     public void ClientIsDone() => _clientsLeft--;
@@ -257,6 +298,11 @@ internal sealed class World
     private void LookAtTheEnd()
     {
         IsFinal = true;
+        if (Scenario.Files != 0 && Machine.Chance.Percent(50))
+        {
+            CrashMachine(Millisecond);
+        }
+
         if (_owner is { } owner)
         {
             Restart(owner, Millisecond);
@@ -298,7 +344,7 @@ internal sealed class World
         var until = Now + within;
         while (!done())
         {
-            if (Now > until || !Step())
+            if (Now > until || _violations.Count > EnoughViolations || !Step())
             {
                 return false;
             }
@@ -374,6 +420,43 @@ internal sealed class World
                     StartWorker();
                 }
             });
+        }
+    }
+
+    /// <summary>A worker ended between two steps of a call to its disk, alone or with the machine.</summary>
+    public void CrashedInACall(SimulatedWorker worker, FaultKind kind)
+    {
+        var pause = Chance.Between(Millisecond, 30 * Millisecond);
+        if (kind == FaultKind.MachineCrash)
+        {
+            CrashMachine(pause);
+            return;
+        }
+
+        Faults.Note(kind);
+        Restart(worker, pause);
+    }
+
+    /// <summary>Everything on the machine ends, and what was not flushed is lost; it starts again after a pause.</summary>
+    public void CrashMachine(long pause)
+    {
+        foreach (var worker in _workers.ToArray())
+        {
+            Restart(worker, pause);
+        }
+
+        Machine.Disk.Crash();
+    }
+
+    /// <summary>Ends every worker but the owner.</summary>
+    public void EndOthers()
+    {
+        foreach (var worker in _workers.ToArray())
+        {
+            if (worker != _owner)
+            {
+                Restart(worker, 0);
+            }
         }
     }
 

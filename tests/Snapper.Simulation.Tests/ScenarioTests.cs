@@ -52,4 +52,16 @@ public sealed class ScenarioTests
         Assert.Empty(Simulator.PlantedFaults);
         Assert.Throws<InvalidOperationException>(() => Simulator.Plant("NoFence"));
     }
+
+    /// <summary>What a failing run prints must be read again, whatever was drawn.</summary>
+    [Fact]
+    public void Every_drawn_fault_can_be_written_and_read()
+    {
+        for (ulong seed = 1; seed <= 2_000; seed++)
+        {
+            var drawn = Scenario.Draw(seed);
+            var shrunk = drawn with { PlannedFaults = [.. drawn.PlannedFaults.Skip(1)] };
+            Assert.Equal(shrunk.PlannedFaults, Scenario.Parse(shrunk.ToString()).PlannedFaults);
+        }
+    }
 }

@@ -15,6 +15,11 @@ internal static class PlantRun
         }
 
         var names = options.Faults.Count > 0 ? options.Faults : Simulator.PlantedFaults;
+        if (options.Rotate > 0)
+        {
+            names = OfToday(names, options.Rotate);
+        }
+
         var missed = 0;
         Console.WriteLine(options.Markdown ? "| planted fault | caught by | seeds | seconds |\n|---|---|---|---|" : $"{"planted fault",-34} seeds  seconds  caught by");
         foreach (var name in names)
@@ -31,6 +36,13 @@ internal static class PlantRun
 
         Console.WriteLine(options.Markdown ? $"\n{names.Count - missed} of {names.Count} caught." : $"{names.Count - missed} of {names.Count} caught");
         return missed == 0 ? 0 : 1;
+    }
+
+    /// <summary>Some of them, the next ones each day, so that all come round.</summary>
+    private static List<string> OfToday(IReadOnlyList<string> names, int count)
+    {
+        var first = (DateTimeOffset.UtcNow.ToUnixTimeSeconds() / 86_400) * count;
+        return [.. Enumerable.Range(0, Math.Min(count, names.Count)).Select(i => names[(int)((first + i) % names.Count)])];
     }
 
     private static (int Seeds, string? By) Search(int limit)

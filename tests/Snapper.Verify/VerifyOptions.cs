@@ -29,8 +29,10 @@ internal sealed record VerifyOptions
           --seed N          replays one seed, twice, and says whether both runs are alike
           --scenario TEXT   replays one scenario, as a failing run has printed it
           --plant [NAME...] plants faults in a verification build, one at a time: the table of which seed catches each
+          --rotate N        only N of the planted faults, others each day
           --limit N         most seeds per planted fault (10,000)
           --markdown        the table, or the counts, for docs/verification.md
+          --workers W       workers of the system: 1, as the product has
           --model           random schedules of the rules alone, without any of the product's code; then of the rules broken one by one
           --schedules N     schedules of the model (1,000,000)
         ./snapper verify --live [options]         strikes a running system instead (--live --help)
@@ -55,6 +57,9 @@ internal sealed record VerifyOptions
 
     public int Limit { get; private init; } = 10_000;
 
+    /// <summary>So many planted faults, others each day; 0: all.</summary>
+    public int Rotate { get; private init; }
+
     public bool Markdown { get; private init; }
 
     public long Schedules { get; private init; } = 1_000_000;
@@ -76,6 +81,10 @@ internal sealed record VerifyOptions
                 "--seed" => options with { What = VerifyTask.Replay, Scenario = Scenario.Draw((ulong)Number(name, Value(), 0, long.MaxValue)) },
                 "--scenario" => options with { What = VerifyTask.Replay, Scenario = Scenario.Parse(Value()) },
                 "--limit" => options with { Limit = (int)Number(name, Value(), 1, 10_000_000) },
+                "--rotate" => options with { Rotate = (int)Number(name, Value(), 1, 1_000) },
+                "--workers" => Number(name, Value(), 1, 1_023) == 1
+                    ? options
+                    : throw new FormatException("--workers must be 1: this version of the product has one worker."),
                 "--markdown" => options with { Markdown = true },
                 "--schedules" => options with { Schedules = Number(name, Value(), 1, long.MaxValue) },
                 "--model" => options with { What = VerifyTask.Model },

@@ -42,6 +42,48 @@ public enum FaultKind
     /// <summary>A byte of a record is changed while no worker runs: recovery has to see it.</summary>
     LogDamaged,
 
+    /// <summary>The log server, or the folder of a file log, comes back empty, as another one, or as an older copy: the worker has to refuse it.</summary>
+    LogLost,
+
+    /// <summary>The machine ends with everything on it; what its disk had not flushed is lost, kept, or torn.</summary>
+    MachineCrash,
+
+    /// <summary>A worker ends between two steps of a call to its disk; what it wrote stays.</summary>
+    CrashInDiskCall,
+
+    /// <summary>A crash of the machine took writes that were not flushed.</summary>
+    DiskWriteLost,
+
+    /// <summary>... or left the first bytes of them.</summary>
+    DiskTornAtAByte,
+
+    /// <summary>... or left some sectors of them.</summary>
+    DiskTornBySectors,
+
+    /// <summary>... or took back a name that was given or deleted, whose folder was not flushed.</summary>
+    DiskNameLost,
+
+    /// <summary>The disk has no room for a write, and has written a part of it.</summary>
+    DiskFull,
+
+    /// <summary>A write fails after a part of it.</summary>
+    DiskWriteFails,
+
+    /// <summary>A flush fails, after which nobody knows what is on disk, and no later flush writes it.</summary>
+    DiskFlushFails,
+
+    /// <summary>The flush of a folder fails.</summary>
+    DiskFolderFlushFails,
+
+    /// <summary>Reading fails.</summary>
+    DiskReadFails,
+
+    /// <summary>A step of a call to the disk takes long; whoever shares its locks waits.</summary>
+    DiskStall,
+
+    /// <summary>A process waits for a lock that another one, or another call, holds.</summary>
+    DiskLockAwaited,
+
     /// <summary>A request does not reach the worker.</summary>
     RequestLost,
 

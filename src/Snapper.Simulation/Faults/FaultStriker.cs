@@ -1,5 +1,8 @@
+using Snapper.Simulation.Core;
 using Snapper.Simulation.Running;
+using Snapper.Simulation.Storage;
 using Snapper.Simulation.Workers;
+using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.Simulation.Faults;
 
@@ -41,11 +44,26 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
                 break;
             case FaultKind.LogDamaged:
                 world.Restart(owner, _duration / 10);
-                if (world.Storage.Damage())
+                if (world.Scenario.Files != 0)
+                {
+                    world.EndOthers(); // one that stood still in a call would work on what is damaged
+                }
+
+                if (world.Scenario.Files != 0 ? world.Folder.Damage() : world.Storage.Damage())
                 {
                     Count();
                 }
 
+                break;
+            case FaultKind.LogLost:
+                LoseLog(owner);
+                break;
+            case FaultKind.MachineCrash when world.Chance.Percent(25):
+                world.CrashMachine(_duration / 10);
+                break;
+            case FaultKind.MachineCrash or FaultKind.CrashInDiskCall or FaultKind.DiskFull or FaultKind.DiskWriteFails or FaultKind.DiskFlushFails
+                or FaultKind.DiskFolderFlushFails or FaultKind.DiskReadFails or FaultKind.DiskStall:
+                world.Machine.Plan(fault.Kind);
                 break;
             case FaultKind.StorageFull:
                 world.Storage.FullUntil = world.Now + _duration;
@@ -97,6 +115,14 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
             return;
         }
 
+        if (world.Scenario.Files != 0 && world.Machine.Chance.Percent(60))
+        {
+            // Between two steps of a call, in which it holds a lock and has looked at the epoch.
+            world.Machine.Plan(FaultKind.DiskStall);
+            AnotherOwnerInTheStall(owner, tries: 100);
+            return;
+        }
+
         Count();
         if (world.Chance.Percent(60))
         {
@@ -104,6 +130,23 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
         }
 
         world.StartWorker();
+    }
+
+    private void AnotherOwnerInTheStall(SimulatedWorker owner, int tries)
+    {
+        if (world.IsHealed || world.Owner != owner || !owner.IsOpen || tries == 0)
+        {
+            return;
+        }
+
+        if (!world.Machine.HasPlans)
+        {
+            Count();
+            world.StartWorker();
+            return;
+        }
+
+        world.After(TimeSpan.TicksPerMillisecond, null, () => AnotherOwnerInTheStall(owner, tries - 1));
     }
 
     private void Stop(SimulatedWorker owner)
@@ -119,6 +162,44 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
             CancellationToken.None,
             TaskContinuationOptions.ExecuteSynchronously,
             TaskScheduler.Default);
+    }
+
+    /// <summary>
+    /// A copy is made now and comes back later, or nothing does. With a server the worker may live on, and finds out by itself; a folder changes while none
+    /// runs. An owner that was replaced ends: nobody can keep it from believing in what it knew.
+    /// </summary>
+    private void LoseLog(SimulatedWorker owner)
+    {
+        var files = world.Scenario.Files != 0;
+        if (files)
+        {
+            world.Folder.KeepCopy();
+        }
+        else
+        {
+            world.Storage.KeepCopy();
+        }
+
+        world.After(_duration, null, () =>
+        {
+            if (world.IsHealed || world.Owner is not { } now)
+            {
+                return;
+            }
+
+            world.EndOthers();
+            if (files || world.Chance.Percent(50))
+            {
+                world.Restart(now, _duration / 10);
+            }
+
+            var memory = new LogMemory(SimulatedMachine.MemoryFile, "simulated", new DiskProcess(world, new ProcessScope(), static _ => { }));
+            if (memory.Read() is { } remembered && (files ? world.Folder.Lose(remembered.Epoch) : world.Storage.Lose(remembered)))
+            {
+                Count();
+                world.LogIsLost();
+            }
+        });
     }
 
     private void Count() => world.Faults.Note(fault.Kind);

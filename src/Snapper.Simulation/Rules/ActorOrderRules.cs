@@ -24,13 +24,14 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
     /// <summary>Who has replaced a state, whatever became of that.</summary>
     public HashSet<long> Writers { get; } = [];
 
-    public void Loaded(ActorKey actor, StoredState? stored, object? state, bool isReplaced)
+    public void Loaded(ActorKey actor, StoredState? stored, object? state, bool isReplaced, bool isLost)
     {
         var trail = Of(actor);
         Require(trail.Touches.Count == 0, $"L8: {actor} is loaded while what {(trail.Touches.Count > 0 ? trail.Touches[0].Tid : 0)} did there is not final");
         // Who was replaced and does not know it may read what the next owner has stored; nothing of it will count.
         var isNewer = isReplaced && stored?.Version > trail.FinalVersion;
-        Require(trail.FinalVersion == 0 || trail.FinalVersion == stored?.Version || isNewer, $"L8: {actor} left memory with version {trail.FinalVersion} and comes back with {stored?.Version}");
+        // Nor of what it reads from a server that lost the log: its next flush finds that out.
+        Require(isLost || trail.FinalVersion == 0 || trail.FinalVersion == stored?.Version || isNewer, $"L8: {actor} left memory with version {trail.FinalVersion} and comes back with {stored?.Version}");
         trail.FinalState = state;
         trail.FinalVersion = stored?.Version ?? 0;
     }

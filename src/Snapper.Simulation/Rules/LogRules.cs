@@ -15,11 +15,33 @@ internal sealed class LogRules(StorageRules storage, Action<string> violated) : 
     private readonly Dictionary<ActorKey, (long Version, ReadOnlyMemory<byte> State)> _last = [];
     private readonly HashSet<long> _transactions = [];
     private readonly HashSet<long> _batches = [];
+    private readonly Dictionary<long, (int Count, ulong Hash)> _groups = [];
     private long _epoch;
     private long _next = 1;
 
+    /// <summary>Number of the next record.</summary>
+    public long Next => _next;
+
     /// <summary>The last state that the log ever held of an actor, as JSON; null: none.</summary>
     public string? LastState(ActorKey actor) => _last.TryGetValue(actor, out var last) ? Encoding.UTF8.GetString(last.State.Span) : null;
+
+    /// <summary>A worker has opened the log: nothing may be missing of what was part of it before.</summary>
+    public void Opened(LogOpening opening, long known) =>
+        Require(opening.NextSequence >= known, $"L6: the log opens with {opening.NextSequence} as its next record; every record below {known} was durable");
+
+    /// <summary>Somebody was told, or has read, that a group is part of the log: it becomes that, or it was and is the same.</summary>
+    public void There(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> records)
+    {
+        var hash = HashOf(records.Span);
+        if (_groups.TryGetValue(firstSequence, out var known))
+        {
+            Require(known == (count, hash), $"L6: the group that begins with record {firstSequence} is not the one that was appended");
+            return;
+        }
+
+        _groups.Add(firstSequence, (count, hash));
+        Appended(epoch, firstSequence, count, records.ToArray()); // the writer uses its buffer again
+    }
 
     /// <summary>A group has become part of the log.</summary>
     /// <param name="epoch">Of the worker that has appended it.</param>
@@ -57,6 +79,17 @@ internal sealed class LogRules(StorageRules storage, Action<string> violated) : 
                     break;
             }
         }
+    }
+
+    private static ulong HashOf(ReadOnlySpan<byte> bytes)
+    {
+        var hash = 14695981039346656037;
+        foreach (var b in bytes)
+        {
+            hash = (hash ^ b) * 1099511628211;
+        }
+
+        return hash;
     }
 
     private void Add(OutcomeRecord outcome) =>

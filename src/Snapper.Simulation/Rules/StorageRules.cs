@@ -9,6 +9,12 @@ namespace Snapper.Simulation.Rules;
 /// <summary>What the rules may see of what is stored, at the place where it is stored.</summary>
 internal interface IStorageView
 {
+    /// <summary>What is stored can be looked at now: it is not in files, and not another server's.</summary>
+    bool IsReadable { get; }
+
+    /// <summary>Another log, or an older copy, stands in the place of the right one.</summary>
+    bool IsLost { get; }
+
     /// <summary>The epoch of the owner.</summary>
     long Epoch { get; }
 
@@ -20,6 +26,9 @@ internal interface IStorageView
 
     /// <summary>A stored outcome.</summary>
     OutcomeRecord? Outcome(string requestId);
+
+    /// <summary>A worker has opened the log.</summary>
+    void Opened(long epoch);
 }
 
 /// <summary>
@@ -37,6 +46,9 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
     private readonly Dictionary<long, long> _confirmed = [];
     private readonly Dictionary<long, LifeOnLog> _numbers = [];
     private long _clock;
+
+    /// <summary>A worker has opened the log.</summary>
+    public void Opened(long epoch) => view.Opened(epoch);
 
     /// <summary>A record has become part of the log; its memory stays as it is.</summary>
     public void Appended(long sequence, LogRecord record)
@@ -67,6 +79,11 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
     /// <summary>States were folded (L7, L8): each stored one is what the log has made of it at that version, and none goes back.</summary>
     public void Folded(IReadOnlyList<StateFold> folds)
     {
+        if (!view.IsReadable)
+        {
+            return;
+        }
+
         foreach (var fold in folds)
         {
             if (view.State(fold.Actor) is not { } stored)
@@ -83,6 +100,11 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
     /// <summary>Records were trimmed (L8): what they changed is folded, what they answered is copied.</summary>
     public void Trimmed()
     {
+        if (!view.IsReadable)
+        {
+            return;
+        }
+
         var first = view.FirstSequence;
         while (_changes.TryPeek(out var next) && next.Sequence < first)
         {
@@ -113,7 +135,7 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
     public void Recovered(LifeOnLog life, WorkerHost host)
     {
         life.Epoch = host.Opening.Epoch;
-        if (life.Epoch != view.Epoch)
+        if (IsReplaced(life) || !view.IsReadable)
         {
             return; // replaced meanwhile: it stands on less, and the fence will tell it
         }
@@ -130,14 +152,20 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
         RequireIndex(host.Worker.Relay.Ids);
     }
 
+    /// <summary>The log is not the one that the workers left.</summary>
+    public bool IsLost => view.IsLost;
+
     /// <summary>Another life owns the log.</summary>
     public bool IsReplaced(LifeOnLog life) => life.Epoch != view.Epoch;
+
+    /// <summary>What is stored is not the life's own: another life owns the log, or another log stands in its place.</summary>
+    public bool IsForeign(LifeOnLog life) => IsReplaced(life) || view.IsLost;
 
     /// <summary>An actor comes into memory: its stored state alone must do (L8).</summary>
     public void Loaded(LifeOnLog life, ActorKey actor, StoredState? stored)
     {
         var inLog = _states.TryGetValue(actor, out var states) ? states.Count : 0;
-        Require(IsReplaced(life) || (stored?.Version ?? 0) == inLog, $"L8: {actor} is loaded with version {stored?.Version}; the log has version {inLog}");
+        Require(IsForeign(life) || (stored?.Version ?? 0) == inLog, $"L8: {actor} is loaded with version {stored?.Version}; the log has version {inLog}");
         if (stored is not null)
         {
             RequireAsInLog(actor, stored, "L8: loaded");

@@ -109,6 +109,17 @@ public sealed record Scenario
 
     /// <summary>Largest state of an actor, in bytes; what else is limited goes with it. 0: as large as they like.</summary>
     public int StateBytes { get; init; }
+    /// <summary>0: a log server; 1: the real file log on a simulated disk.</summary>
+    public int Files { get; init; }
+
+    /// <summary>1: the worker remembers outside of its log how far that went, as a real one does, and may find it lost.</summary>
+    public int Remembers { get; init; }
+
+    /// <summary>Length from which on a segment of the file log takes no further group; also bytes of states that are out of date before they are moved.</summary>
+    public int SegmentBytes { get; init; }
+
+    /// <summary>Share of calls to the disk that others come between, in per cent.</summary>
+    public int SteppedPercent { get; init; }
 
     /// <summary>Faults at their times.</summary>
     public IReadOnlyList<PlannedFault> PlannedFaults { get; init; } = [];
@@ -162,7 +173,40 @@ public sealed record Scenario
             StateBytes = limits.Percent(8) ? limits.Between(64, 300) : 0,
             RarePoints = DrawRarePoints(seed),
         };
-        return calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
+        return WithStorage(calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) }, calm);
+    }
+
+    /// <summary>Draws where the log is, by chance of its own: what else is drawn does not depend on it.</summary>
+    private static Scenario WithStorage(Scenario scenario, bool calm)
+    {
+        var chance = SeededChance.For(scenario.Seed, 10);
+        var files = chance.Percent(35);
+        var remembers = chance.Percent(30);
+        scenario = scenario with
+        {
+            Files = files ? 1 : 0,
+            Remembers = remembers ? 1 : 0,
+            SegmentBytes = chance.Percent(50) ? chance.Between(200, 3000) : chance.Between(3000, 40_000),
+            SteppedPercent = chance.Percent(50) ? 0 : chance.Percent(75) ? chance.Between(1, 8) : 50,
+        };
+        if (calm)
+        {
+            return scenario;
+        }
+
+        var faults = scenario.PlannedFaults.ToList();
+        for (var count = files ? chance.Next(8) : 0; count > 0; count--)
+        {
+            faults.Add(new PlannedFault(chance.Between(1, 150), DiskKinds[chance.Next(DiskKinds.Count)], chance.Between(1, 300)));
+        }
+
+        if (remembers && chance.Percent(60))
+        {
+            faults.Add(new PlannedFault(chance.Between(1, 150), FaultKind.LogLost, chance.Between(1, 300)));
+        }
+
+        faults.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
+        return faults.Count == scenario.PlannedFaults.Count ? scenario : scenario with { PlannedFaults = faults };
     }
 
     /// <summary>The scenario as text that <see cref="Parse"/> reads; only what differs from the seed's own.</summary>
@@ -191,6 +235,10 @@ public sealed record Scenario
         Append(text, "mark", MarkFailing, drawn.MarkFailing);
         Append(text, "sweep", SweepMs, drawn.SweepMs);
         Append(text, "state", StateBytes, drawn.StateBytes);
+        Append(text, "files", Files, drawn.Files);
+        Append(text, "remembers", Remembers, drawn.Remembers);
+        Append(text, "segment", SegmentBytes, drawn.SegmentBytes);
+        Append(text, "stepped", SteppedPercent, drawn.SteppedPercent);
         if (!PlannedFaults.SequenceEqual(drawn.PlannedFaults))
         {
             text.Append(" faults=").AppendJoin('+', PlannedFaults.Select(f => string.Create(CultureInfo.InvariantCulture, $"{f.Kind}@{f.AtMs}/{f.ForMs}")));
@@ -255,8 +303,19 @@ public sealed record Scenario
         "mark" => this with { MarkFailing = value },
         "sweep" => this with { SweepMs = value },
         "state" => this with { StateBytes = value },
+        "files" => this with { Files = value },
+        "remembers" => this with { Remembers = value },
+        "segment" => this with { SegmentBytes = value },
+        "stepped" => this with { SteppedPercent = value },
         _ => throw new FormatException($"A scenario has no '{name}'."),
     };
+
+    // Some more often than others.
+    private static IReadOnlyList<FaultKind> DiskKinds { get; } =
+    [
+        FaultKind.MachineCrash, FaultKind.MachineCrash, FaultKind.MachineCrash, FaultKind.CrashInDiskCall, FaultKind.CrashInDiskCall, FaultKind.DiskFlushFails,
+        FaultKind.DiskFlushFails, FaultKind.DiskFull, FaultKind.DiskWriteFails, FaultKind.DiskFolderFlushFails, FaultKind.DiskReadFails, FaultKind.DiskStall,
+    ];
 
     private static List<PlannedFault> DrawFaults(SeededChance chance)
     {
@@ -304,7 +363,7 @@ public sealed record Scenario
         foreach (var word in text.Split('+', StringSplitOptions.RemoveEmptyEntries))
         {
             var parts = word.Split('@', '/');
-            if (parts.Length != 3 || !Enum.TryParse<FaultKind>(parts[0], out var kind) || !DrawnKinds.Contains(kind))
+            if (parts.Length != 3 || !Enum.TryParse<FaultKind>(parts[0], out var kind) || !(DrawnKinds.Contains(kind) || DiskKinds.Contains(kind) || kind == FaultKind.LogLost))
             {
                 throw new FormatException($"A fault is written KIND@MS/MS, not '{word}'.");
             }

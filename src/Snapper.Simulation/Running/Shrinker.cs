@@ -111,6 +111,21 @@ public static class Shrinker
             yield return s with { SweepMs = 0 };
         }
 
+        if (s.Files > 0)
+        {
+            yield return s with { Files = 0 };
+        }
+
+        if (s.Remembers > 0)
+        {
+            yield return s with { Remembers = 0 };
+        }
+
+        foreach (var percent in Less(s.SteppedPercent, 0))
+        {
+            yield return s with { SteppedPercent = percent };
+        }
+
         foreach (var executors in Less(s.Executors, 1))
         {
             yield return s with { Executors = executors };

@@ -2,47 +2,66 @@ using System.Runtime.CompilerServices;
 using Snapper.Simulation.Rules;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.InMemory;
+using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.Simulation.Storage;
 
 /// <summary>A process' view of the log behind a <see cref="StorageLink"/>. The bytes are the real records of the real encoder.</summary>
-internal sealed class SimulatedLog(StorageLink link, MemoryStorage storage, LogRules rules, StorageRules onStorage) : ITransactionLog
+internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, LogRules rules, StorageRules onStorage) : IIdentifiedLog
 {
-    private readonly MemoryTransactionLog _log = new(storage);
-
     public string Kind => "simulated";
 
-    public Task<LogOpening> Open(CancellationToken cancellation) =>
-        link.Read(() => _log.Open(CancellationToken.None).Result, cancellation);
+    public string Id { get; private set; } = "";
 
-    public Task<AppendResult> Append(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation)
+    public long AcknowledgedNext { get; private set; }
+
+    public Task<LogStanding?> Look(CancellationToken cancellation) =>
+        link.Read(() => new MemoryTransactionLog(storage.Kept).Look(CancellationToken.None).Result, cancellation);
+
+    public async Task<LogOpening> Open(CancellationToken cancellation)
+    {
+        var (id, opening) = await link.Read(
+            () => (storage.Kept.Id, new MemoryTransactionLog(storage.Kept).Open(CancellationToken.None).Result), cancellation);
+        Id = id;
+        AcknowledgedNext = opening.NextSequence;
+        return opening;
+    }
+
+    public async Task<AppendResult> Append(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation)
     {
         // The sender may reuse its buffer while a late copy of the call is still under way.
         var bytes = group.ToArray();
         var sent = onStorage.Sent();
-        return link.Fenced(
-            () =>
+        var result = await Fenced(
+            epoch,
+            log =>
             {
-                var result = _log.Append(epoch, firstSequence, count, bytes, CancellationToken.None).Result;
-                if (result.Status == AppendStatus.Appended)
+                var appended = log.Append(epoch, firstSequence, count, bytes, CancellationToken.None).Result;
+                if (appended.Status == AppendStatus.Appended && !storage.IsLost)
                 {
                     rules.Appended(epoch, firstSequence, count, bytes);
                 }
 
-                return Confirmed(result, epoch, sent);
+                return Confirmed(appended, epoch, sent);
             },
             cancellation);
+        if (result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
+        {
+            AcknowledgedNext = Math.Max(AcknowledgedNext, firstSequence + count);
+        }
+
+        return result;
     }
 
     public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation)
     {
         var sent = onStorage.Sent();
-        return link.Fenced(() => Confirmed(_log.CheckEpoch(epoch, CancellationToken.None).Result, epoch, sent), cancellation);
+        return Fenced(epoch, log => Confirmed(log.CheckEpoch(epoch, CancellationToken.None).Result, epoch, sent), cancellation);
     }
 
     public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
     {
-        var groups = await link.Read(() => storage.GroupsFrom(fromSequence), cancellation);
+        var groups = await link.Read(() => storage.Kept.GroupsFrom(fromSequence), cancellation);
         foreach (var group in groups)
         {
             yield return group;
@@ -50,10 +69,11 @@ internal sealed class SimulatedLog(StorageLink link, MemoryStorage storage, LogR
     }
 
     public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
-        link.Fenced(
-            () =>
+        Fenced(
+            epoch,
+            log =>
             {
-                var result = _log.Trim(epoch, keepFrom, watermarks, CancellationToken.None).Result;
+                var result = log.Trim(epoch, keepFrom, watermarks, CancellationToken.None).Result;
                 onStorage.Trimmed();
                 return result;
             },
@@ -63,11 +83,17 @@ internal sealed class SimulatedLog(StorageLink link, MemoryStorage storage, LogR
 
     private AppendResult Confirmed(AppendResult result, long epoch, long sent)
     {
-        if (result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
+        if (result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere && !storage.IsLost)
         {
             onStorage.Confirmed(epoch, sent);
         }
 
         return result;
+    }
+
+    private Task<AppendResult> Fenced(long epoch, Func<MemoryTransactionLog, AppendResult> work, CancellationToken cancellation)
+    {
+        var acknowledged = AcknowledgedNext;
+        return link.Fenced(() => storage.Lost(epoch, acknowledged) ?? work(new MemoryTransactionLog(storage.Kept)), cancellation);
     }
 }

@@ -8,12 +8,12 @@ using Snapper.TransactionLog.Records;
 namespace Snapper.Simulation.Storage;
 
 /// <summary>A process' view of the stored states behind a <see cref="StorageLink"/>.</summary>
-internal sealed class SimulatedStateStore(StorageLink link, MemoryStorage storage, VirtualTime time, StorageRules rules) : IStateStore
+internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage storage, VirtualTime time, StorageRules rules) : IStateStore
 {
-    private readonly MemoryStateStore _store = new(storage, time, new StateStoreOptions());
+    private MemoryStateStore Store => new(storage.Kept, time, new StateStoreOptions());
 
     public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) =>
-        link.Read(() => _store.Load(actor, CancellationToken.None).Result, cancellation);
+        link.Read(() => Store.Load(actor, CancellationToken.None).Result, cancellation);
 
     public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
     {
@@ -21,7 +21,7 @@ internal sealed class SimulatedStateStore(StorageLink link, MemoryStorage storag
         return link.Fenced(
             () =>
             {
-                var result = _store.Fold(epoch, copy, CancellationToken.None).Result;
+                var result = storage.Lost(epoch, 0) ?? Store.Fold(epoch, copy, CancellationToken.None).Result;
                 rules.Folded(copy);
                 return result;
             },
@@ -31,11 +31,11 @@ internal sealed class SimulatedStateStore(StorageLink link, MemoryStorage storag
     public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)
     {
         var copy = outcomes.ToArray();
-        return link.Fenced(() => _store.SaveOutcomes(epoch, copy, CancellationToken.None).Result, cancellation);
+        return link.Fenced(() => storage.Lost(epoch, 0) ?? Store.SaveOutcomes(epoch, copy, CancellationToken.None).Result, cancellation);
     }
 
     public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) =>
-        link.Read(() => _store.FindOutcome(requestId, CancellationToken.None).Result, cancellation);
+        link.Read(() => Store.FindOutcome(requestId, CancellationToken.None).Result, cancellation);
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 }

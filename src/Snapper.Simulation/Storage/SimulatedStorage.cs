@@ -1,7 +1,9 @@
 using System.Runtime.InteropServices;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
+using Snapper.TransactionLog;
 using Snapper.TransactionLog.InMemory;
+using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.Simulation.Storage;
 
@@ -9,16 +11,61 @@ namespace Snapper.Simulation.Storage;
 internal sealed class SimulatedStorage(World world)
 {
     private (Memory<byte> Bytes, int At, byte Value)? _damaged;
+    private MemoryStorage? _copy;
+    private MemoryStorage? _whole;
     private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, 2);
 
     /// <summary>What is durable.</summary>
-    public MemoryStorage Kept { get; } = new();
+    public MemoryStorage Kept { get; private set; } = new();
 
     /// <summary>Calls get lost until then (virtual ticks).</summary>
     public long DownUntil { get; set; }
 
     /// <summary>Writes are refused until then.</summary>
     public long FullUntil { get; set; }
+
+    /// <summary>What there was is gone, or older than what the worker knows to have been durable.</summary>
+    public bool IsLost => _whole is not null;
+
+    /// <summary>Counts the servers that stood in the place of the log's; a call does not reach the next one.</summary>
+    public int Server { get; private set; }
+
+    /// <summary>It was lost at some time of the run: a writer may have noticed.</summary>
+    public bool WasLost { get; private set; }
+
+    /// <summary>What a server says to a writer that knows more than it does (as the scripts of the Redis log); null: it does not.</summary>
+    public AppendResult? Lost(long epoch, long acknowledged) => epoch > Kept.Epoch || (epoch == Kept.Epoch && acknowledged > Kept.NextSequence)
+        ? new AppendResult(AppendStatus.Gap, $"simulated: the log lost acknowledged records: it is at epoch {Kept.Epoch} and record {Kept.NextSequence}")
+        : null;
+
+    /// <summary>Keeps a copy that may come back.</summary>
+    public void KeepCopy() => _copy = Kept.Copy();
+
+    /// <summary>The server comes back as another one: empty, or with an older copy.</summary>
+    /// <param name="remembered">What the worker remembers of it.</param>
+    /// <returns>False: what would come back is not older than that; nothing has happened.</returns>
+    public bool Lose(RememberedStanding remembered)
+    {
+        var other = _chance.Percent(50) || _copy is null ? new MemoryStorage() : _copy.Copy();
+        if (IsLost || (other.Id == remembered.Id && other.Epoch >= remembered.Epoch && other.NextSequence >= remembered.NextSequence))
+        {
+            return false;
+        }
+
+        Server++;
+        _whole = Kept;
+        Kept = other;
+        WasLost = true;
+        return true;
+    }
+
+    /// <summary>The right one is put back.</summary>
+    public void Restore()
+    {
+        Server += IsLost ? 1 : 0;
+        Kept = _whole ?? Kept;
+        _whole = null;
+    }
 
     /// <summary>A byte of the log is wrong, in a record that was not trimmed meanwhile.</summary>
     public bool IsDamaged => _damaged is var (bytes, _, _) && Array.Exists(Kept.GroupsFrom(0), group => group.Records.Equals(bytes));

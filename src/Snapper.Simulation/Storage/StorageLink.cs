@@ -33,6 +33,7 @@ internal sealed class StorageLink(World world, ProcessScope scope)
             cancellation.Register(() => answer.TrySetCanceled(cancellation));
         }
 
+        var server = world.Storage.Server;
         var fate = world.Storage.Draw(canRefuse: refuse is not null);
         switch (fate)
         {
@@ -40,16 +41,22 @@ internal sealed class StorageLink(World world, ProcessScope scope)
                 var there = world.Storage.Travel(fate == FaultKind.StorageSlow);
                 world.After(there, null, () =>
                 {
+                    if (server != world.Storage.Server)
+                    {
+                        GiveUp(answer);
+                        return;
+                    }
+
                     var result = fate == FaultKind.StorageFull ? refuse!() : carryOut();
                     world.After(world.Storage.Travel(slow: false), scope, () => answer.TrySetResult(result));
                 });
                 break;
             case FaultKind.StorageAnswerLost:
-                world.After(world.Storage.Travel(slow: false), null, () => carryOut());
+                world.After(world.Storage.Travel(slow: false), null, CarryOutThere);
                 GiveUp(answer);
                 break;
             case FaultKind.StorageCallLate:
-                world.After(Patience + world.Chance.Between(0, 2 * Patience), null, () => carryOut());
+                world.After(Patience + world.Chance.Between(0, 2 * Patience), null, CarryOutThere);
                 GiveUp(answer);
                 break;
             default:
@@ -58,6 +65,14 @@ internal sealed class StorageLink(World world, ProcessScope scope)
         }
 
         return answer.Task;
+
+        void CarryOutThere()
+        {
+            if (server == world.Storage.Server)
+            {
+                carryOut();
+            }
+        }
     }
 
     private void GiveUp<T>(TaskCompletionSource<T> answer) =>

@@ -5,7 +5,10 @@ using Snapper.Simulation.Core;
 using Snapper.Simulation.Rules;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Storage;
+using Snapper.TransactionLog;
 using Snapper.TransactionLog.Checkpointing;
+using Snapper.TransactionLog.Files;
+using Snapper.TransactionLog.Remembering;
 using Snapper.TransactionLog.Writing;
 
 namespace Snapper.Simulation.Workers;
@@ -19,6 +22,8 @@ internal sealed class SimulatedWorker
     private readonly StorageLink _link;
     private readonly VirtualTime _time;
     private readonly LifeRules _rules;
+    private readonly DiskProcess _disk;
+    private RememberedLog? _remembered;
     private readonly CancellationTokenSource _starting = new();
     private long[] _stalledUntil = [];
     private WorkerHost? _host;
@@ -30,6 +35,7 @@ internal sealed class SimulatedWorker
         _link = new StorageLink(world, Scope);
         _time = new VirtualTime(world, Scope);
         _rules = new LifeRules(world.StorageRules, world.Violated);
+        _disk = new DiskProcess(world, Scope, kind => world.CrashedInACall(this, kind));
     }
 
     /// <summary>Counts the lives, from 1.</summary>
@@ -55,6 +61,7 @@ internal sealed class SimulatedWorker
     public void Crash()
     {
         Scope.Kill();
+        _disk.End();
         _host = null;
         Executors = [];
     }
@@ -89,9 +96,59 @@ internal sealed class SimulatedWorker
     /// <summary>Asks it to stop; completes when it has drained.</summary>
     public Task Stop() => _host!.Stop();
 
+    /// <summary>Writes down how far its log went, as a real one does each few seconds, after a failure and at its end.</summary>
+    public void Remember()
+    {
+        if (_remembered is { } remembered)
+        {
+            // As every call to the disk: it may stand still in its middle, with the gate of the memory in its hands.
+            _disk.Run(remembered, () => WriteDown(remembered), CancellationToken.None);
+        }
+    }
+
+    private static bool WriteDown(RememberedLog remembered)
+    {
+        try
+        {
+            remembered.Remember();
+            return true;
+        }
+        catch (IOException)
+        {
+            return false; // what the file says is less than it could be, and true
+        }
+    }
+
+    private (ITransactionLog Log, IStateStore Store) Storage()
+    {
+        var scenario = _world.Scenario;
+        IIdentifiedLog log;
+        IStateStore store;
+        if (scenario.Files != 0)
+        {
+            var files = new FileTransactionLog(SimulatedMachine.LogFolder, FileLogOptions.Tiny(scenario.SegmentBytes, scenario.SegmentBytes), _disk);
+            (log, store) = (new WatchedLog(files, _world.LogRules, _world.StorageRules), new FileStateStore(files, _time, new StateStoreOptions()));
+        }
+        else
+        {
+            log = new SimulatedLog(_link, _world.Storage, _world.LogRules, _world.StorageRules);
+            store = new SimulatedStateStore(_link, _world.Storage, _time, _world.StorageRules);
+        }
+
+        if (scenario.Remembers == 0)
+        {
+            return (log, store);
+        }
+
+        var memory = new LogMemory(SimulatedMachine.MemoryFile, "simulated", _disk);
+        _remembered = new RememberedLog(log, memory, "simulated log", static () => TimeSpan.Zero, _time);
+        return (_remembered, store);
+    }
+
     private WorkerSetup Setup()
     {
         var scenario = _world.Scenario;
+        var (log, store) = Storage();
         return new WorkerSetup
         {
             Options = new WorkerOptions
@@ -112,8 +169,8 @@ internal sealed class SimulatedWorker
                 MaxTransactionBytes = scenario.StateBytes > 0 ? scenario.StateBytes + ResultBytes(scenario) : 64 << 20,
             },
             ActorTypes = World.ActorTypes,
-            Log = new SimulatedLog(_link, _world.Storage.Kept, _world.LogRules, _world.StorageRules),
-            Store = new SimulatedStateStore(_link, _world.Storage.Kept, _time, _world.StorageRules),
+            Log = log,
+            Store = store,
             Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096, Rare = _world.Rare },
             Writing = new LogWriterOptions { GroupBytesMax = 4096, Rare = _world.Rare },
             Time = _time,
@@ -146,6 +203,19 @@ internal sealed class SimulatedWorker
         _world.Opened(this);
         _host.Open();
         SweepLater();
+        RememberLater();
+    }
+
+    private void RememberLater()
+    {
+        if (_remembered is not null)
+        {
+            _world.After(_world.Chance.Between(5, 50) * TimeSpan.TicksPerMillisecond, Scope, () =>
+            {
+                Remember();
+                RememberLater();
+            });
+        }
     }
 
     /// <summary>What a real worker does once a minute.</summary>

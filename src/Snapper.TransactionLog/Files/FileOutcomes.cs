@@ -93,6 +93,7 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
             _minutes.Add(number, minute);
         }
 
+        minute.File!.MakeCertain(folder);
         var frames = new GroupBuffer();
         var entries = new List<(ulong Hash, long Start)>(outcomes.Count);
         foreach (var outcome in outcomes)
@@ -107,7 +108,7 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
             }
 
             entries.Add((hash, minute.File!.Length + frames.Length));
-            minute.File.Encode(frames, (long)hash, 1, _payload.Written.Span);
+            minute.File.Encode(frames, (long)hash, _payload.Written.Span);
         }
 
         if (entries.Count == 0)

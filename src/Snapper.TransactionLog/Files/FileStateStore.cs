@@ -22,12 +22,13 @@ public sealed class FileStateStore : IStateStore
     public FileStateStore(FileTransactionLog log, TimeProvider time, StateStoreOptions options)
     {
         _folder = log.Folder;
-        _states = new FileStates(_folder);
+        _states = new FileStates(_folder, log.Options.DeadStateBytes);
         _outcomes = new FileOutcomes(_folder, time, options);
     }
 
     /// <inheritdoc/>
-    public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => Task.Run(
+    public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => _folder.Files.Run(
+        this,
         () =>
         {
             lock (_gate)
@@ -40,14 +41,15 @@ public sealed class FileStateStore : IStateStore
 
     /// <inheritdoc/>
     public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation) =>
-        Task.Run(() => Fenced(epoch, () => _states.Fold(folds)), cancellation);
+        _folder.Files.Run(this, () => Fenced(epoch, () => _states.Fold(folds)), cancellation);
 
     /// <inheritdoc/>
     public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation) =>
-        Task.Run(() => Fenced(epoch, () => _outcomes.Save(outcomes)), cancellation);
+        _folder.Files.Run(this, () => Fenced(epoch, () => _outcomes.Save(outcomes)), cancellation);
 
     /// <inheritdoc/>
-    public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) => Task.Run(
+    public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) => _folder.Files.Run(
+        this,
         () =>
         {
             lock (_gate)

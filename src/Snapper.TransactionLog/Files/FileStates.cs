@@ -4,10 +4,9 @@ using Snapper.TransactionLog.Records;
 namespace Snapper.TransactionLog.Files;
 
 /// <summary>The data file of states and its index. Not thread-safe; <see cref="FileStateStore"/> locks.</summary>
-internal sealed class FileStates(LogFolder folder) : IDisposable
+internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposable
 {
     private const string Prefix = LogFolder.StatePrefix;
-    private const long DeadBytesMin = 16 * 1024 * 1024;
     private readonly NamePool _names = new();
     private readonly GroupBuffer _payload = new();
     private readonly GroupBuffer _frames = new();
@@ -84,6 +83,9 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
         }
 
         TakeMoveBack();
+
+        // Before what is there counts as folded: the log is trimmed on the strength of that.
+        _file?.MakeCertain(folder);
         _file ??= NewFile(_fileNumber + 1);
         NoteFile();
         _frames.Release();
@@ -172,7 +174,7 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
         _payload.Truncate(0);
         RecordEncoder.Actor(_payload, actor);
         RecordEncoder.Fields(_payload, state.Fields);
-        file.Encode(_frames, state.Version, 1, _payload.Written.Span);
+        file.Encode(_frames, state.Version, _payload.Written.Span);
     }
 
     /// <summary>Before anything is in the file: who opens the log later misses the file when it is gone. Until then an older note, of which this file is the successor, says enough.</summary>
@@ -209,7 +211,7 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
     /// <summary>Copies the living states to a new file once they are the smaller part; it counts from its rename on.</summary>
     private void MoveIfMostlyDead()
     {
-        if (_file!.Length - _liveBytes <= Math.Max(_liveBytes, DeadBytesMin))
+        if (_file!.Length - _liveBytes <= Math.Max(_liveBytes, deadBytesMin))
         {
             return;
         }
@@ -226,7 +228,7 @@ internal sealed class FileStates(LogFolder folder) : IDisposable
             foreach (var (actor, entry) in _index)
             {
                 var start = target.Length + _frames.Length;
-                target.Encode(_frames, entry.Version, 1, _file.ReadPayload(entry.Start));
+                target.Encode(_frames, entry.Version, _file.ReadPayload(entry.Start));
                 moved.Add(actor, entry with { Start = start });
                 if (_frames.Length > 1024 * 1024)
                 {

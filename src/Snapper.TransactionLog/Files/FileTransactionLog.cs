@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.TransactionLog.Files;
@@ -14,6 +15,8 @@ namespace Snapper.TransactionLog.Files;
 /// </remarks>
 public sealed class FileTransactionLog : IIdentifiedLog
 {
+    private const int ReadBytes = 1024 * 1024;
+
     private readonly LogFolder _folder;
     private readonly LogSegments _segments;
     private readonly FileLogOptions _options;
@@ -47,33 +50,40 @@ public sealed class FileTransactionLog : IIdentifiedLog
 
     internal LogFolder Folder => _folder;
 
-    // Flushing to disk blocks its thread for as long as the disk takes, so each call takes one of the pool's.
+    internal FileLogOptions Options => _options;
 
     /// <inheritdoc/>
-    public Task<LogStanding?> Look(CancellationToken cancellation) => Task.Run(LookNow, cancellation);
+    public Task<LogStanding?> Look(CancellationToken cancellation) => _folder.Files.Run(this, LookNow, cancellation);
 
     /// <inheritdoc/>
-    public Task<LogOpening> Open(CancellationToken cancellation) => Task.Run(OpenNow, cancellation);
+    public Task<LogOpening> Open(CancellationToken cancellation) => _folder.Files.Run(this, OpenNow, cancellation);
 
     /// <inheritdoc/>
     public Task<AppendResult> Append(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation) =>
-        Task.Run(() => AppendNow(epoch, firstSequence, count, group.Span), cancellation);
+        _folder.Files.Run(this, () => AppendNow(epoch, firstSequence, count, group.Span), cancellation);
 
     /// <inheritdoc/>
-    public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) => Task.Run(() => CheckNow(epoch), cancellation);
+    public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) => _folder.Files.Run(this, () => CheckNow(epoch), cancellation);
 
     /// <inheritdoc/>
     public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
-        Task.Run(() => TrimNow(epoch, keepFrom, watermarks), cancellation);
+        _folder.Files.Run(this, () => TrimNow(epoch, keepFrom, watermarks), cancellation);
 
     /// <inheritdoc/>
-    public IAsyncEnumerable<LogGroup> Read(long fromSequence, CancellationToken cancellation)
+    public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
     {
-        lock (_gate)
+        // Not under the caller's feet: an append may hold the gate for as long as the disk takes.
+        using var groups = (await _folder.Files.Run(this, () => GroupsFrom(fromSequence), cancellation).ConfigureAwait(false)).GetEnumerator();
+        var part = new List<LogGroup>();
+
+        // One at first: who looks for an outcome wants no more.
+        for (var bytes = 1; await _folder.Files.Run(groups, () => ReadPart(groups, part, bytes), cancellation).ConfigureAwait(false); bytes = ReadBytes)
         {
-            return _writer.IsOpen
-                ? _segments.Read(_segments.List(), _writer.End, fromSequence, cancellation)
-                : throw new InvalidOperationException("The log must be opened before it is read.");
+            foreach (var group in part)
+            {
+                cancellation.ThrowIfCancellationRequested();
+                yield return group;
+            }
         }
     }
 
@@ -86,6 +96,29 @@ public sealed class FileTransactionLog : IIdentifiedLog
         }
 
         return ValueTask.CompletedTask;
+    }
+
+    private IEnumerable<LogGroup> GroupsFrom(long fromSequence)
+    {
+        lock (_gate)
+        {
+            return _writer.IsOpen
+                ? _segments.Read(_segments.List(), _writer.End, fromSequence)
+                : throw new InvalidOperationException("The log must be opened before it is read.");
+        }
+    }
+
+    /// <summary>Groups of some bytes, at least one; false: there is none.</summary>
+    private static bool ReadPart(IEnumerator<LogGroup> groups, List<LogGroup> part, int bytes)
+    {
+        part.Clear();
+        while (bytes > 0 && groups.MoveNext())
+        {
+            part.Add(groups.Current);
+            bytes -= groups.Current.Records.Length;
+        }
+
+        return part.Count > 0;
     }
 
     private LogStanding? LookNow()
@@ -105,13 +138,18 @@ public sealed class FileTransactionLog : IIdentifiedLog
     {
         lock (_gate)
         {
-            _folder.Files.CreateFolder(_folder.Path);
+            _folder.Files.MakeFolder(_folder.Path, isNew: false);
             using var between = _folder.Lock(LogFolder.LogLock);
             var segments = _segments.List();
             var meta = _folder.ReadMeta();
             if (meta is null && segments.Count > 0)
             {
                 throw new CorruptLogException($"Folder {_folder.Path} has segments of a log but no meta.json with its epoch.");
+            }
+
+            if (meta is null)
+            {
+                _folder.Files.MakeFolder(_folder.Path, isNew: true);
             }
 
             CheckHead(meta, segments);

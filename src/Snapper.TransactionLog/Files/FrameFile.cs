@@ -1,3 +1,5 @@
+using Snapper.Protocol;
+
 namespace Snapper.TransactionLog.Files;
 
 /// <summary>A file of frames that is appended to; knows where its good end is, and never trusts what a failed write left behind it.</summary>
@@ -7,14 +9,17 @@ internal sealed class FrameFile : IDisposable
     private readonly string _name;
     private readonly uint _salt;
     private bool _tailUnsure;
+    private int _encoded;
 
-    private FrameFile(ILogFile file, string name, uint salt, long length, bool tailUnsure)
+    // Where the last append begins, of a file that was found; behind it, nobody knows what is on disk.
+    private long? _uncertainFrom;
+
+    private FrameFile(ILogFile file, string name, uint salt, long length)
     {
         _file = file;
         _name = name;
         _salt = salt;
         Length = length;
-        _tailUnsure = tailUnsure;
     }
 
     /// <summary>Called for each whole frame.</summary>
@@ -30,19 +35,21 @@ internal sealed class FrameFile : IDisposable
         try
         {
             var length = file.Length;
-            var reader = new FrameFileReader(file, path, length);
+            var reader = new FrameFileReader(file, path, length) { HasAppendsOfSeveral = true };
             if (!reader.Start())
             {
                 file.Dispose();
                 return null;
             }
 
+            var append = 0L; // a file without frames may not even have its header on disk
             while (reader.Next(mayBeTorn: true, static _ => true, out var payload))
             {
+                append = reader.Header.Count == 1 ? reader.FrameStart : append;
                 visit(reader.Header, reader.FrameStart, payload);
             }
 
-            return new FrameFile(file, path, reader.Salt, reader.Position, reader.Position < length);
+            return new FrameFile(file, path, reader.Salt, reader.Position) { _uncertainFrom = append, _tailUnsure = reader.Position < length };
         }
         catch
         {
@@ -62,7 +69,7 @@ internal sealed class FrameFile : IDisposable
         {
             file.Truncate(0);
             file.Write(header, 0);
-            return new FrameFile(file, path, salt, FileHeader.Bytes, tailUnsure: false);
+            return new FrameFile(file, path, salt, FileHeader.Bytes);
         }
         catch
         {
@@ -88,21 +95,46 @@ internal sealed class FrameFile : IDisposable
         }
     }
 
-    /// <summary>Encodes a frame behind what is in the buffer, to be written by <see cref="Append"/>.</summary>
-    public void Encode(Records.GroupBuffer into, long number, int count, ReadOnlySpan<byte> payload)
+    /// <summary>Encodes a frame behind what is in the buffer, to be written by <see cref="Append"/>. Its count is its place in that append, from 1.</summary>
+    public void Encode(Records.GroupBuffer into, long number, ReadOnlySpan<byte> payload)
     {
-        FrameHeader.Write(into.Take(FrameHeader.Bytes), _salt, number, count, payload);
+        _encoded = into.Length == 0 ? 1 : _encoded + 1;
+        FrameHeader.Write(into.Take(FrameHeader.Bytes), _salt, number, _encoded, payload);
         into.WriteBytes(payload);
+    }
+
+    /// <summary>
+    /// Makes certain that what was read when the file was found is on disk, with its name: whoever wrote the last of it may have died before the flush, or
+    /// after one that failed. Then the system holds bytes that it will not write any more, so they are written again.
+    /// </summary>
+    public void MakeCertain(LogFolder folder)
+    {
+        if (_uncertainFrom is not { } from)
+        {
+            return;
+        }
+
+        if (!Planted.Is(PlantedFault.LoadedStatesNotFlushed))
+        {
+            CutTail();
+            var last = new byte[Length - from];
+            if (_file.Read(last, from) < last.Length)
+            {
+                throw new CorruptLogException($"File {_name}, offset {from}: the file has become shorter.");
+            }
+
+            _file.Write(last, from);
+            _file.Flush();
+            folder.Files.FlushFolder(folder.Path);
+        }
+
+        _uncertainFrom = null;
     }
 
     /// <summary>Writes frames at the end and flushes them; on an error the end stays where it was.</summary>
     public void Append(ReadOnlySpan<byte> frames)
     {
-        if (_tailUnsure)
-        {
-            _file.Truncate(Length);
-        }
-
+        CutTail();
         _tailUnsure = true;
         try
         {
@@ -120,6 +152,17 @@ internal sealed class FrameFile : IDisposable
     }
 
     public void Flush() => _file.Flush();
+
+    /// <summary>Flushed, or a crash could leave what was cut off behind what is written in its place.</summary>
+    private void CutTail()
+    {
+        if (_tailUnsure)
+        {
+            _file.Truncate(Length);
+            _file.Flush();
+            _tailUnsure = false;
+        }
+    }
 
     /// <summary>Payload of the frame at a position that was visited or appended.</summary>
     public byte[] ReadPayload(long start)

@@ -1,3 +1,5 @@
+using Snapper.Protocol;
+
 namespace Snapper.TransactionLog.Files;
 
 /// <summary>Reads the frames of one file in order, through a window of a megabyte.</summary>
@@ -20,6 +22,12 @@ internal sealed class FrameFileReader
         _name = name;
         _end = end;
     }
+
+    /// <summary>
+    /// Several frames were written at once, and each one's count is its place among those: a crash may have torn one and left others behind it. Else one frame
+    /// is written at a time, and its count is the writer's.
+    /// </summary>
+    public bool HasAppendsOfSeveral { get; init; }
 
     /// <summary>Where the next frame starts.</summary>
     public long Position { get; private set; }
@@ -97,14 +105,14 @@ internal sealed class FrameFileReader
             throw new CorruptLogException($"File {_name}, offset {Position}: {what}.");
         }
 
-        // One frame is written at a time, so a torn one has nothing behind it: a whole frame further on proves that
-        // this is not the end of an unfinished write but damage to something that was finished.
+        // The next append is written when the one before it is on disk, so a torn one has no other behind it: a frame further on that
+        // begins one proves that this is not the end of an unfinished write but damage to something that was finished.
         for (var at = Position + 1; at + FrameHeader.Bytes <= _end; at++)
         {
             var window = Window(at, WindowBytes / 2);
             for (var i = 0; i + FrameHeader.Bytes <= window.Length; i++)
             {
-                if (FrameHeader.TryRead(window[i..], Salt, out _))
+                if (FrameHeader.TryRead(window[i..], Salt, out var behind) && (behind.Count == 1 || !HasAppendsOfSeveral || Planted.Is(PlantedFault.StatesTornApartRefused)))
                 {
                     throw new CorruptLogException($"File {_name}, offset {Position}: {what}, and whole frames follow it from offset {at + i} on.");
                 }

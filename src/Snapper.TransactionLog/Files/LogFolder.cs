@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Snapper.Protocol;
 
 namespace Snapper.TransactionLog.Files;
 
@@ -38,7 +39,12 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
     public IDisposable Lock(string name)
     {
         var path = PathOf(name);
-        var started = Environment.TickCount64;
+        if (Planted.Is(PlantedFault.LockNotLookedAt))
+        {
+            return Files.TryLock(path) ?? new MemoryStream();
+        }
+
+        var started = Files.Time.GetTimestamp();
         while (true)
         {
             if (Files.TryLock(path) is { } taken)
@@ -46,13 +52,13 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
                 return taken;
             }
 
-            if (Environment.TickCount64 - started > LockPatience.TotalMilliseconds)
+            if (Files.Time.GetElapsedTime(started) > LockPatience)
             {
                 throw new IOException($"Another process has held the lock {path} for {LockPatience.TotalSeconds:0} s.");
             }
 
             // Held for one write of another process; there is nothing to be told when it ends.
-            Thread.Sleep(1);
+            Files.Wait(TimeSpan.FromMilliseconds(1));
         }
     }
 
@@ -115,7 +121,10 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
         {
             file.Truncate(0);
             file.Write(text.ToArray(), 0);
-            file.Flush();
+            if (!Planted.Is(PlantedFault.RenamedBeforeFlush))
+            {
+                file.Flush();
+            }
         }
 
         Files.Replace(temporary, PathOf("meta.json"));
@@ -149,7 +158,7 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
     public AppendResult? Fence(long epoch, out LogFolderMeta meta)
     {
         meta = ReadMeta() ?? LogFolderMeta.None;
-        if (meta.Epoch == epoch)
+        if (meta.Epoch == epoch || Planted.Is(PlantedFault.NoFence))
         {
             return null;
         }

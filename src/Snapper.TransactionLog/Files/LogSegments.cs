@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Runtime.CompilerServices;
 
 namespace Snapper.TransactionLog.Files;
 
@@ -16,11 +15,9 @@ internal sealed class LogSegments(LogFolder folder)
     /// <param name="segments">As they were listed when the end was.</param>
     /// <param name="end">Where to stop; what is written meanwhile is not read.</param>
     /// <param name="fromSequence">Number of the first record that is wanted.</param>
-    /// <param name="cancellation">Gives up.</param>
     /// <exception cref="CorruptLogException">A group is damaged or missing; says where.</exception>
-    public async IAsyncEnumerable<LogGroup> Read(List<long> segments, LogEnd end, long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
+    public IEnumerable<LogGroup> Read(List<long> segments, LogEnd end, long fromSequence)
     {
-        await Task.CompletedTask;
         long? expected = null;
         for (var i = 0; i < segments.Count && segments[i] <= end.Segment; i++)
         {
@@ -62,7 +59,6 @@ internal sealed class LogSegments(LogFolder folder)
 
                 while (ReadGroup(reader, name, fromSequence, ref expected, out var group))
                 {
-                    cancellation.ThrowIfCancellationRequested();
                     if (group is { } read)
                     {
                         yield return read;

@@ -7,7 +7,11 @@ namespace Snapper.TransactionLog.Files;
 /// <summary>The operating system's files.</summary>
 internal sealed class PhysicalFileSystem : ILogFileSystem
 {
+    private const int AccessDenied = 13;
+
     public static PhysicalFileSystem Instance { get; } = new();
+
+    public bool HasFolder(string folder) => Directory.Exists(folder);
 
     public void CreateFolder(string folder) => Directory.CreateDirectory(folder);
 
@@ -33,11 +37,7 @@ internal sealed class PhysicalFileSystem : ILogFileSystem
         }
     }
 
-    public void Replace(string source, string target)
-    {
-        File.Move(source, target, overwrite: true);
-        FlushFolder(Path.GetDirectoryName(target)!);
-    }
+    public void Rename(string source, string target) => File.Move(source, target, overwrite: true);
 
     public void Delete(string path) => File.Delete(path);
 
@@ -52,7 +52,9 @@ internal sealed class PhysicalFileSystem : ILogFileSystem
         var descriptor = OpenFolder(Encoding.UTF8.GetBytes(folder + "\0"), 0);
         if (descriptor < 0)
         {
-            throw new IOException($"Folder {folder} cannot be opened to flush it: error {Marshal.GetLastPInvokeError()}.");
+            var error = Marshal.GetLastPInvokeError();
+            var problem = $"Folder {folder} cannot be opened to flush it: error {error}.";
+            throw error == AccessDenied ? new UnauthorizedAccessException(problem) : new IOException(problem, error);
         }
 
         try
@@ -82,6 +84,13 @@ internal sealed class PhysicalFileSystem : ILogFileSystem
             return null;
         }
     }
+
+    public TimeProvider Time => TimeProvider.System;
+
+    public void Wait(TimeSpan time) => Thread.Sleep(time);
+
+    // Flushing to disk blocks its thread for as long as the disk takes, so each call takes one of the pool's.
+    public Task<T> Run<T>(object by, Func<T> work, CancellationToken cancellation) => Task.Run(work, cancellation);
 
     [DllImport("libc", EntryPoint = "open", SetLastError = true)]
     private static extern int OpenFolder(byte[] path, int flags);

@@ -1,3 +1,5 @@
+using Snapper.Protocol;
+
 namespace Snapper.TransactionLog.Files;
 
 /// <summary>
@@ -51,7 +53,7 @@ internal sealed class SegmentWriter : IDisposable
         }
 
         Open(segments[last], mustReach: segments[^1], trimmedBelow);
-        if (segments[^1] == _next && last < segments.Count - 1)
+        if (segments[^1] == _next && _activeFirst != _next)
         {
             Open(_next, mustReach: _next, trimmedBelow);
         }
@@ -91,6 +93,14 @@ internal sealed class SegmentWriter : IDisposable
                 expected += reader.Header.Count;
             }
 
+            if (expected < mustReach && mustReach <= trimmedBelow)
+            {
+                // A crash has brought back one of the segments that a trim had deleted, and not those behind it: it is no part of the log any more.
+                file.Dispose();
+                Open(mustReach, mustReach, trimmedBelow);
+                return;
+            }
+
             if (expected < mustReach)
             {
                 // Before anything is cut off: a segment behind this one says that its end was whole once.
@@ -116,7 +126,13 @@ internal sealed class SegmentWriter : IDisposable
             _activeSalt = reader.Salt;
             _next = expected;
             _tailUnsure = reader.Position < length;
+            if (Planted.Is(PlantedFault.TornTailKept))
+            {
+                (_tailUnsure, _activeLength) = (false, length);
+            }
+
             DropUnsureTail();
+            MakeCertain(reader);
         }
         catch
         {
@@ -126,10 +142,40 @@ internal sealed class SegmentWriter : IDisposable
         }
     }
 
+    /// <summary>
+    /// Whoever wrote the last group may have died before the flush, or after one that failed; then the system holds bytes that it will not write any more.
+    /// From now on they are part of the log, so they are written again, and flushed.
+    /// </summary>
+    private void MakeCertain(FrameFileReader reader)
+    {
+        if (_activeLength == FileHeader.Bytes || Planted.Is(PlantedFault.OpenedTailNotFlushed))
+        {
+            return;
+        }
+
+        var last = new byte[reader.Position - reader.FrameStart];
+        if (_active!.Read(last, reader.FrameStart) < last.Length)
+        {
+            throw new CorruptLogException($"Segment {_segments.PathOf(_activeFirst)} has become shorter than {reader.Position} bytes.");
+        }
+
+        _active.Write(last, reader.FrameStart);
+        _active.Flush();
+    }
+
     /// <summary>Writes a group at the end and flushes it, in a new segment when this one is long enough.</summary>
     /// <exception cref="IOException">It may be there in part; the next call, or <see cref="DropUnsureTail"/>, cleans up first.</exception>
     public void Write(long firstSequence, int count, ReadOnlySpan<byte> group)
     {
+        if (_tailUnsure && Planted.Is(PlantedFault.FailedFlushTrusted) && _active!.Length == _activeLength + FrameHeader.Bytes + group.Length)
+        {
+            _active.Flush();
+            _tailUnsure = false;
+            _activeLength = _active.Length;
+            _next = firstSequence + count;
+            return;
+        }
+
         DropUnsureTail();
         if (_activeLength >= _segmentBytes)
         {

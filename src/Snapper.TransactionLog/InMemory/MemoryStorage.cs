@@ -16,6 +16,7 @@ public sealed class MemoryStorage
     {
     }
 
+<<<<<<< HEAD
     /// <summary>Storage of one worker of several: the states are everybody's, and one gate makes a step over all of them atomic.</summary>
     internal MemoryStorage(Lock gate, Dictionary<ActorKey, StoredState> states, string id)
     {
@@ -27,6 +28,9 @@ public sealed class MemoryStorage
     internal Lock Gate { get; }
 
     internal string Id { get; }
+=======
+    internal string Id { get; private init; } = Guid.NewGuid().ToString("N");
+>>>>>>> main
 
     internal long Epoch { get; set; }
 
@@ -55,6 +59,27 @@ public sealed class MemoryStorage
         lock (Gate)
         {
             return Groups.FindAll(g => g.FirstSequence + g.Count > sequence).ToArray();
+        }
+    }
+
+    /// <summary>Everything as it is now, for a simulated server that comes back with an older copy.</summary>
+    internal MemoryStorage Copy()
+    {
+        lock (Gate)
+        {
+            var copy = new MemoryStorage { Id = Id, Epoch = Epoch, NextSequence = NextSequence, Watermarks = Watermarks };
+            copy.Groups.AddRange(Groups);
+            foreach (var (actor, state) in States)
+            {
+                copy.States.Add(actor, state);
+            }
+
+            foreach (var (id, outcome) in Outcomes)
+            {
+                copy.Outcomes.Add(id, outcome);
+            }
+
+            return copy;
         }
     }
 

@@ -60,7 +60,7 @@ public sealed class LogMemory
 
     private void Replace(SortedDictionary<string, RememberedStanding> all)
     {
-        _files.CreateFolder(Path.GetDirectoryName(FilePath)!);
+        _files.MakeFolder(Path.GetDirectoryName(FilePath)!, isNew: all.Count == 1);
         using var text = new MemoryStream();
         using (var json = new Utf8JsonWriter(text, new JsonWriterOptions { Indented = true }))
         {

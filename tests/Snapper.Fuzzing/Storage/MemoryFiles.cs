@@ -30,8 +30,26 @@ internal sealed class MemoryFiles : ILogFileSystem
     /// <summary>All files, copied.</summary>
     public Dictionary<string, byte[]> Snapshot() => Names.ToDictionary(name => name, name => this[name]!, StringComparer.Ordinal);
 
+    public TimeProvider Time => TimeProvider.System;
+
+    public bool HasFolder(string folder) => true;
+
     public void CreateFolder(string folder)
     {
+    }
+
+    public void Wait(TimeSpan time) => Thread.Sleep(time);
+
+    public Task<T> Run<T>(object by, Func<T> work, CancellationToken cancellation)
+    {
+        try
+        {
+            return Task.FromResult(work()); // nothing here waits
+        }
+        catch (Exception exception)
+        {
+            return Task.FromException<T>(exception);
+        }
     }
 
     public IReadOnlyList<string> List(string folder, string pattern)
@@ -53,7 +71,7 @@ internal sealed class MemoryFiles : ILogFileSystem
 
     public byte[]? ReadAll(string path) => this[Path.GetFileName(path)];
 
-    public void Replace(string source, string target)
+    public void Rename(string source, string target)
     {
         _files[target] = _files[source];
         _files.Remove(source);

@@ -46,6 +46,38 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         }
     }
 
+    /// <summary>A disk writes the sectors of one append in any order.</summary>
+    [Theory]
+    [InlineData(0)]
+    [InlineData(3)]
+    [InlineData(9)]
+    public async Task A_fold_of_which_a_crash_left_only_later_states_is_left_out_from_the_first_torn_one_on(int torn)
+    {
+        await using var log = new FileTransactionLog(_folder);
+        var epoch = (await log.Open(None)).Epoch;
+        long before;
+        await using (var store = NewStore(log))
+        {
+            await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 1, "old"))], None);
+            before = new FileInfo(DataFile(1)).Length;
+            await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 2, "new"))], None);
+        }
+
+        var bytes = await File.ReadAllBytesAsync(DataFile(1));
+        bytes.AsSpan((int)(before + (torn * (bytes.Length - before) / 10)), 20).Clear();
+        await File.WriteAllBytesAsync(DataFile(1), bytes);
+
+        await using var found = NewStore(log);
+        for (var i = 0; i < 10; i++)
+        {
+            Assert.Equal(i < torn ? 2 : 1, (await found.Load(Some.Actor($"{i}"), None))!.Version);
+        }
+
+        await found.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 2, "new"))], None);
+        await using var again = NewStore(log);
+        Assert.Equal(2, (await again.Load(Some.Actor("9"), None))!.Version);
+    }
+
     [Fact]
     public async Task Damage_in_the_middle_is_told_with_file_and_offset()
     {
@@ -54,6 +86,7 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         await using (var store = NewStore(log))
         {
             await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 1, "old"))], None);
+            await store.Fold(epoch, [Fold(3, 2, "new")], None);
         }
 
         var bytes = await File.ReadAllBytesAsync(DataFile(1));

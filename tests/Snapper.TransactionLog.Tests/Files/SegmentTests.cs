@@ -129,6 +129,23 @@ public sealed class SegmentTests : IAsyncLifetime
         Assert.Equal(before, await File.ReadAllTextAsync(Path.Combine(_folder, "meta.json")));
     }
 
+    /// <summary>Deleting is not flushed: a crash may take back any of it.</summary>
+    [Fact]
+    public async Task A_trimmed_segment_that_a_crash_brings_back_alone_is_not_missed_records()
+    {
+        var log = NewLog();
+        var epoch = (await log.Open(None)).Epoch;
+        await Append(log, epoch, 1, 70_000);
+        var first = await File.ReadAllBytesAsync(Segment(1));
+        await Append(log, epoch, 2, 70_000);
+        Assert.Equal(AppendStatus.Appended, (await log.Trim(epoch, 3, default, None)).Status);
+        Assert.Equal([Segment(3)], Segments());
+        await log.DisposeAsync();
+        await File.WriteAllBytesAsync(Segment(1), first);
+
+        await AssertStands(3, 3);
+    }
+
     [Fact]
     public async Task Without_any_segment_a_log_that_was_trimmed_is_refused()
     {

@@ -16,6 +16,8 @@ internal sealed class FaultyFiles : ILogFileSystem
     /// <summary>Flushes of folders that fail with an I/O error; what was renamed has its new name.</summary>
     public int FailingFolderFlushes { get; set; }
 
+    public bool HasFolder(string folder) => _real.HasFolder(folder);
+
     public void CreateFolder(string folder) => _real.CreateFolder(folder);
 
     public IReadOnlyList<string> List(string folder, string pattern) => _real.List(folder, pattern);
@@ -24,11 +26,7 @@ internal sealed class FaultyFiles : ILogFileSystem
 
     public byte[]? ReadAll(string path) => _real.ReadAll(path);
 
-    public void Replace(string source, string target)
-    {
-        _real.Replace(source, target);
-        FailFolderFlush();
-    }
+    public void Rename(string source, string target) => _real.Rename(source, target);
 
     public void Delete(string path) => _real.Delete(path);
 
@@ -39,6 +37,12 @@ internal sealed class FaultyFiles : ILogFileSystem
     }
 
     public IDisposable? TryLock(string path) => _real.TryLock(path);
+
+    public TimeProvider Time => _real.Time;
+
+    public void Wait(TimeSpan time) => _real.Wait(time);
+
+    public Task<T> Run<T>(object by, Func<T> work, CancellationToken cancellation) => _real.Run(by, work, cancellation);
 
     private void FailFolderFlush()
     {
