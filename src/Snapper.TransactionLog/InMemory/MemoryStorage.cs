@@ -16,7 +16,6 @@ public sealed class MemoryStorage
     {
     }
 
-<<<<<<< HEAD
     /// <summary>Storage of one worker of several: the states are everybody's, and one gate makes a step over all of them atomic.</summary>
     internal MemoryStorage(Lock gate, Dictionary<ActorKey, StoredState> states, string id)
     {
@@ -27,10 +26,7 @@ public sealed class MemoryStorage
 
     internal Lock Gate { get; }
 
-    internal string Id { get; }
-=======
-    internal string Id { get; private init; } = Guid.NewGuid().ToString("N");
->>>>>>> main
+    internal string Id { get; private init; }
 
     internal long Epoch { get; set; }
 
