@@ -56,6 +56,12 @@ public enum AppendStatus : byte
 
     /// <summary>Certainly not done (out of memory, disk full, read-only replica); repeat unchanged later.</summary>
     Refused,
+
+    /// <summary>
+    /// The log was fenced on behalf of another worker (R4), whose own epoch is not the current one any more: it stops the take-over and drops its memory. Only a log
+    /// that was opened so answers this.
+    /// </summary>
+    RescuerFenced,
 }
 
 /// <summary>Status with words for people.</summary>

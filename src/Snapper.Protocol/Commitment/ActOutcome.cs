@@ -6,6 +6,7 @@ namespace Snapper.Protocol.Commitment;
 public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<ActorKey> participants, object request)
 {
     private readonly List<Change> _changes = new(participants.Count);
+    private readonly List<Incarnation> _others = [];
 
     /// <summary>The attempt.</summary>
     public TransactionId Tid { get; } = tid;
@@ -16,7 +17,30 @@ public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<
     /// <summary>Why a change cannot be kept, as the shell says it; null: it can.</summary>
     public object? Unfit { get; private set; }
 
-    /// <summary>Every actor it visited, once each.</summary>
+    /// <summary>Other workers that it visited, once each; only where its root is.</summary>
+    public IReadOnlyList<Incarnation> Others
+    {
+        get => _others;
+        init
+        {
+            _others.AddRange(value);
+            VotesMissing = _others.Count;
+        }
+    }
+
+    /// <summary>Votes of <see cref="Others"/> that are missing.</summary>
+    public int VotesMissing { get; private set; }
+
+    /// <summary>The worker of its root, which decides; nobody: the root is here.</summary>
+    public Incarnation RootWorker { get; init; }
+
+    /// <summary>This worker takes part in an ACT whose root is elsewhere: it votes, and waits for the decision (R).</summary>
+    public bool IsPart => !RootWorker.IsNone;
+
+    /// <summary>Its vote is queued: this worker ends it no more by itself (H6).</summary>
+    public bool HasVoted { get; internal set; }
+
+    /// <summary>Every actor of this worker that it visited, once each.</summary>
     public IReadOnlyList<ActorKey> Participants { get; } = participants;
 
     /// <summary>The shell's request.</summary>
@@ -33,6 +57,31 @@ public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<
 
     /// <summary>Bytes of its changes so far, as the shell weighs them.</summary>
     internal long Bytes { get; set; }
+
+    /// <summary>
+    /// Takes a worker in that nobody had told the root of: an ACT that fails may have calls under way elsewhere. Its own abort waits for that worker, too (H7).
+    /// </summary>
+    /// <returns>False: it is known.</returns>
+    internal bool AddOther(Incarnation worker)
+    {
+        if (_others.Contains(worker))
+        {
+            return false;
+        }
+
+        _others.Add(worker);
+        VotesMissing++;
+        return true;
+    }
+
+    /// <summary>Another worker has voted to commit, or, for an outcome of the ACT's own that is none, that nothing it read there can be undone any more (H7).</summary>
+    internal void Voted()
+    {
+        if (--VotesMissing < 0)
+        {
+            throw new ProtocolViolationException($"ACT {Tid}: more votes than workers.");
+        }
+    }
 
     /// <summary>A participant's part.</summary>
     public void Add(Change? change)

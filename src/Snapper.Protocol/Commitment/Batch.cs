@@ -1,4 +1,5 @@
 using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Scheduling;
 
@@ -20,21 +21,58 @@ public enum MemberState : byte
     Removed,
 }
 
-/// <summary>A local batch from forming to its record. Only the commit machine changes it after it was formed.</summary>
+/// <summary>How far a worker's part of a global batch is (L3, R).</summary>
+public enum PartState : byte
+{
+    /// <summary>It executes.</summary>
+    Executing,
+
+    /// <summary>Complete, everything before it here final or prepared: its <c>Prepared</c> is queued.</summary>
+    Prepared,
+
+    /// <summary>The master's decision to commit is known here.</summary>
+    Decided,
+
+    /// <summary>Lost to an undo of the master (A9). It keeps its node as an empty local batch (A7).</summary>
+    Lost,
+}
+
+/// <summary>
+/// A batch of this worker's order from forming to its record: a local one, or this worker's part of a global one. Only the commit machine changes it after it was formed.
+/// </summary>
 public sealed class Batch
 {
     private readonly List<Slot> _slots = [];
     private readonly MemberState[] _members;
 
     /// <summary>A batch without slots yet.</summary>
-    public Batch(BatchId bid, BatchId previous, PactTicket[] tickets)
+    public Batch(BatchId bid, BatchId previous, PactTicket[] tickets, GlobalPart? part = null)
     {
         Bid = bid;
         Previous = previous;
         Tickets = tickets;
+        Part = part;
         _members = new MemberState[tickets.Length];
         Undecided = tickets.Length;
+        for (var i = 0; part is not null && i < tickets.Length; i++)
+        {
+            if (tickets[i].IsRemote)
+            {
+                // Its root's worker decides it, and acknowledges its own part only then.
+                _members[i] = MemberState.Committed;
+                Undecided--;
+            }
+        }
     }
+
+    /// <summary>The part of a global batch that this is; null: a local batch.</summary>
+    public GlobalPart? Part { get; }
+
+    /// <summary>How far that part is.</summary>
+    public PartState PartState { get; internal set; }
+
+    /// <summary>It waits for the master's decision, or will have to (L2): what is behind it cannot become final.</summary>
+    public bool IsGlobal => Part is not null && PartState != PartState.Lost;
 
     /// <summary>Its number: the tid of its first transaction.</summary>
     public BatchId Bid { get; }

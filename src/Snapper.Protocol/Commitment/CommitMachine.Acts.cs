@@ -77,7 +77,20 @@ public sealed partial class CommitMachine
     /// <summary>H3: queued only when every batch before it on each of its actors is final.</summary>
     private bool TryCommitAct(ActOutcome outcome, OutputBuffer outputs)
     {
-        if (!outcome.IsComplete || (_order.AheadOf(outcome.Tid) > _final && !Planted.Is(PlantedFault.QueueActBeforeAllAheadIsFinal)) || _order.IsDoomed(outcome.Tid))
+        if (outcome.HasVoted || !outcome.IsComplete || (_order.AheadOf(outcome.Tid) > _final && !Planted.Is(PlantedFault.QueueActBeforeAllAheadIsFinal)) || _order.IsDoomed(outcome.Tid))
+        {
+            return false;
+        }
+
+        if (outcome.IsPart)
+        {
+            // Kept among the finished ones, with its locks and places, until the decision arrives (H2, H4).
+            outcome.HasVoted = true;
+            outputs.Add(OutputKind.Append).Body = new PreparedAct(outcome);
+            return false;
+        }
+
+        if (outcome.VotesMissing > 0)
         {
             if (outcome.IsComplete)
             {
@@ -91,6 +104,10 @@ public sealed partial class CommitMachine
         _finished.Remove(outcome);
         _order.Ended(outcome.Tid);
         outputs.Add(OutputKind.Append).Body = outcome;
+        if (!outcome.Committed)
+        {
+            TellOthers(outcome, outputs); // R1: an abort is presumed, nothing has to be durable first
+        }
 
         // H4: it ends the moment its record is queued; log order protects whoever comes after.
         foreach (var participant in outcome.Participants)
@@ -99,6 +116,80 @@ public sealed partial class CommitMachine
         }
 
         return true;
+    }
+
+    /// <summary>A vote of another worker has come to the root's.</summary>
+    /// <param name="tid">The ACT.</param>
+    /// <param name="yes">False: it has lost its part.</param>
+    /// <param name="vote">The rest of what it says.</param>
+    /// <param name="outputs">Receives the effects.</param>
+    private void OnActVoted(TransactionId tid, bool yes, ActVote? vote, OutputBuffer outputs)
+    {
+        if (FindFinished(tid) is not { IsPart: false } outcome)
+        {
+            return; // it died meanwhile
+        }
+
+        if (!yes)
+        {
+            _order.Doom(tid, _doomed);
+            KillDoomed(outputs);
+            return;
+        }
+
+        if (vote?.Unfit is { } unfit)
+        {
+            outcome.Refuse(unfit); // H7: told after H3 there, so that it stands
+        }
+
+        for (var i = 0; i < vote?.Visited.Count; i++)
+        {
+            if (outcome.AddOther(vote.Visited[i]))
+            {
+                RootEnding.Prepare(outcome, outcome.Others.Count - 1, outputs);
+            }
+        }
+
+        outcome.Voted();
+        TryCommitAct(outcome, outputs);
+    }
+
+    /// <summary>The root's worker has decided an ACT that this worker takes part in.</summary>
+    private void OnActDecided(TransactionId tid, bool committed, OutputBuffer outputs)
+    {
+        if (FindFinished(tid) is not { IsPart: true } part)
+        {
+            return; // it was told before, or has ended by itself before it voted
+        }
+
+        if (committed && !part.HasVoted)
+        {
+            throw new ProtocolViolationException($"ACT {tid} is committed, but this worker has not voted for it.");
+        }
+
+        _finished.Remove(part);
+        _order.Ended(tid);
+        if (part.HasVoted)
+        {
+            outputs.Add(OutputKind.Append).Body = new DecidedAct(part, committed);
+        }
+
+        foreach (var participant in part.Participants)
+        {
+            outputs.ToActor(MessageKind.ActEnd, participant, tid, BatchId.None).Flag = committed;
+        }
+    }
+
+    /// <summary>What became of an ACT, to the other workers that it visited.</summary>
+    private static void TellOthers(ActOutcome outcome, OutputBuffer outputs)
+    {
+        for (var i = 0; i < outcome.Others.Count; i++)
+        {
+            ref var message = ref outputs.Add(OutputKind.SendToParticipant, MessageKind.ActDecided, i);
+            message.Tid = outcome.Tid;
+            message.Flag = outcome.Committed;
+            message.Body = outcome;
+        }
     }
 
     private static void NoteQueued(ActOutcome outcome)

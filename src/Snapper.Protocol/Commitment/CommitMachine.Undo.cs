@@ -42,6 +42,12 @@ public sealed partial class CommitMachine
 
         // A1: a root that failed unmarked holds its turns from now on.
         batch.Tickets[member].Marked = true;
+        if (batch.IsGlobal)
+        {
+            ReportFailed(batch, tooLarge: false, outputs); // A9: the master undoes it, everywhere
+            return;
+        }
+
         _failed.Enqueue(new Victim(tid, bid));
         StartUndo(outputs);
     }
@@ -184,11 +190,15 @@ public sealed partial class CommitMachine
         Removals++;
         undo.Lower(victim.Bid);
         var ticket = batch.Tickets[member];
-        undo.Again.Add(ticket);
+        if (!ticket.IsRemote)
+        {
+            undo.Again.Add(ticket); // A9: by the root's worker, never by another
+        }
+
         ref var message = ref outputs.Add(OutputKind.SendToRoot, MessageKind.Removed);
         message.Tid = victim.Tid;
         message.Body = ticket;
-        foreach (var access in ticket.Declared)
+        foreach (var access in ticket.Here)
         {
             AddOnce(actors, access.Actor);
         }
@@ -245,6 +255,12 @@ public sealed partial class CommitMachine
             return;
         }
 
+        if (batch.IsGlobal)
+        {
+            undo.NoteGlobal(batch); // A9: whole batches go, on every worker
+            return;
+        }
+
         undo.Fresh.Add(victim);
     }
 
@@ -277,6 +293,14 @@ public sealed partial class CommitMachine
             return;
         }
 
+        if (undo.MustAskMaster)
+        {
+            undo.IsWaiting = true;
+            ReportFailed(undo.GlobalVictim!, tooLarge: false, outputs);
+            TakeParkedGlobalUndo(outputs);
+            return;
+        }
+
         Transitions.Note(Transition.UndoEnded);
         _undo = null;
         Trace?.UndoOver();
@@ -286,8 +310,22 @@ public sealed partial class CommitMachine
         }
 
         SendAgain(undo, outputs);
+        ReportUndone(undo, outputs);
         FinalizeBatches(outputs);
         StartUndo(outputs);
+        if (_undo is null or { IsWaiting: true })
+        {
+            TakeParkedGlobalUndo(outputs);
+        }
+    }
+
+    private void TakeParkedGlobalUndo(OutputBuffer outputs)
+    {
+        if (_parkedGlobalUndo is { } parked)
+        {
+            _parkedGlobalUndo = null;
+            OnGlobalUndo(parked, outputs);
+        }
     }
 
     private static void SendAgain(Undo undo, OutputBuffer outputs)
@@ -304,9 +342,25 @@ public sealed partial class CommitMachine
                 outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator).Body = ticket;
             }
 
-            ticket.Tid = TransactionId.None;
-            ticket.Bid = BatchId.None;
+            Forget(ticket);
         }
+
+        foreach (var ticket in undo.Dropped)
+        {
+            if (!ticket.IsRemote)
+            {
+                outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator).Body = ticket;
+                Forget(ticket);
+            }
+        }
+    }
+
+    private static void Forget(PactTicket ticket)
+    {
+        ticket.Tid = TransactionId.None;
+        ticket.Bid = BatchId.None;
+        ticket.Here = ticket.Declared;
+        ticket.Global = null;
     }
 
     private void ReopenSlots(ActorKey actor, long number)
@@ -382,6 +436,37 @@ public sealed partial class CommitMachine
 
         /// <summary>PACTs to be numbered anew.</summary>
         public List<PactTicket> Again { get; } = [];
+
+        /// <summary>The lowest global batch with a victim that only the master can undo; null: none.</summary>
+        public Batch? GlobalVictim { get; private set; }
+
+        /// <summary>The master's undo that this is a part of; 0: none.</summary>
+        public long MasterNumber { get; private set; }
+
+        /// <summary>Its own rounds are over; the master says how it goes on.</summary>
+        public bool IsWaiting { get; set; }
+
+        /// <summary>Tickets of parts that had no place yet.</summary>
+        public List<PactTicket> Dropped { get; } = [];
+
+        /// <summary>A victim is in a global batch, and the master has not been told.</summary>
+        public bool MustAskMaster => GlobalVictim is { IsGlobal: true } && MasterNumber == 0;
+
+        public void NoteGlobal(Batch batch)
+        {
+            if (GlobalVictim is null || batch.Bid < GlobalVictim.Bid)
+            {
+                GlobalVictim = batch;
+            }
+        }
+
+        public void AskedByMaster(long number)
+        {
+            MasterNumber = number;
+            IsWaiting = true;
+        }
+
+        public void Go() => IsWaiting = false;
 
         /// <summary>Nothing is queued from this batch on until the undo is over (A6).</summary>
         public BatchId Lowest { get; private set; } = new(long.MaxValue);

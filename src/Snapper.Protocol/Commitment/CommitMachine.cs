@@ -78,6 +78,12 @@ public sealed partial class CommitMachine
             case MessageKind.ActChanges:
                 OnActChanges(message, outputs);
                 break;
+            case MessageKind.ActVoted:
+                OnActVoted(message.Tid, message.Flag, (ActVote?)message.Body, outputs);
+                break;
+            case MessageKind.ActDecided:
+                OnActDecided(message.Tid, message.Flag, outputs);
+                break;
             case MessageKind.ActGone:
                 OnActGone(message.Tid);
                 break;
@@ -86,6 +92,15 @@ public sealed partial class CommitMachine
                 break;
             case MessageKind.UndoAcknowledged:
                 OnUndoAcknowledged(message.Actor!, (List<Scheduling.Victim>?)message.Body, outputs);
+                break;
+            case MessageKind.GlobalDecided:
+                OnGlobalDecided(message.Bid, outputs);
+                break;
+            case MessageKind.GlobalUndo:
+                OnGlobalUndo(message, outputs);
+                break;
+            case MessageKind.GlobalUndoGo:
+                OnGlobalUndoGo(message.Value, outputs);
                 break;
             case MessageKind.Flushed:
                 OnFlushed(message.Value, outputs);
@@ -180,17 +195,18 @@ public sealed partial class CommitMachine
         batch.Decide(batch.MemberOf(tid), committed);
     }
 
-    /// <summary>Makes batches final in order (L2) and lets ACTs follow that waited for them (H3).</summary>
+    /// <summary>Makes batches final in order (L2), prepares parts of global ones (L3), and lets ACTs follow that waited for them (H3).</summary>
     private void FinalizeBatches(OutputBuffer outputs)
     {
         var before = _final;
-        while (_open.Count > 0)
+        var at = 0;
+        while (at < _open.Count)
         {
-            var batch = _open[0];
-            if (!batch.IsComplete || batch.Previous > _final || IsHeldByUndo(batch.Bid))
+            var batch = _open[at];
+            if (!batch.IsComplete || batch.Previous > (at == 0 ? _final : _open[at - 1].Bid) || IsHeldByUndo(batch.Bid))
             {
                 NoteWaiting();
-                if (!Planted.Is(PlantedFault.BatchesFinalOutOfOrder) || _open.Find(static b => b.IsComplete) is not { } later)
+                if (at > 0 || !Planted.Is(PlantedFault.BatchesFinalOutOfOrder) || _open.Find(static b => b.IsComplete && b.Part is null) is not { } later)
                 {
                     break;
                 }
@@ -203,19 +219,20 @@ public sealed partial class CommitMachine
                 throw new ProtocolViolationException($"Batch {batch.Bid} is complete, but {batch.Undecided} of its transactions have no result.");
             }
 
-            var isEmpty = IsEmpty(batch);
-            if (!isEmpty && IsTooLarge(batch, outputs))
+            if (batch.IsGlobal && batch.PartState != PartState.Decided)
             {
-                break;
+                if (!TryPrepare(batch, outputs))
+                {
+                    break;
+                }
+
+                at++; // L3: what is behind it may be prepared as well; nothing behind it becomes final
+                continue;
             }
 
-            Transitions.Note(isEmpty, Transition.BatchEmpty, Transition.BatchQueued);
-            _open.Remove(batch);
-            _final = batch.Bid;
-            if (!isEmpty)
+            if (at > 0 || !TryFinalize(batch, outputs))
             {
-                outputs.Add(OutputKind.Append).Body = batch;
-                _unflushedBatches++; // here, not when the shell has queued it: this step reports it already
+                break;
             }
         }
 
@@ -224,6 +241,30 @@ public sealed partial class CommitMachine
             CommitActs(outputs);
             ReportProgress(outputs);
         }
+    }
+
+    private bool TryFinalize(Batch batch, OutputBuffer outputs)
+    {
+        var isEmpty = IsEmpty(batch);
+        if (!isEmpty && !batch.IsGlobal && IsTooLarge(batch, outputs))
+        {
+            return false;
+        }
+
+        Transitions.Note(isEmpty, Transition.BatchEmpty, Transition.BatchQueued);
+        _open.Remove(batch);
+        _final = batch.Bid;
+        if (batch.IsGlobal)
+        {
+            outputs.Add(OutputKind.Append).Body = new DecidedPart(batch, Committed: true); // R: before any later final record
+        }
+        else if (!isEmpty)
+        {
+            outputs.Add(OutputKind.Append).Body = batch;
+            _unflushedBatches++; // here, not when the shell has queued it: this step reports it already
+        }
+
+        return true;
     }
 
     private void NoteWaiting()
@@ -258,9 +299,26 @@ public sealed partial class CommitMachine
         while (_unflushed.Count > 0 && _unflushed.Peek().Ticket <= ticket)
         {
             var item = _unflushed.Dequeue().Item;
-            if (item is Batch)
+            switch (item)
             {
-                _unflushedBatches--;
+                case Batch:
+                    _unflushedBatches--;
+                    break;
+                case PreparedPart { Batch.PartState: PartState.Prepared or PartState.Decided } prepared:
+                    outputs.Add(OutputKind.SendToMaster, MessageKind.PartPrepared).Bid = prepared.Batch.Part!.Bid; // R: durable before the acknowledgement
+                    break;
+                case PreparedAct prepared when prepared.Part.HasVoted && FindFinished(prepared.Part.Tid) == prepared.Part:
+                    ref var vote = ref outputs.Add(OutputKind.SendToRootWorker, MessageKind.ActVoted); // R: durable before the vote
+                    vote.Tid = prepared.Part.Tid;
+                    vote.Flag = true;
+                    vote.Body = prepared.Part;
+                    break;
+                case ActOutcome { Committed: true } committed:
+                    TellOthers(committed, outputs); // R: durable before any commit message
+                    break;
+                case DecidedPart decided:
+                    outputs.Add(OutputKind.SendToMaster, MessageKind.PartMarked).Bid = decided.Batch.Part!.Bid;
+                    break;
             }
 
             Transitions.Note(item is Batch, Transition.BatchDurable, Transition.ActDurable);
@@ -279,8 +337,20 @@ public sealed partial class CommitMachine
         {
             ref var message = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.LogProgress, i);
             message.Bid = _final;
-            message.Value = _open.Count + _unflushedBatches;
+            message.Value = OpenLocal() + _unflushedBatches;
         }
+    }
+
+    /// <summary>Batches of this worker alone that are not final. Those of the master are bounded by the master; local PACTs do not pay for them.</summary>
+    private int OpenLocal()
+    {
+        var local = 0;
+        foreach (var batch in _open)
+        {
+            local += batch.Part is null ? 1 : 0;
+        }
+
+        return local;
     }
 
     private Batch Find(BatchId bid) =>

@@ -81,6 +81,16 @@ public sealed class HybridOrder
         Judge(node, final, doomed);
     }
 
+    /// <summary>T must die for a reason of its own: another worker does not vote for it.</summary>
+    public void Doom(TransactionId tid, List<Doomed> doomed)
+    {
+        if (Find(tid) is { IsDoomed: false } node)
+        {
+            node.IsDoomed = true;
+            doomed.Add(new Doomed(tid, AbortReason.Failure, BatchId.None, BatchId.None));
+        }
+    }
+
     /// <summary>T has finished; from now on it dies of <see cref="AbortReason.Serializability"/>.</summary>
     public void Finished(TransactionId tid, BatchId final, List<Doomed> doomed)
     {

@@ -44,6 +44,12 @@ public static class RootEnding
             var access = ticket.Declared[i];
             if (!succeeded || marked || calls[i] < access.Calls || access.Actor.Equals(ticket.Root))
             {
+                if (ticket.Global is { } member && member.Owners[i] != member.Pact.Root)
+                {
+                    TellBranch(member, i, succeeded, calls[i], outputs);
+                    continue;
+                }
+
                 ref var message = ref outputs.ToActor(MessageKind.Ended, access.Actor, ticket.Tid, ticket.Bid);
                 message.Flag = succeeded;
                 message.Count = calls[i];
@@ -51,6 +57,16 @@ public static class RootEnding
         }
 
         return succeeded ? PactEnd.Committed : PactEnd.Aborted;
+    }
+
+    private static void TellBranch(Global.GlobalMember member, int declared, bool succeeded, int calls, OutputBuffer outputs)
+    {
+        ref var message = ref outputs.Add(OutputKind.SendToBranch, MessageKind.Ended, declared);
+        message.Actor = member.Pact.Declared[declared].Actor;
+        message.Tid = member.Tid;
+        message.Flag = succeeded;
+        message.Count = calls;
+        message.Body = member;
     }
 
     /// <summary>Ends an ACT by its own outcome (H7): its actors send their changes, the commit machine waits for H3.</summary>
@@ -61,6 +77,20 @@ public static class RootEnding
         {
             outputs.ToActor(MessageKind.ActCollect, participant, outcome.Tid, BatchId.None).Flag = outcome.Committed;
         }
+
+        for (var i = 0; i < outcome.Others.Count; i++)
+        {
+            Prepare(outcome, i, outputs);
+        }
+    }
+
+    /// <summary>Asks another worker of an ACT for its vote.</summary>
+    internal static void Prepare(ActOutcome outcome, int other, OutputBuffer outputs)
+    {
+        ref var message = ref outputs.Add(OutputKind.SendToParticipant, MessageKind.ActPrepare, other);
+        message.Tid = outcome.Tid;
+        message.Flag = outcome.Committed;
+        message.Body = outcome;
     }
 
     /// <summary>Aborts an ACT at once (H7: conflicts); nothing of it remains anywhere.</summary>
@@ -81,6 +111,11 @@ public static class RootEnding
     {
         for (var i = 0; i < calls.Length; i++)
         {
+            if (calls[i] > 0 && ticket.Global is { } member && member.Owners[i] != member.Pact.Root)
+            {
+                return true; // what was called from there is not known here before it has returned
+            }
+
             if (calls[i] >= ticket.Declared[i].Calls && !ticket.Declared[i].Actor.Equals(ticket.Root))
             {
                 return true;

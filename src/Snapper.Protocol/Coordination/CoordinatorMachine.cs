@@ -1,4 +1,5 @@
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
@@ -13,10 +14,11 @@ namespace Snapper.Protocol.Coordination;
 /// No timer: a batch closes as soon as fewer than <see cref="CoordinatorOptions.OpenBatches"/> batches wait for the log,
 /// so that one transaction alone never waits and load makes batches large. An idle ring parks its token.
 /// </remarks>
-public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptions options)
+public sealed partial class CoordinatorMachine(int index, int ringSize, CoordinatorOptions options, IOwnership? ownership = null)
 {
     private readonly WaitingPacts _waiting = new();
     private readonly Queue<Batch> _formed = new();
+    private readonly List<BoundPart> _parts = [];
     private RingToken? _token;
     private bool _asked;
     private long _undurable;
@@ -49,6 +51,12 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
             case MessageKind.LogProgress:
                 _undurable = message.Value;
                 _final = message.Bid > _final ? message.Bid : _final;
+                break;
+            case MessageKind.GlobalPart:
+                _parts.Add((BoundPart)message.Body!);
+                break;
+            case MessageKind.GlobalUndo:
+                OnGlobalUndo(message, outputs);
                 break;
             case MessageKind.Withdraw:
                 OnWithdraw((PactTicket)message.Body!, message.Reason, outputs);
@@ -119,7 +127,7 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
 
     private void FormBatches(OutputBuffer outputs)
     {
-        if (_waiting.Count == 0)
+        if (_waiting.Count == 0 && _parts.Count == 0)
         {
             return;
         }
@@ -136,7 +144,9 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
             return;
         }
 
-        if (_undurable < options.OpenBatches)
+        // The master bounds how many global batches are open, and other workers wait for this part: it waits for no log here.
+        PlaceParts(_token, outputs);
+        if (_waiting.Count > 0 && _undurable < options.OpenBatches)
         {
             if (options.Rare?.Happens(RarePoint.BatchHeldOpen) == true)
             {
@@ -159,12 +169,15 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
     {
         ForgetFinal(token);
         var most = options.Rare is { } rare && _waiting.Count > 1 && rare.Happens(RarePoint.BatchOfOne) ? 1 : options.TransactionsPerBatch;
-        var tickets = _waiting.Take(most);
-        if (tickets is null)
+        if (_waiting.Take(most) is { } taken && Owned(taken, outputs) is { } tickets)
         {
-            return;
+            _undurable++;
+            Place(token, tickets, null, outputs);
         }
+    }
 
+    private void Place(RingToken token, PactTicket[] tickets, GlobalPart? part, OutputBuffer outputs)
+    {
         Transitions.Note(Transition.BatchFormed);
         if (_waiting.Count > 0)
         {
@@ -172,7 +185,7 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
         }
 
         var bid = new BatchId(token.LastTid.Value + 1); // bid = first tid
-        var batch = new Batch(bid, token.LastBid, tickets);
+        var batch = new Batch(bid, token.LastBid, tickets, part);
         token.LastBid = bid;
         for (var i = 0; i < tickets.Length; i++)
         {
@@ -186,7 +199,7 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
             }
 
             token.LastTid = tid;
-            foreach (var access in ticket.Declared)
+            foreach (var access in ticket.Here)
             {
                 var last = token.LastOf(access.Actor);
                 if (last is null || last.Bid != bid)
@@ -197,12 +210,11 @@ public sealed class CoordinatorMachine(int index, int ringSize, CoordinatorOptio
                     token.SetLast(last);
                 }
 
-                var isRoot = access.Actor.Equals(ticket.Root);
+                var isRoot = !ticket.IsRemote && access.Actor.Equals(ticket.Root);
                 last.Add(new SubBatchEntry(tid, access.Access, access.Calls, ticket.Marked, isRoot ? ticket : null));
             }
         }
 
-        _undurable++;
         _formed.Enqueue(batch);
         ref var formed = ref outputs.ToCommit(MessageKind.BatchFormed, TransactionId.None, bid);
         formed.Body = batch;

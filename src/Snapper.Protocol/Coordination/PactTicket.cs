@@ -1,3 +1,4 @@
+using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Scheduling;
 
@@ -17,14 +18,24 @@ public sealed class PactTicket
     {
         Root = root;
         Declared = declared;
+        Here = declared;
         Request = request;
     }
 
     /// <summary>The root actor.</summary>
     public ActorKey Root { get; }
 
-    /// <summary>The declared actors.</summary>
+    /// <summary>The declared actors, those of other workers included.</summary>
     public ActorAccess[] Declared { get; }
+
+    /// <summary>The declared actors of this worker: all, unless its current attempt is part of a global batch.</summary>
+    public ActorAccess[] Here { get; set; }
+
+    /// <summary>Its global number and owners, while its current attempt is part of a global batch; null: a local one.</summary>
+    public GlobalMember? Global { get; set; }
+
+    /// <summary>Its root is on another worker: that one decides its outcome, keeps the request and sends it again.</summary>
+    public bool IsRemote { get; init; }
 
     /// <summary>The shell's request.</summary>
     public object Request { get; }

@@ -3,13 +3,22 @@ using System.Globalization;
 namespace Snapper.Protocol.Identity;
 
 /// <summary>
-/// Number of one attempt of a transaction (tid). PACTs count from 1 in the order of their batches; ACTs are
-/// (Lamport counter, worker), so that they are unique and totally ordered by age without a master (protocol W1).
+/// Number of one attempt of a transaction (tid). PACTs count from 1 in the order of their worker's batches; PACTs over several workers have a global number beside
+/// (gtid): (master epoch, counter), above all local ones (R1). ACTs are (Lamport counter, worker), so that they are unique and totally ordered by age without a
+/// master (W1), and above both.
 /// </summary>
 /// <remarks>Below 2^53 in all, so that JSON readers that use doubles see it exactly. The default value means "none".</remarks>
 public readonly record struct TransactionId(long Value) : IComparable<TransactionId>
 {
     private const long FirstAct = 1L << 52;
+    private const long FirstGlobal = 1L << 51;
+    private const int GlobalCounterBits = 31;
+
+    /// <summary>Global numbers of one master epoch.</summary>
+    public const long GlobalCounterLimit = 1L << GlobalCounterBits;
+
+    /// <summary>Master epochs that a global number can name.</summary>
+    public const long MasterEpochLimit = 1L << 20;
 
     /// <summary>Most workers that an ACT's number can name.</summary>
     public const int WorkerLimit = 1 << 10;
@@ -19,6 +28,25 @@ public readonly record struct TransactionId(long Value) : IComparable<Transactio
 
     /// <summary>True for an ACT's number.</summary>
     public bool IsAct => Value >= FirstAct;
+
+    /// <summary>True for the global number of a PACT.</summary>
+    public bool IsGlobal => Value is >= FirstGlobal and < FirstAct;
+
+    /// <summary>The master epoch of a global number; 0 for others.</summary>
+    public long MasterEpoch => IsGlobal ? (Value - FirstGlobal) >> GlobalCounterBits : 0;
+
+    /// <summary>A global number (R1).</summary>
+    /// <param name="masterEpoch">Epoch of the master that gives it, 1..<see cref="MasterEpochLimit"/>-1.</param>
+    /// <param name="counter">Counter of that master, 0..<see cref="GlobalCounterLimit"/>-1.</param>
+    public static TransactionId Global(long masterEpoch, long counter)
+    {
+        if (masterEpoch is < 1 or >= MasterEpochLimit || counter is < 0 or >= GlobalCounterLimit)
+        {
+            throw new ProtocolViolationException($"Global number out of range: master epoch {masterEpoch}, counter {counter}.");
+        }
+
+        return new TransactionId(FirstGlobal + (masterEpoch << GlobalCounterBits) + counter);
+    }
 
     /// <summary>The number of an ACT.</summary>
     /// <param name="counter">Lamport counter, 0..2^42-1.</param>

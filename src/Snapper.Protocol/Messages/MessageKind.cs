@@ -23,6 +23,15 @@ public enum MessageKind : byte
     /// <summary>The deadline passed or the client left before numbering. Body: ticket; Reason.</summary>
     Withdraw,
 
+    /// <summary>This worker's part of a global batch. Body: <see cref="Global.BoundPart"/>.</summary>
+    GlobalPart,
+
+    /// <summary>
+    /// The master asks what would be lost from a global batch on (A9). Value: the undo, Count: its round, Bid: the lowest lost global batch. The first coordinator
+    /// hands it on to the commit machine, with the tickets of parts that had no place yet as Body.
+    /// </summary>
+    GlobalUndo,
+
     // ---- to an actor ------------------------------------------------------------------------------------------
 
     /// <summary>The actor's part of a batch. Body: <see cref="Scheduling.SubBatch"/>.</summary>
@@ -81,6 +90,18 @@ public enum MessageKind : byte
     /// </summary>
     ActChanges,
 
+    /// <summary>
+    /// To a worker that takes part in an ACT: its root has its result; vote when everything before it here is final (H3). Tid; Flag: committed, else the vote
+    /// says that its own abort rests on nothing that can be undone (H7). The shell makes an <see cref="ActFinished"/> of it.
+    /// </summary>
+    ActPrepare,
+
+    /// <summary>A worker that takes part in an ACT has voted. Tid; Flag: yes; Body: <see cref="Commitment.ActVote"/>, or null.</summary>
+    ActVoted,
+
+    /// <summary>The root's worker has decided an ACT. Tid; Flag: committed.</summary>
+    ActDecided,
+
     /// <summary>An ACT was aborted by its root for a conflict (H7). Tid.</summary>
     ActGone,
 
@@ -92,6 +113,29 @@ public enum MessageKind : byte
 
     /// <summary>Everything queued with this ticket or a smaller one is durable (L5). Value: the ticket.</summary>
     Flushed,
+
+    /// <summary>The master has decided: a global batch commits. Bid: the global batch.</summary>
+    GlobalDecided,
+
+    /// <summary>The master's undo has reached its fixpoint: lose what was reported. Value: the undo.</summary>
+    GlobalUndoGo,
+
+    // ---- to the master ----------------------------------------------------------------------------------------
+
+    /// <summary>A worker's part is prepared, and that is durable. Bid: the global batch.</summary>
+    PartPrepared,
+
+    /// <summary>A worker's marker of a global batch is durable. Bid: the global batch.</summary>
+    PartMarked,
+
+    /// <summary>Something of a global batch failed, or is a victim. Bid: the lowest such batch.</summary>
+    GlobalFailed,
+
+    /// <summary>Answer to <see cref="GlobalUndo"/>. Value, Count: as there; Bid: the lowest undecided global batch among what is lost; none: none.</summary>
+    GlobalUndoReport,
+
+    /// <summary>Answer to <see cref="GlobalUndoGo"/>: all is undone here. Value: the undo.</summary>
+    GlobalUndone,
 
     // ---- to the root of a transaction -------------------------------------------------------------------------
 

@@ -19,6 +19,18 @@ public enum OutputKind : byte
     /// <summary>Deliver the message to the root of the transaction (Message.Tid; Body may hold its ticket).</summary>
     SendToRoot,
 
+    /// <summary>Deliver the message to the master (thesis 4.2: the global coordinator).</summary>
+    SendToMaster,
+
+    /// <summary>Deliver the message to an actor of another worker (Message.Actor), about the PACT in Message.Body: its <see cref="Global.GlobalMember"/>.</summary>
+    SendToBranch,
+
+    /// <summary>Deliver the message to another worker of an ACT (Message.Body: its <see cref="ActOutcome"/>; Index: which of <see cref="ActOutcome.Others"/>).</summary>
+    SendToParticipant,
+
+    /// <summary>Deliver the message to the worker of an ACT's root (Message.Body: its <see cref="ActOutcome"/>).</summary>
+    SendToRootWorker,
+
     /// <summary>Run the user code of a call (Message.Body). Comes last of a step's outputs for one actor.</summary>
     Invoke,
 
@@ -34,11 +46,14 @@ public enum OutputKind : byte
     /// <summary>A lock that a call waited for is refused by wait-die (Message.Body: the call; Tid: the blocker).</summary>
     RefuseLock,
 
-    /// <summary>Queue a final record (Message.Body: <see cref="Batch"/> or <see cref="ActOutcome"/>); the shell answers with <see cref="CommitMachine.Queued"/>.</summary>
+    /// <summary>Queue a record (Message.Body: <see cref="Batch"/>, <see cref="ActOutcome"/>, <see cref="PreparedPart"/>, <see cref="DecidedPart"/>, <see cref="PreparedAct"/> or <see cref="DecidedAct"/>); the shell answers with <see cref="CommitMachine.Queued"/>.</summary>
     Append,
 
-    /// <summary>Durable: answer the requests of a <see cref="Batch"/> or an <see cref="ActOutcome"/> (Message.Body).</summary>
+    /// <summary>Durable (Message.Body: what was queued). Answer the requests of a <see cref="Batch"/> or an <see cref="ActOutcome"/>; those of a global batch were answered when it was decided.</summary>
     Reply,
+
+    /// <summary>A PACT goes back without a number: an actor of it is frozen, or not this worker's any more (M1; Message.Body: its ticket; Actor).</summary>
+    NotNumbered,
 
     /// <summary>A PACT that waited for its number is dropped (Message.Body: ticket; Reason).</summary>
     Dropped,

@@ -13,20 +13,29 @@ internal sealed class SidecarActorHost : IActorHost
 {
     private readonly ITransactionDoor _door;
     private readonly ApiOptions _options;
+    private readonly MailboxDoor _mailbox;
     private readonly string _pinned;
+    private readonly string _mailboxType;
 
-    public SidecarActorHost(string worker, IReadOnlyList<string> types, ITransactionDoor door, ApiOptions options)
+    public SidecarActorHost(string worker, IReadOnlyList<string> types, ITransactionDoor door, ApiOptions options, MailboxDoor mailbox)
     {
         _door = door;
         _options = options;
+        _mailbox = mailbox;
         _pinned = "@" + worker;
-        ActorTypes = [.. types, .. types.Select(type => type + _pinned)];
+        _mailboxType = MailboxDoor.ActorType + _pinned;
+        ActorTypes = [.. types, .. types.Select(type => type + _pinned), _mailboxType];
     }
 
     public IReadOnlyList<string> ActorTypes { get; }
 
     public async ValueTask<ActorReply> Invoke(Sidecar.Hosting.ActorCall call, CancellationToken cancellation)
     {
+        if (call.ActorType == _mailboxType)
+        {
+            return _mailbox.Call(call);
+        }
+
         if (call.IdIsUnreadable)
         {
             return new ActorReply(await ActorDoor.RefuseUnreadableId(_options, call.ActorId));
@@ -35,8 +44,11 @@ internal sealed class SidecarActorHost : IActorHost
         var type = call.ActorType.EndsWith(_pinned, StringComparison.Ordinal) ? call.ActorType[..^_pinned.Length] : call.ActorType;
         var origin = RequestOrigin.FromHeaders(call.CallerAppId, call.TraceParent);
         return new ActorReply(await ActorDoor.Call(
-            _door, _options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, call.BodyTooLarge, origin, cancellation));
+            _door, _options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, IsTooLarge(call), origin, cancellation));
     }
+
+    /// <summary>Packets of a mailbox may be larger than requests, and the transport has one limit for all.</summary>
+    private bool IsTooLarge(in Sidecar.Hosting.ActorCall call) => call.BodyTooLarge || call.Body.Length > _options.TransactionBodyBytesMax;
 
     /// <summary>A hint without weight: actors live in the worker's memory by its own rules (L8).</summary>
     public ValueTask Deactivate(string actorType, string actorId, CancellationToken cancellation) => ValueTask.CompletedTask;

@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using Snapper.Protocol.Channels;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 using Snapper.Server.Cli;
@@ -27,7 +28,8 @@ internal static class WorkerProcess
     {
         var door = new DoorSwitch();
         var inspection = new InspectionSwitch(settings);
-        await using var app = Configured(() => BuildWeb(settings, door, inspection));
+        var mailbox = new MailboxDoor();
+        await using var app = Configured(() => BuildWeb(settings, door, inspection, mailbox));
         WorkerOptions options;
         try
         {
@@ -130,7 +132,7 @@ internal static class WorkerProcess
 
     private static bool IsWrongSetting(Exception exception) => exception is FormatException or InvalidOperationException or ArgumentException or InvalidDataException;
 
-    private static WebApplication BuildWeb(WorkerSettings settings, DoorSwitch door, InspectionSwitch inspection)
+    private static WebApplication BuildWeb(WorkerSettings settings, DoorSwitch door, InspectionSwitch inspection, MailboxDoor mailbox)
     {
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
         builder.Logging.ClearProviders().AddSimpleConsole(console =>
@@ -153,8 +155,13 @@ internal static class WorkerProcess
         RequireToken(app, settings.AppApiToken);
         SnapperApi.Map(app, door, inspection, options);
         app.MapDaprActorHost(
-            new SidecarActorHost(settings.Name, WorkerConfiguration.ActorTypes, door, options),
-            new DaprHostOptions { MapHealth = false, AppApiToken = settings.AppApiToken, MaxBodyBytes = options.TransactionBodyBytesMax });
+            new SidecarActorHost(settings.Name, WorkerConfiguration.ActorTypes, door, options, mailbox),
+            new DaprHostOptions
+            {
+                MapHealth = false,
+                AppApiToken = settings.AppApiToken,
+                MaxBodyBytes = Math.Max(options.TransactionBodyBytesMax, new ChannelLimits().LargestPacket),
+            });
         return app;
     }
 

@@ -14,6 +14,7 @@ public sealed class DaprSidecarClient : IDisposable
     private static readonly UriCreationOptions KeepPath = new() { DangerousDisablePathAndQueryCanonicalization = true };
 
     private static readonly MediaTypeHeaderValue Json = new("application/json");
+    private static readonly MediaTypeHeaderValue Binary = new("application/octet-stream");
 
     private readonly HttpClient _http;
     private readonly string _base;
@@ -81,6 +82,24 @@ public sealed class DaprSidecarClient : IDisposable
         return Send(request, cancellation);
     }
 
+    /// <summary>The address of a method of an actor, for callers that use it often: <see cref="InvokeActor(Uri, ReadOnlyMemory{byte}, CancellationToken)"/>.</summary>
+    public Uri ActorMethod(string actorType, string actorId, string method) => new(
+        string.Concat(
+            _base + "/v1.0/actors/", ActorPath.EncodeName(actorType) + "/" + ActorPath.EncodeId(actorId), "/method/", ActorPath.EncodeName(method)),
+        KeepPath);
+
+    /// <summary>Calls a method of an actor with a binary body, beside other calls (<see cref="Reentrancy.ConstantId"/>).</summary>
+    /// <param name="method">Made by <see cref="ActorMethod"/>.</param>
+    /// <param name="body">Any bytes; they must not change until the returned task completes.</param>
+    /// <param name="cancellation">Gives the call up, here and in the app.</param>
+    /// <exception cref="SidecarUnreachableException">The sidecar did not answer.</exception>
+    public Task<SidecarAnswer> InvokeActor(Uri method, ReadOnlyMemory<byte> body, CancellationToken cancellation)
+    {
+        var request = Request(HttpMethod.Put, method, body, Binary, traceParent: null);
+        request.Headers.TryAddWithoutValidation(DaprHeaders.ReentrancyId, Reentrancy.ConstantId);
+        return Send(request, cancellation);
+    }
+
     /// <summary>Calls an app: <c>{verb} /v1.0/invoke/{appId}/method/{path}</c>.</summary>
     /// <param name="verb">Reaches the app as it is.</param>
     /// <param name="appId">Dapr app id.</param>
@@ -140,9 +159,12 @@ public sealed class DaprSidecarClient : IDisposable
         }
     }
 
-    private HttpRequestMessage Request(HttpMethod verb, string path, ReadOnlyMemory<byte> body, string? traceParent)
+    private HttpRequestMessage Request(HttpMethod verb, string path, ReadOnlyMemory<byte> body, string? traceParent) =>
+        Request(verb, new Uri(_base + path, KeepPath), body, Json, traceParent);
+
+    private HttpRequestMessage Request(HttpMethod verb, Uri address, ReadOnlyMemory<byte> body, MediaTypeHeaderValue type, string? traceParent)
     {
-        var request = new HttpRequestMessage(verb, new Uri(_base + path, KeepPath));
+        var request = new HttpRequestMessage(verb, address);
         if (_token is not null)
         {
             request.Headers.TryAddWithoutValidation(DaprHeaders.ApiToken, _token);
@@ -155,7 +177,7 @@ public sealed class DaprSidecarClient : IDisposable
 
         if (!body.IsEmpty || verb != HttpMethod.Get)
         {
-            request.Content = new ReadOnlyMemoryContent(body) { Headers = { ContentType = Json } };
+            request.Content = new ReadOnlyMemoryContent(body) { Headers = { ContentType = type } };
         }
 
         return request;

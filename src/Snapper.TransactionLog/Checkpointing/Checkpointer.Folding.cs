@@ -36,7 +36,7 @@ public sealed partial class Checkpointer
         UnfoldedChanges.Snapshot taken;
         lock (_gate)
         {
-            if (_disposed || Stopped is not null || _changes.LastSequence < _trimmedBelow)
+            if (_disposed || Stopped is not null || _changes.LastSequence < _foldedBelow)
             {
                 return;
             }
@@ -114,7 +114,7 @@ public sealed partial class Checkpointer
             return new AppendResult(AppendStatus.Appended); // the log keeps more than it needs until the next trim
         }
 
-        var trimmed = await _log.Trim(_epoch, taken.LastSequence + 1, taken.Watermarks, _disposal.Token);
+        var trimmed = await _log.Trim(_epoch, taken.KeepFrom, taken.Watermarks, _disposal.Token);
         if (trimmed.Status == AppendStatus.Appended)
         {
             Transitions.Note(Transition.Trimmed);
@@ -133,7 +133,8 @@ public sealed partial class Checkpointer
             SavedOutcomes += taken.Outcomes.Count;
             LastError = null;
             _changes.Forget(taken);
-            Volatile.Write(ref _trimmedBelow, taken.LastSequence + 1);
+            _foldedBelow = taken.LastSequence + 1;
+            Volatile.Write(ref _trimmedBelow, taken.KeepFrom);
             arm = _changes.LastSequence > taken.LastSequence && TakeArm();
         }
 

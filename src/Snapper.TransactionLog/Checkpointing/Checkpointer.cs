@@ -27,6 +27,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
     // Guarded by the gate.
     private readonly UnfoldedChanges _changes;
     private Task _running = Task.CompletedTask;
+    private long _foldedBelow;
     private long _trimmedBelow;
     private bool _started;
     private bool _armed;
@@ -52,6 +53,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
         _store = store;
         _options = options;
         _epoch = opening.Epoch;
+        _foldedBelow = opening.FirstSequence;
         _trimmedBelow = opening.FirstSequence;
         _changes = new UnfoldedChanges(
             opening.NextSequence - 1,
@@ -124,7 +126,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
         lock (_gate)
         {
             _started = true;
-            arm = _changes.LastSequence >= _trimmedBelow && TakeArm();
+            arm = _changes.LastSequence >= _foldedBelow && TakeArm();
         }
 
         if (arm)
@@ -157,6 +159,24 @@ public sealed partial class Checkpointer : IAsyncDisposable
         else if (arm)
         {
             Arm(_options.Interval);
+        }
+    }
+
+    /// <summary>Keeps a record in the log, and with it all that follow: other workers may ask for it (R2, L8). Before it is told of as durable.</summary>
+    public void Hold(long sequence)
+    {
+        lock (_gate)
+        {
+            _changes.Hold(sequence);
+        }
+    }
+
+    /// <summary>Ends a <see cref="Hold"/>; the log is trimmed with the next fold.</summary>
+    public void Release(long sequence)
+    {
+        lock (_gate)
+        {
+            _changes.Release(sequence);
         }
     }
 

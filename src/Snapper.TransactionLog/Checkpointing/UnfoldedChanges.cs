@@ -1,6 +1,7 @@
 using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Records;
+using Snapper.TransactionLog.Recovery;
 
 namespace Snapper.TransactionLog.Checkpointing;
 
@@ -14,6 +15,8 @@ internal sealed class UnfoldedChanges
     private Dictionary<ActorKey, PendingActor> _taken = [];
     private List<OutcomeRecord> _outcomes;
     private LogWatermarks _marks;
+    private readonly PreparedRecords _prepared = new();
+    private readonly SortedSet<long> _held = [];
 
     public UnfoldedChanges(long lastSequence, LogWatermarks marks, IReadOnlyList<OutcomeRecord> outcomes)
     {
@@ -24,7 +27,7 @@ internal sealed class UnfoldedChanges
 
     /// <summary>One fold's share.</summary>
     public sealed record Snapshot(
-        Dictionary<ActorKey, PendingActor> Actors, List<OutcomeRecord> Outcomes, LogWatermarks Watermarks, long LastSequence, long Bytes);
+        Dictionary<ActorKey, PendingActor> Actors, List<OutcomeRecord> Outcomes, LogWatermarks Watermarks, long LastSequence, long KeepFrom, long Bytes);
 
     /// <summary>Number of the last record taken in.</summary>
     public long LastSequence { get; private set; }
@@ -81,16 +84,61 @@ internal sealed class UnfoldedChanges
                 }
 
                 break;
+            case Prepared prepared:
+                _marks = _marks.Max(new LogWatermarks(prepared.LastTransaction.Value, 0));
+                _prepared.Add(prepared, sequence);
+                break;
+            case ActPrepared:
+                _prepared.Add(record, sequence);
+                break;
+            case Decided or ActEnded:
+                if (!_prepared.TrySettle(record, sequence, out var settled))
+                {
+                    throw new ProtocolViolationException($"The checkpointer was told of marker {sequence}, and of nothing that it ends.");
+                }
+
+                Add(settled.Changes, sequence);
+                for (var i = 0; i < settled.Outcomes.Count; i++)
+                {
+                    Add(settled.Outcomes[i]);
+                }
+
+                break;
+            case Decision or MovedIn:
+                break; // nothing to fold: the one says something of others, the other counts when its plan is done, and is folded then
             default:
                 throw new ProtocolViolationException($"The checkpointer knows no record of type {record.GetType().Name}.");
         }
     }
 
+    /// <summary>
+    /// L8: the log is kept from here on: from what is not taken in yet, from the oldest conditional record without its marker, and from what others may ask for.
+    /// </summary>
+    public long KeepFrom
+    {
+        get
+        {
+            var keep = LastSequence + 1;
+            if (_prepared.OldestSequence is not 0 and var prepared)
+            {
+                keep = Math.Min(keep, prepared);
+            }
+
+            return _held.Count > 0 ? Math.Min(keep, _held.Min) : keep;
+        }
+    }
+
+    /// <summary>A record that others may ask for stays in the log.</summary>
+    public void Hold(long sequence) => _held.Add(sequence);
+
+    /// <summary>Nobody will ask for it any more.</summary>
+    public void Release(long sequence) => _held.Remove(sequence);
+
     /// <summary>Everything so far, for one fold; at most one snapshot is out.</summary>
     public Snapshot Take()
     {
         (_taken, _dirty) = (_dirty, _taken);
-        var snapshot = new Snapshot(_taken, _outcomes, _marks, LastSequence, Bytes);
+        var snapshot = new Snapshot(_taken, _outcomes, _marks, LastSequence, KeepFrom, Bytes);
         _outcomes = [];
         Bytes = 0;
         return snapshot;

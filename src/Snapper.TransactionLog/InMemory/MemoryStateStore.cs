@@ -10,6 +10,12 @@ namespace Snapper.TransactionLog.InMemory;
 /// <param name="options">The outcome window.</param>
 public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, StateStoreOptions options) : IStateStore
 {
+    private readonly MemoryGuard? _guard;
+
+    /// <summary>A worker's states for a rescuer, for which its log was fenced.</summary>
+    internal MemoryStateStore(MemoryStorage storage, TimeProvider time, StateStoreOptions options, MemoryGuard guard)
+        : this(storage, time, options) => _guard = guard;
+
     /// <inheritdoc/>
     public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation)
     {
@@ -24,7 +30,7 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
     {
         lock (storage.Gate)
         {
-            if (storage.Fence(epoch) is { } fenced)
+            if (storage.Fence(epoch, _guard) is { } fenced)
             {
                 return Task.FromResult(fenced);
             }
@@ -61,7 +67,7 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
     {
         lock (storage.Gate)
         {
-            if (storage.Fence(epoch) is { } fenced)
+            if (storage.Fence(epoch, _guard) is { } fenced)
             {
                 return Task.FromResult(fenced);
             }

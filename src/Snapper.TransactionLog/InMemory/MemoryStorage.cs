@@ -10,9 +10,23 @@ namespace Snapper.TransactionLog.InMemory;
 /// </summary>
 public sealed class MemoryStorage
 {
-    internal Lock Gate { get; } = new();
+    /// <summary>Storage of one worker alone.</summary>
+    public MemoryStorage()
+        : this(new Lock(), [], Guid.NewGuid().ToString("N"))
+    {
+    }
 
-    internal string Id { get; private init; } = Guid.NewGuid().ToString("N");
+    /// <summary>Storage of one worker of several: the states are everybody's, and one gate makes a step over all of them atomic.</summary>
+    internal MemoryStorage(Lock gate, Dictionary<ActorKey, StoredState> states, string id)
+    {
+        Gate = gate;
+        States = states;
+        Id = id;
+    }
+
+    internal Lock Gate { get; }
+
+    internal string Id { get; private init; }
 
     internal long Epoch { get; set; }
 
@@ -22,11 +36,18 @@ public sealed class MemoryStorage
 
     internal List<LogGroup> Groups { get; } = [];
 
-    internal Dictionary<ActorKey, StoredState> States { get; } = [];
+    internal Dictionary<ActorKey, StoredState> States { get; }
 
     internal Dictionary<string, OutcomeRecord> Outcomes { get; } = new(StringComparer.Ordinal);
 
     internal long FirstSequence => Groups.Count == 0 ? NextSequence : Groups[0].FirstSequence;
+
+    /// <summary>Raises the epoch. Needs the gate.</summary>
+    internal LogOpening Raise()
+    {
+        Epoch++;
+        return new LogOpening(Epoch, NextSequence, FirstSequence, Watermarks);
+    }
 
     /// <summary>Groups that hold this record or a later one, as they are now.</summary>
     internal LogGroup[] GroupsFrom(long sequence)
@@ -59,6 +80,14 @@ public sealed class MemoryStorage
     }
 
     /// <summary>Null: the epoch is the current one.</summary>
-    internal AppendResult? Fence(long epoch) =>
-        epoch == Epoch || Planted.Is(PlantedFault.NoFence) ? null : new AppendResult(AppendStatus.Fenced, $"epoch {epoch} is not the current one, {Epoch}");
+    internal AppendResult? Fence(long epoch, MemoryGuard? guard = null) =>
+        guard is { IsCurrent: false } ? new AppendResult(AppendStatus.RescuerFenced, $"the rescuer's epoch {guard.Epoch} is not the current one, {guard.Storage.Epoch}")
+        : epoch == Epoch || Planted.Is(PlantedFault.NoFence) ? null : new AppendResult(AppendStatus.Fenced, $"epoch {epoch} is not the current one, {Epoch}");
+}
+
+/// <summary>The opening of a rescuer's own log (R4).</summary>
+internal sealed record MemoryGuard(MemoryStorage Storage, long Epoch)
+{
+    /// <summary>Needs the gate.</summary>
+    public bool IsCurrent => Storage.Epoch == Epoch;
 }

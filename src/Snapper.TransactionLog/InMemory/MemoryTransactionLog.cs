@@ -8,6 +8,12 @@ namespace Snapper.TransactionLog.InMemory;
 /// <param name="storage">Where the log is; share it with later instances to restart.</param>
 public sealed class MemoryTransactionLog(MemoryStorage storage) : IIdentifiedLog
 {
+    private readonly MemoryGuard? _guard;
+
+    /// <summary>A worker's log for a rescuer, which was fenced for it.</summary>
+    internal MemoryTransactionLog(MemoryStorage storage, MemoryGuard guard)
+        : this(storage) => _guard = guard;
+
     /// <inheritdoc/>
     public string Kind => "memory";
 
@@ -38,10 +44,14 @@ public sealed class MemoryTransactionLog(MemoryStorage storage) : IIdentifiedLog
     /// <inheritdoc/>
     public Task<LogOpening> Open(CancellationToken cancellation)
     {
+        if (_guard is not null)
+        {
+            throw new InvalidOperationException("The log was fenced on behalf of another worker; it is opened again by fencing it again.");
+        }
+
         lock (storage.Gate)
         {
-            storage.Epoch++;
-            return Task.FromResult(new LogOpening(storage.Epoch, storage.NextSequence, storage.FirstSequence, storage.Watermarks));
+            return Task.FromResult(storage.Raise());
         }
     }
 
@@ -50,7 +60,7 @@ public sealed class MemoryTransactionLog(MemoryStorage storage) : IIdentifiedLog
     {
         lock (storage.Gate)
         {
-            if (storage.Fence(epoch) is { } fenced)
+            if (storage.Fence(epoch, _guard) is { } fenced)
             {
                 return Task.FromResult(fenced);
             }
@@ -71,7 +81,7 @@ public sealed class MemoryTransactionLog(MemoryStorage storage) : IIdentifiedLog
     {
         lock (storage.Gate)
         {
-            return Task.FromResult(storage.Fence(epoch) ?? new AppendResult(AppendStatus.Appended));
+            return Task.FromResult(storage.Fence(epoch, _guard) ?? new AppendResult(AppendStatus.Appended));
         }
     }
 
@@ -92,7 +102,7 @@ public sealed class MemoryTransactionLog(MemoryStorage storage) : IIdentifiedLog
     {
         lock (storage.Gate)
         {
-            if (storage.Fence(epoch) is { } fenced)
+            if (storage.Fence(epoch, _guard) is { } fenced)
             {
                 return Task.FromResult(fenced);
             }

@@ -44,16 +44,26 @@ public sealed class GroupDecoder
         var body = TakeBody(check: true);
         var version = body.Span[0];
         var kind = (RecordKind)body.Span[1];
-        if (version != RecordEncoder.FormatVersion || kind is not (RecordKind.LocalBatchCommitted or RecordKind.ActCommitted))
+        if (version != RecordEncoder.FormatVersion || kind is < RecordKind.LocalBatchCommitted or > RecordKind.ActCommittedWithOthers)
         {
             throw new CorruptLogException(
-                $"Record {_next} has kind {(byte)kind} ({kind}) in format version {version}; this program reads kinds 1 and 2 in version {RecordEncoder.FormatVersion}.");
+                $"Record {_next} has kind {(byte)kind} ({kind}) in format version {version}; this program reads kinds 1 to 9 in version {RecordEncoder.FormatVersion}.");
         }
 
         try
         {
             var reader = new RecordReader(body[2..], _names);
-            Current = kind == RecordKind.LocalBatchCommitted ? reader.LocalBatch() : reader.Act();
+            Current = kind switch
+            {
+                RecordKind.LocalBatchCommitted => reader.LocalBatch(),
+                RecordKind.Prepared => reader.Prepared(),
+                RecordKind.Decision => reader.Decision(),
+                RecordKind.Decided => reader.Decided(),
+                RecordKind.ActPrepared => reader.ActPrepared(),
+                RecordKind.ActEnded => reader.ActEnded(),
+                RecordKind.MovedIn => reader.MovedIn(),
+                _ => reader.Act(withOthers: kind == RecordKind.ActCommittedWithOthers),
+            };
             reader.End();
         }
         catch (MalformedRecordException malformed)

@@ -26,14 +26,17 @@ public sealed class LocalBatchCommitted : LogRecord
     public required IReadOnlyList<OutcomeRecord> Outcomes { get; init; }
 }
 
-/// <summary>An ACT of one worker. Final (L1, H3).</summary>
+/// <summary>An ACT whose root is here, alone or with other workers. Final (L1, H3); for those workers it is the decision (R).</summary>
 public sealed class ActCommitted : LogRecord
 {
     /// <summary>The last attempt's number.</summary>
     public required TransactionId Transaction { get; init; }
 
-    /// <summary>Its changes; may be empty (an outcome alone).</summary>
+    /// <summary>Changes of this worker's actors; may be empty (an outcome alone).</summary>
     public required IReadOnlyList<ActorChange> Changes { get; init; }
+
+    /// <summary>Numbers of the other workers that take part; they ask this stream when they are in doubt. Empty: this worker alone.</summary>
+    public IReadOnlyList<int> Participants { get; init; } = [];
 
     /// <summary>Its outcome; null when none needs to be kept.</summary>
     public required OutcomeRecord? Outcome { get; init; }

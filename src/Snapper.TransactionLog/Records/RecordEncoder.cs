@@ -34,9 +34,14 @@ internal static class RecordEncoder
                     Outcomes(buffer, batch.Outcomes);
                     break;
                 case ActCommitted act:
-                    Begin(buffer, RecordKind.ActCommitted);
+                    Begin(buffer, act.Participants.Count == 0 ? RecordKind.ActCommitted : RecordKind.ActCommittedWithOthers);
                     buffer.WriteVarint(act.Transaction.Value);
                     Changes(buffer, act.Changes);
+                    if (act.Participants.Count > 0)
+                    {
+                        Workers(buffer, act.Participants);
+                    }
+
                     buffer.WriteByte(act.Outcome is null ? (byte)0 : (byte)1);
                     if (act.Outcome is not null)
                     {
@@ -45,7 +50,8 @@ internal static class RecordEncoder
 
                     break;
                 default:
-                    throw new ArgumentException($"No encoding for a record of type {record.GetType().Name}.", nameof(record));
+                    ClusterRecord(record, buffer);
+                    break;
             }
 
             End(buffer, start);
@@ -55,6 +61,71 @@ internal static class RecordEncoder
             // Half a record must not stay in a group that others have written into.
             buffer.Truncate(start);
             throw;
+        }
+    }
+
+    private static void ClusterRecord(LogRecord record, GroupBuffer buffer)
+    {
+        switch (record)
+        {
+            case Prepared prepared:
+                Begin(buffer, RecordKind.Prepared);
+                buffer.WriteVarint(prepared.Global.Value);
+                buffer.WriteVarint(prepared.Batch.Value);
+                buffer.WriteVarint(prepared.LastTransaction.Value);
+                Changes(buffer, prepared.Changes);
+                Outcomes(buffer, prepared.Outcomes);
+                break;
+            case Decided decided:
+                Begin(buffer, RecordKind.Decided);
+                buffer.WriteVarint(decided.Global.Value);
+                Verdict(buffer, decided.Committed, decided.Versions);
+                break;
+            case Decision decision:
+                Begin(buffer, RecordKind.Decision);
+                buffer.WriteVarint(decision.Global.Value);
+                break;
+            case ActPrepared prepared:
+                Begin(buffer, RecordKind.ActPrepared);
+                buffer.WriteVarint(prepared.Transaction.Value);
+                buffer.WriteVarint(prepared.Root.Worker);
+                buffer.WriteVarint(prepared.Root.Epoch);
+                Changes(buffer, prepared.Changes);
+                break;
+            case ActEnded ended:
+                Begin(buffer, RecordKind.ActEnded);
+                buffer.WriteVarint(ended.Transaction.Value);
+                Verdict(buffer, ended.Committed, ended.Versions);
+                break;
+            case MovedIn moved:
+                Begin(buffer, RecordKind.MovedIn);
+                buffer.WriteString(moved.Plan);
+                Actor(buffer, moved.Actor);
+                buffer.WriteVarint(moved.Version);
+                Fields(buffer, moved.Fields);
+                Outcomes(buffer, moved.Outcomes);
+                break;
+            default:
+                throw new ArgumentException($"No encoding for a record of type {record.GetType().Name}.", nameof(record));
+        }
+    }
+
+    private static void Verdict(GroupBuffer buffer, bool committed, IReadOnlyList<long> versions)
+    {
+        buffer.WriteByte(committed ? (byte)1 : (byte)0);
+        buffer.WriteVarint(versions.Count);
+        for (var i = 0; i < versions.Count; i++)
+        {
+            buffer.WriteVarint(versions[i]);
+        }
+    }
+
+    private static void Workers(GroupBuffer buffer, IReadOnlyList<int> workers)
+    {
+        buffer.WriteVarint(workers.Count);
+        for (var i = 0; i < workers.Count; i++)
+        {
+            buffer.WriteVarint(workers[i]);
         }
     }
 

@@ -27,26 +27,62 @@ internal ref struct RecordReader
         var batch = new BatchId(Varint());
         var last = new TransactionId(Varint());
         var changes = Changes();
-        var outcomes = new OutcomeRecord[Count(atLeastBytesEach: 24)];
-        for (var i = 0; i < outcomes.Length; i++)
-        {
-            outcomes[i] = Outcome();
-        }
-
-        return new LocalBatchCommitted { Batch = batch, LastTransaction = last, Changes = changes, Outcomes = outcomes };
+        return new LocalBatchCommitted { Batch = batch, LastTransaction = last, Changes = changes, Outcomes = Outcomes() };
     }
 
-    public ActCommitted Act()
+    public Prepared Prepared()
+    {
+        var global = new BatchId(Varint());
+        var batch = new BatchId(Varint());
+        var last = new TransactionId(Varint());
+        var changes = Changes();
+        return new Prepared { Global = global, Batch = batch, LastTransaction = last, Changes = changes, Outcomes = Outcomes() };
+    }
+
+    public Decided Decided()
+    {
+        var global = new BatchId(Varint());
+        var committed = Flag();
+        return new Decided { Global = global, Committed = committed, Versions = Versions() };
+    }
+
+    public Decision Decision() => new() { Global = new BatchId(Varint()) };
+
+    public ActPrepared ActPrepared()
+    {
+        var transaction = new TransactionId(Varint());
+        var root = new Incarnation(Worker(), Varint());
+        return new ActPrepared { Transaction = transaction, Root = root, Changes = Changes() };
+    }
+
+    public ActEnded ActEnded()
+    {
+        var transaction = new TransactionId(Varint());
+        var committed = Flag();
+        return new ActEnded { Transaction = transaction, Committed = committed, Versions = Versions() };
+    }
+
+    public MovedIn MovedIn()
+    {
+        var plan = Text();
+        var actor = Actor();
+        var version = Varint();
+        var fields = Fields();
+        return new MovedIn { Plan = plan, Actor = actor, Version = version, Fields = fields, Outcomes = Outcomes() };
+    }
+
+    public ActCommitted Act(bool withOthers)
     {
         var transaction = new TransactionId(Varint());
         var changes = Changes();
+        var participants = withOthers ? Workers() : [];
         var outcome = Byte() switch
         {
             0 => null,
             1 => Outcome(),
             var other => throw new MalformedRecordException($"outcome flag {other}"),
         };
-        return new ActCommitted { Transaction = transaction, Changes = changes, Outcome = outcome };
+        return new ActCommitted { Transaction = transaction, Changes = changes, Participants = participants, Outcome = outcome };
     }
 
     public OutcomeRecord Outcome()
@@ -127,6 +163,52 @@ internal ref struct RecordReader
             throw new MalformedRecordException($"{Left} bytes behind its end");
         }
     }
+
+    private OutcomeRecord[] Outcomes()
+    {
+        var outcomes = new OutcomeRecord[Count(atLeastBytesEach: 24)];
+        for (var i = 0; i < outcomes.Length; i++)
+        {
+            outcomes[i] = Outcome();
+        }
+
+        return outcomes;
+    }
+
+    private long[] Versions()
+    {
+        var versions = new long[Count(atLeastBytesEach: 1)];
+        for (var i = 0; i < versions.Length; i++)
+        {
+            versions[i] = Varint();
+        }
+
+        return versions;
+    }
+
+    private int[] Workers()
+    {
+        var workers = new int[Count(atLeastBytesEach: 1)];
+        for (var i = 0; i < workers.Length; i++)
+        {
+            workers[i] = Worker();
+        }
+
+        return workers;
+    }
+
+    private int Worker()
+    {
+        var worker = Varint();
+        return worker is >= 1 and < TransactionId.WorkerLimit ? (int)worker : throw new MalformedRecordException($"a worker number {worker}");
+    }
+
+    private bool Flag() => Byte() switch
+    {
+        0 => false,
+        1 => true,
+        var other => throw new MalformedRecordException($"a flag {other}"),
+    };
 
     private ActorChange[] Changes()
     {

@@ -21,7 +21,7 @@ public static class LogRecovery
     /// <param name="time">Measures.</param>
     /// <param name="cancellation">Gives up; the next run starts over.</param>
     /// <exception cref="CorruptLogException">A record is damaged, missing or out of order; says which, and where.</exception>
-    /// <exception cref="LogLostException">Another writer opened the log meanwhile.</exception>
+    /// <exception cref="LogLostException">Another writer opened the log meanwhile, or it is read on behalf of a worker that was fenced itself; the status says which.</exception>
     /// <exception cref="IOException">The store refused, for want of room or memory; run again later.</exception>
     public static Task<RecoverySummary> Run(
         ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, CancellationToken cancellation) =>
@@ -30,29 +30,31 @@ public static class LogRecovery
     internal static async Task<RecoverySummary> Run(
         ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, long foldBytes, CancellationToken cancellation)
     {
+        var started = time.GetTimestamp();
+        var pass = new Pass(sink, opening);
         try
         {
-            return await RunOnce(log, store, opening, sink, time, foldBytes, cancellation);
+            await Read(log, store, opening, pass, foldBytes, cancellation);
         }
         catch (CorruptLogException)
         {
-            // Another writer may have opened the log since, recovered, and trimmed what this one was about to read. Only for its owner is a hole damage.
-            var standing = await log.CheckEpoch(opening.Epoch, cancellation);
-            if (standing.Status == AppendStatus.Fenced)
+            // Whoever opened the log later may have trimmed it under this reading: what is missing then was folded, and nothing is damaged.
+            if (await log.CheckEpoch(opening.Epoch, cancellation) is { Status: AppendStatus.Fenced or AppendStatus.RescuerFenced } fenced)
             {
                 Transitions.Note(Transition.RecoveryFenced);
-                throw new LogLostException(standing.Status, standing.Detail);
+                throw new LogLostException(fenced.Status, fenced.Detail);
             }
 
             throw;
         }
+
+        pass.NoteWhatItFound();
+        await Fold(store, opening.Epoch, pass, cancellation);
+        return pass.Summary(time.GetElapsedTime(started));
     }
 
-    private static async Task<RecoverySummary> RunOnce(
-        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, long foldBytes, CancellationToken cancellation)
+    private static async Task Read(ITransactionLog log, IStateStore store, LogOpening opening, Pass pass, long foldBytes, CancellationToken cancellation)
     {
-        var started = time.GetTimestamp();
-        var pass = new Pass(sink, opening);
         await foreach (var group in log.Read(opening.FirstSequence, cancellation))
         {
             if (Planted.Is(PlantedFault.RecoveryStopsBeforeTheEnd) && group.FirstSequence + group.Count >= opening.NextSequence)
@@ -70,9 +72,6 @@ public static class LogRecovery
         }
 
         pass.End(opening.NextSequence);
-        pass.NoteWhatItFound();
-        await Fold(store, opening.Epoch, pass, cancellation);
-        return pass.Summary(time.GetElapsedTime(started));
     }
 
     private static async Task Fold(IStateStore store, long epoch, Pass pass, CancellationToken cancellation)
@@ -110,7 +109,7 @@ public static class LogRecovery
                 return;
             case AppendStatus.Gap:
                 throw new CorruptLogException($"The log does not follow the stored states: {folded.Detail}");
-            case AppendStatus.Fenced:
+            case AppendStatus.Fenced or AppendStatus.RescuerFenced:
                 Transitions.Note(Transition.RecoveryFenced);
                 throw new LogLostException(folded.Status, folded.Detail);
             default:
@@ -124,6 +123,10 @@ public static class LogRecovery
     {
         private readonly GroupDecoder _decoder = new();
         private readonly List<OutcomeRecord> _outcomes = [];
+        private readonly List<BatchId> _decisions = [];
+        private readonly List<MovedIn> _movedIn = [];
+        private readonly List<ActCommitted> _actsWithOthers = [];
+        private readonly PreparedRecords _prepared = new();
         private long _next = opening.FirstSequence;
         private long _transaction = opening.Watermarks.Transaction;
         private long _actCounter = opening.Watermarks.ActCounter;
@@ -205,6 +208,10 @@ public static class LogRecovery
             ActorsFolded = ActorsFolded,
             Elapsed = elapsed,
             Outcomes = _outcomes,
+            InDoubt = _prepared.All,
+            Decisions = _decisions,
+            MovedIn = _movedIn,
+            ActsWithOthers = _actsWithOthers,
         };
 
         private void Add(LogRecord record, long sequence)
@@ -223,12 +230,42 @@ public static class LogRecovery
                     break;
                 case ActCommitted act:
                     _actCounter = Math.Max(_actCounter, act.Transaction.Counter);
+                    if (act.Participants.Count > 0)
+                    {
+                        _actsWithOthers.Add(act);
+                    }
+
                     Add(act.Changes, sequence);
                     if (act.Outcome is not null)
                     {
                         Add(act.Outcome, sequence);
                     }
 
+                    break;
+                case Prepared prepared:
+                    _batch = Math.Max(_batch, prepared.Batch.Value);
+                    _transaction = Math.Max(_transaction, prepared.LastTransaction.Value);
+                    _prepared.Add(prepared, sequence);
+                    break;
+                case ActPrepared:
+                    _prepared.Add(record, sequence);
+                    break;
+                case Decided or ActEnded:
+                    if (_prepared.TrySettle(record, sequence, out var settled))
+                    {
+                        Add(settled.Changes, sequence);
+                        foreach (var outcome in settled.Outcomes)
+                        {
+                            Add(outcome, settled.PreparedAt);
+                        }
+                    }
+
+                    break;
+                case Decision decision:
+                    _decisions.Add(decision.Global);
+                    break;
+                case MovedIn moved:
+                    _movedIn.Add(moved);
                     break;
                 default:
                     throw new CorruptLogException($"Recovery knows no record of type {record.GetType().Name} ({sequence}).");

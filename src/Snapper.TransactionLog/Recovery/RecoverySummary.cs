@@ -1,3 +1,4 @@
+using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Records;
 
 namespace Snapper.TransactionLog.Recovery;
@@ -28,4 +29,16 @@ public sealed record RecoverySummary
 
     /// <summary>Outcomes in the records read, of callers' keys and generated ids, with bytes of their own; the checkpointer copies them out before it trims (L8).</summary>
     public required IReadOnlyList<OutcomeRecord> Outcomes { get; init; }
+
+    /// <summary>Conditional records without marker, in the order of the log: what became of them is to be asked elsewhere (R2).</summary>
+    public IReadOnlyList<InDoubt> InDoubt { get; init; } = [];
+
+    /// <summary>Decisions of a master, in order; only in the master's stream.</summary>
+    public IReadOnlyList<BatchId> Decisions { get; init; } = [];
+
+    /// <summary>Actors that came here; each counts if its plan is done (M6).</summary>
+    public IReadOnlyList<MovedIn> MovedIn { get; init; } = [];
+
+    /// <summary>ACTs that were decided here for other workers, too: those may ask (R2).</summary>
+    public IReadOnlyList<ActCommitted> ActsWithOthers { get; init; } = [];
 }

@@ -8,7 +8,12 @@ namespace Snapper.TransactionLog.Redis;
 /// <summary>A server-side script; the server finds it by its SHA-1 once it has seen its text.</summary>
 internal sealed class RedisScript(string text)
 {
+    private RedisScript? _guarded;
+
     public string Text { get; } = text;
+
+    /// <summary>The same behind <see cref="RedisScripts.Guard"/>: its key and arguments follow the script's own.</summary>
+    public RedisScript Guarded => _guarded ??= new RedisScript(RedisScripts.Guard + Text);
 
     // Redis names scripts so; it is no safeguard of anything.
 #pragma warning disable CA5350

@@ -41,12 +41,12 @@ internal sealed class RedisKeys
     /// <summary>Hash: request id to outcome, for the requests of one minute.</summary>
     public RedisKey Outcomes(long minute) => string.Create(CultureInfo.InvariantCulture, $"{_prefix}{{{_worker}}}:outcomes:{minute}");
 
-    /// <summary>
-    /// Hash of a state: <c>snapper:{state}:Type/id</c>. Slashes and percent signs in the type are escaped, so that the first
-    /// slash ends it whatever follows; the id stands as it is.
-    /// </summary>
+    /// <summary>Hash of a state: <c>snapper:{state}:Type/id</c>.</summary>
     /// <exception cref="ArgumentException">The name is not valid Unicode.</exception>
-    public RedisKey State(ActorKey actor)
+    public RedisKey State(ActorKey actor) => GroupBuffer.StrictUtf8.GetBytes(string.Concat(_prefix, "{state}:", NameOf(actor)));
+
+    /// <summary><c>Type/id</c>. Slashes and percent signs in the type are escaped, so that the first slash ends it whatever follows; the id stands as it is.</summary>
+    public static string NameOf(ActorKey actor)
     {
         var type = actor.Type;
         if (type.AsSpan().IndexOfAny('/', '%') >= 0)
@@ -54,6 +54,15 @@ internal sealed class RedisKeys
             type = new StringBuilder(type).Replace("%", "%25").Replace("/", "%2F").ToString();
         }
 
-        return GroupBuffer.StrictUtf8.GetBytes(string.Concat(_prefix, "{state}:", type, "/") + actor.Id);
+        return string.Concat(type, "/", actor.Id);
+    }
+
+    /// <summary>The actor of a name; null: it is none.</summary>
+    public static ActorKey? ActorOf(string name)
+    {
+        var slash = name.IndexOf('/', StringComparison.Ordinal);
+        return slash > 0 && slash < name.Length - 1
+            ? new ActorKey(name[..slash].Replace("%2F", "/", StringComparison.Ordinal).Replace("%25", "%", StringComparison.Ordinal), name[(slash + 1)..])
+            : null;
     }
 }

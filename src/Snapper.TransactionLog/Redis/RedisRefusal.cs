@@ -58,6 +58,7 @@ internal static class RedisRefusal
             "OK" => new AppendResult(AppendStatus.Appended),
             "DUP" => new AppendResult(AppendStatus.AlreadyThere),
             "FENCED" => new AppendResult(AppendStatus.Fenced, detail),
+            "GUARD" => new AppendResult(AppendStatus.RescuerFenced, detail),
             "GAP" => new AppendResult(AppendStatus.Gap, detail),
             "LOST" => new AppendResult(AppendStatus.Gap, $"the log lost acknowledged records: {detail}"),
             "DAMAGED" => throw new CorruptLogException($"Redis holds what this program did not write: {detail}."),

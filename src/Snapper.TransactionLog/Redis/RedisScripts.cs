@@ -27,6 +27,22 @@ internal static class RedisScripts
 
         """;
 
+    /// <summary>
+    /// Precedes whatever is done on behalf of a worker that is not the owner of what it changes (R4): the last key is the hash of that worker's own log, the last two
+    /// arguments are its epoch and mark. They are taken away, so that what follows finds its own keys and arguments alone.
+    /// </summary>
+    public const string Guard = """
+        local guardKey, guardMark, guardEpoch = table.remove(KEYS), table.remove(ARGV), table.remove(ARGV)
+        local guard = redis.pcall('HMGET', guardKey, 'epoch', 'owner')
+        if guard.err then
+          return 'DAMAGED key ' .. guardKey .. ': ' .. guard.err
+        end
+        if guard[1] ~= guardEpoch or guard[2] ~= guardMark then
+          return 'GUARD epoch ' .. guardEpoch .. ' of ' .. guardKey .. ' is not the current one, ' .. (guard[1] or 'there is none')
+        end
+
+        """;
+
     /// <summary>Follows the fence where the stream matters (KEYS[2]): answers LOST, and why.</summary>
     private const string LoseStream = """
         local function lost(what)
@@ -70,7 +86,7 @@ internal static class RedisScripts
     /// The last thing answered is the highest entry there ever was: Redis takes none below it, though it may be gone.
     /// A log without <c>first</c> is new, or from before there was one: it is taken as it stands, once.
     /// </summary>
-    public static readonly RedisScript Open = new("""
+    public const string OpenText = """
         redis.call('HDEL', KEYS[1], 'owner')
         local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
         redis.call('HSET', KEYS[1], 'owner', ARGV[1])
@@ -96,7 +112,9 @@ internal static class RedisScripts
           end
         end
         return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', first, id(last), last and last[2][2] or '', m[6], m[7], top}
-        """);
+        """;
+
+    public static readonly RedisScript Open = new(OpenText);
 
     /// <summary>
     /// KEYS: stream. ARGV: first and last entry, bytes from which on no further entry is added, most entries. XRANGE alone

@@ -95,7 +95,7 @@ public sealed class RedisStateStore : IStateStore
             bytes += Add(folds[i], keys, values);
             if (keys.Count > ActorsPerCall || bytes >= BytesPerCall || i + 1 == folds.Count)
             {
-                var result = await RedisRefusal.Run(_commands, RedisScripts.Fold, [.. keys], [.. values], cancellation).ConfigureAwait(false);
+                var result = await _log.RunFenced(RedisScripts.Fold, [.. keys], [.. values], cancellation).ConfigureAwait(false);
                 if (result.Status != AppendStatus.Appended)
                 {
                     return result;
@@ -232,7 +232,7 @@ public sealed class RedisStateStore : IStateStore
                 bytes += buffer.Length + outcomes[start].RequestId.Length;
             }
 
-            var result = await RedisRefusal.Run(_commands, RedisScripts.SaveOutcomes, [_keys.Meta, _keys.Outcomes(minute)], [.. values], cancellation).ConfigureAwait(false);
+            var result = await _log.RunFenced(RedisScripts.SaveOutcomes, [_keys.Meta, _keys.Outcomes(minute)], [.. values], cancellation).ConfigureAwait(false);
             if (result.Status != AppendStatus.Appended)
             {
                 buffer.Release();

@@ -11,7 +11,8 @@ namespace Snapper.TransactionLog.Redis;
 /// </summary>
 /// <remarks>
 /// Commands that are still on their way from before an outage cannot do harm: a late append finds a higher next sequence
-/// number, or another epoch, and changes nothing. Appends and checks of the epoch have a connection of their own.
+/// number, or another epoch, and changes nothing. Appends and checks of the epoch have a connection of their own, unless the
+/// log was fenced on behalf of another worker (R4), who appends little: then every script checks that worker's epoch as well.
 /// </remarks>
 public sealed class RedisTransactionLog : IIdentifiedLog
 {
@@ -20,7 +21,8 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     private const long NumberEnd = 1L << 53;
     private readonly RedisConnections _connections;
     private readonly RedisKeys _keys;
-    private readonly AppendConnection _appends;
+    private readonly AppendConnection? _appends;
+    private readonly RedisLogGuard? _guard;
     private long _acknowledgedNext;
     private string _mark = "";
 
@@ -34,6 +36,14 @@ public sealed class RedisTransactionLog : IIdentifiedLog
         _connections = connections;
         _keys = new RedisKeys(connections.Options.KeyPrefix, worker);
         _appends = connections.NewAppendConnection(_keys, Acknowledged);
+    }
+
+    /// <summary>A worker's log for a rescuer: opened by the script that fences it, never by itself.</summary>
+    internal RedisTransactionLog(RedisConnections connections, string worker, RedisLogGuard guard)
+    {
+        _connections = connections;
+        _keys = new RedisKeys(connections.Options.KeyPrefix, worker);
+        _guard = guard;
     }
 
     /// <inheritdoc/>
@@ -55,10 +65,19 @@ public sealed class RedisTransactionLog : IIdentifiedLog
 
     internal RedisKeys Keys => _keys;
 
+    /// <summary>What names this opening, beside the epoch.</summary>
+    internal string Mark => _mark;
+
     /// <inheritdoc/>
     /// <exception cref="CorruptLogException">The stream and its hash do not fit together.</exception>
+    /// <exception cref="InvalidOperationException">The log was fenced on behalf of another worker, which opens it by fencing it again.</exception>
     public async Task<LogOpening> Open(CancellationToken cancellation)
     {
+        if (_guard is not null)
+        {
+            throw new InvalidOperationException($"The log {_keys.Meta} was fenced on behalf of another worker; it is opened again by fencing it again.");
+        }
+
         var mark = Guid.NewGuid().ToString("N");
         RedisValue[] answer;
         try
@@ -70,6 +89,15 @@ public sealed class RedisTransactionLog : IIdentifiedLog
             throw new CorruptLogException($"Hash {_keys.Meta} or stream {_keys.Stream} is not what this program wrote: {error.Message}");
         }
 
+        return Opened(answer, mark);
+    }
+
+    /// <summary>Takes in what the script said that opened the log.</summary>
+    /// <param name="answer">The eleven values of <see cref="RedisScripts.OpenText"/>.</param>
+    /// <param name="mark">The mark that it was given.</param>
+    /// <exception cref="CorruptLogException">The stream and its hash do not fit together.</exception>
+    internal LogOpening Opened(RedisValue[] answer, string mark)
+    {
         foreach (var number in (ReadOnlySpan<RedisValue>)[.. answer.AsSpan(0, 5), answer[9]])
         {
             if (Number((string?)number) is null)
@@ -150,22 +178,18 @@ public sealed class RedisTransactionLog : IIdentifiedLog
             Count = count,
             Group = group,
         };
-        return _appends.Run(command, cancellation);
+        return _appends is not null ? _appends.Run(command, cancellation) : AppendGuarded(command, cancellation);
     }
 
     /// <inheritdoc/>
     /// <remarks>Completed like <see cref="Append"/>.</remarks>
     public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) =>
-        _appends.Run(new AppendCommand { Epoch = epoch, Mark = _mark, AcknowledgedNext = Volatile.Read(ref _acknowledgedNext) }, cancellation);
+        _appends?.Run(new AppendCommand { Epoch = epoch, Mark = _mark, AcknowledgedNext = Volatile.Read(ref _acknowledgedNext) }, cancellation)
+        ?? CheckEpochForStates(epoch, cancellation);
 
     /// <inheritdoc/>
     public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
-        RedisRefusal.Run(
-            _connections.State,
-            RedisScripts.Trim,
-            [_keys.Meta, _keys.Stream],
-            FenceValues(epoch, keepFrom, watermarks.Transaction, watermarks.ActCounter),
-            cancellation);
+        RunFenced(RedisScripts.Trim, [_keys.Meta, _keys.Stream], FenceValues(epoch, keepFrom, watermarks.Transaction, watermarks.ActCounter), cancellation);
 
     /// <inheritdoc/>
     public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
@@ -208,13 +232,18 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     /// <summary>Closes the log's own connection; the others are the caller's.</summary>
     public ValueTask DisposeAsync()
     {
-        _appends.Dispose();
+        _appends?.Dispose();
         return ValueTask.CompletedTask;
     }
 
     /// <summary>Checks the epoch for the state store, off the writer's connection: its callers may go on at length on the completing thread.</summary>
     internal Task<AppendResult> CheckEpochForStates(long epoch, CancellationToken cancellation) =>
-        RedisRefusal.Run(_connections.State, RedisScripts.CheckEpoch, [_keys.Meta], FenceValues(epoch), cancellation);
+        RunFenced(RedisScripts.CheckEpoch, [_keys.Meta], FenceValues(epoch), cancellation);
+
+    /// <summary>Runs a script that begins with the fence; for a rescuer, behind the check of its own epoch.</summary>
+    internal Task<AppendResult> RunFenced(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) => _guard is { } guard
+        ? RedisRefusal.Run(_connections.State, script.Guarded, [.. keys, guard.Meta], [.. values, guard.Epoch, guard.Mark], cancellation)
+        : RedisRefusal.Run(_connections.State, script, keys, values, cancellation);
 
     /// <summary>What every fenced script begins with, and what follows.</summary>
     internal RedisValue[] FenceValues(long epoch, params ReadOnlySpan<RedisValue> more) => [epoch, _mark, Volatile.Read(ref _acknowledgedNext), .. more];
@@ -249,6 +278,21 @@ public sealed class RedisTransactionLog : IIdentifiedLog
         }
 
         return groups;
+    }
+
+    private async Task<AppendResult> AppendGuarded(AppendCommand command, CancellationToken cancellation)
+    {
+        var result = await RunFenced(
+            RedisScripts.Append,
+            [_keys.Meta, _keys.Stream],
+            FenceValues(command.Epoch, command.FirstSequence, command.Behind, command.Count, command.Group.ToArray()),
+            cancellation).ConfigureAwait(false);
+        if (result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
+        {
+            Acknowledged(command);
+        }
+
+        return result;
     }
 
     private void Acknowledged(AppendCommand command)

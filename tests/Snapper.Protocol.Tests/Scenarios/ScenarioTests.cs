@@ -13,7 +13,7 @@ public sealed class ScenarioTests
     public static TheoryData<string> Names()
     {
         var names = new TheoryData<string>();
-        foreach (var path in Directory.GetFiles(Folder(), "*.txt").Order(StringComparer.Ordinal))
+        foreach (var path in System.IO.Directory.GetFiles(Folder(), "*.txt").Order(StringComparer.Ordinal))
         {
             names.Add(Path.GetFileNameWithoutExtension(path));
         }

@@ -32,6 +32,55 @@ public sealed class IdentityTests
         Assert.Contains($"counter {counter}, worker {worker}", failure.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void Global_numbers_are_ordered_by_master_epoch_then_counter_between_local_ones_and_acts()
+    {
+        var first = TransactionId.Global(1, 0);
+        Assert.True(first.IsGlobal);
+        Assert.False(first.IsAct);
+        Assert.Equal(1, first.MasterEpoch);
+        Assert.True(first.IsOlderThan(TransactionId.Global(1, 1)));
+        var last = TransactionId.Global(TransactionId.MasterEpochLimit - 1, TransactionId.GlobalCounterLimit - 1);
+        Assert.True(TransactionId.Global(1, TransactionId.GlobalCounterLimit - 1).IsOlderThan(TransactionId.Global(2, 0)));
+        Assert.True(last.IsGlobal);
+        Assert.True(last.IsOlderThan(TransactionId.Act(0, 0)));
+        Assert.False(new TransactionId(1).IsGlobal);
+        Assert.False(TransactionId.Act(0, 1).IsGlobal);
+        Assert.Equal(0, new TransactionId(1).MasterEpoch);
+    }
+
+    [Theory]
+    [InlineData(0, 0)]
+    [InlineData(1L << 20, 0)]
+    [InlineData(1, -1)]
+    [InlineData(1, 1L << 31)]
+    public void A_global_number_out_of_range_is_refused_with_its_parts(long epoch, long counter)
+    {
+        var failure = Assert.Throws<ProtocolViolationException>(() => TransactionId.Global(epoch, counter));
+        Assert.Contains($"master epoch {epoch}, counter {counter}", failure.Message, StringComparison.Ordinal);
+    }
+
+    // What the directory says is kept: these values never change.
+    [Theory]
+    [InlineData("Account", "alice")]
+    [InlineData("ListAppend", "k7")]
+    public void The_partition_of_an_actor_is_the_low_bits_of_its_hash(string type, string id) =>
+        Assert.Equal((int)(new ActorKey(type, id).Hash & 4095), Partition.Of(new ActorKey(type, id)).Number);
+
+    [Fact]
+    public void A_partition_key_places_actors_of_all_types_together()
+    {
+        Assert.Equal(Partition.OfKey("warehouse-3"), Partition.OfKey("warehouse-3"));
+        Assert.InRange(Partition.OfKey(string.Empty).Number, 0, Partition.Count - 1);
+    }
+
+    [Fact]
+    public void An_incarnation_says_worker_and_epoch()
+    {
+        Assert.Equal("w2/7", new Incarnation(2, 7).ToString());
+        Assert.True(Incarnation.None.IsNone);
+    }
+
     // Placement on executors and partitions follows these values: they never change.
     [Theory]
     [InlineData("Account", "alice", 13151151791574987544UL)]

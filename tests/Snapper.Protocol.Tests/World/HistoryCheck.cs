@@ -1,5 +1,6 @@
 using System.Numerics;
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
 
 namespace Snapper.Protocol.Tests.World;
 
@@ -15,37 +16,42 @@ internal static class HistoryCheck
 
     public static void Check(MachineWorld world)
     {
-        var edges = new ulong[world.Requests.Count];
-        var chains = Chains(world);
+        Check(world.Requests, world.Committed, world.Keys);
+        CheckBeforeAndAfter(world);
+    }
+
+    /// <summary>As the other, of any worlds, without the order in which actors let transactions in.</summary>
+    public static void Check(List<Request> requests, IReadOnlyList<Appended?> committed, ActorKey[] keys)
+    {
+        var edges = new ulong[requests.Count];
+        var chains = Chains(committed);
         AddWriteOrder(chains, edges);
-        foreach (var request in world.Requests)
+        foreach (var request in requests)
         {
-            CheckEffects(world, request);
+            CheckEffects(committed, request);
             if (IsJudged(request))
             {
-                AddReads(world, request, chains, edges);
+                AddReads(keys, request, chains, edges);
             }
         }
 
-        AddRealTime(world, edges);
+        AddRealTime(requests, edges);
         if (Ring(edges) is { Length: > 0 } ring)
         {
-            MachineWorld.Require(false, $"no ring of dependencies among {string.Join(", ", ring.Select(index => world.Requests[index].Name))}");
+            MachineWorld.Require(false, $"no ring of dependencies among {string.Join(", ", ring.Select(index => requests[index].Name))}");
         }
-
-        CheckBeforeAndAfter(world);
     }
 
     /// <summary>Outcomes that rest on what was read: commits, and aborts of the transaction itself (H7, A3).</summary>
     private static bool IsJudged(Request request) =>
         request.Answer == Answer.Committed || (request.Answer == Answer.Aborted && request.Reason == AbortReason.Application);
 
-    private static Appended[][] Chains(MachineWorld world)
+    private static Appended[][] Chains(IReadOnlyList<Appended?> committed)
     {
-        var chains = new Appended[world.Committed.Count][];
+        var chains = new Appended[committed.Count][];
         for (var i = 0; i < chains.Length; i++)
         {
-            var last = world.Committed[i];
+            var last = committed[i];
             chains[i] = new Appended[last?.Length ?? 0];
             for (var at = last; at is not null; at = at.Before)
             {
@@ -67,10 +73,10 @@ internal static class HistoryCheck
         }
     }
 
-    private static void CheckEffects(MachineWorld world, Request request)
+    private static void CheckEffects(IReadOnlyList<Appended?> committed, Request request)
     {
         var written = 0;
-        foreach (var last in world.Committed)
+        foreach (var last in committed)
         {
             for (var at = last; at is not null; at = at.Before)
             {
@@ -86,13 +92,13 @@ internal static class HistoryCheck
         MachineWorld.Require(written == expected, $"{request.Name} ({request.Answer}) has {expected} writes, not {written}");
     }
 
-    private static void AddReads(MachineWorld world, Request request, Appended[][] chains, ulong[] edges)
+    private static void AddReads(ActorKey[] keys, Request request, Appended[][] chains, ulong[] edges)
     {
         foreach (var (actor, seen) in request.Attempt!.Reads)
         {
             MachineWorld.Require(
                 seen is null || seen.IsFinal,
-                $"A5: {request.Attempt} ({request.Answer}) has not read {seen?.Writer} on {world.Keys[actor].Id}, which was undone");
+                $"A5: {request.Attempt} ({request.Answer}) has not read {seen?.Writer} on {keys[actor].Id}, which was undone");
             if (seen is not null)
             {
                 Add(edges, seen.Writer.Request.Index, request.Index);
@@ -106,11 +112,11 @@ internal static class HistoryCheck
         }
     }
 
-    private static void AddRealTime(MachineWorld world, ulong[] edges)
+    private static void AddRealTime(List<Request> requests, ulong[] edges)
     {
-        foreach (var first in world.Requests)
+        foreach (var first in requests)
         {
-            foreach (var second in world.Requests)
+            foreach (var second in requests)
             {
                 if (first.AnsweredAt < second.SentAt && IsJudged(first) && IsJudged(second))
                 {

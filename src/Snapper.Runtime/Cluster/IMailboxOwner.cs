@@ -1,0 +1,39 @@
+using Snapper.Protocol.Identity;
+
+namespace Snapper.Runtime.Cluster;
+
+/// <summary>
+/// Whoever the mailboxes of a worker work for. What concerns one peer is told one at a time and in order; peers are independent of each other, so calls
+/// for different ones come at the same time. Every method returns at once and throws nothing: it only queues.
+/// </summary>
+public interface IMailboxOwner
+{
+    /// <summary>So much is queued here that no more messages are taken for now; the peers keep theirs and try again.</summary>
+    bool IsBusy { get; }
+
+    /// <summary>A message, in the order of sending and exactly once for each life of the peer.</summary>
+    /// <param name="from">Its sender, which is the peer's current life.</param>
+    /// <param name="message">Valid only during the call: decode it, or copy what is kept.</param>
+    void OnMessage(Incarnation from, ReadOnlyMemory<byte> message);
+
+    /// <summary>
+    /// The head of a packet, after its messages. An old one may come late: what it says must only grow. Empty ones are not told.
+    /// </summary>
+    void OnHeader(Incarnation from, ReadOnlyMemory<byte> header);
+
+    /// <summary>A life of a peer is known; before its first message.</summary>
+    void OnPeerUp(Incarnation peer);
+
+    /// <summary>A life of a peer is over; after its last message. What was queued for it is dropped.</summary>
+    void OnPeerGone(Incarnation peer);
+
+    /// <summary>A peer knows a later life of this worker: check the log's epoch. At most once per peer.</summary>
+    void OnOwnLifeIsOver(Incarnation later);
+
+    /// <summary>An invariant of a channel is broken: the worker must stop. At most once per peer.</summary>
+    void OnViolation(Exception violation);
+
+    /// <summary>Writes what the next packet to a worker shall carry in its head. Called from any thread.</summary>
+    /// <returns>Bytes written.</returns>
+    int WriteHeader(int worker, Span<byte> header);
+}

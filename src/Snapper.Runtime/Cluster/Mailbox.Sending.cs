@@ -1,0 +1,255 @@
+using Snapper.Protocol;
+using Snapper.Protocol.Channels;
+
+namespace Snapper.Runtime.Cluster;
+
+/// <summary>Sending: one packet under way, its answer or its deadline, and the pause before it goes again.</summary>
+internal sealed partial class Mailbox
+{
+    // Guarded by the gate. Whoever set _pumping sees to it that something goes on: a packet under way, a pause, or the next packet.
+    private CancellationTokenSource? _cancellation;
+    private TimeSpan _pause;
+    private bool _pumping;
+    private bool _waiting;
+    private long _waitingFor;
+    private long _call;
+    private long? _unansweredSince;
+    private long _due;
+    private long _timerDue = long.MaxValue;
+
+    /// <summary>On the pool: sends what is queued.</summary>
+    void IThreadPoolWorkItem.Execute() => Pump();
+
+    /// <summary>What is to be done after a change, outside of the gate.</summary>
+    private readonly record struct Next(bool Pump, bool Tell, CancellationTokenSource? GiveUp);
+
+    /// <summary>After every change of the machines; the gate is held.</summary>
+    private Next Changed()
+    {
+        var next = new Next(Pump: false, _view.HasNotices, GiveUp: null);
+        _sender.Follow();
+        if (_call != 0 && _sender.Attempt != _call)
+        {
+            // The life that the packet under way was for is over: nobody waits for its answer.
+            _call = 0;
+            next = next with { Pump = true, GiveUp = _cancellation };
+            _cancellation = null;
+        }
+        else if (_waiting && _waitingFor != _view.Known.Epoch)
+        {
+            _waiting = false;
+            next = next with { Pump = true };
+        }
+        else if (!_pumping && !_disposed && !_broken && _sender.HasWork)
+        {
+            _pumping = true;
+            next = next with { Pump = true };
+        }
+
+        return next;
+    }
+
+    private void Do(in Next next)
+    {
+        // Outside of all locks: it may run what waits for the packet.
+        next.GiveUp?.Cancel();
+        if (next.Tell)
+        {
+            Tell();
+        }
+
+        if (!next.Pump)
+        {
+            return;
+        }
+
+        if (_options.PumpsInline)
+        {
+            Pump();
+        }
+        else
+        {
+            // Not on the thread of whoever sends: that one has work to do, and what it sends next goes with this.
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        }
+    }
+
+    /// <summary>Sends packets until one is not answered at once. A loop, not recursion: a transport may answer inside the call.</summary>
+    private void Pump()
+    {
+        Span<byte> header = stackalloc byte[ChannelPacket.HeaderBytesMax];
+        while (true)
+        {
+            var length = _owner.WriteHeader(_worker, header);
+            long call;
+            ReadOnlyMemory<byte> packet;
+            CancellationToken cancellation;
+            lock (_gate)
+            {
+                if (_disposed || _broken || !_sender.TryTake(header[..length], out packet))
+                {
+                    _pumping = false;
+                    return;
+                }
+
+                call = _call = _sender.Attempt;
+                _unansweredSince ??= _time.GetTimestamp();
+                _bytesSent += packet.Length;
+                cancellation = (_cancellation ??= new CancellationTokenSource()).Token;
+                ArmTimer(_options.AnswerTimeout);
+            }
+
+            var answer = Start(packet, cancellation);
+            if (!answer.IsCompleted)
+            {
+                // Not awaited: an await could hop to the pool, away from a simulator.
+                _ = answer.ContinueWith(_answered, call, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+                return;
+            }
+
+            if (!Complete(call, answer))
+            {
+                return;
+            }
+        }
+    }
+
+    private Task<ReadOnlyMemory<byte>> Start(ReadOnlyMemory<byte> packet, CancellationToken cancellation)
+    {
+        try
+        {
+            return _transport.Deliver(_worker, packet, cancellation);
+        }
+        catch (Exception error)
+        {
+            // A transport that throws instead of returning a failed task has said just as little about the packet.
+            return Task.FromException<ReadOnlyMemory<byte>>(error);
+        }
+    }
+
+    private void OnAnswered(long call, Task<ReadOnlyMemory<byte>> answer)
+    {
+        if (Complete(call, answer))
+        {
+            Pump();
+        }
+    }
+
+    /// <summary>Takes in what became of a packet; true: go on sending.</summary>
+    private bool Complete(long call, Task<ReadOnlyMemory<byte>> task)
+    {
+        var problem = task.IsCompletedSuccessfully ? null : task.Exception?.GetBaseException().Message ?? "The call was given up.";
+        var answer = default(ChannelAnswer);
+        if (problem is null && !ChannelAnswer.TryRead(task.Result.Span, out answer))
+        {
+            problem = "The answer cannot be read.";
+        }
+
+        ProtocolViolationException? violation = null;
+        var goOn = false;
+        lock (_gate)
+        {
+            if (call != _call)
+            {
+                return false; // given up meanwhile; whoever did that goes on
+            }
+
+            _call = 0;
+            try
+            {
+                var step = problem is null ? _sender.Answered(call, answer) : _sender.Failed(call);
+                goOn = step != SendStep.Pause;
+                if (goOn || (problem is null && !answer.From.IsNone))
+                {
+                    // Busy or not, an earlier life or a later one: the worker can be reached.
+                    _unansweredSince = null;
+                }
+
+                if (goOn)
+                {
+                    _pause = _options.RetryDelayMin;
+                }
+                else
+                {
+                    _lastProblem = problem ?? answer.Problem ?? $"{answer.From} answered {answer.Kind}.";
+                    Wait();
+                }
+            }
+            catch (ProtocolViolationException broken)
+            {
+                _broken = true;
+                _pumping = false;
+                violation = broken;
+            }
+        }
+
+        if (violation is not null)
+        {
+            _owner.OnViolation(violation);
+        }
+
+        Tell();
+        return goOn;
+    }
+
+    /// <summary>Begins a pause; the gate is held.</summary>
+    private void Wait()
+    {
+        var pause = _pause * (0.5 + (_jitter.NextDouble() * 0.5));
+        _pause = TimeSpan.FromTicks(Math.Min(_pause.Ticks * 2, _options.RetryDelayMax.Ticks));
+        _waiting = true;
+        _waitingFor = _view.Known.Epoch;
+        ArmTimer(pause);
+    }
+
+    /// <summary>
+    /// Sets the deadline of the packet under way, or of the pause; the gate is held. The timer itself is only touched when it would ring too late: under
+    /// load it rings once per deadline, finds that it is not due yet, and is set again.
+    /// </summary>
+    private void ArmTimer(TimeSpan after)
+    {
+        _due = _time.GetTimestamp() + (long)(after.TotalSeconds * _time.TimestampFrequency);
+        if (_due < _timerDue)
+        {
+            _timerDue = _due;
+            _timer.Change(after, Timeout.InfiniteTimeSpan);
+        }
+    }
+
+    private void OnTimer()
+    {
+        var next = default(Next);
+        lock (_gate)
+        {
+            _timerDue = long.MaxValue;
+            if (_disposed || (_call == 0 && !_waiting))
+            {
+                return;
+            }
+
+            var now = _time.GetTimestamp();
+            if (now < _due)
+            {
+                ArmTimer(_time.GetElapsedTime(now, _due) + TimeSpan.FromTicks(1));
+                return;
+            }
+
+            if (_waiting)
+            {
+                _waiting = false;
+                next = new Next(Pump: true, Tell: false, GiveUp: null);
+            }
+            else
+            {
+                _sender.Failed(_call);
+                _call = 0;
+                _lastProblem = $"No answer within {_options.AnswerTimeout.TotalMilliseconds:0} ms.";
+                next = new Next(Pump: false, Tell: false, _cancellation);
+                _cancellation = null;
+                Wait();
+            }
+        }
+
+        Do(next);
+    }
+}

@@ -1,0 +1,170 @@
+using Snapper.Protocol.Channels;
+using Snapper.Protocol.Identity;
+
+namespace Snapper.Runtime.Cluster;
+
+/// <summary>
+/// The mailboxes of one life of a worker: one-way messages to and from the current lives of all others, in order and exactly once between two lives
+/// (<see cref="ChannelSender"/>, <see cref="ChannelReceiver"/>). Thread-safe.
+/// </summary>
+/// <remarks>
+/// Each peer has a mailbox of its own, so one that is slow or away delays no other. What is queued while a packet is under way goes in the next one. Nothing
+/// is sent, and no timer runs, while nothing is queued.
+/// </remarks>
+public sealed class MailboxHub : IDisposable
+{
+    private readonly Mailbox?[] _mailboxes = new Mailbox?[TransactionId.WorkerLimit];
+    private readonly IMailboxTransport _transport;
+    private readonly IMailboxOwner _owner;
+    private readonly MailboxOptions _options;
+    private readonly TimeProvider _time;
+    private long _unreadable;
+    private volatile bool _disposed;
+
+    /// <param name="own">This worker in this life.</param>
+    /// <param name="transport">The road to the others. Not disposed.</param>
+    /// <param name="owner">Hears what comes. It may be called before the constructor returns to whoever called it, once <see cref="Deliver"/> is.</param>
+    /// <param name="options">Bounds and pauses.</param>
+    /// <param name="time">For pauses and deadlines.</param>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of range, or <paramref name="own"/> is nobody.</exception>
+    public MailboxHub(Incarnation own, IMailboxTransport transport, IMailboxOwner owner, MailboxOptions options, TimeProvider time)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(own.Worker, 1, nameof(own));
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(own.Worker, TransactionId.WorkerLimit, nameof(own));
+        ArgumentOutOfRangeException.ThrowIfLessThan(own.Epoch, 1, nameof(own));
+        ArgumentNullException.ThrowIfNull(transport);
+        ArgumentNullException.ThrowIfNull(owner);
+        ArgumentNullException.ThrowIfNull(options);
+        ArgumentNullException.ThrowIfNull(time);
+        options.Validate();
+        Own = own;
+        _transport = transport;
+        _owner = owner;
+        _options = options;
+        _time = time;
+    }
+
+    /// <summary>The answer of a worker that is starting or stopping.</summary>
+    public static ReadOnlyMemory<byte> NotReady { get; } = new ChannelAnswer { Kind = AnswerKind.NotReady }.ToBytes();
+
+    /// <summary>This worker in this life.</summary>
+    public Incarnation Own { get; }
+
+    /// <summary>Packets that could not be read.</summary>
+    public long Unreadable => Interlocked.Read(ref _unreadable);
+
+    /// <summary>Queues a message; copies it. Does not wait, and sends nothing on this thread.</summary>
+    /// <param name="to">Exactly the life that shall get it: no other one will. A later one than is known ends the earlier one, as <see cref="Learn"/> does.</param>
+    /// <param name="message">The message.</param>
+    /// <exception cref="ArgumentException">The message is too long, or for this worker itself.</exception>
+    public EnqueueResult Send(Incarnation to, ReadOnlySpan<byte> message) => Of(to.Worker).Send(to, message);
+
+    /// <summary>
+    /// Sends a packet to a worker even if no message waits for it: to carry the head that <see cref="IMailboxOwner.WriteHeader"/> writes, or to learn which life
+    /// of it answers, which <see cref="IMailboxOwner.OnPeerUp"/> then tells. Repeated until it is answered.
+    /// </summary>
+    public void RequestPacket(int worker) => Of(worker).RequestPacket();
+
+    /// <summary>A life of a worker was heard of elsewhere. A later one than is known becomes the current one; others change nothing.</summary>
+    public void Learn(Incarnation life) => Of(life.Worker).Learn(life);
+
+    /// <summary>A life of a worker was fenced elsewhere: it and all earlier ones are over, though no later one may be known.</summary>
+    public void Retire(Incarnation life) => Of(life.Worker).Retire(life);
+
+    /// <summary>The current life of a worker; nobody while none is known.</summary>
+    public Incarnation Known(int worker) => Find(worker)?.Known ?? default;
+
+    /// <summary>So much is queued for a worker that no new work should be begun that needs it.</summary>
+    public bool IsFull(int worker) => Find(worker)?.IsFull ?? false;
+
+    /// <summary>Bytes that are queued for a worker or under way to it.</summary>
+    public long QueuedBytes(int worker) => Find(worker)?.QueuedBytes ?? 0;
+
+    /// <summary>
+    /// For how long a worker has answered nothing, since a packet was first sent to it (R5); zero: it has answered, or was sent nothing. Who wants to know of
+    /// a silent worker sends it something: <see cref="RequestPacket"/>.
+    /// </summary>
+    public TimeSpan Unanswered(int worker) => Find(worker)?.Unanswered ?? TimeSpan.Zero;
+
+    /// <summary>
+    /// A packet has come, in whatever way. Its messages are handed to the owner before this returns; it waits for nothing but another packet of the same
+    /// peer that is just being handed over. Never throws for what is in the packet.
+    /// </summary>
+    /// <param name="packet">Any bytes; not kept.</param>
+    /// <returns>The answer, for <see cref="IMailboxTransport.Deliver"/> at the other side.</returns>
+    public ReadOnlyMemory<byte> Deliver(ReadOnlyMemory<byte> packet)
+    {
+        if (_disposed)
+        {
+            return NotReady;
+        }
+
+        if (!ChannelPacket.TryRead(packet, out var read, out var problem))
+        {
+            Interlocked.Increment(ref _unreadable);
+            return new ChannelAnswer { Kind = AnswerKind.Refused, From = Own, Problem = problem }.ToBytes();
+        }
+
+        return read.From.Worker == Own.Worker
+            ? new ChannelAnswer { Kind = AnswerKind.Refused, From = Own, To = read.From, Problem = "A worker sends no packets to itself." }.ToBytes()
+            : Of(read.From.Worker).Deliver(read, packet.Length);
+    }
+
+    /// <summary>The mailboxes that exist, by number of the peer.</summary>
+    public IReadOnlyList<MailboxStatus> Status()
+    {
+        var status = new List<MailboxStatus>();
+        foreach (var mailbox in _mailboxes)
+        {
+            if (mailbox is not null)
+            {
+                status.Add(mailbox.Status());
+            }
+        }
+
+        return status;
+    }
+
+    /// <summary>Ends all mailboxes: what is queued is dropped, packets under way are given up, those that come are answered <see cref="NotReady"/>.</summary>
+    public void Dispose()
+    {
+        _disposed = true;
+        foreach (var mailbox in _mailboxes)
+        {
+            mailbox?.Dispose();
+        }
+    }
+
+    private Mailbox? Find(int worker) =>
+        worker is > 0 and < TransactionId.WorkerLimit ? Volatile.Read(ref _mailboxes[worker]) : null;
+
+    private Mailbox Of(int worker)
+    {
+        if (Find(worker) is { } mailbox)
+        {
+            return mailbox;
+        }
+
+        ArgumentOutOfRangeException.ThrowIfLessThan(worker, 1);
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(worker, TransactionId.WorkerLimit);
+        if (worker == Own.Worker)
+        {
+            throw new ArgumentException($"{Own} has no mailbox to itself.", nameof(worker));
+        }
+
+        var made = new Mailbox(Own, worker, _transport, _owner, _options, _time);
+        var first = Interlocked.CompareExchange(ref _mailboxes[worker], made, null);
+        if (first is not null)
+        {
+            made.Dispose();
+            return first;
+        }
+
+        if (_disposed)
+        {
+            made.Dispose();
+        }
+
+        return made;
+    }
+}

@@ -1,0 +1,65 @@
+using Snapper.Protocol.Identity;
+
+namespace Snapper.Runtime.Cluster.Wire;
+
+/// <summary>To a worker of an ACT: vote when everything before it there is final (H3).</summary>
+/// <param name="Tid">The ACT.</param>
+/// <param name="Committed">False: it aborted by itself; the vote says that this rests on nothing that can be undone (H7).</param>
+internal sealed record ActPrepareMessage(TransactionId Tid, bool Committed) : WireMessage
+{
+    public void Write(WireWriter writer)
+    {
+        writer.Tid(Tid);
+        writer.Flag(Committed);
+    }
+
+    public static ActPrepareMessage Read(ref WireReader reader) => new(reader.Tid(), reader.Flag());
+}
+
+/// <summary>To the worker of the root: a vote.</summary>
+/// <param name="Tid">The ACT.</param>
+/// <param name="Yes">False: its part there is lost.</param>
+/// <param name="Unfit">Why a change there cannot be kept; null: it can.</param>
+/// <param name="Visited">Workers that it has called from there.</param>
+internal sealed record ActVotedMessage(TransactionId Tid, bool Yes, BranchFailure? Unfit, int[] Visited) : WireMessage
+{
+    public void Write(WireWriter writer)
+    {
+        writer.Tid(Tid);
+        writer.Flag(Yes);
+        writer.Flag(Unfit is not null);
+        Unfit?.Write(writer);
+        Numbers.Write(writer, Visited);
+    }
+
+    public static ActVotedMessage Read(ref WireReader reader) =>
+        new(reader.Tid(), reader.Flag(), reader.Flag() ? BranchFailure.Read(ref reader) : null, Numbers.Read(ref reader));
+}
+
+/// <summary>To a worker of an ACT: the decision.</summary>
+internal sealed record ActDecidedMessage(TransactionId Tid, bool Committed) : WireMessage
+{
+    public void Write(WireWriter writer)
+    {
+        writer.Tid(Tid);
+        writer.Flag(Committed);
+    }
+
+    public static ActDecidedMessage Read(ref WireReader reader) => new(reader.Tid(), reader.Flag());
+}
+
+/// <summary>To a worker of an ACT: it is aborted, there and wherever it went from there.</summary>
+internal sealed record ActAbortMessage(TransactionId Tid) : WireMessage
+{
+    public void Write(WireWriter writer) => writer.Tid(Tid);
+
+    public static ActAbortMessage Read(ref WireReader reader) => new(reader.Tid());
+}
+
+/// <summary>To the worker of the root: the marker of a decided ACT is durable; nobody there will ask for the decision any more.</summary>
+internal sealed record ActMarkedMessage(TransactionId Tid) : WireMessage
+{
+    public void Write(WireWriter writer) => writer.Tid(Tid);
+
+    public static ActMarkedMessage Read(ref WireReader reader) => new(reader.Tid());
+}

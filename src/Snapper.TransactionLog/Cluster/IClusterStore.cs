@@ -1,0 +1,78 @@
+using Snapper.Protocol.Identity;
+
+namespace Snapper.TransactionLog.Cluster;
+
+/// <summary>
+/// What all workers share: who is there, who owns what, what is about to move, and who is master. Opened by one incarnation of a worker; every step that changes
+/// something checks, in the same atomic step, that the incarnation's epoch is the current one of its log, so that a worker that was fenced changes nothing (R4).
+/// </summary>
+/// <remarks>
+/// A call either returns a status that is certain, or throws: then its effect is unknown, and the caller does the same again. Every step may be repeated.
+/// Safe for several threads.
+/// </remarks>
+public interface IClusterStore
+{
+    /// <summary>The incarnation that opened it.</summary>
+    Incarnation Self { get; }
+
+    /// <summary>Workers, their leases, and the fence.</summary>
+    IClusterMembers Members { get; }
+
+    /// <summary>Who owns which partition and actor.</summary>
+    IClusterDirectory Directory { get; }
+
+    /// <summary>Plans of migrations.</summary>
+    IMigrationPlans Plans { get; }
+
+    /// <summary>The lease and the log of the master.</summary>
+    IMasterLease Master { get; }
+}
+
+/// <summary>What became of a step.</summary>
+public enum ClusterStatus : byte
+{
+    /// <summary>Done.</summary>
+    Done,
+
+    /// <summary>It had been done before; nothing was changed.</summary>
+    AlreadyDone,
+
+    /// <summary>The caller's own epoch is not the current one of its log: it stops everything and drops its memory (R4).</summary>
+    Fenced,
+
+    /// <summary>The store knows less than the caller was told: it lost data, and its generation was raised. Every worker recovers from its log (L6).</summary>
+    Lost,
+
+    /// <summary>Not now: a lease still runs, or another is at it. The same may work later.</summary>
+    NotYet,
+
+    /// <summary>What the caller assumed of others is so no longer: an epoch, an owner, a plan. Look again before anything else.</summary>
+    Stale,
+
+    /// <summary>It contradicts what is there: a plan's id or actor that another plan has, partitions of a worker that wants to leave.</summary>
+    Conflict,
+
+    /// <summary>There is no such thing.</summary>
+    NotFound,
+
+    /// <summary>Certainly not done, for a reason of the server's (a read-only replica, a full disk): the same again later.</summary>
+    Refused,
+}
+
+/// <summary>Status with words for people.</summary>
+public readonly record struct ClusterResult(ClusterStatus Status, string Detail = "")
+{
+    /// <summary>Done, now or before.</summary>
+    public bool IsDone => Status is ClusterStatus.Done or ClusterStatus.AlreadyDone;
+}
+
+/// <summary>Status with what was asked for.</summary>
+/// <param name="Status">What became of the step.</param>
+/// <param name="Value">Null unless the status says that it was done.</param>
+/// <param name="Detail">Words for people.</param>
+public readonly record struct ClusterResult<T>(ClusterStatus Status, T? Value, string Detail = "")
+    where T : class
+{
+    /// <summary>Done, now or before.</summary>
+    public bool IsDone => Status is ClusterStatus.Done or ClusterStatus.AlreadyDone;
+}

@@ -1,0 +1,203 @@
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+
+namespace Snapper.TransactionLog.Cluster.InMemory;
+
+/// <summary>Plans of migrations in memory.</summary>
+internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPlans
+{
+    private readonly MemoryCluster _cluster = session.Cluster;
+
+    public Task<ClusterResult> Create(MigrationPlan plan, CancellationToken cancellation)
+    {
+        ArgumentNullException.ThrowIfNull(plan);
+        plan.Validate();
+        ClusterArguments.Worker(plan.From);
+        ClusterArguments.Worker(plan.To);
+        return session.Run(() =>
+        {
+            if (_cluster.Plans.TryGetValue(plan.Id, out var known))
+            {
+                return known.Plan with { Keys = plan.Keys } == plan && known.Plan.Keys.SequenceEqual(plan.Keys)
+                    ? new ClusterResult(ClusterStatus.AlreadyDone)
+                    : new ClusterResult(ClusterStatus.Conflict, $"another plan has the id {plan.Id}");
+            }
+
+            if (_cluster.OpenPlans.Count >= _cluster.Options.OpenPlans)
+            {
+                return new ClusterResult(ClusterStatus.Conflict, $"{_cluster.OpenPlans.Count} plans are open");
+            }
+
+            if (Stranger(plan) is { } why)
+            {
+                return new ClusterResult(ClusterStatus.Stale, why);
+            }
+
+            var partitions = new HashSet<Partition>();
+            foreach (var key in plan.Keys)
+            {
+                if (Conflict(key) is { } other)
+                {
+                    return new ClusterResult(ClusterStatus.Conflict, $"{key} has an open plan: {other}");
+                }
+
+                if (!key.IsActor)
+                {
+                    partitions.Add(key.Partition);
+                }
+            }
+
+            foreach (var key in plan.Keys)
+            {
+                if (key.IsActor && partitions.Contains(key.Partition))
+                {
+                    return new ClusterResult(ClusterStatus.Conflict, $"{key} and its partition are both in the plan");
+                }
+            }
+
+            var made = new MemoryPlan { Plan = plan with { Keys = [.. plan.Keys] }, Number = ++_cluster.PlanVersion, Created = _cluster.Time.GetUtcNow() };
+            _cluster.Plans.Add(plan.Id, made);
+            _cluster.OpenPlans.Add(made.Number, made);
+            foreach (var key in plan.Keys)
+            {
+                _cluster.Planned.Add(key, made);
+                CountActor(key, 1);
+            }
+
+            return new ClusterResult(ClusterStatus.Done);
+        });
+    }
+
+    public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Commit(string id, CancellationToken cancellation)
+    {
+        MigrationPlan.ValidateId(id);
+        return session.Run(() =>
+        {
+            if (!_cluster.Plans.TryGetValue(id, out var plan))
+            {
+                return Answer(ClusterStatus.NotFound, null, $"there is no plan {id}");
+            }
+
+            if (plan.State == PlanState.Done)
+            {
+                return Answer(ClusterStatus.AlreadyDone, []);
+            }
+
+            if (plan.State != PlanState.Planned)
+            {
+                return Answer(ClusterStatus.Stale, null, $"plan {id} was cancelled: {plan.Why}");
+            }
+
+            if (Stranger(plan.Plan) is { } why)
+            {
+                return Answer(ClusterStatus.Stale, null, why);
+            }
+
+            var entries = new List<DirectoryEntry>(plan.Plan.Keys.Count);
+            foreach (var key in plan.Plan.Keys)
+            {
+                entries.Add(_cluster.Set(key, plan.Plan.To));
+            }
+
+            End(plan, PlanState.Done, "");
+            return Answer(ClusterStatus.Done, entries);
+        });
+    }
+
+    public Task<ClusterResult> Cancel(string id, string why, CancellationToken cancellation)
+    {
+        MigrationPlan.ValidateId(id);
+        MigrationPlan.ValidateText(why);
+        return session.Run(() =>
+        {
+            if (!_cluster.Plans.TryGetValue(id, out var plan))
+            {
+                return new ClusterResult(ClusterStatus.NotFound, $"there is no plan {id}");
+            }
+
+            if (plan.State == PlanState.Planned)
+            {
+                End(plan, PlanState.Cancelled, why);
+                return new ClusterResult(ClusterStatus.Done);
+            }
+
+            return plan.State == PlanState.Cancelled ? new ClusterResult(ClusterStatus.AlreadyDone) : new ClusterResult(ClusterStatus.Stale, $"plan {id} is done");
+        });
+    }
+
+    public Task<PlanRecord?> Find(string id, CancellationToken cancellation)
+    {
+        MigrationPlan.ValidateId(id);
+        return session.Read(() => _cluster.Plans.GetValueOrDefault(id)?.Record(withKeys: true));
+    }
+
+    public Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation) =>
+        session.Read<IReadOnlyList<PlanRecord>>(() => [.. _cluster.OpenPlans.Values.Select(plan => plan.Record(withKeys: false))]);
+
+    public Task<IReadOnlyList<PlanRecord>> ReadEnded(int most, CancellationToken cancellation)
+    {
+        ClusterArguments.Page(most, 1000);
+        return session.Read<IReadOnlyList<PlanRecord>>(() => [.. _cluster.EndedPlans.Values.Reverse().Take(most).Select(plan => plan.Record(withKeys: false))]);
+    }
+
+    private static ClusterResult<IReadOnlyList<DirectoryEntry>> Answer(ClusterStatus status, IReadOnlyList<DirectoryEntry>? entries, string detail = "") =>
+        new(status, entries, detail);
+
+    private string? Stranger(MigrationPlan plan)
+    {
+        if ((_cluster.Unfit(plan.From) ?? _cluster.Unfit(plan.To)) is { } why)
+        {
+            return why;
+        }
+
+        foreach (var key in plan.Keys)
+        {
+            if (_cluster.Owner(key) is var owner && owner != plan.From)
+            {
+                return $"{key} is owned by {owner}, not by {plan.From}";
+            }
+        }
+
+        return null;
+    }
+
+    private string? Conflict(DirectoryKey key)
+    {
+        if (_cluster.Planned.TryGetValue(key, out var plan) || (key.IsActor && _cluster.Planned.TryGetValue(DirectoryKey.Of(key.Partition), out plan)))
+        {
+            return plan.Plan.Id;
+        }
+
+        return !key.IsActor && _cluster.PlannedActors.ContainsKey(key.Partition.Number) ? "for an actor in it" : null;
+    }
+
+    private void End(MemoryPlan plan, PlanState state, string why)
+    {
+        plan.State = state;
+        plan.Why = why;
+        plan.Ended = _cluster.Time.GetUtcNow();
+        foreach (var key in plan.Plan.Keys)
+        {
+            _cluster.Planned.Remove(key);
+            CountActor(key, -1);
+        }
+
+        _cluster.OpenPlans.Remove(plan.Number);
+        plan.Number = ++_cluster.PlanVersion;
+        _cluster.EndedPlans.Add(plan.Number, plan);
+        while (_cluster.EndedPlans.Count > _cluster.Options.EndedPlans)
+        {
+            var oldest = _cluster.EndedPlans.First();
+            _cluster.EndedPlans.Remove(oldest.Key);
+            _cluster.Plans.Remove(oldest.Value.Plan.Id);
+        }
+    }
+
+    private void CountActor(DirectoryKey key, int by)
+    {
+        if (key.IsActor && (_cluster.PlannedActors[key.Partition.Number] = _cluster.PlannedActors.GetValueOrDefault(key.Partition.Number) + by) == 0)
+        {
+            _cluster.PlannedActors.Remove(key.Partition.Number);
+        }
+    }
+}

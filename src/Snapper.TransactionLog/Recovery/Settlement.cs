@@ -1,0 +1,123 @@
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog.Checkpointing;
+using Snapper.TransactionLog.Records;
+using Snapper.TransactionLog.Writing;
+
+namespace Snapper.TransactionLog.Recovery;
+
+/// <summary>
+/// The end of a recovery in which something was in doubt (R2, R4): markers for what was resolved, and what they make final folded. By the restarted worker, or by
+/// whoever takes its actors over, before any of them opens (H2). Repeats safely.
+/// </summary>
+public static class Settlement
+{
+    /// <summary>Writes the markers, and folds.</summary>
+    /// <param name="log">The log; opened.</param>
+    /// <param name="store">Its state store.</param>
+    /// <param name="opening">What opening told.</param>
+    /// <param name="recovered">What recovery found; everything but what is in doubt is folded.</param>
+    /// <param name="verdicts">One per <see cref="RecoverySummary.InDoubt"/>, in the same order: true: it is committed.</param>
+    /// <param name="time">For the log's writer.</param>
+    /// <param name="cancellation">Gives up; the next recovery starts over.</param>
+    /// <returns>The log as it stands then, and the outcomes that became true, with the records that hold them.</returns>
+    /// <exception cref="LogLostException">Another writer opened the log meanwhile.</exception>
+    /// <exception cref="IOException">Log or store refused, for want of room or memory; run again later.</exception>
+    public static async Task<(LogOpening Opening, IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> Outcomes)> Run(
+        ITransactionLog log, IStateStore store, LogOpening opening, RecoverySummary recovered, IReadOnlyList<bool> verdicts, TimeProvider time,
+        CancellationToken cancellation)
+    {
+        ArgumentNullException.ThrowIfNull(log);
+        ArgumentNullException.ThrowIfNull(store);
+        ArgumentNullException.ThrowIfNull(opening);
+        ArgumentNullException.ThrowIfNull(recovered);
+        ArgumentNullException.ThrowIfNull(verdicts);
+        ArgumentNullException.ThrowIfNull(time);
+        if (verdicts.Count != recovered.InDoubt.Count)
+        {
+            throw new ArgumentException($"{verdicts.Count} verdicts on {recovered.InDoubt.Count} records.", nameof(verdicts));
+        }
+
+        if (recovered.InDoubt.Count == 0)
+        {
+            return (opening, []);
+        }
+
+        var versions = new Dictionary<ActorKey, long>();
+        var folds = new Dictionary<ActorKey, PendingActor>();
+        var outcomes = new List<(OutcomeRecord, long)>();
+        var group = new GroupBuffer();
+        try
+        {
+            for (var i = 0; i < verdicts.Count; i++)
+            {
+                var prepared = recovered.InDoubt[i];
+                var given = new List<long>();
+                for (var c = 0; verdicts[i] && c < prepared.Changes.Count; c++)
+                {
+                    given.Add(await Version(store, versions, prepared.Changes[c], folds, cancellation).ConfigureAwait(false));
+                }
+
+                for (var o = 0; verdicts[i] && o < prepared.Outcomes.Count; o++)
+                {
+                    outcomes.Add((prepared.Outcomes[o].WithPayloadOfItsOwn(), prepared.Sequence));
+                }
+
+                RecordEncoder.Encode(MarkerOf(prepared.Record, verdicts[i], given), group);
+            }
+
+            // The markers first: a fold without them would count once more when it is repeated.
+            Check(await log.Append(opening.Epoch, opening.NextSequence, verdicts.Count, group.Written.ToArray(), cancellation).ConfigureAwait(false));
+        }
+        finally
+        {
+            group.Release();
+        }
+
+        var chunk = new List<StateFold>(folds.Count);
+        foreach (var (actor, pending) in folds)
+        {
+            chunk.Add(pending.ToFold(actor));
+        }
+
+        Check(await store.Fold(opening.Epoch, chunk, cancellation).ConfigureAwait(false));
+        return (opening with { NextSequence = opening.NextSequence + verdicts.Count }, outcomes);
+    }
+
+    private static async Task<long> Version(
+        IStateStore store, Dictionary<ActorKey, long> versions, ActorChange change, Dictionary<ActorKey, PendingActor> folds, CancellationToken cancellation)
+    {
+        if (!versions.TryGetValue(change.Actor, out var version))
+        {
+            version = (await store.Load(change.Actor, cancellation).ConfigureAwait(false))?.Version ?? 0;
+        }
+
+        versions[change.Actor] = ++version;
+        if (!folds.TryGetValue(change.Actor, out var pending))
+        {
+            folds.Add(change.Actor, pending = new PendingActor());
+        }
+
+        pending.Add(change with { Version = version });
+        return version;
+    }
+
+    private static LogRecord MarkerOf(LogRecord prepared, bool committed, IReadOnlyList<long> versions) => prepared switch
+    {
+        Prepared batch => new Decided { Global = batch.Global, Committed = committed, Versions = versions },
+        ActPrepared act => new ActEnded { Transaction = act.Transaction, Committed = committed, Versions = versions },
+        _ => throw new ArgumentException($"A {prepared.GetType().Name} is not conditional.", nameof(prepared)),
+    };
+
+    private static void Check(AppendResult result)
+    {
+        switch (result.Status)
+        {
+            case AppendStatus.Appended or AppendStatus.AlreadyThere:
+                return;
+            case AppendStatus.Refused:
+                throw new IOException($"The log or its store refused what recovery settled: {result.Detail}");
+            default:
+                throw new LogLostException(result.Status, result.Detail);
+        }
+    }
+}

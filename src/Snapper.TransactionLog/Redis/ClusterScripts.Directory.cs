@@ -1,0 +1,131 @@
+namespace Snapper.TransactionLog.Redis;
+
+/// <content>The directory. A field is <c>17</c> for a partition, <c>17:Type/id</c> for an actor of it; its value is worker, epoch and version.</content>
+internal static partial class ClusterScripts
+{
+    /// <summary>ARGV: id or nothing, version read up to, version when the pass began, most entries. Four values for each entry follow the head's five.</summary>
+    public static readonly RedisScript ReadDirectory = new(Library + Entries + """
+        local m = call('HMGET', META, 'id', 'version', 'floor')
+        local id, version = m[1] or '', number(META, 'version', m[2])
+        local through, since, most, whole = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), '0'
+        if ARGV[1] ~= '' and ARGV[1] ~= id then
+          return {'LOST', 'the directory is not ' .. ARGV[1] .. ' any more, but ' .. (m[1] or 'gone')}
+        end
+        if version < through then
+          return {'LOST', 'the directory ends at version ' .. text(version) .. ', and was read up to ' .. ARGV[2]}
+        end
+        if through == 0 or since < number(META, 'floor', m[3]) then
+          through, since, whole = 0, version, '1'
+        end
+        local fields = call('ZRANGEBYSCORE', CHANGES, '(' .. text(through), '+inf', 'LIMIT', 0, most)
+        local isLast = #fields < most
+        local out = {'OK', id, '', '', whole, isLast and '1' or '0'}
+        for _, field in ipairs(fields) do
+          local w, e, at = entry(field)
+          if not w then
+            damaged(DIRECTORY, 'it has no field ' .. field .. ', which ' .. CHANGES .. ' names')
+          end
+          through = tonumber(at)
+          out[#out + 1], out[#out + 2], out[#out + 3], out[#out + 4] = field, w, e, at
+        end
+        if isLast then
+          through, since = version, version
+        end
+        out[3], out[4] = text(through), text(since)
+        return out
+        """);
+
+    /// <summary>ARGV: number of owners, worker and epoch of each, then for each partition its owner's number in that list.</summary>
+    public static readonly RedisScript AssignAll = new(Library + Entries + """
+        local version = number(META, 'version', call('HGET', META, 'version'))
+        if call('HLEN', DIRECTORY) > 0 then
+          return {'DUP'}
+        end
+        if version > 0 then
+          return lost('the directory is empty at version ' .. text(version))
+        end
+        local count = tonumber(ARGV[1])
+        for i = 0, count - 1 do
+          local why = unfit(ARGV[2 + 2 * i], ARGV[3 + 2 * i])
+          if why then
+            return {'STALE', why}
+          end
+        end
+        intact()
+        dirty()
+        local shares, first = {}, 2 + 2 * count
+        for at = first, #ARGV do
+          local owner = tonumber(ARGV[at])
+          set(text(at - first), ARGV[2 + 2 * owner], ARGV[3 + 2 * owner])
+          shares[owner] = (shares[owner] or 0) + 1
+        end
+        for i = 0, count - 1 do
+          share(ARGV[2 + 2 * i], shares[i] or 0)
+        end
+        return {'OK'}
+        """);
+
+    /// <summary>
+    /// ARGV: worker, the epoch and the mark with which its log is open, worker and epoch of the target, fields. Moves what names the worker in an earlier epoch.
+    /// Answers number and version of each that it moved.
+    /// </summary>
+    public static readonly RedisScript Move = new(Library + Entries + """
+        local from, to, epoch = ARGV[1], ARGV[4], tonumber(ARGV[2])
+        local opening = call('HMGET', log(from), 'epoch', 'owner')
+        if opening[1] ~= ARGV[2] or opening[2] ~= ARGV[3] then
+          return {'STALE', 'the log of worker w' .. from .. ' was opened again, its epoch is ' .. (opening[1] or 'gone') .. ', not ' .. ARGV[2]}
+        end
+        local why = unfit(to, ARGV[5])
+        if why then
+          return {'STALE', why}
+        end
+        local moves = {}
+        for at = 6, #ARGV do
+          local w, e = entry(ARGV[at])
+          if w == from and tonumber(e) < epoch then
+            moves[#moves + 1] = at
+          end
+        end
+        intact()
+        dirty()
+        local out = {'OK'}
+        for _, at in ipairs(moves) do
+          out[#out + 1], out[#out + 2] = text(at - 6), set(ARGV[at], to, ARGV[5])
+        end
+        share(from, -#moves)
+        share(to, #moves)
+        return out
+        """);
+
+    /// <summary>ARGV: worker, most dropped ones that are kept, fields. Answers like <see cref="Move"/>.</summary>
+    public static readonly RedisScript DropOverrides = new(Library + Entries + Planned + """
+        local me, drops = ARGV[1], {}
+        for at = 3, #ARGV do
+          local w, e = entry(ARGV[at])
+          local whole = partition(ARGV[at])
+          if w == me and e == guardEpoch and whole and not planned(ARGV[at]) then
+            local pw, pe = entry(whole)
+            if pw == me and pe == guardEpoch then
+              drops[#drops + 1] = at
+            end
+          end
+        end
+        intact()
+        dirty()
+        local out = {'OK'}
+        for _, at in ipairs(drops) do
+          local version = set(ARGV[at], '0', '0')
+          call('ZADD', DROPPED, version, ARGV[at])
+          out[#out + 1], out[#out + 2] = text(at - 3), version
+        end
+        share(me, -#drops)
+        while call('ZCARD', DROPPED) > tonumber(ARGV[2]) do
+          local oldest = call('ZRANGE', DROPPED, 0, 0, 'WITHSCORES')
+          call('HSET', META, 'floor', oldest[2])
+          call('HDEL', DIRECTORY, oldest[1])
+          call('ZREM', CHANGES, oldest[1])
+          call('ZREM', DROPPED, oldest[1])
+        end
+        return out
+        """);
+}
