@@ -1,4 +1,3 @@
-using System.Text;
 using Snapper.Actors.Generated;
 using Snapper.Apps.SmallBank;
 using Snapper.Protocol;
@@ -34,6 +33,8 @@ internal sealed partial class World
     private readonly List<(SimulatedWorker Worker, int Executor)> _ready = [];
     private readonly List<string> _violations = [];
     private readonly HashSet<long> _numbers = [];
+    private readonly List<(PlannedTransaction Transaction, TransactionEnvelope Envelope)> _answered = [];
+    private readonly HashSet<PlannedTransaction> _askedAgain = new(ReferenceEqualityComparer.Instance);
     private readonly Digest _digest = new();
     private SimulatedWorker? _owner;
     private int _lives;
@@ -183,6 +184,16 @@ internal sealed partial class World
 
     public void Concluded(PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope, long invoked)
     {
+        if ((transaction.Client >= Scenario.Clients && !IsFinal) || _askedAgain.Contains(transaction))
+        {
+            return; // a look at the living, the same look comes again at the end; or an id that had its answer
+        }
+
+        if (verdict == ObservedOutcome.Committed && transaction.Request.Id is not null)
+        {
+            _answered.Add((transaction, envelope!));
+        }
+
         Workload.Observe(transaction, verdict, envelope, invoked, Now);
         if (verdict == ObservedOutcome.Committed && !_numbers.Add(envelope!.Transaction))
         {
@@ -224,55 +235,12 @@ internal sealed partial class World
         }
 
         _healedAt = Math.Min(_healedAt, Now);
+        Rare.End();
+        LookAtTheLiving();
         LookAtTheEnd();
         if (_violations.Count == 0 || !IsFinal)
         {
             _violations.AddRange(Workload.Judge());
-        }
-    }
-
-    /// <summary>Kills the worker once more: what the next one reads is what the log holds.</summary>
-    private void LookAtTheEnd()
-    {
-        IsFinal = true;
-        if (Scenario.Files != 0 && Machine.Chance.Percent(50))
-        {
-            CrashMachine(Millisecond);
-        }
-
-        if (_owner is { } owner)
-        {
-            Restart(owner, Millisecond);
-        }
-
-        if (!StepUntil(() => _owner is { IsOpen: true }, Deadline))
-        {
-            Violated("No worker opens any more.");
-            return;
-        }
-
-        var looks = Workload.Last().ToList();
-        _looksLeft = looks.Count;
-        var looker = new SimulatedClient(this, Scenario.Clients);
-        foreach (var look in looks)
-        {
-            looker.Send(look, (verdict, envelope) =>
-            {
-                _looksLeft--;
-                if (verdict != ObservedOutcome.Committed)
-                {
-                    Violated($"A look at {look.Request.Actor} at the end was {verdict}.");
-                }
-                else if (LogRules.LastState(look.Request.Actor) is { } state && !Workload.Shows(envelope!, state))
-                {
-                    Violated($"{look.Request.Actor} came back as {Encoding.UTF8.GetString(envelope!.Result.Span)}; the last state in the log was {state}.");
-                }
-            });
-        }
-
-        if (!StepUntil(() => _looksLeft == 0, Deadline))
-        {
-            Violated($"{_looksLeft} looks at the end were not answered.");
         }
     }
 

@@ -24,6 +24,9 @@ internal sealed class RareChance : IRarePoints
         }
     }
 
+    /// <summary>Nothing rare happens any more.</summary>
+    public void End() => Array.Clear(_chances);
+
     public bool Happens(RarePoint point)
     {
         if (_chances[(int)point] is not { } chance || !chance.Percent(_percents[(int)point]))

@@ -48,6 +48,14 @@ internal sealed class SimulatedWorker
 
     public bool IsRecovering => _host is null && !Scope.IsDead;
 
+    /// <summary>It takes requests, and none is under way.</summary>
+    public bool IsAtRest => !Scope.IsPaused && !Scope.IsDead && _host is { Worker: { Unavailability: null, Relay.InFlight: 0, Acts.Count: 0 } };
+
+    /// <summary>Why it is not at rest, in words.</summary>
+    public string Standing => _host is { Worker: var worker }
+        ? $"life {Life} is {worker.Unavailability ?? "available"}, {worker.Relay.InFlight} requests are in flight, {worker.Acts.Count} ACTs are open"
+        : $"life {Life} is not open";
+
     public ITransactionDoor Door => _host!.Door;
 
     public Executor[] Executors { get; private set; } = [];

@@ -208,6 +208,7 @@ public abstract class LogConformance : IAsyncLifetime
         var opening = await log.Open(None);
         await log.Trim(opening.Epoch, 1, new LogWatermarks(100, 7), None);
         await log.Trim(opening.Epoch, 1, new LogWatermarks(50, 9), None);
+        await log.Trim(opening.Epoch, 1, new LogWatermarks(60, 3), None); // each by itself
 
         Assert.Equal(new LogWatermarks(100, 9), (await NewLog().Open(None)).Watermarks);
     }
