@@ -91,7 +91,8 @@ public sealed class LargeBatchTests(ITestOutputHelper output)
             await WorkerHost.Start(
                 new WorkerSetup
                 {
-                    Options = new WorkerOptions { Executors = 1, DrainTimeout = TimeSpan.FromSeconds(30) },
+                    // Hundreds of megabytes on a crowded machine: how long a turn takes is another test's matter.
+                    Options = new WorkerOptions { Executors = 1, DrainTimeout = TimeSpan.FromSeconds(30), TurnBound = TimeSpan.FromSeconds(30) },
                     ActorTypes = SnapperRuntimeTestsActors.All,
                     Log = storage.Log,
                     Store = storage.Store,
