@@ -43,11 +43,16 @@ internal sealed record VerifyOptions
 
     public bool ShowHelp { get; private init; }
 
-    public int Seeds { get; private init; } = 1000;
+    /// <summary>As asked for; without that a thousand, or as many as fit into the time asked for.</summary>
+    public int Seeds => _seeds ?? (Time < s_ample ? int.MaxValue : 1000);
+
+    private static readonly TimeSpan s_ample = TimeSpan.FromHours(24 * 365);
+
+    private int? _seeds;
 
     public ulong First { get; private init; } = (ulong)DateTimeOffset.UtcNow.ToUnixTimeSeconds() * 1_000_000;
 
-    public TimeSpan Time { get; private init; } = TimeSpan.FromHours(24);
+    public TimeSpan Time { get; private init; } = s_ample;
 
     public int Threads { get; private init; } = Environment.ProcessorCount;
 
@@ -74,9 +79,9 @@ internal sealed record VerifyOptions
             options = name switch
             {
                 "--help" => options with { ShowHelp = true },
-                "--seeds" => options with { Seeds = (int)Number(name, Value(), 1, 1_000_000_000) },
+                "--seeds" => options with { _seeds = (int)Number(name, Value(), 1, 1_000_000_000) },
                 "--first" => options with { First = (ulong)Number(name, Value(), 0, long.MaxValue) },
-                "--minutes" => options with { Time = TimeSpan.FromMinutes(Number(name, Value(), 1, 10_000)), Seeds = int.MaxValue },
+                "--minutes" => options with { Time = TimeSpan.FromMinutes(Number(name, Value(), 1, 10_000)) },
                 "--threads" => options with { Threads = (int)Number(name, Value(), 1, 256) },
                 "--seed" => options with { What = VerifyTask.Replay, Scenario = Scenario.Draw((ulong)Number(name, Value(), 0, long.MaxValue)) },
                 "--scenario" => options with { What = VerifyTask.Replay, Scenario = Scenario.Parse(Value()) },

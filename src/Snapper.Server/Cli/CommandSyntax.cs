@@ -10,7 +10,8 @@ internal sealed record CommandOption(string Name, string? Value, string Help);
 /// <param name="Summary">One line for the list of commands.</param>
 /// <param name="Options">All that is accepted; everything else is an error.</param>
 /// <param name="Rest">Placeholder for free arguments, passed on as they are; null: none are allowed.</param>
-internal sealed record CommandSyntax(string Name, string Summary, IReadOnlyList<CommandOption> Options, string? Rest = null)
+/// <param name="Notes">What else there is to say of it; null: nothing.</param>
+internal sealed record CommandSyntax(string Name, string Summary, IReadOnlyList<CommandOption> Options, string? Rest = null, string? Notes = null)
 {
     /// <summary>Reads the arguments after the command's name.</summary>
     /// <exception cref="UsageException">An unknown, repeated or incomplete option, or a free argument where none is allowed.</exception>

@@ -22,12 +22,15 @@ internal static class HelpText
         writer.WriteLine($"usage: ./snapper {command.Name}{(command.Options.Count > 0 ? " [options]" : "")}{rest}");
         writer.WriteLine();
         writer.WriteLine(command.Summary);
-        if (command.Options.Count == 0) return;
-        writer.WriteLine();
+        if (command.Options.Count > 0) writer.WriteLine();
         foreach (var option in command.Options)
         {
             var left = option.Value is null ? option.Name : $"{option.Name} {option.Value}";
             writer.WriteLine($"  {left,-26} {option.Help}");
         }
+
+        if (command.Notes is null) return;
+        writer.WriteLine();
+        writer.WriteLine(command.Notes);
     }
 }

@@ -16,7 +16,15 @@ internal static class VerifyCommand
             new("--json", null, "the verdict as one JSON object"),
             new("--no-real-time", null, "plain serializability: the times of the history order nothing"),
         ],
-        Rest: "OPTION");
+        Rest: "OPTION",
+        Notes: """
+            The attacks, in a clone of the repository:
+              ./snapper verify [--seeds N] [--first N] [--minutes M] [--threads N]     runs of the simulator
+              ./snapper verify --seed N, --scenario TEXT                               one run again
+              ./snapper verify --plant [NAME...], --model, --fuzz [TARGET,...]         planted faults, the rules alone, broken input
+              ./snapper verify --live [--rounds N] [--faults A,B]                      a running system
+            './snapper verify --seeds 1 --help' and './snapper verify --live --help' say all of them.
+            """);
 
     /// <summary>Runs what was asked for.</summary>
     /// <returns>0: clean; 1: anomalies; 2: the history cannot be read or makes no sense, so nothing is known.</returns>
