@@ -14,6 +14,10 @@ internal sealed partial class World
         {
             RepairDamage(); // it was seen, and nothing has happened
         }
+        else if (worker.Life <= _livesAtRepair && exception is TransactionLog.CorruptLogException)
+        {
+            // It has read before the record was put right.
+        }
         else if ((Storage.IsLost || Folder.IsLost) && exception is LostLogException)
         {
             Storage.Restore(); // it was refused: whoever runs the server finds the right one
@@ -71,6 +75,11 @@ internal sealed partial class World
 
     private void RepairDamage()
     {
+        if (Storage.HasDamage || Folder.HasDamage)
+        {
+            _livesAtRepair = _lives;
+        }
+
         Storage.Repair();
         Folder.Repair();
     }
