@@ -1,5 +1,7 @@
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
@@ -16,6 +18,8 @@ internal sealed class Attempt
     private List<int>? _participantCalls;
     private Dictionary<ActorKey, int>? _participantIndex;
     private Dictionary<ActorKey, long>? _weights;
+    private List<Incarnation>? _visited;
+    private List<RemoteCall>? _remoteCalls;
     private volatile bool _alive = true;
     private volatile bool _wrote;
     private List<Request>? _awaitEnd;
@@ -51,6 +55,15 @@ internal sealed class Attempt
     public DateTimeOffset StartedAt { get; }
 
     public CallFrame? Root { get; set; }
+
+    /// <summary>Its root is on another worker, and this is its branch here; null: the root is here.</summary>
+    public BranchOrigin? Origin { get; init; }
+
+    /// <summary>Of a PACT over several workers: its numbers and the owners of its actors, to whom its calls go; null: of this worker alone.</summary>
+    public GlobalMember? Global { get; init; }
+
+    /// <summary>Calls from elsewhere that run here now; while there is none, a branch is not to blame for those who wait (W4).</summary>
+    public int ActiveCalls;
 
     public bool IsAlive => _alive;
 
@@ -200,17 +213,25 @@ internal sealed class Attempt
 
     /// <summary>Counts a call of a PACT against its declaration.</summary>
     /// <returns>0: fine; 1: the actor is not declared; 2: more calls than declared.</returns>
-    public int CountCall(ActorKey actor)
+    public int CountCall(ActorKey actor) => CountCall(actor, out _);
+
+    /// <summary>Counts a call of a PACT against its declaration. Of a PACT over several workers only the calls made here: its actors count all.</summary>
+    /// <param name="actor">The actor.</param>
+    /// <param name="index">Its index in the declaration.</param>
+    /// <returns>0: fine; 1: the actor is not declared; 2: more calls than declared.</returns>
+    public int CountCall(ActorKey actor, out int index)
     {
         var declared = Request.Declared!;
         for (var i = 0; i < declared.Length; i++)
         {
             if (declared[i].Actor.Equals(actor))
             {
+                index = i;
                 return Interlocked.Increment(ref _calls![i]) > declared[i].Calls ? 2 : 0;
             }
         }
 
+        index = -1;
         return 1;
     }
 
@@ -256,6 +277,54 @@ internal sealed class Attempt
         return _participantIndex is not null
             ? _participantIndex.GetValueOrDefault(actor, -1)
             : _participants!.IndexOf(actor);
+    }
+
+    /// <summary>Notes a worker that an ACT is about to call, or that calls under its own have visited. Under the same lock as dying, so that whoever ends it knows them all.</summary>
+    /// <returns>False: the attempt is dead; do not send the call.</returns>
+    public bool TryAddVisited(Incarnation worker)
+    {
+        lock (_lock)
+        {
+            _visited ??= [];
+            if (!_visited.Contains(worker))
+            {
+                _visited.Add(worker);
+            }
+
+            return _alive;
+        }
+    }
+
+    /// <summary>Other workers that an ACT has called from here, or that those calls have visited.</summary>
+    public IReadOnlyList<Incarnation> TakeVisited()
+    {
+        lock (_lock)
+        {
+            return _visited is null ? [] : _visited.ToArray();
+        }
+    }
+
+    /// <summary>An ACT that is not this worker's alone.</summary>
+    public bool IsDistributed => Origin is not null || Global is not null || _visited is not null;
+
+    /// <summary>A call that waits for its result from another worker.</summary>
+    /// <returns>False: the attempt is dead; do not send it.</returns>
+    public bool TryAddCall(RemoteCall call)
+    {
+        lock (_lock)
+        {
+            (_remoteCalls ??= []).Add(call);
+            return _alive;
+        }
+    }
+
+    /// <summary>Its calls to other workers, those that are answered included.</summary>
+    public IReadOnlyList<RemoteCall> TakeCalls()
+    {
+        lock (_lock)
+        {
+            return _remoteCalls is null ? [] : _remoteCalls.ToArray();
+        }
     }
 
     /// <summary>The actors that an ACT has visited.</summary>

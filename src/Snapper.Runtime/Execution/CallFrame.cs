@@ -4,6 +4,7 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;
 using Snapper.Protocol.Scheduling;
+using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Hosting;
 
 namespace Snapper.Runtime.Execution;
@@ -34,6 +35,16 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         Synchronization = new FrameSynchronization(this);
     }
 
+    protected CallFrame(Attempt attempt, ActorKey target, RemoteCaller caller, string method)
+    {
+        Attempt = attempt;
+        Target = target;
+        Remote = caller;
+        MethodName = method;
+        Depth = caller.Depth;
+        Synchronization = new FrameSynchronization(this);
+    }
+
     /// <summary>Brings its continuations back to its executor, and tells whose they are (W5).</summary>
     public FrameSynchronization Synchronization { get; }
 
@@ -44,7 +55,19 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
 
     public ActorKey Target { get; }
 
+    /// <summary>The call whose method made this one; null for a root, and for one that came from another worker.</summary>
     public CallFrame? CallerFrame { get; }
+
+    /// <summary>The caller on another worker; null: it is here, or there is none.</summary>
+    public RemoteCaller? Remote { get; }
+
+    /// <summary>It starts its transaction.</summary>
+    public bool IsRoot => CallerFrame is null && Remote is null;
+
+    /// <summary>
+    /// Calls made by it and by ended calls under it, on whatever workers, by index of the declaration; null: nobody asks (only PACTs over several workers count so).
+    /// </summary>
+    public int[]? CallsUnder { get; private set; }
 
     public string MethodName { get; }
 
@@ -71,7 +94,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
 
     public BatchId Ceil { get => Attempt.Ceil; set => Attempt.Ceil = value; }
 
-    IActorCall? IActorCall.Caller => CallerFrame;
+    IActorCall? IActorCall.Caller => CallerFrame ?? Remote?.Above;
 
     public IActorCall? Below { get; set; }
 
@@ -118,18 +141,27 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     }
 
     /// <summary>A call that this one made has ended.</summary>
-    public void ChildEnded()
+    /// <param name="under">Calls made under it; null or empty: nobody counts.</param>
+    public void ChildEnded(int[]? under)
     {
+        for (var i = 0; i < under?.Length && i < CallsUnder?.Length; i++)
+        {
+            CallsUnder[i] += under[i];
+        }
+
         _children--;
         TryEnd();
     }
+
+    /// <summary>Counts a call that it makes, or, for a root, is; of a PACT over several workers.</summary>
+    public void CountUnder(int declared) => (CallsUnder ??= new int[Attempt.Calls.Length])[declared]++;
 
     public void ChildStarted() => _children++;
 
     /// <summary>The result goes to the caller's task; on the caller's executor.</summary>
     public abstract void Deliver();
 
-    /// <summary>The result as JSON; only of a root that has ended.</summary>
+    /// <summary>The result as JSON; only of a call that has ended.</summary>
     public abstract byte[] EncodeResult(Types.RootMethod method, int limit);
 
     /// <summary>
@@ -215,7 +247,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     {
         Failure = exception;
         Attempt.RootExecutor.Worker.Trace?.Failed(Tid);
-        if (!Planted.Is(PlantedFault.CaughtExceptionCommits) || CallerFrame is null)
+        if (!Planted.Is(PlantedFault.CaughtExceptionCommits) || IsRoot)
         {
             Attempt.RootExecutor.Doom(Attempt, why);
         }
@@ -223,6 +255,10 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         if (CallerFrame is not null)
         {
             Worker.PostResult(this);
+        }
+        else if (Remote is not null)
+        {
+            Attempt.RootExecutor.Worker.Cluster!.Calls.SendFailure(this, why);
         }
     }
 

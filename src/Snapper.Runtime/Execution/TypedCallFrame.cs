@@ -1,6 +1,7 @@
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Types;
 
 namespace Snapper.Runtime.Execution;
@@ -27,6 +28,14 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
     /// <summary>A call whose actor is on another executor.</summary>
     public CallFrame(Attempt attempt, ActorKey target, CallFrame caller, string method, TInput input)
         : base(attempt, null, target, caller, method) => _input = input;
+
+    /// <summary>A call of an actor of another worker.</summary>
+    public CallFrame(Attempt attempt, ActorKey target, RemoteCaller caller, ActorMethod<TInput, TResult> method, TInput input)
+        : base(attempt, target, caller, method.Name)
+    {
+        _method = method;
+        _input = input;
+    }
 
     /// <summary>The caller's task: the method's own when it has returned at once, else one that <see cref="Deliver"/> completes.</summary>
     public Task TaskForCaller()

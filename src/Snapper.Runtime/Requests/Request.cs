@@ -48,14 +48,30 @@ internal sealed class Request
         Declared = declared;
     }
 
-    public TransactionRequest Asked { get; }
+    /// <summary>Stands for the request of a transaction whose root is on another worker; never answered.</summary>
+    public static Request StandIn(ActorKey root, ActorAccess[]? declared) =>
+        new(new TransactionRequest { Actor = root, Method = string.Empty }, null!, null, string.Empty, default, declared, answersInline: true);
 
-    public RootMethod Method { get; }
+    /// <summary>What a call from another worker tells of the request that a <see cref="StandIn"/> stands for.</summary>
+    public void Learn(TransactionRequest asked, RootMethod method)
+    {
+        Asked = asked;
+        Method = method;
+        Id = asked.Id!;
+    }
+
+    public TransactionRequest Asked { get; private set; }
+
+    /// <summary>The root's method. Of a stand-in not known before its first call.</summary>
+    public RootMethod Method { get; private set; }
 
     public object? Input { get; }
 
     /// <summary>The caller's key, or a generated id.</summary>
-    public string Id { get; }
+    public string Id { get; private set; }
+
+    /// <summary>Under which the master knows a PACT that asks for a number; 0: it does not.</summary>
+    public long Handle { get; set; }
 
     public bool HasCallerKey => Asked.Id is not null;
 

@@ -2,6 +2,8 @@ using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Execution;
 
 namespace Snapper.Runtime.Types;
@@ -31,6 +33,9 @@ public abstract class RootMethod
 
     /// <summary>The call that starts a transaction.</summary>
     internal abstract CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input);
+
+    /// <summary>A call that an actor of another worker has made.</summary>
+    internal abstract CallFrame CreateRemote(Attempt attempt, ActorKey target, RemoteCaller caller, object? input);
 }
 
 internal sealed class RootMethod<TInput, TResult> : RootMethod
@@ -82,6 +87,16 @@ internal sealed class RootMethod<TInput, TResult> : RootMethod
 
     internal override CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input) =>
         new CallFrame<TInput, TResult>(attempt, cell, caller: null, _method, input is null ? default! : (TInput)input);
+
+    internal override CallFrame CreateRemote(Attempt attempt, ActorKey target, RemoteCaller caller, object? input) =>
+        new CallFrame<TInput, TResult>(attempt, target, caller, _method, input is null ? default! : (TInput)input);
+
+    /// <summary>The input of a call to another worker, as UTF-8 JSON; empty when the method takes none.</summary>
+    /// <exception cref="Exception">Whatever the input's own code throws.</exception>
+    internal byte[] EncodeInput(TInput input) => _input is null ? [] : JsonSerializer.SerializeToUtf8Bytes(input, _input);
+
+    /// <summary>The result of a call to another worker.</summary>
+    internal TResult DecodeResult(ReadOnlySpan<byte> json) => _result is null ? default! : JsonSerializer.Deserialize(json, _result)!;
 
     internal byte[] EncodeResult(TResult result, int limit) => _result is null ? NullJson : ResultWriter.Write(result, _result, limit);
 

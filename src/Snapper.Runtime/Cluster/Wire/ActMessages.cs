@@ -7,7 +7,9 @@ namespace Snapper.Runtime.Cluster.Wire;
 /// <param name="Committed">False: it aborted by itself; the vote says that this rests on nothing that can be undone (H7).</param>
 internal sealed record ActPrepareMessage(TransactionId Tid, bool Committed) : WireMessage
 {
-    public void Write(WireWriter writer)
+    public override WireKind Kind => WireKind.ActPrepare;
+
+    public override void Write(WireWriter writer)
     {
         writer.Tid(Tid);
         writer.Flag(Committed);
@@ -23,7 +25,9 @@ internal sealed record ActPrepareMessage(TransactionId Tid, bool Committed) : Wi
 /// <param name="Visited">Workers that it has called from there.</param>
 internal sealed record ActVotedMessage(TransactionId Tid, bool Yes, BranchFailure? Unfit, int[] Visited) : WireMessage
 {
-    public void Write(WireWriter writer)
+    public override WireKind Kind => WireKind.ActVoted;
+
+    public override void Write(WireWriter writer)
     {
         writer.Tid(Tid);
         writer.Flag(Yes);
@@ -39,7 +43,9 @@ internal sealed record ActVotedMessage(TransactionId Tid, bool Yes, BranchFailur
 /// <summary>To a worker of an ACT: the decision.</summary>
 internal sealed record ActDecidedMessage(TransactionId Tid, bool Committed) : WireMessage
 {
-    public void Write(WireWriter writer)
+    public override WireKind Kind => WireKind.ActDecided;
+
+    public override void Write(WireWriter writer)
     {
         writer.Tid(Tid);
         writer.Flag(Committed);
@@ -51,7 +57,9 @@ internal sealed record ActDecidedMessage(TransactionId Tid, bool Committed) : Wi
 /// <summary>To a worker of an ACT: it is aborted, there and wherever it went from there.</summary>
 internal sealed record ActAbortMessage(TransactionId Tid) : WireMessage
 {
-    public void Write(WireWriter writer) => writer.Tid(Tid);
+    public override WireKind Kind => WireKind.ActAbort;
+
+    public override void Write(WireWriter writer) => writer.Tid(Tid);
 
     public static ActAbortMessage Read(ref WireReader reader) => new(reader.Tid());
 }
@@ -59,7 +67,9 @@ internal sealed record ActAbortMessage(TransactionId Tid) : WireMessage
 /// <summary>To the worker of the root: the marker of a decided ACT is durable; nobody there will ask for the decision any more.</summary>
 internal sealed record ActMarkedMessage(TransactionId Tid) : WireMessage
 {
-    public void Write(WireWriter writer) => writer.Tid(Tid);
+    public override WireKind Kind => WireKind.ActMarked;
+
+    public override void Write(WireWriter writer) => writer.Tid(Tid);
 
     public static ActMarkedMessage Read(ref WireReader reader) => new(reader.Tid());
 }

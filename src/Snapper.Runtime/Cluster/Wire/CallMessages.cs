@@ -4,7 +4,14 @@ using Snapper.Protocol.Identity;
 namespace Snapper.Runtime.Cluster.Wire;
 
 /// <summary>A message from another worker, read.</summary>
-internal abstract record WireMessage;
+internal abstract record WireMessage
+{
+    /// <summary>What it says.</summary>
+    public abstract WireKind Kind { get; }
+
+    /// <summary>Writes everything behind the kind.</summary>
+    public abstract void Write(WireWriter writer);
+}
 
 /// <summary>A call under way elsewhere, named by the worker that made it.</summary>
 /// <param name="Worker">Its number.</param>
@@ -28,7 +35,9 @@ internal sealed record CallMessage(
     TransactionId Tid, TransactionId Age, Incarnation Root, ActorKey RootActor, string RootMethod, BranchFacts Facts, long Id, CallRef[] Chain, int Depth,
     ActorKey Target, string Method, byte[] Input) : WireMessage
 {
-    public void Write(WireWriter writer)
+    public override WireKind Kind => WireKind.Call;
+
+    public override void Write(WireWriter writer)
     {
         writer.Tid(Tid);
         writer.Tid(Age);
@@ -96,7 +105,9 @@ internal sealed record BranchFacts(string RequestId, long StartedAtTicks, string
 /// <param name="Visited">Workers that those calls have visited (ACT).</param>
 internal sealed record ResultMessage(long Id, BranchFailure? Failure, byte[] Result, int[] Calls, int[] Visited) : WireMessage
 {
-    public void Write(WireWriter writer)
+    public override WireKind Kind => WireKind.Result;
+
+    public override void Write(WireWriter writer)
     {
         writer.Number(Id);
         writer.Flag(Failure is not null);
@@ -138,7 +149,9 @@ internal sealed record BranchFailure(AbortReason Reason, string Message, ActorKe
 /// <summary>To the worker of the root: its branch has failed, or must go.</summary>
 internal sealed record BranchFailedMessage(TransactionId Tid, BranchFailure Failure) : WireMessage
 {
-    public void Write(WireWriter writer)
+    public override WireKind Kind => WireKind.BranchFailed;
+
+    public override void Write(WireWriter writer)
     {
         writer.Tid(Tid);
         Failure.Write(writer);
@@ -150,7 +163,9 @@ internal sealed record BranchFailedMessage(TransactionId Tid, BranchFailure Fail
 /// <summary>A PACT has ended on one of the receiver's actors (A2).</summary>
 internal sealed record BranchEndedMessage(TransactionId Tid, ActorKey Actor, bool Committed, int Calls) : WireMessage
 {
-    public void Write(WireWriter writer)
+    public override WireKind Kind => WireKind.BranchEnded;
+
+    public override void Write(WireWriter writer)
     {
         writer.Tid(Tid);
         writer.Actor(Actor);

@@ -6,18 +6,31 @@ using Snapper.Protocol.Scheduling;
 namespace Snapper.Runtime.Cluster.Wire;
 
 /// <summary>A PACT over several workers asks the master for a number.</summary>
-internal sealed record NewPactMessage(GlobalPact Pact) : WireMessage
+/// <param name="MasterEpoch">The master that it is for; another one ignores it: the request is sent again to each new master.</param>
+/// <param name="Pact">The PACT.</param>
+internal sealed record NewPactMessage(long MasterEpoch, GlobalPact Pact) : WireMessage
 {
-    public void Write(WireWriter writer) => Pacts.Write(writer, Pact);
+    public override WireKind Kind => WireKind.NewPact;
 
-    public static NewPactMessage Read(ref WireReader reader) => new(Pacts.Read(ref reader));
+    public override void Write(WireWriter writer)
+    {
+        writer.Number(MasterEpoch);
+        Pacts.Write(writer, Pact);
+    }
+
+    public static NewPactMessage Read(ref WireReader reader) => new(reader.Number(), Pacts.Read(ref reader));
 }
 
 /// <summary>A short message to the master.</summary>
-internal sealed record ToMasterMessage(GlobalMessage Message) : WireMessage
+/// <param name="MasterEpoch">The master that it is for; another one ignores it.</param>
+/// <param name="Message">The message.</param>
+internal sealed record ToMasterMessage(long MasterEpoch, GlobalMessage Message) : WireMessage
 {
-    public void Write(WireWriter writer)
+    public override WireKind Kind => WireKind.ToMaster;
+
+    public override void Write(WireWriter writer)
     {
+        writer.Number(MasterEpoch);
         writer.Byte((byte)Message.Kind);
         writer.Bid(Message.Bid);
         writer.Number(Message.Value);
@@ -29,10 +42,11 @@ internal sealed record ToMasterMessage(GlobalMessage Message) : WireMessage
     /// <param name="from">Who sent it: it speaks for itself alone.</param>
     public static ToMasterMessage Read(ref WireReader reader, Incarnation from)
     {
+        var epoch = reader.Number();
         var kind = (GlobalMessageKind)reader.Byte();
         return kind is GlobalMessageKind.Withdraw or GlobalMessageKind.PartPrepared or GlobalMessageKind.PartMarked or GlobalMessageKind.Failed
                 or GlobalMessageKind.UndoReport or GlobalMessageKind.Undone or GlobalMessageKind.InDoubt or GlobalMessageKind.StreamResolved
-            ? new ToMasterMessage(new GlobalMessage(kind, from, reader.Bid(), reader.Number(), reader.Int(), null, reader.Worker()))
+            ? new ToMasterMessage(epoch, new GlobalMessage(kind, from, reader.Bid(), reader.Number(), reader.Int(), null, reader.Worker()))
             : throw new WireFormatException($"a message {(byte)kind} to the master");
     }
 }
@@ -42,7 +56,9 @@ internal sealed record ToMasterMessage(GlobalMessage Message) : WireMessage
 /// <param name="Part">The part.</param>
 internal sealed record PartMessage(long MasterEpoch, GlobalPart Part) : WireMessage
 {
-    public void Write(WireWriter writer)
+    public override WireKind Kind => WireKind.Part;
+
+    public override void Write(WireWriter writer)
     {
         writer.Number(MasterEpoch);
         writer.Bid(Part.Bid);
@@ -87,7 +103,9 @@ internal sealed record PartMessage(long MasterEpoch, GlobalPart Part) : WireMess
 /// <param name="Output">What it says; <c>Body</c> is the actor of a request that goes back.</param>
 internal sealed record FromMasterMessage(long MasterEpoch, GlobalOutput Output) : WireMessage
 {
-    public void Write(WireWriter writer)
+    public override WireKind Kind => WireKind.FromMaster;
+
+    public override void Write(WireWriter writer)
     {
         writer.Number(MasterEpoch);
         writer.Byte((byte)Output.Kind);

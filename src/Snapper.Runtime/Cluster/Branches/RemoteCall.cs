@@ -1,0 +1,83 @@
+using System.Text.Json;
+using Snapper.Actors;
+using Snapper.Actors.Generated;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Types;
+
+namespace Snapper.Runtime.Cluster.Branches;
+
+/// <summary>A call of this worker to an actor of another one, from its sending to its result. Used by its caller's executor alone, once it is registered.</summary>
+internal abstract class RemoteCall(CallFrame caller, long id, Incarnation to, ActorKey target, string method)
+{
+    public CallFrame Caller { get; } = caller;
+
+    /// <summary>Names it on this worker; in the chain of calls under it, too.</summary>
+    public long Id { get; } = id;
+
+    /// <summary>The worker that runs it.</summary>
+    public Incarnation To { get; } = to;
+
+    public ActorKey Target { get; } = target;
+
+    public string MethodName { get; } = method;
+
+    /// <summary>What the caller awaits.</summary>
+    public abstract Task Promise { get; }
+
+    /// <summary>The result goes to the caller's task; on the caller's executor, inside its user code.</summary>
+    public abstract void Deliver(ResultMessage result);
+
+    /// <summary>Checks that a result fits before user code is entered.</summary>
+    /// <returns>Null, or why it does not.</returns>
+    public abstract string? Read(ResultMessage result);
+}
+
+internal sealed class RemoteCall<TInput, TResult>(CallFrame caller, long id, Incarnation to, ActorKey target, RootMethod<TInput, TResult> method)
+    : RemoteCall(caller, id, to, target, method.Name)
+{
+    private readonly TaskCompletionSource<TResult> _promise = new();
+    private TResult _result = default!;
+
+    public override Task Promise => _promise.Task;
+
+    public override string? Read(ResultMessage result)
+    {
+        if (result.Failure is not null)
+        {
+            return null;
+        }
+
+        try
+        {
+            _result = method.DecodeResult(result.Result);
+            return null;
+        }
+        catch (Exception exception) when (exception is JsonException or NotSupportedException or InvalidOperationException)
+        {
+            return $"The result of {Target}.{MethodName} cannot be read: {exception.Message}";
+        }
+    }
+
+    public override void Deliver(ResultMessage result)
+    {
+        if (result.Failure is not { } failure)
+        {
+            _promise.TrySetResult(_result);
+        }
+        else if (_promise.TrySetException(new TransactionDoomedException(failure.Reason, failure.Message, failure.Actor)))
+        {
+            _ = _promise.Task.Exception; // looked at: a caller that does not await it is no error of its own (A10)
+        }
+    }
+}
+
+/// <summary>Who called a frame whose caller is on another worker.</summary>
+/// <param name="Worker">That worker.</param>
+/// <param name="Id">The call there.</param>
+/// <param name="Chain">The calls above the frame that crossed workers, this one included.</param>
+/// <param name="Above">The nearest call above it on this worker; null: there is none.</param>
+/// <param name="Depth">Calls above it, itself included.</param>
+internal sealed record RemoteCaller(Incarnation Worker, long Id, CallRef[] Chain, CallFrame? Above, int Depth);
