@@ -56,7 +56,8 @@ internal sealed partial class World
 
     public void Opened(SimulatedWorker worker)
     {
-        if (Storage.IsDamaged || Folder.IsDamaged)
+        // One that had begun before may have read the record while it was whole.
+        if ((Storage.IsDamaged || Folder.IsDamaged) && worker.Life > _livesAtDamage)
         {
             Violated($"Life {worker.Life} opened on a log with a damaged record.");
         }
@@ -72,6 +73,9 @@ internal sealed partial class World
 
     /// <summary>The log is not there any more as the workers left it.</summary>
     public void LogIsLost() => _livesAtLoss = _lives;
+
+    /// <summary>A byte of the log was changed.</summary>
+    public void LogIsDamaged() => _livesAtDamage = _lives;
 
     private void RepairDamage()
     {
