@@ -62,6 +62,9 @@ internal sealed class Attempt
     /// <summary>Of a PACT over several workers: its numbers and the owners of its actors, to whom its calls go; null: of this worker alone.</summary>
     public GlobalMember? Global { get; init; }
 
+    /// <summary>This worker's part of an ACT whose root is elsewhere was asked for its vote. Only the first executor uses it.</summary>
+    public bool IsPrepared { get; set; }
+
     /// <summary>Calls from elsewhere that run here now; while there is none, a branch is not to blame for those who wait (W4).</summary>
     public int ActiveCalls;
 
@@ -296,11 +299,20 @@ internal sealed class Attempt
     }
 
     /// <summary>Other workers that an ACT has called from here, or that those calls have visited.</summary>
-    public IReadOnlyList<Incarnation> TakeVisited()
+    public Incarnation[] TakeVisited()
     {
         lock (_lock)
         {
             return _visited is null ? [] : _visited.ToArray();
+        }
+    }
+
+    /// <summary>A worker was called from here, or under a call from here.</summary>
+    public bool HasVisited(Incarnation worker)
+    {
+        lock (_lock)
+        {
+            return _visited?.Contains(worker) == true;
         }
     }
 

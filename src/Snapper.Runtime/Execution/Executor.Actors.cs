@@ -2,6 +2,7 @@ using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;
 using Snapper.Protocol.Scheduling;
@@ -66,7 +67,7 @@ internal sealed partial class Executor
 
         if (attempt.IsPact)
         {
-            var count = attempt.CountCall(key);
+            var count = attempt.CountCall(key, out var declared);
             if (count != 0)
             {
                 Transitions.Note(count == 1, Transition.CallUndeclared, Transition.CallTooMany);
@@ -74,6 +75,24 @@ internal sealed partial class Executor
                     ? $"{caller.Where()} calls {key}.{method.Name}, but {key} is not declared."
                     : $"{caller.Where()} calls {key}.{method.Name}: more calls on {key} than were declared.");
             }
+            if (attempt.Global is { } member)
+            {
+                caller.CountUnder(declared);
+                if (member.Owners[declared] != Worker.Cluster!.Self)
+                {
+                    return CallElsewhere<TInput, TResult>(caller, member.Owners[declared], key, method, input);
+                }
+            }
+        }
+        else if (Worker.Cluster is { } cluster && cluster.Ownership.Look(key).State != OwnershipState.Open)
+        {
+            var owner = cluster.Directory.Resolve(key);
+            if (owner.IsNone || owner == cluster.Self)
+            {
+                throw DoomCall(caller, AbortReason.Migration, key, $"{caller.Where()} calls {key}, which is being moved."); // M3
+            }
+
+            return CallElsewhere<TInput, TResult>(caller, owner, key, method, input);
         }
         else if (!attempt.TryAddParticipant(key))
         {
@@ -150,7 +169,7 @@ internal sealed partial class Executor
         frame.RunsInline = false;
         if (frame.HasEnded)
         {
-            frame.CallerFrame!.ChildEnded();
+            frame.CallerFrame!.ChildEnded(frame.CallsUnder);
         }
 
         return frame.TaskForCaller();
@@ -169,9 +188,13 @@ internal sealed partial class Executor
         var message = new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.CallEnded, Body = frame };
         Machine(cell).Step(message, Worker.Final, _outputs);
         Dispatch(cell);
-        if (frame.CallerFrame is null)
+        if (frame.IsRoot)
         {
             EndSucceeded(frame);
+        }
+        else if (frame.Remote is not null)
+        {
+            Worker.Cluster!.Calls.SendResult(frame);
         }
         else if (!frame.RunsInline)
         {

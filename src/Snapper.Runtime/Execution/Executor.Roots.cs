@@ -1,6 +1,7 @@
 using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Requests;
@@ -27,9 +28,14 @@ internal sealed partial class Executor
             return;
         }
 
-        var attempt = Begin(request, tid, bid, age: tid, marked);
-        attempt.CountCall(cell.Key);
+        var attempt = Begin(request, tid, bid, age: tid, marked, ticket.Global);
+        attempt.CountCall(cell.Key, out var declared);
         var frame = request.Method.CreateRoot(attempt, cell, request.Input);
+        if (attempt.Global is not null)
+        {
+            frame.CountUnder(declared);
+        }
+
         attempt.Root = frame;
         if (request.Expired)
         {
@@ -55,7 +61,7 @@ internal sealed partial class Executor
             request.Age = tid;
         }
 
-        var attempt = Begin(request, tid, BatchId.None, request.Age, marked: false);
+        var attempt = Begin(request, tid, BatchId.None, request.Age, marked: false, member: null);
         Worker.Acts[tid.Value] = attempt;
         attempt.TryAddParticipant(request.Asked.Actor);
         var cell = GetCell(request.Asked.Actor);
@@ -75,12 +81,13 @@ internal sealed partial class Executor
         EnterRoot(cell, frame);
     }
 
-    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age, bool marked)
+    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age, bool marked, GlobalMember? member)
     {
         var attempt = new Attempt(request, tid, bid, age, this, Worker.Time.GetUtcNow())
         {
             Careful = request.Attempts > 0,
             Marked = marked,
+            Global = member,
             BeganAt = Worker.Time.GetTimestamp(),
         };
         request.Attempt = attempt;
@@ -154,11 +161,11 @@ internal sealed partial class Executor
         request.Phase = RequestPhase.Ended;
         if (attempt.IsPact)
         {
-            RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: true, attempt.Calls, _outputs);
+            RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: true, attempt.Global is null ? attempt.Calls : root.CallsUnder, _outputs);
         }
         else
         {
-            RootEnding.EndAct(new ActOutcome(attempt.Tid, committed: true, attempt.TakeParticipants(), request), _outputs);
+            RootEnding.EndAct(new ActOutcome(attempt.Tid, committed: true, attempt.TakeParticipants(), request) { Others = attempt.TakeVisited() }, _outputs);
         }
 
         Dispatch(null);
@@ -166,7 +173,13 @@ internal sealed partial class Executor
 
     private void EndDoomed(Attempt attempt)
     {
-        if (attempt.IsPact)
+        Worker.Cluster?.Calls.Forget(attempt);
+        if (attempt.Origin is not null)
+        {
+            End(attempt);
+            Worker.Cluster!.Acts.TellRoot(attempt, attempt.Doom!);
+        }
+        else if (attempt.IsPact)
         {
             EndDoomedPact(attempt);
         }
@@ -234,7 +247,7 @@ internal sealed partial class Executor
             request.Abort = doom;
             request.Phase = RequestPhase.Ended;
             Worker.NoteAbort(attempt, doom, repeated: false);
-            RootEnding.EndAct(new ActOutcome(attempt.Tid, committed: false, participants, request), _outputs);
+            RootEnding.EndAct(new ActOutcome(attempt.Tid, committed: false, participants, request) { Others = attempt.TakeVisited() }, _outputs);
             Dispatch(null);
             return;
         }
@@ -244,6 +257,7 @@ internal sealed partial class Executor
             return; // queued, or ended by another message about it
         }
 
+        Worker.Cluster?.Acts.AbortElsewhere(attempt);
         if (attempt.RemovedByUndo)
         {
             // The undo removes it at its actors, and waits for this.
@@ -294,7 +308,8 @@ internal sealed partial class Executor
         }
 
         AbortInfo why;
-        if (message.Kind == MessageKind.Removed)
+        var removed = message.Kind == MessageKind.Removed;
+        if (removed)
         {
             why = new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again.");
         }
@@ -308,12 +323,16 @@ internal sealed partial class Executor
                 Ceil: message.Bid.Value);
         }
 
-        if (attempt.TryDoom(why, evenSealed: true) || TryOverrule(attempt, why))
+        if (attempt.Origin is not null)
         {
-            attempt.RemovedByUndo = message.Kind == MessageKind.Removed;
+            Worker.Cluster!.Acts.OnMustGo(attempt, why, removed);
+        }
+        else if (attempt.TryDoom(why, evenSealed: true) || TryOverrule(attempt, why))
+        {
+            attempt.RemovedByUndo = removed;
             EndDoomedAct(attempt);
         }
-        else if (message.Kind == MessageKind.Removed)
+        else if (removed)
         {
             Transitions.Note(Transition.ActRemovedAfterDeath);
 

@@ -26,7 +26,7 @@ internal sealed partial class Executor
                 break; // younger ones follow
             }
 
-            if (attempt.WaitingBranches > 0 || !attempt.IsAlive)
+            if (attempt.WaitingBranches > 0 || !attempt.IsAlive || (attempt.Origin is not null && Volatile.Read(ref attempt.ActiveCalls) == 0))
             {
                 attempt.BlockingSince = 0; // who waits is not to blame
                 continue;
@@ -40,12 +40,13 @@ internal sealed partial class Executor
             if (attempt.BlockingSince != 0 && Worker.Time.GetElapsedTime(attempt.BlockingSince, now) >= bound)
             {
                 Transitions.Note(Transition.TurnBoundHit);
-                var text = $"User code of {attempt.Root!.Where()} kept others waiting for more than {bound.TotalMilliseconds:0} ms.";
-                Doom(attempt, new AbortInfo(AbortReason.Timeout, text, attempt.Root.Target));
+                var root = attempt.Request.Asked;
+                var text = $"User code of {root.Actor}.{root.Method} kept others waiting for more than {bound.TotalMilliseconds:0} ms.";
+                Doom(attempt, new AbortInfo(AbortReason.Timeout, text, root.Actor));
                 continue;
             }
 
-            if (attempt.IsPact && !attempt.IsSlow && attempt.BlockingSince != 0 && (Worker.Time.GetElapsedTime(attempt.BlockingSince, now) >= (bound < 2 * s_slowAfter ? bound / 2 : s_slowAfter)
+            if (attempt.IsPact && attempt.Global is null && !attempt.IsSlow && attempt.BlockingSince != 0 && (Worker.Time.GetElapsedTime(attempt.BlockingSince, now) >= (bound < 2 * s_slowAfter ? bound / 2 : s_slowAfter)
                     || Worker.Rare?.Happens(RarePoint.SlowNoticedEarly) == true))
             {
                 NoteSlow(attempt, now);

@@ -1,7 +1,10 @@
 using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
+using Snapper.Runtime.Cluster.Branches;
+using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
@@ -67,6 +70,12 @@ internal sealed partial class Executor
             case WorkKind.Continue:
                 Continue((Continuation)item.Extra!);
                 break;
+            case WorkKind.Remote:
+                Worker.Cluster!.Handle(new Incarnation(item.Index, item.Message.Value), (WireMessage)item.Extra!);
+                break;
+            case WorkKind.RemoteResult:
+                OnRemoteResult((RemoteCall)item.Extra!, (ResultMessage)item.Message.Body!);
+                break;
             case WorkKind.Run:
                 ((Action)item.Extra!)();
                 break;
@@ -113,7 +122,7 @@ internal sealed partial class Executor
         EndUserCode(outer);
         if (frame.HasEnded)
         {
-            caller.ChildEnded();
+            caller.ChildEnded(frame.CallsUnder);
         }
     }
 
@@ -208,6 +217,21 @@ internal sealed partial class Executor
                     break;
                 case OutputKind.Reply:
                     Worker.Commits.Reply(output.Message.Body!);
+                    break;
+                case OutputKind.SendToMaster:
+                    Worker.Cluster!.Requests.Tell(output.Message);
+                    break;
+                case OutputKind.SendToBranch:
+                    Worker.Cluster!.Pacts.TellEnded(output);
+                    break;
+                case OutputKind.SendToParticipant:
+                    Worker.Cluster!.Acts.TellParticipant(output);
+                    break;
+                case OutputKind.SendToRootWorker:
+                    Worker.Cluster!.Acts.SendVote(output.Message);
+                    break;
+                case OutputKind.NotNumbered:
+                    Worker.Cluster!.Requests.RouteLater((PactTicket)output.Message.Body!);
                     break;
                 case OutputKind.Dropped:
                     Worker.Relay.Dropped((Request)((PactTicket)output.Message.Body!).Request, output.Message.Reason);

@@ -47,6 +47,12 @@ internal enum WorkKind : byte
     /// <summary>Continue user code (Body: callback, Extra: its state).</summary>
     Continue,
 
+    /// <summary>A message from another worker (Extra; Index, Message.Value: number and epoch of its sender).</summary>
+    Remote,
+
+    /// <summary>The result of a call to another worker (Extra: the call, Body: the result).</summary>
+    RemoteResult,
+
     /// <summary>Run an action of the worker itself (Body: Action).</summary>
     Run,
 }

@@ -27,6 +27,7 @@ internal sealed class CommitHost
     private readonly Queue<Written> _written = new();
     private readonly BatchTraces _traces;
     private readonly List<Attempt> _queuedActs = [];
+    private readonly Dictionary<BatchId, (Prepared Record, long Sequence)> _parts = [];
     private readonly Queue<(long Formed, Request Request)> _held = new();
     private readonly ITimer _holdTimer;
     private long _lastFormed;
@@ -63,6 +64,11 @@ internal sealed class CommitHost
         {
             Volatile.Write(ref _lastFormed, Math.Max(_lastFormed, message.Bid.Value));
             _traces.Formed((Batch)message.Body!, _worker.Time);
+        }
+
+        if (_worker.Cluster is { } cluster)
+        {
+            NoteParts(cluster, message);
         }
 
         if (message.Kind is MessageKind.ActGone or MessageKind.ActFinished)
@@ -174,7 +180,7 @@ internal sealed class CommitHost
             for (var i = 0; i < batch.Tickets.Length; i++)
             {
                 var request = (Request)batch.Tickets[i].Request;
-                if (batch.StateOf(i) == MemberState.Running && request.Phase == RequestPhase.Waiting && now < request.Method.SlowUntil)
+                if (batch.Part is null && batch.StateOf(i) == MemberState.Running && request.Phase == RequestPhase.Waiting && now < request.Method.SlowUntil)
                 {
                     _worker.ExecutorOf(request.Asked.Actor).PostShed(request, new TransactionId(batch.Bid.Value + i), batch.Bid);
                 }
@@ -213,6 +219,10 @@ internal sealed class CommitHost
         {
             Batch batch => CommitRecords.Of(batch, _worker.UnixMs()),
             ActOutcome act => CommitRecords.Of(act, _worker.UnixMs()),
+            PreparedPart part => CommitRecords.Prepare(part.Batch, _worker.UnixMs()),
+            DecidedPart part => CommitRecords.Of(part),
+            PreparedAct part => CommitRecords.Of(part),
+            DecidedAct part => CommitRecords.Of(part),
             _ => throw new Snapper.Protocol.ProtocolViolationException($"Nothing is known of how to log a {item.GetType().Name}."),
         };
         long ticket;
@@ -227,19 +237,31 @@ internal sealed class CommitHost
         }
 
         _written.Enqueue(new Written(record, sequence));
-        if (item is Batch queued)
+        switch (item)
         {
-            NoteSequence(queued, sequence);
-            _traces.Queued(queued, _worker.Time);
-        }
-        else
-        {
-            var act = (ActOutcome)item;
-            ((Request)act.Request).Sequence = sequence;
-            if (_worker.Acts.TryRemove(act.Tid.Value, out var attempt))
-            {
-                _queuedActs.Add(attempt);
-            }
+            case Batch queued:
+                NoteSequence(queued, sequence);
+                _traces.Queued(queued, _worker.Time);
+                break;
+            case PreparedPart prepared:
+                _parts.Add(prepared.Batch.Bid, ((Prepared)record!, sequence));
+                break;
+            case DecidedPart decided:
+                AppendDecided(decided);
+                break;
+            case ActOutcome act:
+                ((Request)act.Request).Sequence = sequence;
+                if (CommitRecords.IsDecision(act))
+                {
+                    _worker.Cluster!.Acts.NoteDecided(act, sequence);
+                }
+
+                if (_worker.Acts.TryRemove(act.Tid.Value, out var attempt))
+                {
+                    _queuedActs.Add(attempt);
+                }
+
+                break;
         }
 
         _worker.Trace?.Queued(item, record, sequence, ticket);
@@ -260,24 +282,67 @@ internal sealed class CommitHost
             Volatile.Write(ref _toldSequence, written.Sequence);
         }
 
-        if (item is Batch batch)
+        switch (item)
         {
-            _traces.Committed(batch, _worker.Time);
-            for (var i = 0; i < batch.Tickets.Length; i++)
+            case Batch batch:
+                _traces.Committed(batch, _worker.Time);
+                Answer(batch);
+                break;
+            case ActOutcome act:
+                var request = (Request)act.Request;
+                _worker.Relay.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
+                break;
+            case DecidedPart { Committed: true } part:
+                _traces.Committed(part.Batch, _worker.Time);
+                break;
+            case DecidedAct decided:
+                _worker.Cluster!.Acts.SendMarked(decided.Part);
+                break;
+        }
+    }
+
+    private void Answer(Batch batch)
+    {
+        for (var i = 0; i < batch.Tickets.Length; i++)
+        {
+            var state = batch.StateOf(i);
+            if (state != MemberState.Removed && !batch.Tickets[i].IsRemote)
             {
-                var state = batch.StateOf(i);
-                if (state != MemberState.Removed)
-                {
-                    var request = (Request)batch.Tickets[i].Request;
-                    _worker.Relay.Answer(request, request.Envelope(state == MemberState.Committed ? Outcome.Committed : Outcome.Aborted));
-                }
+                var request = (Request)batch.Tickets[i].Request;
+                _worker.Relay.Answer(request, request.Envelope(state == MemberState.Committed ? Outcome.Committed : Outcome.Aborted));
             }
         }
-        else
+    }
+
+    /// <summary>
+    /// The outcome of this worker's part of a global batch is known. Its requests are answered now: the decision is durable at the master, and their results are in the
+    /// <c>Prepared</c> (L5).
+    /// </summary>
+    private void AppendDecided(DecidedPart decided)
+    {
+        var batch = decided.Batch;
+        _parts.Remove(batch.Bid, out var prepared);
+        if (!decided.Committed)
         {
-            var act = (ActOutcome)item;
-            var request = (Request)act.Request;
-            _worker.Relay.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
+            return;
+        }
+
+        NoteSequence(batch, prepared.Sequence);
+        CommitRecords.Settle(batch, prepared.Record);
+        _traces.Queued(batch, _worker.Time);
+        Answer(batch);
+        _worker.Cluster!.Pacts.OnFinal(batch);
+    }
+
+    private static void NoteParts(Cluster.ClusterNode cluster, in Message message)
+    {
+        if (message is { Kind: MessageKind.BatchFormed, Body: Batch { Part: not null } part })
+        {
+            cluster.Pacts.OnPlaced(part);
+        }
+        else if (message is { Kind: MessageKind.GlobalUndo, Body: List<Snapper.Protocol.Coordination.PactTicket> dropped })
+        {
+            cluster.Pacts.OnDropped(dropped);
         }
     }
 
@@ -285,7 +350,7 @@ internal sealed class CommitHost
     {
         for (var i = 0; i < batch.Tickets.Length; i++)
         {
-            if (batch.StateOf(i) != MemberState.Removed)
+            if (batch.StateOf(i) != MemberState.Removed && !batch.Tickets[i].IsRemote)
             {
                 ((Request)batch.Tickets[i].Request).Sequence = sequence;
             }

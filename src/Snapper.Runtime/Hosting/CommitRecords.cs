@@ -24,7 +24,7 @@ internal static class CommitRecords
         {
             var state = batch.StateOf(i);
             var request = (Request)batch.Tickets[i].Request;
-            if (state == MemberState.Removed || !HasOutcome(request, state == MemberState.Committed))
+            if (state == MemberState.Removed || batch.Tickets[i].IsRemote || !HasOutcome(request, state == MemberState.Committed))
             {
                 continue;
             }
@@ -40,59 +40,134 @@ internal static class CommitRecords
     /// <summary>The record of a batch that is final; null: nothing of it has to be kept.</summary>
     public static LocalBatchCommitted? Of(Batch batch, long now)
     {
-        var changes = new List<ActorChange>(batch.SlotCount);
-        for (var slot = 0; slot < batch.SlotCount; slot++)
-        {
-            if (batch.ChangeOf(slot) is { } change)
-            {
-                changes.Add(ChangeOf(change));
-            }
-        }
-
-        var outcomes = new List<OutcomeRecord>(batch.Tickets.Length);
-        for (var i = 0; i < batch.Tickets.Length; i++)
-        {
-            var state = batch.StateOf(i);
-            if (state == MemberState.Removed)
-            {
-                continue;
-            }
-
-            if (OutcomeOf((Request)batch.Tickets[i].Request, state == MemberState.Committed, now) is { } outcome)
-            {
-                outcomes.Add(outcome);
-            }
-        }
-
+        var changes = ChangesOf(batch, withVersions: true);
+        var outcomes = OutcomesOf(batch, now);
         return changes.Count == 0 && outcomes.Count == 0
             ? null
             : new LocalBatchCommitted { Batch = batch.Bid, LastTransaction = batch.LastTid, Changes = changes, Outcomes = outcomes };
     }
 
-    /// <summary>The record of an ACT; null: nothing of it has to be kept.</summary>
+    /// <summary>The conditional record of a worker's part of a global batch (L3): outcomes of the roots that are here, changes without versions (L7).</summary>
+    public static Prepared Prepare(Batch batch, long now) => new()
+    {
+        Global = batch.Part!.Bid,
+        Batch = batch.Bid,
+        LastTransaction = batch.LastTid,
+        Changes = ChangesOf(batch, withVersions: false),
+        Outcomes = OutcomesOf(batch, now),
+    };
+
+    /// <summary>The marker of a <see cref="Prepared"/>.</summary>
+    public static Decided Of(DecidedPart decided)
+    {
+        var versions = new List<long>(decided.Batch.SlotCount);
+        for (var slot = 0; decided.Committed && slot < decided.Batch.SlotCount; slot++)
+        {
+            if (decided.Batch.ChangeOf(slot) is { } change)
+            {
+                versions.Add(change.Version);
+            }
+        }
+
+        return new Decided { Global = decided.Batch.Part!.Bid, Committed = decided.Committed, Versions = versions };
+    }
+
+    /// <summary>The record of an ACT; null: nothing of it has to be kept. One of several workers is kept as their decision (R).</summary>
     public static ActCommitted? Of(ActOutcome act, long now)
+    {
+        var outcome = OutcomeOf((Request)act.Request, act.Committed, now);
+        if (act.Changes.Count == 0 && outcome is null && !IsDecision(act))
+        {
+            return null;
+        }
+
+        var others = new int[IsDecision(act) ? act.Others.Count : 0];
+        for (var i = 0; i < others.Length; i++)
+        {
+            others[i] = act.Others[i].Worker;
+        }
+
+        return new ActCommitted { Transaction = act.Tid, Changes = ChangesOf(act, withVersions: true), Participants = others, Outcome = outcome };
+    }
+
+    /// <summary>Others wait for what becomes of it, and ask the log for it when they must (R2).</summary>
+    public static bool IsDecision(ActOutcome act) => act.Committed && act.Others.Count > 0;
+
+    /// <summary>The conditional record of a worker's part of an ACT, also of one that only read (H2); null: it is the ACT's own abort, which needs none.</summary>
+    public static ActPrepared? Of(PreparedAct prepared) => !prepared.Part.Committed ? null : new ActPrepared
+    {
+        Transaction = prepared.Part.Tid,
+        Root = prepared.Part.RootWorker,
+        Changes = ChangesOf(prepared.Part, withVersions: false),
+    };
+
+    /// <summary>The marker of an <see cref="ActPrepared"/>; null: there is none to mark.</summary>
+    public static ActEnded? Of(DecidedAct decided)
+    {
+        if (!decided.Part.Committed)
+        {
+            return null;
+        }
+
+        var versions = new List<long>(decided.Part.Changes.Count);
+        for (var i = 0; decided.Committed && i < decided.Part.Changes.Count; i++)
+        {
+            versions.Add(decided.Part.Changes[i].Version);
+        }
+
+        return new ActEnded { Transaction = decided.Part.Tid, Committed = decided.Committed, Versions = versions };
+    }
+
+    private static List<ActorChange> ChangesOf(Batch batch, bool withVersions)
+    {
+        var changes = new List<ActorChange>(batch.SlotCount);
+        for (var slot = 0; slot < batch.SlotCount; slot++)
+        {
+            if (batch.ChangeOf(slot) is { } change)
+            {
+                changes.Add(ChangeOf(change, withVersions));
+            }
+        }
+
+        return changes;
+    }
+
+    private static List<ActorChange> ChangesOf(ActOutcome act, bool withVersions)
     {
         var changes = new List<ActorChange>(act.Changes.Count);
         foreach (var change in act.Changes)
         {
-            changes.Add(ChangeOf(change));
+            changes.Add(ChangeOf(change, withVersions));
         }
 
-        var outcome = OutcomeOf((Request)act.Request, act.Committed, now);
-        return changes.Count == 0 && outcome is null
-            ? null
-            : new ActCommitted { Transaction = act.Tid, Changes = changes, Outcome = outcome };
+        return changes;
     }
 
-    private static ActorChange ChangeOf(Change change) =>
-        new(change.Actor, change.Version, [new StateField(StateField.WholeState, (byte[])change.State)]);
+    private static List<OutcomeRecord> OutcomesOf(Batch batch, long now)
+    {
+        var outcomes = new List<OutcomeRecord>(batch.Tickets.Length);
+        for (var i = 0; i < batch.Tickets.Length; i++)
+        {
+            var state = batch.StateOf(i);
+            if (state != MemberState.Removed && !batch.Tickets[i].IsRemote
+                && OutcomeOf((Request)batch.Tickets[i].Request, state == MemberState.Committed, now) is { } outcome)
+            {
+                outcomes.Add(outcome);
+            }
+        }
+
+        return outcomes;
+    }
+
+    private static ActorChange ChangeOf(Change change, bool withVersion) =>
+        new(change.Actor, withVersion ? change.Version : 0, [new StateField(StateField.WholeState, (byte[])change.State)]);
 
     /// <summary>
     /// I4: every request that has effects is named; what only read, or refused, is named when its caller may ask again by
     /// its own key (I2). Aborts that may succeed later are not: their id may run again.
     /// </summary>
     private static bool HasOutcome(Request request, bool committed) =>
-        committed ? request.HasCallerKey || request.Attempt!.Wrote : request.HasCallerKey && AbortReasons.IsKept(request.Abort!.Reason);
+        committed ? request.HasCallerKey || request.Attempt!.Wrote || request.Attempt.IsDistributed : request.HasCallerKey && AbortReasons.IsKept(request.Abort!.Reason);
 
     private static OutcomeRecord? OutcomeOf(Request request, bool committed, long now)
     {
@@ -121,15 +196,20 @@ internal static class CommitRecords
     /// <summary>Generated ids whose callers were told "in doubt" are kept as callers' ids are: they will be asked for, after a restart too.</summary>
     public static void Settle(object item, LogRecord record)
     {
+        if (item is ActOutcome act)
+        {
+            Settle((Request)act.Request, record);
+            return;
+        }
+
         if (item is not Batch batch)
         {
-            Settle((Request)((ActOutcome)item).Request, record);
             return;
         }
 
         for (var i = 0; i < batch.Tickets.Length; i++)
         {
-            if (batch.StateOf(i) != MemberState.Removed)
+            if (batch.StateOf(i) != MemberState.Removed && !batch.Tickets[i].IsRemote)
             {
                 Settle((Request)batch.Tickets[i].Request, record);
             }
@@ -149,12 +229,19 @@ internal static class CommitRecords
                 outcome.IsInDoubt = true;
                 break;
             case LocalBatchCommitted batch:
-                foreach (var outcome in batch.Outcomes)
-                {
-                    outcome.IsInDoubt |= outcome.RequestId == request.Id;
-                }
-
+                Mark(batch.Outcomes, request);
                 break;
+            case Prepared prepared:
+                Mark(prepared.Outcomes, request);
+                break;
+        }
+    }
+
+    private static void Mark(IReadOnlyList<OutcomeRecord> outcomes, Request request)
+    {
+        foreach (var outcome in outcomes)
+        {
+            outcome.IsInDoubt |= outcome.RequestId == request.Id;
         }
     }
 }

@@ -5,6 +5,7 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
+using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Requests;
@@ -45,11 +46,12 @@ internal sealed partial class Worker
             _executors[i] = new Executor(this, i, seed + i);
         }
 
+        Cluster = parts.Cluster is null ? null : new ClusterNode(this, parts.Cluster);
         Coordinators = new CoordinatorMachine[Options.Coordinators];
         var coordination = new CoordinatorOptions(Options.TransactionsPerBatch, Options.OpenBatches) { Rare = parts.Rare };
         for (var i = 0; i < Coordinators.Length; i++)
         {
-            Coordinators[i] = new CoordinatorMachine(i, Coordinators.Length, coordination);
+            Coordinators[i] = new CoordinatorMachine(i, Coordinators.Length, coordination, Cluster);
         }
 
         Commits = new CommitHost(this, Coordinators.Length, Batches);
@@ -71,6 +73,9 @@ internal sealed partial class Worker
     public Checkpointer Checkpoints { get; set; } = null!;
 
     public CoordinatorMachine[] Coordinators { get; }
+
+    /// <summary>Its place among other workers; null: it is alone.</summary>
+    public ClusterNode? Cluster { get; }
 
     public CommitHost Commits { get; }
 
@@ -114,6 +119,19 @@ internal sealed partial class Worker
 
     public TransactionId NextAct() => TransactionId.Act(Interlocked.Increment(ref _actCounter), Options.Number);
 
+    /// <summary>Numbers of ACTs that begin later are higher: ages are compared over all workers (W1).</summary>
+    public void Witness(TransactionId act)
+    {
+        var seen = act.Counter;
+        for (var known = Volatile.Read(ref _actCounter); known < seen; known = Volatile.Read(ref _actCounter))
+        {
+            if (Interlocked.CompareExchange(ref _actCounter, seen, known) == known)
+            {
+                return;
+            }
+        }
+    }
+
     public int CoordinatorOf(Request request) =>
         Coordinators.Length == 1 ? 0 : (int)(request.Asked.Actor.Hash % (ulong)Coordinators.Length);
 
@@ -135,6 +153,15 @@ internal sealed partial class Worker
             }
 
             ticket.IsSlow = (request.Method.SlowUntil is not 0 and var until && Time.GetTimestamp() < until) || Rare?.Happens(RarePoint.PactTakenForSlow) == true;
+            if (Cluster is not null && !Cluster.Requests.IsLocal(ticket))
+            {
+                Cluster.Requests.AskMaster(ticket);
+                return;
+            }
+        }
+        else if (message.Kind == MessageKind.Withdraw && Cluster?.Requests.Withdraw((Request)((PactTicket)message.Body!).Request) == true)
+        {
+            return;
         }
 
         var item = new WorkItem { Kind = WorkKind.Coordinator, Index = index, Message = message };
@@ -161,6 +188,12 @@ internal sealed partial class Worker
         var routed = message;
         if (message.Body is PactTicket ticket)
         {
+            Cluster?.Pacts.OnRemoved(ticket);
+            if (ticket.IsRemote)
+            {
+                return;
+            }
+
             var request = (Request)ticket.Request;
             if (request.Attempt is { } attempt && attempt.Tid == message.Tid)
             {
@@ -249,7 +282,7 @@ internal sealed partial class Worker
 
     public TimeSpan TurnBoundOf(Request request)
     {
-        var own = FindType(request.Asked.Actor.Type)!.Descriptor.TurnBoundMs;
+        var own = FindType(request.Asked.Actor.Type)?.Descriptor.TurnBoundMs ?? 0; // of a root elsewhere: perhaps not known here
         return own > 0 ? TimeSpan.FromMilliseconds(own) : Options.TurnBound;
     }
 

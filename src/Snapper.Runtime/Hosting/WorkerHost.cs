@@ -133,7 +133,7 @@ public sealed class WorkerHost : IAsyncDisposable
         await KeepNumbers(setup.Log, opening, positions, cancellation).ConfigureAwait(false);
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
-            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare);
+            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare, Cluster: null);
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
         worker.Commits.StartAt(opening.NextSequence - 1);

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging;
 using Snapper.Protocol;
+using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Types;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Recovery;
@@ -18,7 +19,8 @@ internal sealed record WorkerParts(
     Action<Exception> Failed,
     string IdPrefix,
     IWorkerTrace? Trace,
-    IRarePoints? Rare);
+    IRarePoints? Rare,
+    ClusterParts? Cluster);
 
 /// <summary>Where the log of earlier epochs ends: numbering goes on above it (R1).</summary>
 internal sealed record RecoveredPositions(long LastTransaction, long ActCounter, bool MayHaveOlderOutcomes);

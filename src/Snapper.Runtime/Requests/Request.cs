@@ -53,16 +53,16 @@ internal sealed class Request
         new(new TransactionRequest { Actor = root, Method = string.Empty }, null!, null, string.Empty, default, declared, answersInline: true);
 
     /// <summary>What a call from another worker tells of the request that a <see cref="StandIn"/> stands for.</summary>
-    public void Learn(TransactionRequest asked, RootMethod method)
+    public void Learn(TransactionRequest asked, RootMethod? method)
     {
         Asked = asked;
-        Method = method;
+        Method = method!;
         Id = asked.Id!;
     }
 
     public TransactionRequest Asked { get; private set; }
 
-    /// <summary>The root's method. Of a stand-in not known before its first call.</summary>
+    /// <summary>The root's method. Of a stand-in null before its first call, and when it is unknown here.</summary>
     public RootMethod Method { get; private set; }
 
     public object? Input { get; }

@@ -3,7 +3,6 @@ using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Cluster.Branches;
 
@@ -30,15 +29,9 @@ internal sealed class PactBranch(TransactionId global)
     /// <summary>This worker's batch.</summary>
     public BatchId Bid { get; set; }
 
-    /// <summary>The attempt; null before its first call here. Where the root is, it is the root's.</summary>
+    /// <summary>The attempt, where the root is elsewhere; null before its first call here.</summary>
     public Attempt? Attempt { get; set; }
-
-    /// <summary>It was removed, has ended here, or is lost: late calls are dropped (A8).</summary>
-    public bool IsOver { get; set; }
 
     /// <summary>What came before its part had a place, in the order of arrival.</summary>
     public List<(Incarnation From, WireMessage Message)>? Early { get; set; }
-
-    /// <summary>What stands for the request of a root elsewhere.</summary>
-    public Request? StandIn { get; set; }
 }

@@ -1,7 +1,5 @@
 using System.Text.Json;
 using Snapper.Actors;
-using Snapper.Actors.Generated;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;

@@ -23,7 +23,7 @@ internal sealed record ActPrepareMessage(TransactionId Tid, bool Committed) : Wi
 /// <param name="Yes">False: its part there is lost.</param>
 /// <param name="Unfit">Why a change there cannot be kept; null: it can.</param>
 /// <param name="Visited">Workers that it has called from there.</param>
-internal sealed record ActVotedMessage(TransactionId Tid, bool Yes, BranchFailure? Unfit, int[] Visited) : WireMessage
+internal sealed record ActVotedMessage(TransactionId Tid, bool Yes, BranchFailure? Unfit, Incarnation[] Visited) : WireMessage
 {
     public override WireKind Kind => WireKind.ActVoted;
 
@@ -33,11 +33,11 @@ internal sealed record ActVotedMessage(TransactionId Tid, bool Yes, BranchFailur
         writer.Flag(Yes);
         writer.Flag(Unfit is not null);
         Unfit?.Write(writer);
-        Numbers.Write(writer, Visited);
+        Workers.Write(writer, Visited);
     }
 
     public static ActVotedMessage Read(ref WireReader reader) =>
-        new(reader.Tid(), reader.Flag(), reader.Flag() ? BranchFailure.Read(ref reader) : null, Numbers.Read(ref reader));
+        new(reader.Tid(), reader.Flag(), reader.Flag() ? BranchFailure.Read(ref reader) : null, Workers.Read(ref reader));
 }
 
 /// <summary>To a worker of an ACT: the decision.</summary>

@@ -103,7 +103,7 @@ internal sealed record BranchFacts(string RequestId, long StartedAtTicks, string
 /// <param name="Result">The result as JSON; empty when the method returns nothing.</param>
 /// <param name="Calls">Calls made by it and under it, by index of the declaration (PACT); empty for an ACT.</param>
 /// <param name="Visited">Workers that those calls have visited (ACT).</param>
-internal sealed record ResultMessage(long Id, BranchFailure? Failure, byte[] Result, int[] Calls, int[] Visited) : WireMessage
+internal sealed record ResultMessage(long Id, BranchFailure? Failure, byte[] Result, int[] Calls, Incarnation[] Visited) : WireMessage
 {
     public override WireKind Kind => WireKind.Result;
 
@@ -114,11 +114,11 @@ internal sealed record ResultMessage(long Id, BranchFailure? Failure, byte[] Res
         Failure?.Write(writer);
         writer.Bytes(Result);
         Numbers.Write(writer, Calls);
-        Numbers.Write(writer, Visited);
+        Workers.Write(writer, Visited);
     }
 
     public static ResultMessage Read(ref WireReader reader) => new(
-        reader.Number(), reader.Flag() ? BranchFailure.Read(ref reader) : null, reader.Bytes(), Numbers.Read(ref reader), Numbers.Read(ref reader));
+        reader.Number(), reader.Flag() ? BranchFailure.Read(ref reader) : null, reader.Bytes(), Numbers.Read(ref reader), Workers.Read(ref reader));
 }
 
 /// <summary>Why a transaction must end.</summary>
@@ -190,12 +190,48 @@ internal static class Numbers
 
     public static int[] Read(ref WireReader reader)
     {
-        var numbers = new int[reader.Count(atLeastBytesEach: 1)];
+        var count = reader.Count(atLeastBytesEach: 1);
+        if (count == 0)
+        {
+            return [];
+        }
+
+        var numbers = new int[count];
         for (var i = 0; i < numbers.Length; i++)
         {
             numbers[i] = reader.Int();
         }
 
         return numbers;
+    }
+}
+
+/// <summary>Lists of workers.</summary>
+internal static class Workers
+{
+    public static void Write(WireWriter writer, Incarnation[] workers)
+    {
+        writer.Number(workers.Length);
+        foreach (var worker in workers)
+        {
+            writer.Worker(worker);
+        }
+    }
+
+    public static Incarnation[] Read(ref WireReader reader)
+    {
+        var count = reader.Count(atLeastBytesEach: 2);
+        if (count == 0)
+        {
+            return [];
+        }
+
+        var workers = new Incarnation[count];
+        for (var i = 0; i < workers.Length; i++)
+        {
+            workers[i] = reader.Worker();
+        }
+
+        return workers;
     }
 }

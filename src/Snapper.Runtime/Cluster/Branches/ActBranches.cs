@@ -1,0 +1,355 @@
+using Snapper.Protocol;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Requests;
+
+namespace Snapper.Runtime.Cluster.Branches;
+
+/// <summary>
+/// ACTs over several workers: branches of those whose roots are elsewhere, and what the roots here hear of theirs (R, H2, H3, H6, W3). On the first executor alone, but for
+/// what is said to other workers.
+/// </summary>
+internal sealed class ActBranches(ClusterNode node, Worker worker)
+{
+    /// <summary>H6: how long others wait behind an ACT of several workers before it must go, and how often that is looked at.</summary>
+    public static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(50);
+
+    private readonly Tombstones _tombstones = new(worker.Time);
+    private readonly Dictionary<TransactionId, Decision> _unmarked = [];
+    private readonly HashSet<TransactionId> _waitedFor = [];
+    private readonly List<Attempt> _looked = [];
+
+    /// <summary>A call from another worker.</summary>
+    public void OnCall(Incarnation from, CallMessage call)
+    {
+        worker.Witness(call.Tid);
+        if (_tombstones.Contains(call.Tid))
+        {
+            return; // W3: it came too late
+        }
+
+        if (!worker.Acts.TryGetValue(call.Tid.Value, out var attempt))
+        {
+            if (call.Root == node.Self)
+            {
+                return; // ended
+            }
+
+            attempt = Begin(call);
+        }
+
+        // A part that has been asked for its vote has no calls under way: its root joins them all. It aborts by itself else, and what comes is late.
+        if (attempt.IsAlive && !attempt.IsPrepared && attempt.TryAddParticipant(call.Target))
+        {
+            node.Calls.Enter(attempt, from, call);
+        }
+    }
+
+    /// <summary>A branch must go, or has failed by itself; its root is elsewhere.</summary>
+    public void TellRoot(Attempt attempt, AbortInfo why) =>
+        node.Send(attempt.Origin!.Root, new BranchFailedMessage(attempt.IsPact ? attempt.Origin.Global : attempt.Tid, RemoteCalls.FailureOf(why)));
+
+    /// <summary>A branch of an ACT whose root is here has failed: its root ends it everywhere.</summary>
+    public void OnBranchFailed(BranchFailedMessage failed)
+    {
+        if (worker.Acts.TryGetValue(failed.Tid.Value, out var attempt) && attempt.Origin is null)
+        {
+            var why = RemoteCalls.InfoOf(failed.Failure);
+            attempt.RootExecutor.PostRun(() => attempt.RootExecutor.EndForBranch(attempt, why));
+        }
+    }
+
+    /// <summary>The root has its result, and wants this worker's vote.</summary>
+    public void OnPrepare(Incarnation root, ActPrepareMessage prepare)
+    {
+        var attempt = worker.Acts.GetValueOrDefault(prepare.Tid.Value);
+        if (attempt is null || (prepare.Committed && !attempt.IsAlive))
+        {
+            // H7: an abort rests on nothing here, or a part is lost. A call that is under way comes too late.
+            _tombstones.Add(prepare.Tid);
+            node.Send(root, new ActVotedMessage(prepare.Tid, attempt is null && !prepare.Committed, null, []));
+            return;
+        }
+
+        attempt.IsPrepared = true;
+        attempt.TrySeal();
+        if (!prepare.Committed)
+        {
+            attempt.TryDoom(new AbortInfo(AbortReason.Application, "It was aborted by its root."), evenSealed: true);
+        }
+
+        node.First.EndAct(new ActOutcome(attempt.Tid, prepare.Committed, attempt.TakeParticipants(), attempt.Request) { RootWorker = root });
+    }
+
+    /// <summary>This worker's vote, to the root's; its <c>ActPrepared</c> is durable.</summary>
+    public void SendVote(in Message message)
+    {
+        var part = (ActOutcome)message.Body!;
+        BranchFailure? unfit = part.Unfit switch
+        {
+            null => null,
+            AbortInfo why => RemoteCalls.FailureOf(why),
+            var text => new BranchFailure(AbortReason.Application, (string)text, null, 0),
+        };
+        var visited = new List<Incarnation>();
+        foreach (var other in ((Request)part.Request).Attempt!.TakeVisited())
+        {
+            if (other != part.RootWorker)
+            {
+                visited.Add(other);
+            }
+        }
+
+        node.Send(part.RootWorker, new ActVotedMessage(part.Tid, message.Flag, unfit, visited.ToArray()));
+    }
+
+    /// <summary>A vote for an ACT whose root is here.</summary>
+    public void OnVoted(ActVotedMessage voted)
+    {
+        var unfit = voted.Unfit is { } failure ? RemoteCalls.InfoOf(failure) : null;
+        worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = voted.Tid, Flag = voted.Yes, Body = new ActVote(unfit, voted.Visited) });
+    }
+
+    /// <summary>What the root tells another worker of an ACT. From any thread.</summary>
+    public void TellParticipant(in Output output)
+    {
+        var outcome = (ActOutcome)output.Message.Body!;
+        var to = outcome.Others[output.Index];
+        node.Send(to, output.Message.Kind == MessageKind.ActPrepare
+            ? new ActPrepareMessage(outcome.Tid, output.Message.Flag)
+            : new ActDecidedMessage(outcome.Tid, output.Message.Flag));
+    }
+
+    /// <summary>The root's worker has decided.</summary>
+    public void OnDecided(ActDecidedMessage decided)
+    {
+        if (!worker.Acts.TryRemove(decided.Tid.Value, out var attempt))
+        {
+            return;
+        }
+
+        if (!decided.Committed)
+        {
+            _tombstones.Add(decided.Tid);
+        }
+
+        Kill(attempt);
+        worker.SendToCommit(new Message { Kind = MessageKind.ActDecided, Tid = decided.Tid, Flag = decided.Committed });
+        worker.PostToCommits(() => worker.StartAwaiting(attempt)); // behind the ends that the commit machine sends
+    }
+
+    /// <summary>An ACT is aborted: it ends here, and wherever it went from here: a call may be under way that its root does not know of (W3).</summary>
+    public void OnAbort(TransactionId tid)
+    {
+        if (!_tombstones.Add(tid) || !worker.Acts.TryRemove(tid.Value, out var attempt))
+        {
+            return;
+        }
+
+        if (attempt.Origin is null)
+        {
+            throw new ProtocolViolationException($"ACT {tid} is aborted by another worker than its root's.");
+        }
+
+        Kill(attempt);
+        AbortElsewhere(attempt);
+        if (attempt.IsPrepared)
+        {
+            worker.SendToCommit(new Message { Kind = MessageKind.ActDecided, Tid = tid });
+        }
+        else
+        {
+            node.First.AbortAct(attempt);
+        }
+
+        worker.PostToCommits(() => worker.StartAwaiting(attempt));
+    }
+
+    /// <summary>An undo of this worker removes a branch, or its place cannot be kept (A5, H5).</summary>
+    /// <param name="attempt">The branch.</param>
+    /// <param name="why">The reason.</param>
+    /// <param name="removed">The undo waits for the names of its actors; else its root ends it, here too.</param>
+    public void OnMustGo(Attempt attempt, AbortInfo why, bool removed)
+    {
+        TellRoot(attempt, why);
+        if (!removed || !worker.Acts.TryRemove(attempt.Tid.Value, out _))
+        {
+            return;
+        }
+
+        // A5: this worker's undo waits for nobody else.
+        _tombstones.Add(attempt.Tid);
+        Kill(attempt);
+        AbortElsewhere(attempt);
+        worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid, Body = attempt.TakeParticipants() });
+        worker.PostToCommits(() => worker.StartAwaiting(attempt));
+    }
+
+    /// <summary>Aborts an ACT on the workers that it has visited from here. From any thread.</summary>
+    public void AbortElsewhere(Attempt attempt)
+    {
+        foreach (var visited in attempt.TakeVisited())
+        {
+            node.Send(visited, new ActAbortMessage(attempt.Tid));
+        }
+    }
+
+    /// <summary>An ACT of several workers is committed by this record: it stays in the log until all others have their markers (R2).</summary>
+    public void NoteDecided(ActOutcome outcome, long sequence)
+    {
+        worker.Checkpoints.Hold(sequence);
+        _unmarked.Add(outcome.Tid, new Decision(sequence, [.. outcome.Others]));
+    }
+
+    public void SendMarked(ActOutcome part) => node.Send(part.RootWorker, new ActMarkedMessage(part.Tid));
+
+    /// <summary>A worker's marker of an ACT is durable: nobody there will ask for it.</summary>
+    public void OnMarked(Incarnation from, TransactionId tid)
+    {
+        if (_unmarked.TryGetValue(tid, out var decision) && decision.Missing.Remove(from) && decision.Missing.Count == 0)
+        {
+            _unmarked.Remove(tid);
+            worker.Checkpoints.Release(decision.Sequence);
+        }
+    }
+
+    /// <summary>The life of a worker is over: ACTs that need it end, unless they are decided.</summary>
+    public void OnGone(Incarnation peer)
+    {
+        foreach (var attempt in worker.Acts.Values)
+        {
+            if (!attempt.HasVisited(peer) && attempt.Origin?.Root != peer)
+            {
+                continue;
+            }
+
+            var why = new AbortInfo(AbortReason.Migration, $"{peer} was lost while the transaction ran.");
+            if (attempt.Origin is null)
+            {
+                attempt.RootExecutor.PostRun(() => attempt.RootExecutor.EndForBranch(attempt, why));
+            }
+            else if (attempt.Origin.Root != peer)
+            {
+                TellRoot(attempt, why);
+            }
+            else if (!attempt.IsPrepared)
+            {
+                OnAbort(attempt.Tid); // R1: its root had not decided anything that relies on this part
+            }
+        }
+    }
+
+    /// <summary>
+    /// H6: who has waited for long behind an ACT of several workers may be waiting in a ring that no worker sees. Its root ends it, while it can.
+    /// </summary>
+    /// <returns>False: there is no such ACT here.</returns>
+    public bool BreakWaits()
+    {
+        _looked.Clear();
+        foreach (var attempt in worker.Acts.Values)
+        {
+            if (attempt.IsDistributed)
+            {
+                _looked.Add(attempt);
+            }
+        }
+
+        _waitedFor.RemoveWhere(tid => !worker.Acts.ContainsKey(tid.Value));
+        foreach (var attempt in _looked)
+        {
+            foreach (var actor in attempt.TakeParticipants())
+            {
+                Look(attempt, actor);
+            }
+        }
+
+        return _looked.Count > 0;
+    }
+
+    private void Look(Attempt attempt, ActorKey actor)
+    {
+        var executor = worker.ExecutorOf(actor);
+        executor.PostRun(() =>
+        {
+            if (executor.FindCell(actor)?.Machine is { } machine && machine.HasWaitersBehind(attempt.Tid))
+            {
+                node.First.PostRun(() => OnWaiter(attempt));
+            }
+        });
+    }
+
+    private void OnWaiter(Attempt attempt)
+    {
+        // Seen at two looks, so that it was at least a look's time.
+        if (worker.Time.GetElapsedTime(attempt.BeganAt) < LongestWait || _waitedFor.Add(attempt.Tid))
+        {
+            return;
+        }
+
+        var why = new AbortInfo(AbortReason.Deadlock, $"Others waited behind it for more than {LongestWait.TotalMilliseconds:0} ms, perhaps in a ring over several workers.");
+        if (attempt.Origin is null)
+        {
+            attempt.RootExecutor.PostRun(() => attempt.RootExecutor.EndForBranch(attempt, why));
+        }
+        else
+        {
+            TellRoot(attempt, why);
+        }
+    }
+
+    private Attempt Begin(CallMessage call)
+    {
+        var request = Request.StandIn(call.RootActor, declared: null);
+        BranchAttempts.Learn(worker, request, call);
+        var attempt = new Attempt(request, call.Tid, BatchId.None, call.Age, node.First, new DateTimeOffset(call.Facts.StartedAtTicks, TimeSpan.Zero))
+        {
+            Origin = new BranchOrigin(call.Root, TransactionId.None),
+            BeganAt = worker.Time.GetTimestamp(),
+        };
+        request.Attempt = attempt;
+        worker.Acts[call.Tid.Value] = attempt;
+        node.First.BeginBranch(attempt);
+        node.KeepTicking();
+        return attempt;
+    }
+
+    private void Kill(Attempt attempt)
+    {
+        attempt.TryDoom(new AbortInfo(AbortReason.Conflict, "It was aborted, or has ended."), evenSealed: true);
+        node.First.EndBranch(attempt);
+    }
+
+    private sealed record Decision(long Sequence, List<Incarnation> Missing);
+}
+
+/// <summary>ACTs that were aborted here: calls of them that are still under way come too late (W3). Kept for longer than a message takes.</summary>
+internal sealed class Tombstones(TimeProvider time)
+{
+    private static readonly TimeSpan s_kept = TimeSpan.FromSeconds(60);
+
+    private readonly HashSet<TransactionId> _dead = [];
+    private readonly Queue<(TransactionId Tid, long At)> _order = new();
+
+    public bool Contains(TransactionId tid) => _dead.Contains(tid);
+
+    /// <returns>False: it was there.</returns>
+    public bool Add(TransactionId tid)
+    {
+        while (_order.TryPeek(out var oldest) && time.GetElapsedTime(oldest.At) > s_kept)
+        {
+            _dead.Remove(_order.Dequeue().Tid);
+        }
+
+        if (!_dead.Add(tid))
+        {
+            return false;
+        }
+
+        _order.Enqueue((tid, time.GetTimestamp()));
+        return true;
+    }
+}

@@ -1,0 +1,172 @@
+using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Global;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Hosting;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
+using Snapper.TransactionLog.Records;
+using Snapper.TransactionLog.Writing;
+
+namespace Snapper.Runtime.Cluster.Mastering;
+
+/// <summary>
+/// The shell of the master's coordinator (thesis 4.2.3): writes its decisions into the master's log and carries its messages. One for each time that this worker is master;
+/// on the first executor alone, but for the log's news.
+/// </summary>
+internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
+{
+    private readonly ClusterNode _node;
+    private readonly Worker _worker;
+    private readonly Mastership _mastership;
+    private readonly LogWriter _writer;
+    private readonly GlobalCoordinatorMachine _machine;
+    private readonly List<GlobalOutput> _outputs = [];
+    private readonly Queue<(BatchId Bid, long Sequence)> _decisions = new();
+    private long _trimmedBelow;
+    private long _trimmable;
+    private bool _trimming;
+
+    public MasterHost(ClusterNode node, Worker worker, Mastership mastership, LogWriterOptions writing)
+    {
+        _node = node;
+        _worker = worker;
+        _mastership = mastership;
+        _writer = new LogWriter(mastership.Log, mastership.Opening, this, writing, worker.Time);
+        _machine = new GlobalCoordinatorMachine(mastership.MasterEpoch, this, new CoordinatorOptions(worker.Options.TransactionsPerBatch, worker.Options.OpenBatches));
+        _trimmedBelow = mastership.Opening.FirstSequence;
+    }
+
+    public long Epoch => _mastership.MasterEpoch;
+
+    /// <summary>The master lost its lease, or its log: it decides nothing any more.</summary>
+    public bool IsOver { get; private set; }
+
+    /// <summary>Batches that are not decided.</summary>
+    public int Undecided => _machine.Undecided;
+
+    /// <summary>PACTs that wait for a number.</summary>
+    public int Waiting => _machine.Waiting;
+
+    /// <summary>M1: by the directory as this worker knows it; an incarnation that is not the one its peers know owns nothing.</summary>
+    Incarnation IPlacement.OwnerOf(ActorKey actor)
+    {
+        var owner = _node.Directory.Resolve(actor);
+        if (owner == _node.Self)
+        {
+            return _node.Ownership.Look(actor).State == OwnershipState.Open ? owner : default;
+        }
+
+        return owner;
+    }
+
+    /// <summary>A message of a worker; on the first executor.</summary>
+    public void OnMessage(Incarnation from, WireMessage message)
+    {
+        switch (message)
+        {
+            case NewPactMessage asked when asked.MasterEpoch == Epoch:
+                Step(new GlobalMessage(GlobalMessageKind.NewPact, from, Body: asked.Pact));
+                break;
+            case ToMasterMessage told when told.MasterEpoch == Epoch:
+                Step(told.Message);
+                break;
+        }
+    }
+
+    /// <summary>Takes a step; on the first executor.</summary>
+    public void Step(in GlobalMessage message)
+    {
+        if (IsOver)
+        {
+            return;
+        }
+
+        _machine.Step(message, _outputs);
+        for (var i = 0; i < _outputs.Count; i++)
+        {
+            Do(_outputs[i]);
+        }
+
+        _outputs.Clear();
+        Trim();
+    }
+
+    void ILogObserver.Flushed(long ticket) => _node.First.PostRun(() => Step(new GlobalMessage(GlobalMessageKind.Flushed, Value: ticket)));
+
+    void ILogObserver.Unavailable(string detail) => RuntimeLog.LogUnavailable(_worker.Logger, "The master's log: " + detail);
+
+    void ILogObserver.Available() => RuntimeLog.LogAvailable(_worker.Logger);
+
+    void ILogObserver.Lost(AppendStatus status, string detail) => _node.First.PostRun(End);
+
+    /// <summary>Another is master, or will be.</summary>
+    public void End() => IsOver = true;
+
+    public async ValueTask DisposeAsync()
+    {
+        await _writer.DisposeAsync().ConfigureAwait(false);
+        await _mastership.Log.DisposeAsync().ConfigureAwait(false);
+    }
+
+    private void Do(in GlobalOutput output)
+    {
+        switch (output.Kind)
+        {
+            case GlobalOutputKind.Append:
+                var ticket = _writer.Enqueue(new Decision { Global = output.Bid }, out var sequence);
+                _decisions.Enqueue((output.Bid, sequence));
+                _machine.Queued(output.Bid, ticket);
+                break;
+            case GlobalOutputKind.SendPart:
+                _node.Send(output.To, new PartMessage(Epoch, (GlobalPart)output.Body!));
+                break;
+            default:
+                _node.Send(output.To, new FromMasterMessage(Epoch, output));
+                break;
+        }
+    }
+
+    /// <summary>L8: decisions whose markers are all durable are needed no more.</summary>
+    private void Trim()
+    {
+        const int Enough = 1024;
+        var lowest = _machine.LowestUnmarked;
+        while (_decisions.TryPeek(out var oldest) && (lowest == BatchId.None || oldest.Bid < lowest) && oldest.Sequence <= _writer.DurableSequence)
+        {
+            _decisions.Dequeue();
+            _trimmable = oldest.Sequence + 1;
+        }
+
+        if (_trimming || _trimmable - _trimmedBelow < Enough)
+        {
+            return;
+        }
+
+        _trimming = true;
+        _ = TrimTo(_trimmable);
+    }
+
+    private async Task TrimTo(long below)
+    {
+        var done = false;
+        try
+        {
+            var result = await _mastership.Log.Trim(_mastership.MasterEpoch, below, default, CancellationToken.None).ConfigureAwait(false);
+            done = result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere;
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            // The next decisions try again.
+        }
+        finally
+        {
+            _node.First.PostRun(() =>
+            {
+                _trimming = false;
+                _trimmedBelow = done ? below : _trimmedBelow;
+            });
+        }
+    }
+}

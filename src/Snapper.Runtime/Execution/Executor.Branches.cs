@@ -1,0 +1,105 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Runtime.Cluster.Branches;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Requests;
+
+namespace Snapper.Runtime.Execution;
+
+/// <summary>What transactions over several workers need of an executor.</summary>
+internal sealed partial class Executor
+{
+    /// <summary>A branch of a transaction whose root is elsewhere has begun; on the first executor.</summary>
+    public void BeginBranch(Attempt attempt) => attempt.Running = _runningAttempts.AddLast(attempt);
+
+    /// <summary>A branch is over; on the first executor.</summary>
+    public void EndBranch(Attempt attempt)
+    {
+        Worker.Cluster!.Calls.Forget(attempt);
+        End(attempt);
+    }
+
+    /// <summary>This worker's part of an ACT gives its changes, and then its vote (H3).</summary>
+    public void EndAct(ActOutcome part)
+    {
+        RootEnding.EndAct(part, _outputs);
+        Dispatch(null);
+    }
+
+    /// <summary>A branch of an ACT ends without effects.</summary>
+    public void AbortAct(Attempt attempt)
+    {
+        RootEnding.AbortAct(attempt.Tid, attempt.TakeParticipants(), _outputs);
+        Dispatch(null);
+    }
+
+    /// <summary>
+    /// An ACT whose root is here must end because of a branch elsewhere; on its root's executor. One whose root has ended well ends too, while nothing is queued, unless the
+    /// branch speaks for user code that nobody joined: its vote decides then.
+    /// </summary>
+    public void EndForBranch(Attempt attempt, AbortInfo why)
+    {
+        if (!Worker.Acts.ContainsKey(attempt.Tid.Value))
+        {
+            return;
+        }
+
+        var evenSealed = AbortReasons.IsRepeated(why.Reason);
+        if (attempt.TryDoom(why, evenSealed) || (evenSealed && !attempt.IsAlive && TryOverrule(attempt, why)))
+        {
+            EndDoomedAct(attempt);
+        }
+    }
+
+    private void OnRemoteResult(RemoteCall call, ResultMessage result)
+    {
+        var caller = call.Caller;
+        var attempt = caller.Attempt;
+        attempt.BranchGoesOn();
+        foreach (var visited in result.Visited)
+        {
+            if (visited != Worker.Cluster!.Self)
+            {
+                attempt.TryAddVisited(visited);
+            }
+        }
+
+        var shown = result;
+        if (result.Failure is { } failure)
+        {
+            Doom(attempt, RemoteCalls.InfoOf(failure));
+        }
+        else if (call.Read(result) is { } unreadable)
+        {
+            shown = result with { Failure = new BranchFailure(AbortReason.Application, unreadable, call.Target, 0) };
+            Doom(attempt, RemoteCalls.InfoOf(shown.Failure));
+        }
+
+        var outer = BeginUserCode(caller);
+        call.Deliver(shown);
+        EndUserCode(outer);
+        if (shown.Failure is null)
+        {
+            caller.ChildEnded(result.Calls);
+        }
+    }
+
+    /// <summary>A call to an actor of another worker.</summary>
+    private Task CallElsewhere<TInput, TResult>(
+        CallFrame caller, Snapper.Protocol.Identity.Incarnation to, Snapper.Protocol.Identity.ActorKey key, Snapper.Actors.Generated.ActorMethodKey method, TInput input)
+    {
+        var attempt = caller.Attempt;
+        if (!attempt.IsPact && !attempt.TryAddVisited(to))
+        {
+            throw new Snapper.Actors.TransactionDoomedException(attempt.Doom!.Reason, attempt.Doom.Message, attempt.Doom.Actor);
+        }
+
+        try
+        {
+            return Worker.Cluster!.Calls.Start<TInput, TResult>(caller, to, key, method, input);
+        }
+        catch (RemoteCallException exception)
+        {
+            throw DoomCall(caller, AbortReason.Application, key, $"{caller.Where()} calls {key}.{method.Name}: {exception.Message}");
+        }
+    }
+}
