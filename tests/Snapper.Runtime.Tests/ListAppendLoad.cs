@@ -16,8 +16,15 @@ public sealed record LoadShape(int Seed, int Transactions, int Clients, int Keys
     public int DelayPercent { get; init; } = 5;
 }
 
-/// <summary>Runs mixed ListAppend transactions against a worker and notes what its clients saw.</summary>
-internal sealed class ListAppendLoad(TestWorker worker, LoadShape shape)
+/// <summary>Whoever takes requests: a worker, or several.</summary>
+public interface ILoadTarget
+{
+    /// <summary>Runs a transaction; with a declaration as a PACT.</summary>
+    Task<TransactionEnvelope> Submit(string type, string id, string method, object? input, DeclaredAccess[]? access, string? key = null, int timeoutMs = 30_000);
+}
+
+/// <summary>Runs mixed ListAppend transactions and notes what their clients saw.</summary>
+internal sealed class ListAppendLoad(ILoadTarget worker, LoadShape shape)
 {
     private readonly History _history = new();
     private readonly Dictionary<string, int> _outcomes = [];

@@ -14,7 +14,7 @@ using Snapper.TransactionLog.InMemory;
 namespace Snapper.Runtime.Tests;
 
 /// <summary>A worker on the memory log, which survives <see cref="Restart"/> as a server would.</summary>
-public sealed class TestWorker : IAsyncDisposable
+public sealed class TestWorker : ILoadTarget, IAsyncDisposable
 {
     private readonly MemoryStorage _storage = new();
     private readonly WorkerOptions _options;

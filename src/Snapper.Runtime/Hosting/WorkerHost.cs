@@ -1,4 +1,7 @@
 using Snapper.Protocol;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster;
+using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
@@ -23,6 +26,7 @@ public sealed class WorkerHost : IAsyncDisposable
     private readonly ITransactionLog _log;
     private readonly ITimer _maintenance;
     private LogProbe? _probe;
+    private ClusterMembership? _membership;
     private int _stopped;
     private int _watching;
 
@@ -40,6 +44,9 @@ public sealed class WorkerHost : IAsyncDisposable
 
     /// <summary>Where requests enter.</summary>
     public ITransactionDoor Door => _worker.Relay;
+
+    /// <summary>Its mailboxes, for whoever receives packets; null: it is alone.</summary>
+    public MailboxHub? Mailboxes => _worker.Cluster?.Hub;
 
     /// <summary>Read-only views.</summary>
     public IWorkerInspection Inspection { get; }
@@ -61,6 +68,11 @@ public sealed class WorkerHost : IAsyncDisposable
     {
         var host = await Prepare(setup, cancellation).ConfigureAwait(false);
         host.StartThreads();
+        if (setup.Cluster is not null)
+        {
+            await host.Join(setup.Cluster, cancellation).ConfigureAwait(false);
+        }
+
         host.Open();
         return host;
     }
@@ -83,6 +95,12 @@ public sealed class WorkerHost : IAsyncDisposable
             await _probe.DisposeAsync().ConfigureAwait(false);
         }
 
+        if (_membership is not null)
+        {
+            await _membership.DisposeAsync().ConfigureAwait(false);
+        }
+
+        _worker.Cluster?.Dispose();
         _worker.StopLoading();
         foreach (var pump in _pumps)
         {
@@ -133,7 +151,8 @@ public sealed class WorkerHost : IAsyncDisposable
         await KeepNumbers(setup.Log, opening, positions, cancellation).ConfigureAwait(false);
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
-            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare, Cluster: null);
+            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare, 
+            setup.Cluster is null ? null : new ClusterParts(new Incarnation(setup.Options.Number, opening.Epoch), setup.Cluster.Transport, setup.Cluster.Mailboxes, setup.Cluster.PartitionOf));
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
         worker.Commits.StartAt(opening.NextSequence - 1);
@@ -151,6 +170,21 @@ public sealed class WorkerHost : IAsyncDisposable
         checkpoints.Start();
         RuntimeLog.Opened(setup.Logger, setup.Options.Name, opening.Epoch, recovered.Records, recovered.Bytes, recovered.Elapsed.TotalMilliseconds);
         return new WorkerHost(worker, setup.Log, opening, recovered, new WorkerInspection(worker, setup, opening));
+    }
+
+    /// <summary>Becomes a member, and waits until the directory says what is this worker's.</summary>
+    private async Task Join(ClusterSetup setup, CancellationToken cancellation)
+    {
+        var store = setup.OpenStore(_worker.Cluster!.Self);
+        var registered = await store.Members.Register(setup.Address, cancellation).ConfigureAwait(false);
+        if (!registered.IsDone)
+        {
+            throw new IOException($"{_worker.Cluster.Self} could not be registered ({registered.Status}): {registered.Detail}");
+        }
+
+        _membership = new ClusterMembership(_worker, _worker.Cluster, setup, store);
+        _membership.Start();
+        await _membership.Placed.WaitAsync(cancellation).ConfigureAwait(false);
     }
 
     /// <summary>Lets requests in, once somebody pumps the executors.</summary>

@@ -57,6 +57,9 @@ public sealed class WorkerSetup
     /// <summary>Called once when the worker has stopped for a broken invariant or a lost log: the process should end and start anew.</summary>
     public Action<Exception> Failed { get; init; } = static _ => { };
 
+    /// <summary>Makes it one of several workers; null: it is alone.</summary>
+    public Cluster.ClusterSetup? Cluster { get; init; }
+
     /// <summary>Hears what the commit order does; null: nobody listens.</summary>
     internal IWorkerTrace? Trace { get; init; }
 

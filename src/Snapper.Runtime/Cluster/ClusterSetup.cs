@@ -1,0 +1,29 @@
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog.Cluster;
+
+namespace Snapper.Runtime.Cluster;
+
+/// <summary>What a worker takes from outside to be one of several.</summary>
+public sealed class ClusterSetup
+{
+    /// <summary>Opens what all workers share, for the life that opening the worker's log has begun.</summary>
+    public required Func<Incarnation, IClusterStore> OpenStore { get; init; }
+
+    /// <summary>The road to the other workers. Whoever receives packets hands them to <see cref="Hosting.WorkerHost.Mailboxes"/>.</summary>
+    public required IMailboxTransport Transport { get; init; }
+
+    /// <summary>How others reach this worker.</summary>
+    public required MemberAddress Address { get; init; }
+
+    /// <summary>The same as in all workers: leases.</summary>
+    public ClusterOptions Options { get; init; } = new();
+
+    /// <summary>How many workers divide an empty directory among them, 1 to 1,023; fewer wait for the rest. Default: 1.</summary>
+    public int FirstWorkers { get; init; } = 1;
+
+    /// <summary>Bounds of the channels.</summary>
+    public MailboxOptions Mailboxes { get; init; } = new();
+
+    /// <summary>Partition of an actor; the same in all workers, for good. Default: by its own hash.</summary>
+    public Func<ActorKey, Partition>? PartitionOf { get; init; }
+}

@@ -1,0 +1,153 @@
+using System.Text.Json;
+using Snapper.Apps.ListAppend;
+using Snapper.Apps.SmallBank;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Hosting;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
+using Snapper.TransactionLog.Cluster.InMemory;
+using Snapper.TransactionLog.InMemory;
+using Xunit;
+
+namespace Snapper.Runtime.Tests.Cluster;
+
+/// <summary>Several workers in one process, on memory logs, with roads between them that lose nothing by themselves.</summary>
+internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
+{
+    private readonly MemoryCluster _shared;
+    private readonly WorkerOptions _options;
+    private readonly WorkerHost?[] _hosts = new WorkerHost?[16];
+    private readonly Road _road;
+    private int _next;
+
+    private TestCluster(WorkerOptions options, TimeSpan lease)
+    {
+        _options = options;
+        Options = new ClusterOptions { Lease = lease };
+        _shared = new MemoryCluster(TimeProvider.System, Options);
+        _road = new Road(this);
+    }
+
+    public ClusterOptions Options { get; }
+
+    public List<(int Worker, Exception Failure)> Failures { get; } = [];
+
+    public int Workers { get; private set; }
+
+    public static async Task<TestCluster> Start(int workers, WorkerOptions? options = null, TimeSpan? lease = null)
+    {
+        var cluster = new TestCluster(options ?? new WorkerOptions(), lease ?? TimeSpan.FromSeconds(2)) { Workers = workers };
+        await Task.WhenAll(Enumerable.Range(1, workers).Select(cluster.Open)).WaitAsync(TimeSpan.FromSeconds(20));
+        return cluster;
+    }
+
+    public WorkerHost this[int worker] => _hosts[worker] ?? throw new InvalidOperationException($"w{worker} does not run.");
+
+    /// <summary>The worker that owns an actor, as any of them knows it.</summary>
+    public WorkerHost OwnerOf(string type, string id)
+    {
+        var any = _hosts.First(host => host is { Failure: null })!;
+        return this[any.Worker.Cluster!.Directory.Resolve(new ActorKey(type, id)).Worker];
+    }
+
+    /// <summary>An id of an actor that a worker owns.</summary>
+    public string IdAt(int worker, string type, string prefix = "a")
+    {
+        for (var i = 0; ; i++)
+        {
+            if (OwnerOf(type, prefix + i) == this[worker])
+            {
+                return prefix + i;
+            }
+        }
+    }
+
+    public Task<TransactionEnvelope> Submit(string type, string id, string method, object? input, DeclaredAccess[]? access, string? key = null, int timeoutMs = 30_000) =>
+        SubmitTo(OwnerOf(type, id), type, id, method, input, access, key, timeoutMs);
+
+    /// <summary>As <see cref="Submit"/>, at workers in turn.</summary>
+    public Task<TransactionEnvelope> SubmitAnywhere(string type, string id, string method, object? input, DeclaredAccess[]? access) =>
+        SubmitTo(this[1 + (int)((uint)Interlocked.Increment(ref _next) % Workers)], type, id, method, input, access);
+
+    public static Task<TransactionEnvelope> SubmitTo(
+        WorkerHost host, string type, string id, string method, object? input, DeclaredAccess[]? access, string? key = null, int timeoutMs = 30_000) => host.Door.Submit(
+        new TransactionRequest
+        {
+            Actor = new ActorKey(type, id),
+            Method = method,
+            Input = input is null ? default : JsonSerializer.SerializeToUtf8Bytes(input),
+            Mode = access is null ? TransactionMode.Act : TransactionMode.Pact,
+            Access = access,
+            Id = key,
+            Timeout = TimeSpan.FromMilliseconds(timeoutMs),
+        },
+        CancellationToken.None);
+
+    public async Task<decimal> Total(string id)
+    {
+        var envelope = await Submit("Account", id, "Balance", null, null);
+        Assert.True(envelope.Outcome == Outcome.Committed, TestWorker.Describe(envelope));
+        using var json = JsonDocument.Parse(envelope.Result);
+        return json.RootElement.GetProperty("total").GetDecimal();
+    }
+
+    public async Task Open(int worker)
+    {
+        var storage = _shared.Log(worker);
+        var options = new WorkerOptions
+        {
+            Name = $"w{worker}",
+            Number = worker,
+            Executors = _options.Executors,
+            Coordinators = _options.Coordinators,
+            MarkMethodsThatFail = _options.MarkMethodsThatFail,
+            DrainTimeout = TimeSpan.FromSeconds(2),
+        };
+        _hosts[worker] = await WorkerHost.Start(
+            new WorkerSetup
+            {
+                Options = options,
+                ActorTypes = [.. SnapperAppsSmallBankActors.All, .. SnapperAppsListAppendActors.All],
+                Log = new MemoryTransactionLog(storage),
+                Store = new MemoryStateStore(storage, TimeProvider.System, new StateStoreOptions()),
+                Failed = exception =>
+                {
+                    lock (Failures)
+                    {
+                        Failures.Add((worker, exception));
+                    }
+                },
+                Cluster = new ClusterSetup
+                {
+                    OpenStore = self => _shared.Open(self, new StateStoreOptions()),
+                    Transport = _road,
+                    Address = new MemberAddress($"w{worker}", "", Environment.ProcessId, "test"),
+                    Options = Options,
+                    FirstWorkers = Workers,
+                },
+            },
+            CancellationToken.None);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (var host in _hosts)
+        {
+            if (host is not null)
+            {
+                await host.DisposeAsync();
+            }
+        }
+    }
+
+    private sealed class Road(TestCluster cluster) : IMailboxTransport
+    {
+        public async Task<ReadOnlyMemory<byte>> Deliver(int worker, ReadOnlyMemory<byte> packet, CancellationToken cancellation)
+        {
+            await Task.Yield();
+            return cluster._hosts[worker]?.Mailboxes?.Deliver(packet.ToArray()) ?? MailboxHub.NotReady;
+        }
+    }
+}
