@@ -1,10 +1,10 @@
 using Snapper.Protocol;
-using Snapper.Protocol.Channels;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Cluster.Mastering;
+using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
@@ -12,10 +12,10 @@ using Snapper.Runtime.Hosting;
 namespace Snapper.Runtime.Cluster;
 
 /// <summary>
-/// A worker among others: where its messages come in and go out, what it owns, and its sides of transactions that touch other workers. What comes from other workers is
-/// handled one message at a time on the first executor, beside the commit machine; sending is possible from everywhere.
+/// A worker among others: what it owns, and its sides of transactions that touch other workers. What comes from other workers is handled one message at a time on the first
+/// executor, beside the commit machine; sending is possible from everywhere.
 /// </summary>
-internal sealed class ClusterNode : IMailboxOwner, IOwnership, IDisposable
+internal sealed class ClusterNode : IOwnership, IDisposable
 {
     private readonly Worker _worker;
     private readonly ITimer _tick;
@@ -24,21 +24,26 @@ internal sealed class ClusterNode : IMailboxOwner, IOwnership, IDisposable
     public ClusterNode(Worker worker, ClusterParts parts)
     {
         _worker = worker;
-        Self = parts.Self;
+        Gate = parts.Gate;
+        Doubts = parts.Doubts;
         Directory = new DirectoryTable(parts.PartitionOf);
-        Ownership = new Ownership(parts.Self, parts.PartitionOf);
+        Ownership = new Ownership(Self, parts.PartitionOf);
         Calls = new RemoteCalls(this, worker);
         Pacts = new PactBranches(this, worker);
         Acts = new ActBranches(this, worker);
         Requests = new GlobalRequests(this, worker);
+        Succession = new MasterSuccession(this, worker);
         _tick = worker.Time.CreateTimer(_ => OnTick(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-        Hub = new MailboxHub(parts.Self, parts.Transport, this, parts.Mailboxes, worker.Time);
     }
 
     /// <summary>This worker in this life.</summary>
-    public Incarnation Self { get; }
+    public Incarnation Self => Gate.Self;
 
-    public MailboxHub Hub { get; }
+    /// <summary>Its door to the others.</summary>
+    public ClusterGate Gate { get; }
+
+    /// <summary>Finds out what became of what was prepared.</summary>
+    public DoubtResolver Doubts { get; }
 
     /// <summary>Who owns what, as far as this worker knows.</summary>
     public DirectoryTable Directory { get; }
@@ -58,13 +63,14 @@ internal sealed class ClusterNode : IMailboxOwner, IOwnership, IDisposable
     /// <summary>PACTs over several workers whose roots are here.</summary>
     public GlobalRequests Requests { get; }
 
+    /// <summary>What happens when another becomes master.</summary>
+    public MasterSuccession Succession { get; }
+
     /// <summary>The master, while this worker is it. Used by the first executor alone.</summary>
     public MasterHost? Master { get; set; }
 
     /// <summary>Where messages from other workers are handled.</summary>
     public Executor First => _worker.Executors[0];
-
-    bool IMailboxOwner.IsBusy => false;
 
     bool IOwnership.MayNumber(ActorKey actor) => Ownership.Look(actor).State == OwnershipState.Open;
 
@@ -78,21 +84,7 @@ internal sealed class ClusterNode : IMailboxOwner, IOwnership, IDisposable
             return true;
         }
 
-        if (to.IsNone || to.Worker == Self.Worker)
-        {
-            return false;
-        }
-
-        var writer = WireWriter.Begin(message.Kind);
-        message.Write(writer);
-        var result = Hub.Send(to, writer.Written);
-        if (result == EnqueueResult.Full)
-        {
-            // The channel would have a hole, and nobody could say what the other side believes.
-            _worker.Fail(new IOException($"More is queued for {to} than its channel may hold: it has not taken anything for long."));
-        }
-
-        return result == EnqueueResult.Queued;
+        return Gate.Send(to, message);
     }
 
     /// <summary>Handles a message on the first executor; in order.</summary>
@@ -133,7 +125,7 @@ internal sealed class ClusterNode : IMailboxOwner, IOwnership, IDisposable
                 Acts.OnVoted(voted);
                 break;
             case ActDecidedMessage decided:
-                Acts.OnDecided(decided);
+                Acts.OnDecided(from, decided);
                 break;
             case ActAbortMessage abort:
                 Acts.OnAbort(abort.Tid);
@@ -141,50 +133,49 @@ internal sealed class ClusterNode : IMailboxOwner, IOwnership, IDisposable
             case ActMarkedMessage marked:
                 Acts.OnMarked(from, marked.Tid);
                 break;
-            case NewPactMessage or ToMasterMessage:
+            case NewPactMessage or ToMasterMessage or SettledMessage:
                 Master?.OnMessage(from, message);
                 break;
-            case PartMessage part when part.MasterEpoch == Requests.MasterEpoch: // R3
-                Pacts.OnPart(part.Part);
+            case PartMessage part:
+                Succession.OnPart(part);
                 break;
-            case FromMasterMessage said when said.MasterEpoch == Requests.MasterEpoch:
-                Requests.OnMasterSays(said.Output);
+            case FromMasterMessage said:
+                Succession.OnSaid(said);
                 break;
-            case PartMessage or FromMasterMessage:
-                break; // of an earlier master
+            case AskVerdictMessage { Root.IsNone: true } asked:
+                Master?.OnAsked(from, new BatchId(asked.Number));
+                break;
+            case AskVerdictMessage asked when asked.Root == Self:
+                Acts.OnAsked(from, new TransactionId(asked.Number));
+                break;
+            case AskVerdictMessage:
+                break; // of a worker whose stream nobody here has read; whoever asks looks again
+            case VerdictMessage verdict:
+                Gate.OnVerdict(verdict);
+                break;
             default:
                 throw new ProtocolViolationException($"{Self}: nothing is done with a {message.Kind} of {from}.");
         }
     }
 
-    void IMailboxOwner.OnMessage(Incarnation from, ReadOnlyMemory<byte> message)
+    /// <summary>A life of a worker is known.</summary>
+    public void OnUp(Incarnation peer) => First.PostRun(() => Acts.OnUp(peer));
+
+    /// <summary>A life of a worker is over; from any thread, behind its last message.</summary>
+    public void OnGone(Incarnation peer) => First.PostRun(() =>
     {
-        try
-        {
-            Receive(from, WireCodec.Read(message.Span, from));
-        }
-        catch (WireFormatException exception)
-        {
-            _worker.Fail(new ProtocolViolationException($"A message of {from} cannot be read: {exception.Message}"));
-        }
-    }
+        Acts.OnGone(peer);
+        Pacts.OnGone(peer);
+        Master?.OnGone(peer);
+    });
 
-    void IMailboxOwner.OnHeader(Incarnation from, ReadOnlyMemory<byte> header)
+    /// <summary>Looks at something on the first executor.</summary>
+    public Task<T> Ask<T>(Func<T> look)
     {
+        var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
+        First.PostRun(() => done.SetResult(look()));
+        return done.Task.WaitAsync(_worker.Stopping);
     }
-
-    void IMailboxOwner.OnPeerUp(Incarnation peer)
-    {
-    }
-
-    void IMailboxOwner.OnPeerGone(Incarnation peer) => First.PostRun(() => OnGone(peer));
-
-    void IMailboxOwner.OnOwnLifeIsOver(Incarnation later) =>
-        _worker.Fail(new LogLostFailure($"{later} lives: this is {Self}, whose log has another owner."));
-
-    void IMailboxOwner.OnViolation(Exception violation) => _worker.Fail(violation);
-
-    int IMailboxOwner.WriteHeader(int worker, Span<byte> header) => 0;
 
     /// <summary>Looks at what waits for whom now and then, while something does (W4, H6).</summary>
     public void KeepTicking()
@@ -198,13 +189,7 @@ internal sealed class ClusterNode : IMailboxOwner, IOwnership, IDisposable
     public void Dispose()
     {
         _tick.Dispose();
-        Hub.Dispose();
-    }
-
-    private void OnGone(Incarnation peer)
-    {
-        Acts.OnGone(peer);
-        Pacts.OnGone(peer);
+        Gate.Dispose();
     }
 
     private void OnTick()
@@ -227,8 +212,7 @@ internal sealed class ClusterNode : IMailboxOwner, IOwnership, IDisposable
 }
 
 /// <summary>What a worker needs to be one among others.</summary>
-/// <param name="Self">The worker in this life.</param>
-/// <param name="Transport">The road to the others.</param>
-/// <param name="Mailboxes">Bounds of the channels.</param>
+/// <param name="Gate">Its door to them.</param>
+/// <param name="Doubts">Finds out what became of what was prepared.</param>
 /// <param name="PartitionOf">Partition of an actor; null: by its own hash.</param>
-internal sealed record ClusterParts(Incarnation Self, IMailboxTransport Transport, MailboxOptions Mailboxes, Func<ActorKey, Partition>? PartitionOf);
+internal sealed record ClusterParts(ClusterGate Gate, DoubtResolver Doubts, Func<ActorKey, Partition>? PartitionOf);

@@ -9,8 +9,11 @@ public sealed class ClusterSetup
     /// <summary>Opens what all workers share, for the life that opening the worker's log has begun.</summary>
     public required Func<Incarnation, IClusterStore> OpenStore { get; init; }
 
-    /// <summary>The road to the other workers. Whoever receives packets hands them to <see cref="Hosting.WorkerHost.Mailboxes"/>.</summary>
+    /// <summary>The road to the other workers.</summary>
     public required IMailboxTransport Transport { get; init; }
+
+    /// <summary>Is given the mailboxes as soon as the worker can be spoken to, long before it takes requests: whoever receives packets hands them over.</summary>
+    public required Action<MailboxHub> Opened { get; init; }
 
     /// <summary>How others reach this worker.</summary>
     public required MemberAddress Address { get; init; }

@@ -46,6 +46,9 @@ internal sealed class CommitHost
         _traces = traces;
     }
 
+    /// <summary>Batches that are not final; on the commit machine's executor.</summary>
+    public IReadOnlyList<Batch> Open => _machine.Open;
+
     public long Undos => _machine.Undos;
 
     private long WeightOf(Batch batch) =>

@@ -31,4 +31,10 @@ internal static partial class RuntimeLog
 
     [LoggerMessage(EventId = 1008, Level = LogLevel.Information, Message = "Worker {Worker} drains {InFlight} requests")]
     public static partial void Draining(ILogger logger, string worker, int inFlight);
+
+    [LoggerMessage(EventId = 1009, Level = LogLevel.Warning, Message = "Worker {Dead} is fenced; its actors are taken over")]
+    public static partial void TakingOver(ILogger logger, string dead);
+
+    [LoggerMessage(EventId = 1010, Level = LogLevel.Information, Message = "The actors of worker {Dead} were taken over: {Records} records read, {InDoubt} were in doubt")]
+    public static partial void TakenOver(ILogger logger, string dead, long records, int inDoubt);
 }

@@ -14,7 +14,7 @@ namespace Snapper.Runtime.Hosting;
 internal sealed partial class Worker : ILogObserver
 {
     private readonly WorkerParts _parts;
-    private readonly long _olderOutcomesUntil;
+    private long _olderOutcomesUntil;
     private volatile string? _unavailable = "The worker is starting.";
     private volatile string? _writeOutage;
     private volatile string? _probeOutage;
@@ -34,7 +34,14 @@ internal sealed partial class Worker : ILogObserver
     public bool IsOver => _isOver;
 
     /// <summary>Ids may have outcomes that only the store knows; false once the window since the start has passed.</summary>
-    public bool MayHaveOlderOutcomes { get => field && UnixMs() < _olderOutcomesUntil; }
+    public bool MayHaveOlderOutcomes { get => field && UnixMs() < Volatile.Read(ref _olderOutcomesUntil); private set; }
+
+    /// <summary>Actors came here from another worker: outcomes of their requests are in the store.</summary>
+    public void NoteGained()
+    {
+        Volatile.Write(ref _olderOutcomesUntil, UnixMs() + (long)Options.IdempotencyWindow.TotalMilliseconds);
+        MayHaveOlderOutcomes = true;
+    }
 
     public long QueuedLogBytes => Log.QueuedBytes;
 

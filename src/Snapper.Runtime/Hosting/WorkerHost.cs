@@ -1,7 +1,7 @@
 using Snapper.Protocol;
-using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Cluster.Membership;
+using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
@@ -27,6 +27,7 @@ public sealed class WorkerHost : IAsyncDisposable
     private readonly ITimer _maintenance;
     private LogProbe? _probe;
     private ClusterMembership? _membership;
+    private ClusterJoining? _joining;
     private int _stopped;
     private int _watching;
 
@@ -44,9 +45,6 @@ public sealed class WorkerHost : IAsyncDisposable
 
     /// <summary>Where requests enter.</summary>
     public ITransactionDoor Door => _worker.Relay;
-
-    /// <summary>Its mailboxes, for whoever receives packets; null: it is alone.</summary>
-    public MailboxHub? Mailboxes => _worker.Cluster?.Hub;
 
     /// <summary>Read-only views.</summary>
     public IWorkerInspection Inspection { get; }
@@ -101,6 +99,11 @@ public sealed class WorkerHost : IAsyncDisposable
         }
 
         _worker.Cluster?.Dispose();
+        if (_joining is not null)
+        {
+            await _joining.DisposeAsync().ConfigureAwait(false);
+        }
+
         _worker.StopLoading();
         foreach (var pump in _pumps)
         {
@@ -138,6 +141,14 @@ public sealed class WorkerHost : IAsyncDisposable
         var sink = new OutcomeSink();
         var foldBytes = setup.Rare?.Happens(RarePoint.RecoveryFoldsInParts) == true ? 0 : LogRecovery.FoldBytes;
         var recovered = await LogRecovery.Run(setup.Log, setup.Store, opening, sink, setup.Time, foldBytes, cancellation).ConfigureAwait(false);
+        IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> settled = [];
+        ClusterJoining? joining = null;
+        if (setup.Cluster is not null)
+        {
+            joining = await ClusterJoining.Begin(setup, opening, recovered, cancellation).ConfigureAwait(false);
+            (opening, settled) = await joining.Settle(opening, recovered, cancellation).ConfigureAwait(false);
+        }
+
         Worker? worker = null;
         var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
         {
@@ -152,7 +163,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
             setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare, 
-            setup.Cluster is null ? null : new ClusterParts(new Incarnation(setup.Options.Number, opening.Epoch), setup.Cluster.Transport, setup.Cluster.Mailboxes, setup.Cluster.PartitionOf));
+            joining is null ? null : new ClusterParts(joining.Gate, joining.Doubts, setup.Cluster!.PartitionOf));
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
         worker.Commits.StartAt(opening.NextSequence - 1);
@@ -167,22 +178,26 @@ public sealed class WorkerHost : IAsyncDisposable
             worker.Relay.Recovered(id, hash, Planted.Is(PlantedFault.KeyOfAnotherRecord) ? sequence + 1 : sequence, at);
         }
 
+        foreach (var (outcome, sequence) in settled)
+        {
+            worker.Relay.Recovered(outcome.RequestId, outcome.RequestHash, sequence, outcome.AtUnixMs);
+        }
+
+        if (joining is not null)
+        {
+            worker.Cluster!.Acts.Kept = new KeptDecisions(worker.Cluster, worker, recovered.ActsWithOthers, opening.FirstSequence);
+            joining.Attach(worker);
+        }
+
         checkpoints.Start();
         RuntimeLog.Opened(setup.Logger, setup.Options.Name, opening.Epoch, recovered.Records, recovered.Bytes, recovered.Elapsed.TotalMilliseconds);
-        return new WorkerHost(worker, setup.Log, opening, recovered, new WorkerInspection(worker, setup, opening));
+        return new WorkerHost(worker, setup.Log, opening, recovered, new WorkerInspection(worker, setup, opening)) { _joining = joining };
     }
 
     /// <summary>Becomes a member, and waits until the directory says what is this worker's.</summary>
     private async Task Join(ClusterSetup setup, CancellationToken cancellation)
     {
-        var store = setup.OpenStore(_worker.Cluster!.Self);
-        var registered = await store.Members.Register(setup.Address, cancellation).ConfigureAwait(false);
-        if (!registered.IsDone)
-        {
-            throw new IOException($"{_worker.Cluster.Self} could not be registered ({registered.Status}): {registered.Detail}");
-        }
-
-        _membership = new ClusterMembership(_worker, _worker.Cluster, setup, store);
+        _membership = new ClusterMembership(_worker, setup, _joining!);
         _membership.Start();
         await _membership.Placed.WaitAsync(cancellation).ConfigureAwait(false);
     }

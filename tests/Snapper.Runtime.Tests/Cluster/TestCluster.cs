@@ -19,6 +19,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     private readonly MemoryCluster _shared;
     private readonly WorkerOptions _options;
     private readonly WorkerHost?[] _hosts = new WorkerHost?[16];
+    private readonly MailboxHub?[] _hubs = new MailboxHub?[16];
     private readonly Road _road;
     private int _next;
 
@@ -123,6 +124,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 {
                     OpenStore = self => _shared.Open(self, new StateStoreOptions()),
                     Transport = _road,
+                    Opened = hub => _hubs[worker] = hub,
                     Address = new MemberAddress($"w{worker}", "", Environment.ProcessId, "test"),
                     Options = Options,
                     FirstWorkers = Workers,
@@ -147,7 +149,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
         public async Task<ReadOnlyMemory<byte>> Deliver(int worker, ReadOnlyMemory<byte> packet, CancellationToken cancellation)
         {
             await Task.Yield();
-            return cluster._hosts[worker]?.Mailboxes?.Deliver(packet.ToArray()) ?? MailboxHub.NotReady;
+            return cluster._hubs[worker]?.Deliver(packet.ToArray()) ?? MailboxHub.NotReady;
         }
     }
 }

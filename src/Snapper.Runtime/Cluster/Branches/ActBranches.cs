@@ -2,6 +2,7 @@ using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
+using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
@@ -124,11 +125,16 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             : new ActDecidedMessage(outcome.Tid, output.Message.Flag));
     }
 
-    /// <summary>The root's worker has decided.</summary>
-    public void OnDecided(ActDecidedMessage decided)
+    /// <summary>The root's worker has decided; or a later life of it says what an earlier one had decided.</summary>
+    public void OnDecided(Incarnation from, ActDecidedMessage decided)
     {
         if (!worker.Acts.TryRemove(decided.Tid.Value, out var attempt))
         {
+            if (decided.Committed)
+            {
+                _ = SayMarked(from, decided.Tid);
+            }
+
             return;
         }
 
@@ -205,11 +211,17 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         _unmarked.Add(outcome.Tid, new Decision(sequence, [.. outcome.Others]));
     }
 
-    public void SendMarked(ActOutcome part) => node.Send(part.RootWorker, new ActMarkedMessage(part.Tid));
+    /// <summary>The marker of a decided part is durable. Said to the root's worker in its present life: a later one keeps the decision for this worker.</summary>
+    public void SendMarked(ActOutcome part)
+    {
+        var root = part.RootWorker.Worker == node.Self.Worker ? part.RootWorker : node.Gate.Hub.Known(part.RootWorker.Worker);
+        node.Send(root, new ActMarkedMessage(part.Tid));
+    }
 
     /// <summary>A worker's marker of an ACT is durable: nobody there will ask for it.</summary>
     public void OnMarked(Incarnation from, TransactionId tid)
     {
+        Kept?.OnMarked(from, tid);
         if (_unmarked.TryGetValue(tid, out var decision) && decision.Missing.Remove(from) && decision.Missing.Count == 0)
         {
             _unmarked.Remove(tid);
@@ -236,10 +248,74 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             {
                 TellRoot(attempt, why);
             }
-            else if (!attempt.IsPrepared)
+            else if (attempt.IsPrepared)
+            {
+                _ = AskElsewhere(attempt.Tid, peer);
+            }
+            else
             {
                 OnAbort(attempt.Tid); // R1: its root had not decided anything that relies on this part
             }
+        }
+    }
+
+    /// <summary>Somebody recovers the stream of a worker that had voted for an ACT of this life, and asks what became of it (R2).</summary>
+    public void OnAsked(Incarnation from, TransactionId tid)
+    {
+        if (!_unmarked.ContainsKey(tid))
+        {
+            // Not decided yet: from here on it cannot be, unless it stands in the queue of this very executor.
+            worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = tid });
+        }
+
+        worker.PostToCommits(() => Answer(from, tid));
+    }
+
+    /// <summary>A life of a worker is known: perhaps one that waits for what an earlier life of this worker had decided.</summary>
+    public void OnUp(Incarnation peer) => Kept?.OnUp(peer);
+
+    /// <summary>Decisions of earlier lives of this worker that others may not have marked; null: none.</summary>
+    public KeptDecisions? Kept { get; set; }
+
+    private void Answer(Incarnation from, TransactionId tid)
+    {
+        if (!_unmarked.TryGetValue(tid, out var decision))
+        {
+            node.Send(from, new VerdictMessage(tid.Value, Committed: false));
+        }
+        else if (worker.Log.DurableSequence >= decision.Sequence)
+        {
+            node.Send(from, new VerdictMessage(tid.Value, Committed: true));
+        }
+        else
+        {
+            worker.After(TimeSpan.FromMilliseconds(5), node.First, () => Answer(from, tid)); // R: durable before anybody hears of it
+        }
+    }
+
+    /// <summary>The root is gone, and this worker has voted: whoever recovers that stream knows (R2).</summary>
+    private async Task AskElsewhere(TransactionId tid, Incarnation root)
+    {
+        try
+        {
+            var committed = await node.Doubts.OfAct(tid, root, worker.Stopping).ConfigureAwait(false);
+            node.Receive(node.Self, new ActDecidedMessage(tid, committed));
+        }
+        catch (OperationCanceledException) when (worker.Stopping.IsCancellationRequested)
+        {
+        }
+    }
+
+    /// <summary>There is no such part here that waits: its marker is in the log, or will be when this returns.</summary>
+    private async Task SayMarked(Incarnation to, TransactionId tid)
+    {
+        try
+        {
+            await worker.Log.Drain(worker.Stopping).ConfigureAwait(false);
+            node.Send(to, new ActMarkedMessage(tid));
+        }
+        catch (OperationCanceledException) when (worker.Stopping.IsCancellationRequested)
+        {
         }
     }
 

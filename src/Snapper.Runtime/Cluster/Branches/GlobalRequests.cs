@@ -51,21 +51,39 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
         }
     }
 
+    /// <summary>Listens to nobody, until it is settled what earlier masters had open here (R3).</summary>
+    public void Unfollow()
+    {
+        lock (_gate)
+        {
+            _master = default;
+            Volatile.Write(ref _masterEpoch, 0);
+        }
+    }
+
     /// <summary>Listens to a master from now on. What earlier ones had open on this worker must be settled (R3).</summary>
     public void Follow(Incarnation master, long epoch)
     {
         lock (_gate)
         {
-            if (epoch <= _masterEpoch)
-            {
-                return;
-            }
-
             _master = master;
             Volatile.Write(ref _masterEpoch, epoch);
+            List<long>? answered = null;
             foreach (var (handle, ticket) in _waiting)
             {
-                Ask(handle, ticket);
+                if (((Request)ticket.Request).IsAnswered)
+                {
+                    (answered ??= []).Add(handle); // withdrawn when there was nobody to tell
+                }
+                else
+                {
+                    Ask(handle, ticket);
+                }
+            }
+
+            for (var i = 0; i < answered?.Count; i++)
+            {
+                _waiting.Remove(answered[i]);
             }
         }
     }
@@ -125,9 +143,14 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
         }
     }
 
-    /// <summary>A machine of this worker tells the master something. From any thread.</summary>
+    /// <summary>A machine of this worker tells the master something; on the first executor.</summary>
     public void Tell(in Message message)
     {
+        if (node.Succession.Takes(message))
+        {
+            return;
+        }
+
         var kind = message.Kind switch
         {
             MessageKind.PartPrepared => GlobalMessageKind.PartPrepared,
@@ -141,6 +164,15 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
         lock (_gate)
         {
             TellMaster(told);
+        }
+    }
+
+    /// <summary>The stream of a dead worker is resolved: nobody will ask the master for what that worker had prepared (R4).</summary>
+    public void TellResolved(Incarnation dead)
+    {
+        lock (_gate)
+        {
+            TellMaster(new GlobalMessage(GlobalMessageKind.StreamResolved, node.Self, About: dead));
         }
     }
 

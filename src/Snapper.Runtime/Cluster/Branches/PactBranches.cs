@@ -25,6 +25,24 @@ internal sealed class PactBranches(ClusterNode node, Worker worker)
     /// <summary>PACTs that have not ended here.</summary>
     public int Count => _branches.Count;
 
+    /// <summary>The lowest global batch whose part has come and has no place; none: there is none.</summary>
+    public BatchId LowestUnplaced
+    {
+        get
+        {
+            var lowest = BatchId.None;
+            foreach (var branch in _branches.Values)
+            {
+                if (branch.Member is not null && branch.Tid == TransactionId.None && (lowest == BatchId.None || branch.Global.Value < lowest.Value))
+                {
+                    lowest = new BatchId(branch.Global.Value);
+                }
+            }
+
+            return lowest;
+        }
+    }
+
     /// <summary>This worker's part of a global batch.</summary>
     public void OnPart(GlobalPart part)
     {

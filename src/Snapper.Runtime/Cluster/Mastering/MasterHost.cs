@@ -2,6 +2,7 @@ using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
@@ -20,6 +21,9 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     private readonly ClusterNode _node;
     private readonly Worker _worker;
     private readonly Mastership _mastership;
+    private readonly HashSet<BatchId> _decidedBefore;
+    private readonly HashSet<Incarnation> _unsettled;
+    private readonly Queue<GlobalMessage> _early = new();
     private readonly LogWriter _writer;
     private readonly GlobalCoordinatorMachine _machine;
     private readonly List<GlobalOutput> _outputs = [];
@@ -28,8 +32,16 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     private long _trimmable;
     private bool _trimming;
 
-    public MasterHost(ClusterNode node, Worker worker, Mastership mastership, LogWriterOptions writing)
+    /// <param name="node">This worker's place among the others.</param>
+    /// <param name="worker">This worker.</param>
+    /// <param name="seat">The lease, and what was decided before.</param>
+    /// <param name="living">The workers that live: none is given numbers before all of them have settled what earlier masters had open (R3).</param>
+    /// <param name="writing">For the decisions.</param>
+    public MasterHost(ClusterNode node, Worker worker, MasterSeat.Taken seat, IEnumerable<Incarnation> living, LogWriterOptions writing)
     {
+        var mastership = seat.Mastership;
+        _decidedBefore = seat.Decided;
+        _unsettled = [.. living];
         _node = node;
         _worker = worker;
         _mastership = mastership;
@@ -58,7 +70,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
             return _node.Ownership.Look(actor).State == OwnershipState.Open ? owner : default;
         }
 
-        return owner;
+        return _node.Gate.Hub.Known(owner.Worker) == owner ? owner : default; // R4: an entry of a life that is over is nobody's
     }
 
     /// <summary>A message of a worker; on the first executor.</summary>
@@ -66,12 +78,52 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     {
         switch (message)
         {
+            case NewPactMessage asked when asked.MasterEpoch == Epoch && _unsettled.Count > 0:
+                _early.Enqueue(new GlobalMessage(GlobalMessageKind.NewPact, from, Body: asked.Pact));
+                break;
             case NewPactMessage asked when asked.MasterEpoch == Epoch:
                 Step(new GlobalMessage(GlobalMessageKind.NewPact, from, Body: asked.Pact));
+                break;
+            case SettledMessage settled when settled.MasterEpoch == Epoch:
+                OnSettled(from);
                 break;
             case ToMasterMessage told when told.MasterEpoch == Epoch:
                 Step(told.Message);
                 break;
+        }
+    }
+
+    /// <summary>The life of a worker is over: what it touched and was not decided is lost (A9).</summary>
+    public void OnGone(Incarnation peer)
+    {
+        Step(new GlobalMessage(GlobalMessageKind.WorkerGone, About: peer));
+        OnSettled(peer);
+    }
+
+    /// <summary>Somebody recovers a stream in which a part of a batch was prepared, and asks what became of it (R2).</summary>
+    public void OnAsked(Incarnation from, BatchId batch)
+    {
+        if (Verdict(batch) is { } verdict)
+        {
+            _node.Send(from, new VerdictMessage(batch.Value, verdict));
+        }
+        else if (!IsOver)
+        {
+            Step(new GlobalMessage(GlobalMessageKind.InDoubt, from, batch));
+        }
+    }
+
+    /// <summary>What became of a batch of an earlier master; null: it is of this one's time.</summary>
+    public bool? Verdict(BatchId batch) => new TransactionId(batch.Value).MasterEpoch < Epoch ? _decidedBefore.Contains(batch) : null;
+
+    private void OnSettled(Incarnation worker)
+    {
+        if (_unsettled.Remove(worker) && _unsettled.Count == 0)
+        {
+            while (_early.TryDequeue(out var early))
+            {
+                Step(early);
+            }
         }
     }
 
@@ -118,6 +170,9 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
                 var ticket = _writer.Enqueue(new Decision { Global = output.Bid }, out var sequence);
                 _decisions.Enqueue((output.Bid, sequence));
                 _machine.Queued(output.Bid, ticket);
+                break;
+            case GlobalOutputKind.SendVerdict:
+                _node.Send(output.To, new VerdictMessage(output.Bid.Value, output.Flag));
                 break;
             case GlobalOutputKind.SendPart:
                 _node.Send(output.To, new PartMessage(Epoch, (GlobalPart)output.Body!));

@@ -1,6 +1,7 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Mastering;
+using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
@@ -8,35 +9,39 @@ using Snapper.TransactionLog.Cluster;
 namespace Snapper.Runtime.Cluster.Membership;
 
 /// <summary>
-/// A worker's standing among the others: keeps its lease, follows the directory, and sees to it that there is a master. A loop of its own beside the executors; what it learns
-/// is applied on the first of them.
+/// What a worker does as one of several, beside its transactions: looks who is there, follows the directory, sees to it that there is a master, and that nothing stays with
+/// the dead. A loop of its own beside the executors; what it learns is applied on the first of them.
 /// </summary>
 internal sealed class ClusterMembership : IAsyncDisposable
 {
     private readonly Worker _worker;
     private readonly ClusterNode _node;
     private readonly ClusterSetup _setup;
+    private readonly ClusterJoining _joining;
     private readonly IClusterStore _store;
     private readonly CancellationTokenSource _ending = new();
     private readonly TimeSpan _step;
+    private readonly DirectoryFollower _directory;
+    private readonly TakeOvers _takeOvers;
     private readonly TaskCompletionSource _placed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Task _loop = Task.CompletedTask;
-    private DirectoryCursor _cursor = DirectoryCursor.Start;
-    private readonly List<DirectoryEntry> _whole = [];
     private long _membershipVersion = -1;
-    private long _renewedAt;
-    private Mastership? _mastership;
+    private long _expired = -1;
+    private MasterSeat.Taken? _seat;
 
-    public ClusterMembership(Worker worker, ClusterNode node, ClusterSetup setup, IClusterStore store)
+    public ClusterMembership(Worker worker, ClusterSetup setup, ClusterJoining joining)
     {
         _worker = worker;
-        _node = node;
+        _node = worker.Cluster!;
         _setup = setup;
-        _store = store;
+        _joining = joining;
+        _store = joining.Store;
         _step = TimeSpan.FromTicks(Math.Max(setup.Options.Lease.Ticks / 16, TimeSpan.TicksPerMillisecond * 5));
+        _directory = new DirectoryFollower(worker, _node, _store);
+        _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
     }
 
-    /// <summary>Workers as they were read last.</summary>
+    /// <summary>Workers as they were read last, by number.</summary>
     public IReadOnlyList<Member> Members { get; private set; } = [];
 
     /// <summary>Completes when the directory is known and what it gives to this worker is open.</summary>
@@ -48,20 +53,15 @@ internal sealed class ClusterMembership : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await _ending.CancelAsync().ConfigureAwait(false);
-        try
+        await _loop.ConfigureAwait(false);
+        await _takeOvers.DisposeAsync().ConfigureAwait(false);
+        _placed.TrySetCanceled();
+        if (_node.Master is { } master)
         {
-            await _loop.ConfigureAwait(false);
+            await master.DisposeAsync().ConfigureAwait(false);
         }
-        finally
-        {
-            _placed.TrySetCanceled();
-            if (_node.Master is { } master)
-            {
-                await master.DisposeAsync().ConfigureAwait(false);
-            }
 
-            _ending.Dispose();
-        }
+        _ending.Dispose();
     }
 
     private async Task Run()
@@ -73,13 +73,13 @@ internal sealed class ClusterMembership : IAsyncDisposable
                 await Step().ConfigureAwait(false);
                 await Task.Delay(_step, _worker.Time, _ending.Token).ConfigureAwait(false);
             }
-            catch (OperationCanceledException) when (_ending.IsCancellationRequested)
+            catch (OperationCanceledException) when (_ending.IsCancellationRequested || _worker.Stopping.IsCancellationRequested)
             {
                 return;
             }
             catch (Exception exception) when (StorageFaults.IsPassing(exception))
             {
-                // Every step may be repeated; while the store is away nobody's lease can be judged.
+                // Every step may be repeated.
                 await Task.Delay(_step, _worker.Time, CancellationToken.None).ConfigureAwait(false);
             }
             catch (Exception exception)
@@ -91,54 +91,68 @@ internal sealed class ClusterMembership : IAsyncDisposable
 
     private async Task Step()
     {
-        var standing = await Standing().ConfigureAwait(false);
-        if (standing.MembershipVersion != _membershipVersion)
+        var standing = await _store.Members.Look(_ending.Token).ConfigureAwait(false);
+        if (standing.MembershipVersion != _membershipVersion || standing.Expired != _expired)
         {
-            Members = await _store.Members.Read(_ending.Token).ConfigureAwait(false);
+            await ReadMembers().ConfigureAwait(false);
             _membershipVersion = standing.MembershipVersion;
-            foreach (var member in Members)
-            {
-                if (member.Incarnation.Worker != _node.Self.Worker)
-                {
-                    _node.Hub.Learn(member.Incarnation);
-                }
-            }
+            _expired = standing.Expired;
         }
 
         if (standing.DirectoryVersion == 0)
         {
             await Assign().ConfigureAwait(false);
         }
-        else if (standing.DirectoryVersion != _cursor.Through || standing.DirectoryId != _cursor.DirectoryId)
+        else if (standing.DirectoryVersion != _directory.Cursor.Through || standing.DirectoryId != _directory.Cursor.DirectoryId)
         {
-            await ReadDirectory().ConfigureAwait(false);
+            await _directory.Read(_ending.Token).ConfigureAwait(false);
+            _joining.Lease.Heard(_directory.Cursor.DirectoryId, _directory.Cursor.Through);
+            if (!_placed.Task.IsCompleted)
+            {
+                await _directory.Reclaim(_ending.Token).ConfigureAwait(false);
+                _placed.TrySetResult();
+            }
         }
 
         await SeeToMaster(standing.Master).ConfigureAwait(false);
+        if (_placed.Task.IsCompleted)
+        {
+            _takeOvers.Look(Members);
+        }
     }
 
-    private async Task<ClusterStanding> Standing()
+    private async Task ReadMembers()
     {
-        if (_worker.Time.GetElapsedTime(_renewedAt) < _setup.Options.Lease / 4 && _renewedAt != 0)
+        Members = await _store.Members.Read(_ending.Token).ConfigureAwait(false);
+        foreach (var member in Members)
         {
-            return await _store.Members.Look(_ending.Token).ConfigureAwait(false);
-        }
+            if (member.Incarnation.Worker == _node.Self.Worker)
+            {
+                continue;
+            }
 
-        var at = _worker.Time.GetTimestamp();
-        var renewed = await _store.Members.Renew(_cursor.DirectoryId, _cursor.Through, _ending.Token).ConfigureAwait(false);
-        if (renewed.IsDone)
-        {
-            _renewedAt = at;
-            return renewed.Value!;
+            if (member.CurrentEpoch > member.Incarnation.Epoch)
+            {
+                _node.Gate.Hub.Retire(member.Incarnation); // R4: nothing of a fenced life counts
+            }
+            else
+            {
+                _node.Gate.Hub.Learn(member.Incarnation);
+            }
         }
-
-        throw renewed.Status is ClusterStatus.Fenced or ClusterStatus.Lost or ClusterStatus.Stale
-            ? new LogLostFailure($"{_node.Self} is no member any more ({renewed.Status}): {renewed.Detail}")
-            : new IOException($"The lease was not renewed ({renewed.Status}): {renewed.Detail}");
     }
 
     /// <summary>The first owners of all partitions: the workers that were announced, once they are all there.</summary>
     private async Task Assign()
+    {
+        var living = Living();
+        if (living.Count >= _setup.FirstWorkers && living[0] == _node.Self)
+        {
+            await _store.Directory.AssignAll(PartitionDivision.Evenly(living), _ending.Token).ConfigureAwait(false); // whatever the answer: the directory is read next
+        }
+    }
+
+    private List<Incarnation> Living()
     {
         var living = new List<Incarnation>();
         foreach (var member in Members)
@@ -149,119 +163,58 @@ internal sealed class ClusterMembership : IAsyncDisposable
             }
         }
 
-        if (living.Count >= _setup.FirstWorkers && living[0] == _node.Self)
-        {
-            await _store.Directory.AssignAll(PartitionDivision.Evenly(living), _ending.Token).ConfigureAwait(false); // whatever the answer: the directory is read next
-        }
-    }
-
-    private async Task ReadDirectory()
-    {
-        while (true)
-        {
-            var read = await _store.Directory.Read(_cursor, IClusterDirectory.LongestPage, _ending.Token).ConfigureAwait(false);
-            if (!read.IsDone)
-            {
-                throw new LogLostFailure($"The directory cannot be followed ({read.Status}): {read.Detail}");
-            }
-
-            var page = read.Value!;
-            if (page.IsWhole)
-            {
-                _whole.AddRange(page.Entries);
-            }
-
-            if (!page.IsWhole)
-            {
-                await OnFirst(() => Advance(page)).ConfigureAwait(false);
-            }
-            else if (page.IsLast)
-            {
-                await OnFirst(() => Replace(page.Next.Through)).ConfigureAwait(false);
-                _whole.Clear();
-            }
-
-            _cursor = page.Next;
-            if (page.IsLast)
-            {
-                _placed.TrySetResult();
-                return;
-            }
-        }
-    }
-
-    private void Advance(DirectoryPage page)
-    {
-        foreach (var entry in page.Entries)
-        {
-            if (_node.Directory.Apply(entry))
-            {
-                Own(entry);
-            }
-        }
-
-        _node.Directory.Advance([], page.Next.Through);
-    }
-
-    private void Replace(long through)
-    {
-        _node.Directory.Replace(_whole, through);
-        foreach (var entry in _whole)
-        {
-            Own(entry);
-        }
-    }
-
-    private void Own(DirectoryEntry entry)
-    {
-        if (_node.Ownership.Apply(entry))
-        {
-            _node.Ownership.OpenNow(entry.Key); // R4: an entry is given only when all that its last owner logged is folded
-        }
+        return living;
     }
 
     /// <summary>There is always a master: whoever finds the lease free takes it.</summary>
     private async Task SeeToMaster(MasterStanding standing)
     {
-        if (_mastership is { } own)
+        if (_seat is { } held)
         {
-            if (standing.Holder == _node.Self && standing.MasterEpoch == own.MasterEpoch)
+            if (standing.Holder == _node.Self && standing.MasterEpoch == held.Mastership.MasterEpoch)
             {
                 if (standing.Remaining < _setup.Options.Lease * 0.75)
                 {
-                    await _store.Master.Renew(own.MasterEpoch, _ending.Token).ConfigureAwait(false); // whatever the answer: the next look tells
+                    await _store.Master.Renew(held.Mastership.MasterEpoch, _ending.Token).ConfigureAwait(false); // whatever the answer: the next look tells
                 }
 
                 return;
             }
 
-            _mastership = null;
-            await OnFirst(() => _node.Master?.End()).ConfigureAwait(false);
+            _seat = null;
+            _joining.Seat.Lose();
+            await _node.Ask(EndMaster).ConfigureAwait(false);
         }
 
         if (standing.IsHeld && standing.Holder != _node.Self)
         {
-            _node.Requests.Follow(standing.Holder, standing.MasterEpoch);
-            return;
+            _joining.Seat.Lose();
+            await _node.Ask(() => Follow(standing.Holder, standing.MasterEpoch)).ConfigureAwait(false);
         }
-
-        var taken = await _store.Master.Take(_ending.Token).ConfigureAwait(false);
-        if (taken.IsDone)
+        else if (await _joining.Seat.TryTake(_ending.Token).ConfigureAwait(false))
         {
-            _mastership = taken.Value!;
-            await OnFirst(() => _node.Master = new MasterHost(_node, _worker, taken.Value!, new())).ConfigureAwait(false);
-            _node.Requests.Follow(_node.Self, taken.Value!.MasterEpoch);
+            await ReadMembers().ConfigureAwait(false); // those who live now settle before anything is numbered (R3)
+            var seat = _joining.Seat.Held!;
+            await _node.Ask(() => BeginMaster(seat)).ConfigureAwait(false);
+            _seat = seat;
         }
     }
 
-    private Task OnFirst(Action action)
+    private bool BeginMaster(MasterSeat.Taken seat)
     {
-        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        _node.First.PostRun(() =>
-        {
-            action();
-            done.SetResult();
-        });
-        return done.Task.WaitAsync(_ending.Token);
+        _node.Master = new MasterHost(_node, _worker, seat, Living(), new());
+        return Follow(_node.Self, seat.Mastership.MasterEpoch);
+    }
+
+    private bool Follow(Incarnation master, long epoch)
+    {
+        _node.Succession.Follow(master, epoch);
+        return true;
+    }
+
+    private bool EndMaster()
+    {
+        _node.Master?.End();
+        return true;
     }
 }

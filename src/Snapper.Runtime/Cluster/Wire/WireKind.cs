@@ -45,6 +45,17 @@ internal enum WireKind : byte
     /// <summary>One of the short messages of <see cref="Snapper.Protocol.Global.GlobalMessageKind"/>.</summary>
     ToMaster = 22,
 
+    /// <summary>No batch of an earlier master is open here any more.</summary>
+    Settled = 23,
+
+    // ---- what is in doubt
+
+    /// <summary>What became of something that was prepared.</summary>
+    AskVerdict = 25,
+
+    /// <summary>That.</summary>
+    Verdict = 26,
+
     // ---- from the master
 
     /// <summary>A worker's part of a global batch.</summary>

@@ -1,0 +1,189 @@
+using System.Collections.Concurrent;
+using Snapper.Protocol;
+using Snapper.Protocol.Channels;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Wire;
+
+namespace Snapper.Runtime.Cluster;
+
+/// <summary>
+/// Where a worker meets the others from the moment its log is open: while it recovers it asks and answers what became of things that were prepared (R2), and keeps
+/// whatever else comes until the worker exists. Thread-safe.
+/// </summary>
+internal sealed class ClusterGate : IMailboxOwner, IDisposable
+{
+    private readonly Lock _gate = new();
+    private readonly Action<Exception> _failed;
+    private readonly ConcurrentDictionary<long, TaskCompletionSource<bool>> _asked = new();
+    private readonly ConcurrentDictionary<(int Worker, long Tid), long> _decidedActs = new();
+    private readonly ConcurrentDictionary<int, long> _readThrough = new();
+    private List<Action<ClusterNode>>? _early = [];
+    private ClusterNode? _node;
+
+    public ClusterGate(Incarnation self, IMailboxTransport transport, MailboxOptions options, TimeProvider time, Action<Exception> failed)
+    {
+        Self = self;
+        _failed = failed;
+        Hub = new MailboxHub(self, transport, this, options, time);
+    }
+
+    public Incarnation Self { get; }
+
+    public MailboxHub Hub { get; }
+
+    /// <summary>The worker exists: it gets what has come, and from now on all that comes.</summary>
+    public void Attach(ClusterNode node)
+    {
+        lock (_gate)
+        {
+            foreach (var early in _early!)
+            {
+                early(node);
+            }
+
+            _early = null;
+            _node = node;
+        }
+    }
+
+    /// <summary>A stream of a worker was read to its end, its writers fenced: these ACTs were decided in it for others, too, and no other ones of lives before this epoch.</summary>
+    public void Read(int worker, long throughEpoch, IEnumerable<TransactionId> decided)
+    {
+        foreach (var act in decided)
+        {
+            _decidedActs[(worker, act.Value)] = throughEpoch;
+        }
+
+        _readThrough.AddOrUpdate(worker, throughEpoch, (_, known) => Math.Max(known, throughEpoch));
+    }
+
+    /// <summary>Sends a message; see <see cref="ClusterNode.Send"/>.</summary>
+    public bool Send(Incarnation to, WireMessage message)
+    {
+        if (to.IsNone || to.Worker == Self.Worker)
+        {
+            return false;
+        }
+
+        var writer = WireWriter.Begin(message.Kind);
+        message.Write(writer);
+        var result = Hub.Send(to, writer.Written);
+        if (result == EnqueueResult.Full)
+        {
+            // The channel would have a hole, and nobody could say what the other side believes.
+            _failed(new IOException($"More is queued for {to} than its channel may hold: it has not taken anything for long."));
+        }
+
+        return result == EnqueueResult.Queued;
+    }
+
+    /// <summary>Asks what became of something.</summary>
+    /// <param name="whom">Who knows.</param>
+    /// <param name="number">The global batch or the ACT.</param>
+    /// <param name="root">Of an ACT: the life of the worker in which its root ran.</param>
+    /// <param name="wait">For how long.</param>
+    /// <param name="time">Its clock.</param>
+    /// <param name="cancellation">Gives up.</param>
+    /// <returns>Null: no answer in time; ask again, perhaps somebody else.</returns>
+    public async Task<bool?> Ask(Incarnation whom, long number, Incarnation root, TimeSpan wait, TimeProvider time, CancellationToken cancellation)
+    {
+        var answer = _asked.GetOrAdd(number, static _ => new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously));
+        if (!Send(whom, new AskVerdictMessage(number, root)))
+        {
+            return null;
+        }
+
+        try
+        {
+            var verdict = await answer.Task.WaitAsync(wait, time, cancellation).ConfigureAwait(false);
+            _asked.TryRemove(number, out _);
+            return verdict;
+        }
+        catch (TimeoutException)
+        {
+            return null;
+        }
+    }
+
+    bool IMailboxOwner.IsBusy => false;
+
+    void IMailboxOwner.OnMessage(Incarnation from, ReadOnlyMemory<byte> message)
+    {
+        WireMessage read;
+        try
+        {
+            read = WireCodec.Read(message.Span, from);
+        }
+        catch (WireFormatException exception)
+        {
+            _failed(new ProtocolViolationException($"A message of {from} cannot be read: {exception.Message}"));
+            return;
+        }
+
+        if (read is VerdictMessage verdict)
+        {
+            OnVerdict(verdict);
+        }
+        else if (read is not AskVerdictMessage asked || !TryAnswer(from, asked))
+        {
+            Pass(node => node.Receive(from, read));
+        }
+    }
+
+    void IMailboxOwner.OnHeader(Incarnation from, ReadOnlyMemory<byte> header)
+    {
+    }
+
+    void IMailboxOwner.OnPeerUp(Incarnation peer) => Pass(node => node.OnUp(peer));
+
+    void IMailboxOwner.OnPeerGone(Incarnation peer) => Pass(node => node.OnGone(peer));
+
+    void IMailboxOwner.OnOwnLifeIsOver(Incarnation later) => _failed(new Hosting.LogLostFailure($"{later} lives: this is {Self}, whose log has another owner."));
+
+    void IMailboxOwner.OnViolation(Exception violation) => _failed(violation);
+
+    int IMailboxOwner.WriteHeader(int worker, Span<byte> header) => 0;
+
+    public void Dispose() => Hub.Dispose();
+
+    /// <summary>Somebody has said what became of something.</summary>
+    public void OnVerdict(VerdictMessage verdict)
+    {
+        if (_asked.TryGetValue(verdict.Number, out var asked))
+        {
+            asked.TrySetResult(verdict.Committed);
+        }
+    }
+
+    /// <summary>Of lives that are over, what their streams say: nothing can be added to those.</summary>
+    private bool TryAnswer(Incarnation from, AskVerdictMessage asked)
+    {
+        if (asked.Root.IsNone || Decided(new TransactionId(asked.Number), asked.Root) is not { } verdict)
+        {
+            return false;
+        }
+
+        Send(from, new VerdictMessage(asked.Number, verdict));
+        return true;
+    }
+
+    /// <summary>What became of an ACT of a life whose stream was read to its end, by this worker; null: it was not read.</summary>
+    public bool? Decided(TransactionId act, Incarnation root) =>
+        _readThrough.TryGetValue(root.Worker, out var through) && root.Epoch < through ? _decidedActs.ContainsKey((root.Worker, act.Value)) : null;
+
+    private void Pass(Action<ClusterNode> what)
+    {
+        ClusterNode? node;
+        lock (_gate)
+        {
+            node = _node;
+            if (node is null)
+            {
+                _early!.Add(what);
+                return;
+            }
+        }
+
+        what(node);
+    }
+}

@@ -1,0 +1,187 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Global;
+using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Hosting;
+
+namespace Snapper.Runtime.Cluster.Mastering;
+
+/// <summary>
+/// This worker's side of a change of the master (R3): it listens to no earlier one any more, hears of the new one what became of what it has prepared, undoes what was not
+/// decided (A9), and says so. What the new master sends meanwhile waits. On the first executor alone.
+/// </summary>
+internal sealed class MasterSuccession(ClusterNode node, Worker worker)
+{
+    private static readonly TimeSpan s_answer = TimeSpan.FromSeconds(1);
+
+    private readonly Queue<(long Epoch, WireMessage Message)> _waiting = new();
+    private Incarnation _master;
+    private long _epoch; // of the master that is followed, or about to be
+    private long _undoNumber; // of this worker's own undo; 0: none
+    private bool _settling;
+    private bool _undoOpen; // of the master that is followed
+
+    /// <summary>Another is master.</summary>
+    public void Follow(Incarnation master, long epoch)
+    {
+        if (epoch <= _epoch)
+        {
+            return;
+        }
+
+        _master = master;
+        _epoch = epoch;
+        node.Requests.Unfollow();
+        if (!_settling)
+        {
+            _settling = true;
+            _ = AskAll();
+        }
+    }
+
+    /// <summary>A part has come.</summary>
+    public void OnPart(PartMessage part)
+    {
+        if (part.MasterEpoch == node.Requests.MasterEpoch)
+        {
+            node.Pacts.OnPart(part.Part);
+        }
+        else if (part.MasterEpoch >= _epoch) // else of an earlier one (R3)
+        {
+            _waiting.Enqueue((part.MasterEpoch, part));
+        }
+    }
+
+    /// <summary>The master says something.</summary>
+    public void OnSaid(FromMasterMessage said)
+    {
+        if (said.MasterEpoch == node.Requests.MasterEpoch)
+        {
+            _undoOpen |= said.Output.Kind == GlobalOutputKind.SendUndo;
+            node.Requests.OnMasterSays(said.Output);
+        }
+        else if (said.MasterEpoch >= _epoch)
+        {
+            _waiting.Enqueue((said.MasterEpoch, said));
+        }
+    }
+
+    /// <summary>A machine of this worker speaks to the master.</summary>
+    /// <returns>True: it was the answer to this worker's own undo.</returns>
+    public bool Takes(in Message message)
+    {
+        if (message.Kind == MessageKind.GlobalUndone)
+        {
+            _undoOpen = false;
+        }
+
+        if (_undoNumber == 0 || message.Value != _undoNumber || message.Kind is not (MessageKind.GlobalUndoReport or MessageKind.GlobalUndone))
+        {
+            return false;
+        }
+
+        if (message.Kind == MessageKind.GlobalUndoReport)
+        {
+            worker.SendToCommit(new Message { Kind = MessageKind.GlobalUndoGo, Value = _undoNumber });
+        }
+        else
+        {
+            _undoNumber = 0;
+            worker.PostToCommits(Settle); // a later master may have come meanwhile
+        }
+
+        return true;
+    }
+
+    /// <summary>Asks the master about each part that is prepared here; those that are not can have been decided by nobody.</summary>
+    private async Task AskAll()
+    {
+        try
+        {
+            var prepared = await Look().ConfigureAwait(false);
+            foreach (var batch in prepared)
+            {
+                bool? verdict = null;
+                while (verdict is null)
+                {
+                    var master = await node.Ask(() => _master).ConfigureAwait(false);
+                    verdict = master == node.Self
+                        ? await node.Ask(() => node.Master?.Verdict(batch)).ConfigureAwait(false)
+                        : await node.Gate.Ask(master, batch.Value, default, s_answer, worker.Time, worker.Stopping).ConfigureAwait(false);
+                    if (verdict is null)
+                    {
+                        await Task.Delay(TimeSpan.FromMilliseconds(20), worker.Time, worker.Stopping).ConfigureAwait(false);
+                    }
+                }
+
+                if (verdict == true)
+                {
+                    node.First.PostRun(() => worker.SendToCommit(new Message { Kind = MessageKind.GlobalDecided, Bid = batch }));
+                }
+            }
+
+            node.First.PostRun(() => worker.PostToCommits(UndoRest));
+        }
+        catch (OperationCanceledException) when (worker.Stopping.IsCancellationRequested)
+        {
+        }
+    }
+
+    private Task<List<BatchId>> Look() => node.Ask(() =>
+    {
+        var prepared = new List<BatchId>();
+        foreach (var batch in worker.Commits.Open)
+        {
+            if (batch is { IsGlobal: true, PartState: PartState.Prepared })
+            {
+                prepared.Add(batch.Part!.Bid);
+            }
+        }
+
+        return prepared;
+    });
+
+    private void UndoRest()
+    {
+        var lowest = node.Pacts.LowestUnplaced;
+        foreach (var batch in worker.Commits.Open)
+        {
+            if (batch is { IsGlobal: true, PartState: not PartState.Decided } && (lowest == BatchId.None || batch.Part!.Bid < lowest))
+            {
+                lowest = batch.Part!.Bid;
+            }
+        }
+
+        if (lowest == BatchId.None && !_undoOpen)
+        {
+            Settle();
+            return;
+        }
+
+        // A9, as the master would; an undo of an earlier master that was not ended goes on as this one.
+        _undoNumber = -_epoch;
+        worker.SendToCoordinator(0, new Message
+        {
+            Kind = MessageKind.GlobalUndo,
+            Bid = lowest == BatchId.None ? new BatchId(TransactionId.Global(_epoch, 0).Value) : lowest,
+            Value = _undoNumber,
+        });
+    }
+
+    private void Settle()
+    {
+        _settling = false;
+        var (master, epoch) = (_master, _epoch);
+        node.Requests.Follow(master, epoch);
+        node.Send(master, new SettledMessage(epoch));
+        for (var left = _waiting.Count; left > 0; left--)
+        {
+            var (of, message) = _waiting.Dequeue();
+            if (of >= epoch)
+            {
+                node.Handle(master, message);
+            }
+        }
+    }
+}

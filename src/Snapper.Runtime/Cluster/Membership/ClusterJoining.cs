@@ -1,0 +1,108 @@
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Recovering;
+using Snapper.Runtime.Hosting;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
+using Snapper.TransactionLog.Records;
+using Snapper.TransactionLog.Recovery;
+
+namespace Snapper.Runtime.Cluster.Membership;
+
+/// <summary>
+/// The beginning of a worker's life among others: its log is open and read, it registers, keeps its lease, and finds out what became of what its last life had prepared,
+/// before anything of it opens (R2, R4).
+/// </summary>
+internal sealed class ClusterJoining : IAsyncDisposable
+{
+    private readonly WorkerSetup _setup;
+    private Worker? _worker;
+
+    private ClusterJoining(WorkerSetup setup, Incarnation self)
+    {
+        _setup = setup;
+        Store = setup.Cluster!.OpenStore(self);
+        Gate = new ClusterGate(self, setup.Cluster.Transport, setup.Cluster.Mailboxes, setup.Time, Fail);
+        Seat = new MasterSeat(Store);
+        Doubts = new DoubtResolver(Gate, Store, Seat, setup.Time);
+        Lease = new LeaseKeeper(Store, setup.Cluster.Options.Lease, setup.Time, Fail);
+    }
+
+    public IClusterStore Store { get; }
+
+    public ClusterGate Gate { get; }
+
+    public MasterSeat Seat { get; }
+
+    public DoubtResolver Doubts { get; }
+
+    public LeaseKeeper Lease { get; }
+
+    /// <summary>Why it cannot go on; null: it can.</summary>
+    public Exception? Failure { get; private set; }
+
+    /// <summary>Registers.</summary>
+    /// <param name="setup">The worker's.</param>
+    /// <param name="opening">Its log as it was opened.</param>
+    /// <param name="recovered">What its log holds; all folded but what is in doubt.</param>
+    /// <param name="cancellation">Gives up.</param>
+    public static async Task<ClusterJoining> Begin(WorkerSetup setup, LogOpening opening, RecoverySummary recovered, CancellationToken cancellation)
+    {
+        var joining = new ClusterJoining(setup, new Incarnation(setup.Options.Number, opening.Epoch));
+        var decided = new List<TransactionId>();
+        foreach (var act in recovered.ActsWithOthers)
+        {
+            decided.Add(act.Transaction);
+        }
+
+        joining.Gate.Read(setup.Options.Number, opening.Epoch, decided);
+        setup.Cluster!.Opened(joining.Gate.Hub);
+        await joining.Lease.Begin(setup.Cluster.Address, cancellation).ConfigureAwait(false);
+        return joining;
+    }
+
+    /// <summary>Settles what was in doubt.</summary>
+    /// <returns>The log as it stands then, and outcomes that became true.</returns>
+    public async Task<(LogOpening Opening, IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> Outcomes)> Settle(
+        LogOpening opening, RecoverySummary recovered, CancellationToken cancellation)
+    {
+        if (recovered.InDoubt.Count == 0)
+        {
+            return (opening, []);
+        }
+
+        foreach (var member in await Store.Members.Read(cancellation).ConfigureAwait(false))
+        {
+            if (member.State == MemberState.Live && member.Incarnation.Worker != Store.Self.Worker)
+            {
+                Gate.Hub.Learn(member.Incarnation);
+            }
+        }
+
+        var verdicts = await Doubts.Resolve(recovered.InDoubt, cancellation).ConfigureAwait(false);
+        return await Settlement.Run(_setup.Log, _setup.Store, opening, recovered, verdicts, _setup.Time, cancellation).ConfigureAwait(false);
+    }
+
+    /// <summary>From now on the worker hears of what fails, and gets what comes.</summary>
+    public void Attach(Worker worker)
+    {
+        _worker = worker;
+        if (Failure is { } failure)
+        {
+            worker.Fail(failure);
+        }
+
+        Gate.Attach(worker.Cluster!);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await Lease.DisposeAsync().ConfigureAwait(false);
+        Gate.Dispose();
+    }
+
+    private void Fail(Exception exception)
+    {
+        Failure ??= exception;
+        _worker?.Fail(exception);
+    }
+}

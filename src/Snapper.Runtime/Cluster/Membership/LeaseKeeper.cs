@@ -1,0 +1,100 @@
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
+using Snapper.TransactionLog.Writing;
+
+namespace Snapper.Runtime.Cluster.Membership;
+
+/// <summary>
+/// Keeps a worker's lease from the moment that its log is open, on a thread of its own: neither recovery nor user code nor a busy pool may make others take it for dead (R5).
+/// </summary>
+internal sealed class LeaseKeeper : IAsyncDisposable
+{
+    private readonly IClusterStore _store;
+    private readonly TimeProvider _time;
+    private readonly TimeSpan _every;
+    private readonly CancellationTokenSource _ending = new();
+    private readonly Action<Exception> _failed;
+    private readonly Thread _thread;
+    private string _directoryId = "";
+    private long _directoryVersion;
+    private int _begun;
+
+    /// <param name="store">What all share.</param>
+    /// <param name="lease">How long a lease lasts.</param>
+    /// <param name="time">For the pauses.</param>
+    /// <param name="failed">Hears that this worker is no member any more: it must stop.</param>
+    public LeaseKeeper(IClusterStore store, TimeSpan lease, TimeProvider time, Action<Exception> failed)
+    {
+        _store = store;
+        _time = time;
+        _every = lease / 5;
+        _failed = failed;
+        _thread = new Thread(Run) { IsBackground = true, Name = $"lease {store.Self}", Priority = ThreadPriority.AboveNormal };
+    }
+
+    /// <summary>Registers, and begins to renew.</summary>
+    /// <exception cref="LogLostException">The log has another owner already.</exception>
+    public async Task Begin(MemberAddress address, CancellationToken cancellation)
+    {
+        var registered = await _store.Members.Register(address, cancellation).ConfigureAwait(false);
+        if (!registered.IsDone)
+        {
+            throw new LogLostException(AppendStatus.Fenced, $"{_store.Self} could not be registered ({registered.Status}): {registered.Detail}");
+        }
+
+        _begun = 1;
+        _thread.Start();
+    }
+
+    /// <summary>What was heard of the directory: a store that knows less has lost something.</summary>
+    public void Heard(string directoryId, long version)
+    {
+        _directoryId = directoryId;
+        Volatile.Write(ref _directoryVersion, version);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _ending.CancelAsync().ConfigureAwait(false);
+        if (_begun != 0)
+        {
+            _thread.Join();
+        }
+
+        _ending.Dispose();
+    }
+
+    private void Run()
+    {
+        while (!_ending.IsCancellationRequested)
+        {
+            try
+            {
+                Renew().GetAwaiter().GetResult();
+                Task.Delay(_every, _time, _ending.Token).GetAwaiter().GetResult();
+            }
+            catch (OperationCanceledException) when (_ending.IsCancellationRequested)
+            {
+                return;
+            }
+            catch (Exception exception) when (StorageFaults.IsPassing(exception))
+            {
+                Thread.Sleep(_every / 4); // while the store is away nobody's lease can be judged
+            }
+            catch (Exception exception)
+            {
+                _failed(exception);
+                return;
+            }
+        }
+    }
+
+    private async Task Renew()
+    {
+        var renewed = await _store.Members.Renew(_directoryId, Volatile.Read(ref _directoryVersion), _ending.Token).ConfigureAwait(false);
+        if (renewed.Status is ClusterStatus.Fenced or ClusterStatus.Lost or ClusterStatus.Stale)
+        {
+            throw new Hosting.LogLostFailure($"{_store.Self} is no member any more ({renewed.Status}): {renewed.Detail}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Hosting;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
+using Snapper.TransactionLog.Records;
+using Snapper.TransactionLog.Recovery;
+using Snapper.TransactionLog.Writing;
+
+namespace Snapper.Runtime.Cluster.Membership;
+
+/// <summary>
+/// Takes the actors of dead workers over (R4): fence, read the stream to its end, resolve what is in doubt, fold all of it, and then give the entries to those who live. One
+/// dead worker at a time; each step may be repeated, by anyone.
+/// </summary>
+internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFollower directory, Func<IReadOnlyList<Member>> members) : IAsyncDisposable
+{
+    private readonly ClusterNode _node = worker.Cluster!;
+    private Task _running = Task.CompletedTask;
+
+    /// <summary>Begins a take-over if somebody needs it and none is under way.</summary>
+    public void Look(IReadOnlyList<Member> all)
+    {
+        if (!_running.IsCompleted)
+        {
+            return;
+        }
+
+        foreach (var member in all)
+        {
+            if (member.Incarnation.Worker != _node.Self.Worker && member.State != MemberState.Live && member.Entries > 0)
+            {
+                _running = Task.Run(() => Run(member));
+                return;
+            }
+        }
+    }
+
+    public async ValueTask DisposeAsync() => await _running.ConfigureAwait(false);
+
+    private async Task Run(Member dead)
+    {
+        try
+        {
+            await TakeOver(dead).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (worker.Stopping.IsCancellationRequested)
+        {
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            // The next look begins again.
+        }
+        catch (LogLostException lost) when (lost.Status == AppendStatus.Fenced)
+        {
+            // Another rescues it, or it has come back itself.
+        }
+        catch (Exception exception)
+        {
+            worker.Fail(exception);
+        }
+    }
+
+    private async Task TakeOver(Member dead)
+    {
+        var fenced = await store.Members.Fence(dead.Incarnation, FenceWhen.LeaseExpired, worker.Stopping).ConfigureAwait(false);
+        if (!fenced.IsDone)
+        {
+            return; // it lives, or another is at it
+        }
+
+        await using var rescue = fenced.Value!;
+        RuntimeLog.TakingOver(worker.Logger, rescue.Fenced.ToString());
+        _node.Gate.Hub.Retire(rescue.Fenced);
+        var recovered = await LogRecovery.Run(rescue.Log, rescue.States, rescue.Opening, NoSink.Instance, worker.Time, worker.Stopping).ConfigureAwait(false);
+        var decided = new List<TransactionId>();
+        foreach (var act in recovered.ActsWithOthers)
+        {
+            decided.Add(act.Transaction);
+        }
+
+        _node.Gate.Read(rescue.Fenced.Worker, rescue.Opened.Epoch, decided);
+        var verdicts = await _node.Doubts.Resolve(recovered.InDoubt, worker.Stopping).ConfigureAwait(false);
+        var settled = await Settlement.Run(rescue.Log, rescue.States, rescue.Opening, recovered, verdicts, worker.Time, worker.Stopping).ConfigureAwait(false);
+        var outcomes = new List<OutcomeRecord>(recovered.Outcomes);
+        foreach (var (outcome, _) in settled.Outcomes)
+        {
+            outcomes.Add(outcome);
+        }
+
+        if (outcomes.Count > 0)
+        {
+            Check(await rescue.States.SaveOutcomes(rescue.Opened.Epoch, outcomes, worker.Stopping).ConfigureAwait(false));
+        }
+
+        await Divide(rescue).ConfigureAwait(false);
+        RuntimeLog.TakenOver(worker.Logger, rescue.Fenced.ToString(), recovered.Records, verdicts.Length);
+        _node.First.PostRun(() =>
+        {
+            _node.Requests.TellResolved(rescue.Fenced);
+            _node.Acts.Kept?.Forget(rescue.Fenced.Worker);
+        });
+    }
+
+    /// <summary>Everybody who lives gets a share; those who have little already, first.</summary>
+    private async Task Divide(Rescue rescue)
+    {
+        await directory.Read(worker.Stopping).ConfigureAwait(false);
+        var entries = await _node.Ask(() =>
+        {
+            var owned = new List<DirectoryEntry>();
+            _node.Directory.AddOwnedBy(rescue.Fenced.Worker, owned);
+            return owned;
+        }).ConfigureAwait(false);
+        var targets = new List<Incarnation>();
+        foreach (var member in members())
+        {
+            if (member.State == MemberState.Live && member.Incarnation.Worker != rescue.Fenced.Worker)
+            {
+                targets.Add(member.Incarnation);
+            }
+        }
+
+        if (targets.Count == 0)
+        {
+            targets.Add(_node.Self);
+        }
+
+        for (var target = 0; target < targets.Count; target++)
+        {
+            var keys = new List<DirectoryKey>();
+            for (var i = target; i < entries.Count; i += targets.Count)
+            {
+                keys.Add(entries[i].Key);
+            }
+
+            for (var at = 0; at < keys.Count; at += ClusterOptions.KeysPerCall)
+            {
+                await Give(rescue, keys.GetRange(at, Math.Min(ClusterOptions.KeysPerCall, keys.Count - at)), targets[target]).ConfigureAwait(false);
+            }
+        }
+    }
+
+    private async Task Give(Rescue rescue, List<DirectoryKey> keys, Incarnation target)
+    {
+        var given = await store.Directory.TakeOver(rescue, keys, target, worker.Stopping).ConfigureAwait(false);
+        if (given.Status == ClusterStatus.Stale && target != _node.Self)
+        {
+            given = await store.Directory.TakeOver(rescue, keys, _node.Self, worker.Stopping).ConfigureAwait(false); // the target died meanwhile
+        }
+
+        if (!given.IsDone)
+        {
+            throw given.Status == ClusterStatus.Fenced
+                ? new LogLostFailure($"{_node.Self} was fenced while it took {rescue.Fenced} over: {given.Detail}")
+                : new IOException($"The take-over of {rescue.Fenced} did not go on ({given.Status}): {given.Detail}");
+        }
+    }
+
+    private static void Check(AppendResult result)
+    {
+        if (result.Status is not (AppendStatus.Appended or AppendStatus.AlreadyThere))
+        {
+            throw result.Status == AppendStatus.Refused ? new IOException(result.Detail) : new LogLostException(result.Status, result.Detail);
+        }
+    }
+
+    private sealed class NoSink : IRecoverySink
+    {
+        public static NoSink Instance { get; } = new();
+
+        public void Outcome(OutcomeRecord outcome, long sequence)
+        {
+            // They are in the summary.
+        }
+    }
+}

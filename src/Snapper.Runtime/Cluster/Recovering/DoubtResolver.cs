@@ -1,0 +1,133 @@
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
+using Snapper.TransactionLog.Records;
+using Snapper.TransactionLog.Recovery;
+
+namespace Snapper.Runtime.Cluster.Recovering;
+
+/// <summary>
+/// Finds out what became of what was prepared in a stream that is recovered (R2): asks the master for batches, the root's worker for ACTs, and reads the streams of those that
+/// are dead, always after fencing them.
+/// </summary>
+internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, MasterSeat seat, TimeProvider time)
+{
+    private static readonly TimeSpan s_answer = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(50);
+
+    /// <summary>Returns when all are known; in the order of the question. Asks for as long as it takes: nothing may open before.</summary>
+    public async Task<bool[]> Resolve(IReadOnlyList<InDoubt> doubts, CancellationToken cancellation)
+    {
+        var verdicts = new bool[doubts.Count];
+        for (var i = 0; i < verdicts.Length; i++)
+        {
+            verdicts[i] = doubts[i].Record switch
+            {
+                Prepared batch => await Repeat(() => OfBatch(batch.Global, cancellation), cancellation).ConfigureAwait(false),
+                ActPrepared act => await OfAct(act.Transaction, act.Root, cancellation).ConfigureAwait(false),
+                var other => throw new ArgumentException($"A {other.GetType().Name} is not conditional.", nameof(doubts)),
+            };
+        }
+
+        return verdicts;
+    }
+
+    /// <summary>What became of an ACT that this worker, or one that it rescues, has voted for.</summary>
+    public Task<bool> OfAct(TransactionId act, Incarnation root, CancellationToken cancellation) => Repeat(() => TryOfAct(act, root, cancellation), cancellation);
+
+    private async Task<bool> Repeat(Func<Task<bool?>> look, CancellationToken cancellation)
+    {
+        while (true)
+        {
+            try
+            {
+                if (await look().ConfigureAwait(false) is { } verdict)
+                {
+                    return verdict;
+                }
+            }
+            catch (Exception exception) when (StorageFaults.IsPassing(exception))
+            {
+                // Every look may be repeated.
+            }
+
+            await Task.Delay(s_pause, time, cancellation).ConfigureAwait(false);
+        }
+    }
+
+    private async Task<bool?> OfBatch(BatchId batch, CancellationToken cancellation)
+    {
+        if (seat.TryDecide(batch) is { } known)
+        {
+            return known;
+        }
+
+        var master = await store.Master.Read(cancellation).ConfigureAwait(false);
+        if (master.IsHeld && master.Holder != store.Self)
+        {
+            return await gate.Ask(master.Holder, batch.Value, default, s_answer, time, cancellation).ConfigureAwait(false);
+        }
+
+        await seat.TryTake(cancellation).ConfigureAwait(false); // R2: the new master reads the global stream
+        return null;
+    }
+
+    private async Task<bool?> TryOfAct(TransactionId act, Incarnation root, CancellationToken cancellation)
+    {
+        if (gate.Decided(act, root) is { } known)
+        {
+            return known;
+        }
+
+        foreach (var member in await store.Members.Read(cancellation).ConfigureAwait(false))
+        {
+            if (member.Incarnation.Worker != root.Worker)
+            {
+                continue;
+            }
+
+            if (member.State == MemberState.Live)
+            {
+                // The root in its own life, or a later life, which has read what the earlier one wrote.
+                return await gate.Ask(member.Incarnation, act.Value, root, s_answer, time, cancellation).ConfigureAwait(false);
+            }
+
+            if (!member.Rescuer.IsNone && member.Rescuer != store.Self
+                && await gate.Ask(member.Rescuer, act.Value, root, s_answer, time, cancellation).ConfigureAwait(false) is { } verdict)
+            {
+                return verdict;
+            }
+
+            await FenceAndRead(member.Incarnation, cancellation).ConfigureAwait(false);
+        }
+
+        return null;
+    }
+
+    /// <summary>Always fence before reading absence (R2).</summary>
+    private async Task FenceAndRead(Incarnation worker, CancellationToken cancellation)
+    {
+        var fenced = await store.Members.Fence(worker, FenceWhen.LeaseExpired, cancellation).ConfigureAwait(false);
+        if (!fenced.IsDone)
+        {
+            return;
+        }
+
+        await using var rescue = fenced.Value!;
+        var decided = new List<TransactionId>();
+        var decoder = new GroupDecoder();
+        await foreach (var group in rescue.Log.Read(rescue.Opening.FirstSequence, cancellation).ConfigureAwait(false))
+        {
+            decoder.Start(group);
+            while (decoder.MoveNext())
+            {
+                if (decoder.Current is ActCommitted { Participants.Count: > 0 } act)
+                {
+                    decided.Add(act.Transaction);
+                }
+            }
+        }
+
+        gate.Read(worker.Worker, rescue.Opened.Epoch, decided);
+    }
+}
