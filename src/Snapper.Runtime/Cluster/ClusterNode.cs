@@ -32,6 +32,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         Pacts = new PactBranches(this, worker);
         Acts = new ActBranches(this, worker);
         Requests = new GlobalRequests(this, worker);
+        Door = new ClusterDoor(worker, this, parts.IdPrefix);
         Succession = new MasterSuccession(this, worker);
         _tick = worker.Time.CreateTimer(_ => OnTick(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
@@ -62,6 +63,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
     /// <summary>PACTs over several workers whose roots are here.</summary>
     public GlobalRequests Requests { get; }
+
+    /// <summary>Takes requests for whatever actor.</summary>
+    public ClusterDoor Door { get; }
 
     /// <summary>What happens when another becomes master.</summary>
     public MasterSuccession Succession { get; }
@@ -150,6 +154,15 @@ internal sealed class ClusterNode : IOwnership, IDisposable
                 break;
             case AskVerdictMessage:
                 break; // of a worker whose stream nobody here has read; whoever asks looks again
+            case SubmitMessage submitted:
+                Door.OnSubmit(from, submitted);
+                break;
+            case SubmittedMessage submitted:
+                Door.OnSubmitted(submitted);
+                break;
+            case FindOutcomeMessage asked:
+                Door.OnFind(from, asked);
+                break;
             case VerdictMessage verdict:
                 Gate.OnVerdict(verdict);
                 break;
@@ -167,7 +180,11 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         Acts.OnGone(peer);
         Pacts.OnGone(peer);
         Master?.OnGone(peer);
+        Door.OnGone(peer);
     });
+
+    /// <summary>The workers that live, as far as this one knows.</summary>
+    public Func<IReadOnlyList<Incarnation>> Members { get; set; } = static () => [];
 
     /// <summary>Looks at something on the first executor.</summary>
     public Task<T> Ask<T>(Func<T> look)
@@ -215,4 +232,5 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 /// <param name="Gate">Its door to them.</param>
 /// <param name="Doubts">Finds out what became of what was prepared.</param>
 /// <param name="PartitionOf">Partition of an actor; null: by its own hash.</param>
-internal sealed record ClusterParts(ClusterGate Gate, DoubtResolver Doubts, Func<ActorKey, Partition>? PartitionOf);
+/// <param name="IdPrefix">With which ids begin that it makes for requests.</param>
+internal sealed record ClusterParts(ClusterGate Gate, DoubtResolver Doubts, Func<ActorKey, Partition>? PartitionOf, string IdPrefix);

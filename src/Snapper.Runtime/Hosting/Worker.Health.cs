@@ -60,6 +60,7 @@ internal sealed partial class Worker : ILogObserver
     {
         _isOver = true;
         Relay.GiveUpAll();
+        Cluster?.Door.GiveUpAll();
     }
 
     /// <summary>Never goes on with a state that it cannot explain: no request is let in or answered any more.</summary>

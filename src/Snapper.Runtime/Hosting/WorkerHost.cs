@@ -44,7 +44,7 @@ public sealed class WorkerHost : IAsyncDisposable
     internal Worker Worker => _worker;
 
     /// <summary>Where requests enter.</summary>
-    public ITransactionDoor Door => _worker.Relay;
+    public ITransactionDoor Door => _worker.Cluster is { } cluster ? cluster.Door : _worker.Relay;
 
     /// <summary>Read-only views.</summary>
     public IWorkerInspection Inspection { get; }
@@ -133,6 +133,31 @@ public sealed class WorkerHost : IAsyncDisposable
     /// <inheritdoc/>
     public async ValueTask DisposeAsync() => await Stop().ConfigureAwait(false);
 
+    /// <summary>Ends it as a crash would, for tests: nothing is flushed, told or given up; whoever waits here is answered "in doubt", as by a connection that breaks.</summary>
+    internal async Task Kill()
+    {
+        if (Interlocked.Exchange(ref _stopped, 1) != 0)
+        {
+            return;
+        }
+
+        var log = _worker.Log.DisposeAsync();
+        _joining?.Gate.Dispose();
+        foreach (var pump in _pumps)
+        {
+            pump.Dispose();
+        }
+
+        _worker.Fail(new IOException("The worker was killed."));
+        _worker.StopLoading();
+        await log.ConfigureAwait(false);
+        await _maintenance.DisposeAsync().ConfigureAwait(false);
+        await (_membership?.DisposeAsync() ?? default).ConfigureAwait(false);
+        await (_joining?.DisposeAsync() ?? default).ConfigureAwait(false);
+        await (_probe?.DisposeAsync() ?? default).ConfigureAwait(false);
+        await _worker.Checkpoints.DisposeAsync().ConfigureAwait(false);
+    }
+
     /// <summary>Recovers without starting threads: a simulator pumps the executors itself.</summary>
     internal static async Task<WorkerHost> Prepare(WorkerSetup setup, CancellationToken cancellation)
     {
@@ -163,7 +188,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
             setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare, 
-            joining is null ? null : new ClusterParts(joining.Gate, joining.Doubts, setup.Cluster!.PartitionOf));
+            joining is null ? null : new ClusterParts(joining.Gate, joining.Doubts, setup.Cluster!.PartitionOf, IdPrefix(setup, opening)));
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
         worker.Commits.StartAt(opening.NextSequence - 1);

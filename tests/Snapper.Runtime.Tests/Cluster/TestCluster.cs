@@ -53,6 +53,28 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
         return this[any.Worker.Cluster!.Directory.Resolve(new ActorKey(type, id)).Worker];
     }
 
+    /// <summary>The number of the master.</summary>
+    public int Master => _hosts.First(host => host is { Failure: null })!.Worker.Cluster!.Requests.Master.Worker;
+
+    /// <summary>Ends a worker as a crash would.</summary>
+    public async Task Kill(int worker)
+    {
+        _hubs[worker] = null;
+        await this[worker].Kill();
+    }
+
+    /// <summary>What failed without having been killed.</summary>
+    public IReadOnlyList<(int Worker, Exception Failure)> Unexpected
+    {
+        get
+        {
+            lock (Failures)
+            {
+                return Failures.Where(failure => !failure.Failure.Message.Contains("was killed", StringComparison.Ordinal)).ToList();
+            }
+        }
+    }
+
     /// <summary>An id of an actor that a worker owns.</summary>
     public string IdAt(int worker, string type, string prefix = "a")
     {
@@ -65,12 +87,19 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
         }
     }
 
-    public Task<TransactionEnvelope> Submit(string type, string id, string method, object? input, DeclaredAccess[]? access, string? key = null, int timeoutMs = 30_000) =>
-        SubmitTo(OwnerOf(type, id), type, id, method, input, access, key, timeoutMs);
+    /// <summary>At the living workers in turn: each takes any request.</summary>
+    public Task<TransactionEnvelope> Submit(string type, string id, string method, object? input, DeclaredAccess[]? access, string? key = null, int timeoutMs = 30_000)
+    {
+        for (var tries = 0; tries < 100; tries++)
+        {
+            if (_hosts[1 + (int)((uint)Interlocked.Increment(ref _next) % Workers)] is { Failure: null } host)
+            {
+                return SubmitTo(host, type, id, method, input, access, key, timeoutMs);
+            }
+        }
 
-    /// <summary>As <see cref="Submit"/>, at workers in turn.</summary>
-    public Task<TransactionEnvelope> SubmitAnywhere(string type, string id, string method, object? input, DeclaredAccess[]? access) =>
-        SubmitTo(this[1 + (int)((uint)Interlocked.Increment(ref _next) % Workers)], type, id, method, input, access);
+        throw new InvalidOperationException("No worker lives.");
+    }
 
     public static Task<TransactionEnvelope> SubmitTo(
         WorkerHost host, string type, string id, string method, object? input, DeclaredAccess[]? access, string? key = null, int timeoutMs = 30_000) => host.Door.Submit(

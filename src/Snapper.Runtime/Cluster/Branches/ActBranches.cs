@@ -120,9 +120,14 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     {
         var outcome = (ActOutcome)output.Message.Body!;
         var to = outcome.Others[output.Index];
-        node.Send(to, output.Message.Kind == MessageKind.ActPrepare
-            ? new ActPrepareMessage(outcome.Tid, output.Message.Flag)
-            : new ActDecidedMessage(outcome.Tid, output.Message.Flag));
+        if (output.Message.Kind == MessageKind.ActDecided)
+        {
+            node.Send(to, new ActDecidedMessage(outcome.Tid, output.Message.Flag));
+        }
+        else if (!node.Send(to, new ActPrepareMessage(outcome.Tid, output.Message.Flag)))
+        {
+            worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = outcome.Tid }); // that life is over, and its part with it
+        }
     }
 
     /// <summary>The root's worker has decided; or a later life of it says what an earlier one had decided.</summary>

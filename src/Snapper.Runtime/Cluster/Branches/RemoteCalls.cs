@@ -61,9 +61,15 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
         attempt.BranchWaits();
         var request = attempt.Request;
         var facts = new BranchFacts(request.Id, attempt.StartedAt.UtcTicks, request.Asked.Caller, request.Asked.TraceParent);
-        node.Send(to, new CallMessage(
+        var sent = node.Send(to, new CallMessage(
             attempt.Global?.Tid ?? attempt.Tid, attempt.Age, attempt.Origin?.Root ?? node.Self, request.Asked.Actor, request.Asked.Method, facts, call.Id, ChainOf(caller),
             caller.Depth + 1, target, method.Name, json));
+        if (!sent && !attempt.IsPact)
+        {
+            // Its actors are being taken over. (Of a PACT the master knows, and undoes its batch.)
+            node.First.Doom(attempt, new AbortInfo(AbortReason.Migration, $"{target} was called, but {to} is gone.", target));
+        }
+
         return call.Promise;
     }
 

@@ -74,7 +74,4 @@ internal enum WireKind : byte
 
     /// <summary>What is known of a request's id.</summary>
     FindOutcome = 42,
-
-    /// <summary>That.</summary>
-    FoundOutcome = 43,
 }

@@ -1,0 +1,215 @@
+using System.Collections.Concurrent;
+using System.Globalization;
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Requests;
+
+namespace Snapper.Runtime.Cluster;
+
+/// <summary>
+/// The door of one worker of several: takes any request, and passes those on whose roots others own. A request that was passed on to a worker that died is asked again, by its
+/// id, of whoever owns its root then: what was recorded is answered, what was not runs (I2, I3). Thread-safe.
+/// </summary>
+internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPrefix) : ITransactionDoor
+{
+    private const int MostHops = 3;
+    private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan s_grace = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan s_find = TimeSpan.FromSeconds(1);
+
+    private readonly ConcurrentDictionary<long, Passed> _passed = new();
+    private long _lastHandle;
+    private long _lastId;
+
+    /// <summary>Requests that other workers run for this one's callers.</summary>
+    public int Passing => _passed.Count;
+
+    public Task<TransactionEnvelope> Submit(TransactionRequest request, CancellationToken cancellation) => Submit(request, hops: 0, cancellation);
+
+    public async Task<TransactionEnvelope?> Find(string id, CancellationToken cancellation)
+    {
+        var known = await worker.Relay.Find(id, cancellation).ConfigureAwait(false);
+        if (known is not null || NameRules.RequestIdError(id) is not null)
+        {
+            return known;
+        }
+
+        var asked = new List<Task<TransactionEnvelope?>>();
+        foreach (var member in node.Members())
+        {
+            if (member != node.Self)
+            {
+                asked.Add(Ask(member, handle => new FindOutcomeMessage(handle, id), s_find, cancellation));
+            }
+        }
+
+        TransactionEnvelope? found = null;
+        while (asked.Count > 0 && found is null)
+        {
+            var first = await Task.WhenAny(asked).ConfigureAwait(false);
+            asked.Remove(first);
+            found = await first.ConfigureAwait(false);
+        }
+
+        return found;
+    }
+
+    /// <summary>Another worker passes a request on.</summary>
+    public void OnSubmit(Incarnation from, SubmitMessage submitted) => _ = Serve(from, submitted.Handle, Submit(submitted.Request, submitted.Hops + 1, CancellationToken.None)!);
+
+    /// <summary>Another worker looks for an id.</summary>
+    public void OnFind(Incarnation from, FindOutcomeMessage asked) => _ = Serve(from, asked.Handle, worker.Relay.Find(asked.Id, CancellationToken.None));
+
+    /// <summary>What became of a request that was passed on.</summary>
+    public void OnSubmitted(SubmittedMessage submitted)
+    {
+        if (_passed.TryRemove(submitted.Handle, out var passed))
+        {
+            passed.Answer.TrySetResult(submitted.Envelope);
+        }
+    }
+
+    /// <summary>The life of a worker is over: what it was given is asked again.</summary>
+    public void OnGone(Incarnation peer)
+    {
+        foreach (var (handle, passed) in _passed)
+        {
+            if (passed.To == peer && _passed.TryRemove(handle, out _))
+            {
+                passed.Answer.TrySetException(new PeerGoneException());
+            }
+        }
+    }
+
+    /// <summary>The worker is over: what became of requests that others run for it, those know; they are asked by id.</summary>
+    public void GiveUpAll()
+    {
+        foreach (var (handle, passed) in _passed)
+        {
+            if (_passed.TryRemove(handle, out _))
+            {
+                passed.Answer.TrySetResult(null);
+            }
+        }
+    }
+
+    private async Task<TransactionEnvelope> Submit(TransactionRequest request, int hops, CancellationToken cancellation)
+    {
+        var began = worker.Time.GetTimestamp();
+        var asked = request;
+        while (true)
+        {
+            var state = node.Ownership.Look(request.Actor).State;
+            if (state is not OwnershipState.NotOwned)
+            {
+                return await worker.Relay.Submit(asked, cancellation).ConfigureAwait(false);
+            }
+
+            if (worker.Unavailability is { } why)
+            {
+                return Rejected(asked, why);
+            }
+
+            var left = request.Timeout - worker.Time.GetElapsedTime(began);
+            if (left <= TimeSpan.Zero || hops > MostHops)
+            {
+                return Rejected(asked, $"{request.Actor} has no owner that answers now.");
+            }
+
+            asked = With(asked, asked.GeneratedId ?? (asked.Id is null ? NewId() : null), left);
+            var owner = node.Directory.Resolve(request.Actor);
+            if (!owner.IsNone && owner != node.Self && node.Gate.Hub.Known(owner.Worker) == owner)
+            {
+                try
+                {
+                    var answer = await Ask(owner, handle => new SubmitMessage(handle, hops, asked), left + s_grace, cancellation).ConfigureAwait(false);
+                    if (answer is null)
+                    {
+                        return InDoubt(asked);
+                    }
+
+                    if (answer is not { Outcome: Outcome.Rejected, Rejection.Kind: RejectionKind.Unavailable })
+                    {
+                        return answer;
+                    }
+                }
+                catch (PeerGoneException)
+                {
+                    // It may have been executed there: from now on it is asked for by its id.
+                    asked = With(asked, null, left, asked.Id ?? asked.GeneratedId);
+                }
+            }
+
+            await Task.Delay(s_pause, worker.Time, cancellation).ConfigureAwait(false); // frozen, or about to be taken over
+        }
+    }
+
+    private async Task<TransactionEnvelope?> Ask(Incarnation to, Func<long, WireMessage> message, TimeSpan wait, CancellationToken cancellation)
+    {
+        var handle = Interlocked.Increment(ref _lastHandle);
+        var passed = new Passed(to);
+        _passed[handle] = passed;
+        if (!node.Send(to, message(handle)))
+        {
+            _passed.TryRemove(handle, out _);
+            throw new PeerGoneException();
+        }
+
+        try
+        {
+            return await passed.Answer.Task.WaitAsync(wait, worker.Time, cancellation).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            return null;
+        }
+        finally
+        {
+            _passed.TryRemove(handle, out _);
+        }
+    }
+
+    private async Task Serve(Incarnation from, long handle, Task<TransactionEnvelope?> answer) => node.Send(from, new SubmittedMessage(handle, await answer.ConfigureAwait(false)));
+
+    private string NewId() => string.Create(CultureInfo.InvariantCulture, $"{idPrefix}p{Interlocked.Increment(ref _lastId)}");
+
+    private static TransactionRequest With(TransactionRequest asked, string? generated, TimeSpan left, string? id = null) => new()
+    {
+        Actor = asked.Actor,
+        Method = asked.Method,
+        Input = asked.Input,
+        Mode = asked.Mode,
+        AccessMode = asked.AccessMode,
+        Access = asked.Access,
+        Id = id ?? asked.Id,
+        GeneratedId = generated,
+        Timeout = left,
+        Caller = asked.Caller,
+        TraceParent = asked.TraceParent,
+    };
+
+    private static TransactionEnvelope Rejected(TransactionRequest asked, string why) => new()
+    {
+        Id = asked.Id ?? string.Empty,
+        Outcome = Outcome.Rejected,
+        Mode = asked.Mode,
+        Rejection = new Rejection(RejectionKind.Unavailable, why, Admission.ShortRetry),
+    };
+
+    private static TransactionEnvelope InDoubt(TransactionRequest asked) => new()
+    {
+        Id = asked.Id ?? asked.GeneratedId ?? string.Empty,
+        Outcome = Outcome.InDoubt,
+        Mode = asked.Mode,
+    };
+
+    private sealed record Passed(Incarnation To)
+    {
+        public TaskCompletionSource<TransactionEnvelope?> Answer { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    }
+
+    private sealed class PeerGoneException : Exception;
+}
