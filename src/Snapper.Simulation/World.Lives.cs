@@ -1,7 +1,9 @@
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Workers;
+using Snapper.TransactionLog;
 using Snapper.TransactionLog.Remembering;
+using Snapper.TransactionLog.Writing;
 
 namespace Snapper.Simulation;
 
@@ -28,7 +30,11 @@ internal sealed partial class World
         {
             // It went between two steps of the recovery, which saw that; the next one has to see it at once.
         }
-        else if (exception is not IOException and not TransactionLog.Writing.LogLostException)
+        else if (exception is LogLostException && IsReplaced(worker))
+        {
+            // It met the fence of the next one.
+        }
+        else if (exception is not IOException || !Scenario.MayFailStorage || HasBeenHealed)
         {
             Violated($"Life {worker.Life} could not recover: {exception}");
         }
@@ -39,7 +45,8 @@ internal sealed partial class World
     public void WorkerFailed(SimulatedWorker worker, Exception exception)
     {
         // A fence is what stops an owner that was replaced; a gap means that the log lost something, which it does only where that is the fault.
-        if (exception is not LogLostFailure || (exception.Message.Contains("(Gap)", StringComparison.Ordinal) && !Storage.WasLost))
+        var expected = exception is LogLostFailure { Status: var status } && (status == AppendStatus.Gap ? Storage.WasLost : status == AppendStatus.Fenced && IsReplaced(worker));
+        if (!expected)
         {
             Violated($"Life {worker.Life} stopped: {exception}");
         }
@@ -68,6 +75,12 @@ internal sealed partial class World
 
     /// <summary>The log is not there any more as the workers left it.</summary>
     public void LogIsLost() => _livesAtLoss = _lives;
+
+    /// <summary>Another life has begun after it, or another log stood in the place of this one at some time: its epoch need not be the log's.</summary>
+    private bool IsReplaced(SimulatedWorker worker) => worker.Life < _lives || _livesAtLoss > 0;
+
+    /// <summary>For so long that what was on its way when the last fault ended has arrived or was given up.</summary>
+    private bool HasBeenHealed => IsHealed && Now - _healedAt > TimeSpan.FromSeconds(5).Ticks;
 
     private void RepairDamage()
     {

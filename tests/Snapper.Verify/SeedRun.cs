@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using Snapper.Simulation.Running;
 
 namespace Snapper.Verify;
@@ -8,7 +9,7 @@ internal static class SeedRun
 {
     private const int MostFailures = 5;
 
-    public static int Run(VerifyOptions options)
+    public static int Run(VerifyOptions options, CancellationToken interrupted)
     {
         var total = new Totals();
         var watch = Stopwatch.StartNew();
@@ -18,7 +19,7 @@ internal static class SeedRun
         {
             threads[i] = new Thread(() =>
             {
-                while (watch.Elapsed < options.Time && total.Failures < MostFailures)
+                while (watch.Elapsed < options.Time && total.Failures < MostFailures && !interrupted.IsCancellationRequested)
                 {
                     var number = Interlocked.Increment(ref next);
                     if (number >= options.Seeds)
@@ -26,7 +27,7 @@ internal static class SeedRun
                         return;
                     }
 
-                    One(options.First + (ulong)number, total);
+                    One(options.First + (ulong)number, total, interrupted);
                 }
             });
             threads[i].Start();
@@ -40,6 +41,13 @@ internal static class SeedRun
         total.Print(options.First, watch.Elapsed);
         CoverageReport.Print(total.Coverage, options.Markdown);
         var missing = total.Coverage.Missing;
+        if (interrupted.IsCancellationRequested)
+        {
+            var of = options.Seeds == int.MaxValue ? "as many as fit" : options.Seeds.ToString("N0", CultureInfo.InvariantCulture);
+            Console.WriteLine($"INTERRUPTED after {total.Coverage.Runs:N0} seeds of {of}; go on with --first {options.First + (ulong)total.Coverage.Runs}.");
+            return total.Failures > 0 ? 1 : 0;
+        }
+
         if (missing.Count > 0)
         {
             Console.WriteLine($"FAILED: never happened in {total.Coverage.Runs:N0} seeds: {string.Join(", ", missing)}.");
@@ -48,13 +56,13 @@ internal static class SeedRun
         return total.Failures > 0 || missing.Count > 0 ? 1 : 0;
     }
 
-    private static void One(ulong seed, Totals total)
+    private static void One(ulong seed, Totals total, CancellationToken interrupted)
     {
         var result = Simulator.Run(seed);
         total.Add(result);
         if (result.Violations.Count > 0)
         {
-            var small = Shrinker.Shrink(result.Scenario, runs: 400);
+            var small = Shrinker.Shrink(result.Scenario, runs: 400, interrupted);
             lock (total)
             {
                 Replay.Print(small);

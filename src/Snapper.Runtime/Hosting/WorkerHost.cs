@@ -124,7 +124,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
         {
             // A fold that is fenced, or that shows a loss (K7): the same as an append that is.
-            OnStopped = (status, detail) => worker!.Fail(new LogLostFailure($"The state store is lost to this worker ({status}): {detail}")),
+            OnStopped = (status, detail) => worker!.Fail(new LogLostFailure(status, $"The state store is lost to this worker ({status}): {detail}")),
         };
         var positions = new RecoveredPositions(
             NumbersAbove(Math.Max(opening.Watermarks.Transaction, recovered.HighestTransaction), opening),

@@ -134,6 +134,9 @@ public sealed record Scenario
     public bool IsCalm => RequestFaultPerMille == 0 && StorageFaultPerMille == 0 && DelayPercent == 0 && PlannedFaults.Count == 0
         && !RarePoints.Contains(RarePoint.EvictedBeforeUse) && !RarePoints.Contains(RarePoint.BatchTakenForTooLarge);
 
+    /// <summary>Calls to the log server or the disk may fail; where none does, no recovery may fail of one.</summary>
+    internal bool MayFailStorage => StorageFaultPerMille > 0 || PlannedFaults.Any(fault => fault.Kind is FaultKind.StorageFull or FaultKind.StorageDown or FaultKind.LogLost || DiskKinds.Contains(fault.Kind));
+
     /// <summary>Draws the scenario of a seed.</summary>
     public static Scenario Draw(ulong seed)
     {
@@ -264,9 +267,9 @@ public sealed record Scenario
             var (name, value) = at < 0 ? (word, string.Empty) : (word[..at], word[(at + 1)..]);
             if (scenario is null)
             {
-                scenario = name == "seed" && ulong.TryParse(value, CultureInfo.InvariantCulture, out var seed)
+                scenario = name == "seed" && ulong.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out var seed)
                     ? Draw(seed)
-                    : throw new FormatException($"A scenario begins with seed=NUMBER, not '{word}'.");
+                    : throw new FormatException($"A scenario begins with seed=NUMBER, not '{word}'; a seed is 0 to {ulong.MaxValue}.");
                 continue;
             }
 
@@ -363,9 +366,15 @@ public sealed record Scenario
         foreach (var word in text.Split('+', StringSplitOptions.RemoveEmptyEntries))
         {
             var parts = word.Split('@', '/');
-            if (parts.Length != 3 || !Enum.TryParse<FaultKind>(parts[0], out var kind) || !(DrawnKinds.Contains(kind) || DiskKinds.Contains(kind) || kind == FaultKind.LogLost))
+            if (parts.Length != 3)
             {
                 throw new FormatException($"A fault is written KIND@MS/MS, not '{word}'.");
+            }
+
+            var kinds = DrawnKinds.Concat(DiskKinds).Append(FaultKind.LogLost).Distinct();
+            if (!Enum.TryParse<FaultKind>(parts[0], out var kind) || kind.ToString() != parts[0] || !kinds.Contains(kind))
+            {
+                throw new FormatException($"There is no fault '{parts[0]}' that has a time, as in '{word}'; there are: {string.Join(", ", kinds)}.");
             }
 
             faults.Add(new PlannedFault(ScenarioLimits.Check("faults", Number(word, parts[1])), kind, ScenarioLimits.Check("faults", Number(word, parts[2]))));

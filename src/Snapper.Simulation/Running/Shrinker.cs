@@ -9,8 +9,9 @@ public static class Shrinker
     /// <summary>Shrinks.</summary>
     /// <param name="scenario">One that fails.</param>
     /// <param name="runs">Most runs to try.</param>
+    /// <param name="enough">Ends the search early; what was found until then is the result.</param>
     /// <returns>The smallest one found that fails, with its result.</returns>
-    public static SimulationResult Shrink(Scenario scenario, int runs)
+    public static SimulationResult Shrink(Scenario scenario, int runs, CancellationToken enough = default)
     {
         var smallest = Simulator.Run(scenario);
         for (var again = true; again && runs > 0;)
@@ -18,7 +19,7 @@ public static class Shrinker
             again = false;
             foreach (var smaller in Smaller(smallest.Scenario))
             {
-                if (runs-- <= 0)
+                if (runs-- <= 0 || enough.IsCancellationRequested)
                 {
                     break;
                 }
