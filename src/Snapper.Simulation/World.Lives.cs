@@ -16,6 +16,10 @@ internal sealed partial class World
         {
             RepairDamage(); // it was seen, and nothing has happened
         }
+        else if (worker.Life <= _livesAtRepair && exception is TransactionLog.CorruptLogException)
+        {
+            // It has read before the record was put right.
+        }
         else if ((Storage.IsLost || Folder.IsLost) && exception is LostLogException)
         {
             Storage.Restore(); // it was refused: whoever runs the server finds the right one
@@ -59,7 +63,8 @@ internal sealed partial class World
 
     public void Opened(SimulatedWorker worker)
     {
-        if (Storage.IsDamaged || Folder.IsDamaged)
+        // One that had begun before may have read the record while it was whole.
+        if ((Storage.IsDamaged || Folder.IsDamaged) && worker.Life > _livesAtDamage)
         {
             Violated($"Life {worker.Life} opened on a log with a damaged record.");
         }
@@ -82,8 +87,16 @@ internal sealed partial class World
     /// <summary>For so long that what was on its way when the last fault ended has arrived or was given up.</summary>
     private bool HasBeenHealed => IsHealed && Now - _healedAt > TimeSpan.FromSeconds(5).Ticks;
 
+    /// <summary>A byte of the log was changed.</summary>
+    public void LogIsDamaged() => _livesAtDamage = _lives;
+
     private void RepairDamage()
     {
+        if (Storage.HasDamage || Folder.HasDamage)
+        {
+            _livesAtRepair = _lives;
+        }
+
         Storage.Repair();
         Folder.Repair();
     }
