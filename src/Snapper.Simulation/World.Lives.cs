@@ -81,8 +81,12 @@ internal sealed partial class World
     /// <summary>The log is not there any more as the workers left it.</summary>
     public void LogIsLost() => _livesAtLoss = _lives;
 
-    /// <summary>Another life has begun after it, or another log stood in the place of this one at some time: its epoch need not be the log's.</summary>
-    private bool IsReplaced(SimulatedWorker worker) => worker.Life < _lives || _livesAtLoss > 0;
+    /// <summary>
+    /// Another life has begun after it, or an earlier one that lived when it began may have taken the log over later, or the last call that did so was one of a
+    /// dead life that arrived late, or another log stood in the place of this one at some time: its epoch need not be the log's.
+    /// </summary>
+    private bool IsReplaced(SimulatedWorker worker) =>
+        worker.Life < _lives || worker.HadCompany || _livesAtLoss > 0 || (Storage.LastOpener is { } opener && opener != worker.Scope);
 
     /// <summary>For so long that what was on its way when the last fault ended has arrived or was given up.</summary>
     private bool HasBeenHealed => IsHealed && Now - _healedAt > TimeSpan.FromSeconds(5).Ticks;
@@ -162,7 +166,7 @@ internal sealed partial class World
     /// <summary>Begins a new life, beside the old one if that is not dead.</summary>
     public void StartWorker()
     {
-        var worker = new SimulatedWorker(this, ++_lives);
+        var worker = new SimulatedWorker(this, ++_lives) { HadCompany = _workers.Exists(static other => !other.Scope.IsDead) };
         _workers.Add(worker);
         _owner = worker;
         worker.Start();

@@ -55,7 +55,7 @@ internal sealed partial class World
     public World(Scenario scenario)
     {
         Scenario = scenario;
-        Chance = SeededChance.For(scenario.Seed, 0);
+        Chance = SeededChance.For(scenario.Seed, ChanceOf.Order);
         Rare = new RareChance(scenario, _rarePoints);
         Storage = new SimulatedStorage(this);
         Machine = new SimulatedMachine(this);

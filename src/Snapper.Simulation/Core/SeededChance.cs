@@ -9,8 +9,8 @@ internal sealed class SeededChance(ulong seed)
     private ulong _state = seed;
 
     /// <summary>Chance of its own for a concern, the same whatever was drawn here before.</summary>
-    public static SeededChance For(ulong seed, ulong concern, ulong number = 0) =>
-        new(Mix(Mix(seed + 0x9E3779B97F4A7C15) ^ Mix((concern << 32) + number + 1)));
+    public static SeededChance For(ulong seed, ChanceOf concern, uint number = 0) =>
+        new(Mix(Mix(seed + 0x9E3779B97F4A7C15) ^ Mix(((ulong)concern << 32) + number + 1)));
 
     public ulong NextBits()
     {

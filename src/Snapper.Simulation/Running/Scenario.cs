@@ -140,13 +140,13 @@ public sealed record Scenario
     /// <summary>Draws the scenario of a seed.</summary>
     public static Scenario Draw(ulong seed)
     {
-        var chance = SeededChance.For(seed, 1);
+        var chance = SeededChance.For(seed, ChanceOf.Scenario);
         var lists = !chance.Percent(20);
         var clients = chance.Between(2, 24);
         var each = Math.Max(2, 120 / clients);
         var calm = chance.Percent(25); // no faults at all: what is wrong then is wrong in the schedule itself
         var near = chance.Between(200, 3000);
-        var limits = SeededChance.For(seed, 6); // of its own, as that of rare points
+        var limits = SeededChance.For(seed, ChanceOf.Limits); // of its own, as that of rare points
         var scenario = new Scenario
         {
             Seed = seed,
@@ -182,7 +182,7 @@ public sealed record Scenario
     /// <summary>Draws where the log is, by chance of its own: what else is drawn does not depend on it.</summary>
     private static Scenario WithStorage(Scenario scenario, bool calm)
     {
-        var chance = SeededChance.For(scenario.Seed, 10);
+        var chance = SeededChance.For(scenario.Seed, ChanceOf.StoragePlace);
         var files = chance.Percent(35);
         var remembers = chance.Percent(30);
         scenario = scenario with
@@ -335,7 +335,7 @@ public sealed record Scenario
     /// <summary>Chance of its own: what else a seed draws is the same with and without rare points.</summary>
     private static List<RarePoint> DrawRarePoints(ulong seed)
     {
-        var chance = SeededChance.For(seed, 4);
+        var chance = SeededChance.For(seed, ChanceOf.RarePoints);
         var percent = chance.Percent(40) ? 0 : chance.Between(5, 50);
         var points = new List<RarePoint>();
         foreach (var point in Tally<RarePoint>.Kinds)

@@ -15,7 +15,7 @@ internal sealed class SimulatedMachine(World world) : IDisposable
     private readonly Stack<Fiber> _fibers = new();
     private readonly Queue<FaultKind> _planned = new();
 
-    public SeededChance Chance { get; } = SeededChance.For(world.Scenario.Seed, 11);
+    public SeededChance Chance { get; } = SeededChance.For(world.Scenario.Seed, ChanceOf.Machine);
 
     public SimulatedDisk Disk => field ??= new SimulatedDisk(Chance, world.Faults);
 

@@ -17,7 +17,7 @@ internal sealed class SimulatedClient(World world, int number)
     private static readonly TimeSpan s_ample = TimeSpan.FromMilliseconds(500);
     private const long Road = 3 * TimeSpan.TicksPerMillisecond;
 
-    private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, 3, (ulong)number);
+    private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, ChanceOf.Client, (uint)number);
     private int _begun;
 
     /// <summary>Sends its first transaction.</summary>

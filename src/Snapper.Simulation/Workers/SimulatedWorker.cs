@@ -43,6 +43,9 @@ internal sealed class SimulatedWorker
 
     public ProcessScope Scope { get; } = new();
 
+    /// <summary>An earlier life was not over when it began.</summary>
+    public bool HadCompany { get; init; }
+
     /// <summary>Requests are let in.</summary>
     public bool IsOpen => _host is not null && !Scope.IsDead;
 

@@ -15,7 +15,7 @@ namespace Snapper.Simulation.Workloads;
 internal sealed class ListsWorkload(Scenario scenario) : IWorkload
 {
     private readonly History _history = new();
-    private readonly SeededChance[] _chances = Enumerable.Range(0, scenario.Clients).Select(c => SeededChance.For(scenario.Seed, 4, (ulong)c)).ToArray();
+    private readonly SeededChance[] _chances = Enumerable.Range(0, scenario.Clients).Select(c => SeededChance.For(scenario.Seed, ChanceOf.Lists, (uint)c)).ToArray();
     private long _nextValue;
 
     public History History => _history;
