@@ -4,6 +4,7 @@ using Snapper.Protocol;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
+using Snapper.Simulation.OwnActors;
 using Snapper.Simulation.Rules;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Storage;
@@ -27,6 +28,9 @@ internal sealed partial class World
     // A worker that cannot open its log tries again and again.
     private const int EnoughViolations = 20;
 
+    private const string LeftThread =
+        "Code of an actor or a service went on in another thread (Task.Delay, Task.Run, ConfigureAwait(false), I/O?): there a run cannot be repeated. Context.Delay waits in virtual time.";
+
     private readonly int _thread = Environment.CurrentManagedThreadId;
     private readonly EventQueue _events = new();
     private readonly List<SimulatedWorker> _workers = [];
@@ -43,6 +47,7 @@ internal sealed partial class World
     private int _livesAtDamage;
     private int _livesAtRepair;
     private int _clientsLeft;
+    private bool _hasLeftThread;
     private int _looksLeft;
     private int _committed;
     private int _aborted;
@@ -52,9 +57,12 @@ internal sealed partial class World
     private readonly Tally<Transition> _transitions = new();
     private readonly Tally<RarePoint> _rarePoints = new();
 
-    public World(Scenario scenario)
+    /// <param name="scenario">What happens.</param>
+    /// <param name="own">Somebody's own actors and workload; null: those of the scenario.</param>
+    public World(Scenario scenario, ActorWorkload? own = null)
     {
         Scenario = scenario;
+        Own = own;
         Chance = SeededChance.For(scenario.Seed, ChanceOf.Order);
         Rare = new RareChance(scenario, _rarePoints);
         Storage = new SimulatedStorage(this);
@@ -62,13 +70,21 @@ internal sealed partial class World
         Folder = new FolderDamage(this);
         StorageRules = new StorageRules(scenario.Files != 0 ? new FilesView(Folder) : new StorageView(Storage), Violated);
         LogRules = new LogRules(StorageRules, Violated);
-        Workload = scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
+        Workload = own is not null ? new OwnWorkload(scenario, own) : scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
     }
 
-    /// <summary>What the workers host.</summary>
-    public static IReadOnlyList<ActorTypeDescriptor> ActorTypes { get; } = [.. SnapperSimulationActors.All, .. SnapperAppsSmallBankActors.All];
+    private static readonly IReadOnlyList<ActorTypeDescriptor> s_actorTypes = [.. SnapperSimulationActors.All, .. SnapperAppsSmallBankActors.All];
 
     public Scenario Scenario { get; }
+
+    /// <summary>Somebody's own actors and workload; null: ours.</summary>
+    public ActorWorkload? Own { get; }
+
+    /// <summary>What the workers host.</summary>
+    public IReadOnlyList<ActorTypeDescriptor> ActorTypes => Own?.ActorTypes ?? s_actorTypes;
+
+    /// <summary>Nothing goes wrong, and all code is known not to wait.</summary>
+    public bool IsCalm => Own is null && Scenario.IsCalm;
 
     /// <summary>Decides the order of what happens at once.</summary>
     public SeededChance Chance { get; }
@@ -121,6 +137,11 @@ internal sealed partial class World
             SynchronizationContext.SetSynchronizationContext(context);
         }
 
+        if (Volatile.Read(ref _hasLeftThread))
+        {
+            _violations.Insert(0, LeftThread);
+        }
+
         return new SimulationResult
         {
             Scenario = Scenario,
@@ -140,13 +161,31 @@ internal sealed partial class World
     /// <summary>Does something later, in a process or (null) between them.</summary>
     public void After(long ticks, ProcessScope? scope, Action action)
     {
-        if (Environment.CurrentManagedThreadId != _thread)
+        if (!IsOnThread())
         {
-            // Without this a hop to the pool would show as runs that cannot be repeated, which is hard to find.
-            Environment.FailFast("Something left the simulator's thread: " + new System.Diagnostics.StackTrace());
+            throw new InvalidOperationException(LeftThread);
         }
 
         _events.Add(Now + ticks, scope, action);
+    }
+
+    /// <summary>Without this a hop to the pool would show as runs that cannot be repeated, which is hard to find.</summary>
+    /// <returns>False: what calls has left it, which is their own code's doing.</returns>
+    public bool IsOnThread()
+    {
+        if (Environment.CurrentManagedThreadId == _thread)
+        {
+            return true;
+        }
+
+        if (Own is null)
+        {
+            Environment.FailFast("Something left the simulator's thread: " + new System.Diagnostics.StackTrace());
+        }
+
+        // Theirs to mend; the run is worth nothing, and says so.
+        Volatile.Write(ref _hasLeftThread, true);
+        return false;
     }
 
     /// <summary>Does something in a process now, or when it goes on.</summary>

@@ -156,7 +156,7 @@ internal sealed class SimulatedClient(World world, int number)
 
         private void Answered(TransactionEnvelope envelope)
         {
-            if (envelope.Abort is { Reason: AbortReason.Timeout } && _world.Scenario.IsCalm && transaction.Request.Timeout >= s_ample)
+            if (envelope.Abort is { Reason: AbortReason.Timeout } && _world.IsCalm && transaction.Request.Timeout >= s_ample)
             {
                 _world.Violated($"Request {Name} timed out although nothing went wrong: {envelope.Abort.Message}");
             }

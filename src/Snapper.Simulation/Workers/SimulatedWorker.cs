@@ -179,7 +179,8 @@ internal sealed class SimulatedWorker
                 MaxResultBytes = scenario.StateBytes > 0 ? ResultBytes(scenario) : 1 << 20,
                 MaxTransactionBytes = scenario.StateBytes > 0 ? scenario.StateBytes + ResultBytes(scenario) : 64 << 20,
             },
-            ActorTypes = World.ActorTypes,
+            ActorTypes = _world.ActorTypes,
+            Services = _world.Own?.Services,
             Log = log,
             Store = store,
             Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096, Rare = _world.Rare },
@@ -210,6 +211,11 @@ internal sealed class SimulatedWorker
         _host = prepared.Result;
         Executors = [.. _host.Worker.Executors];
         _stalledUntil = new long[Executors.Length];
+        if (_world.Own is not null)
+        {
+            Array.ForEach(Executors, executor => executor.Wake = () => _world.IsOnThread());
+        }
+
         _rules.Recovered(_host);
         _world.Opened(this);
         _host.Open();
