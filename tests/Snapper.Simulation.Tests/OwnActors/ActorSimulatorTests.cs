@@ -33,7 +33,8 @@ public sealed class ActorSimulatorTests
         // The smaller one is smaller, and its text runs it again.
         var small = ActorSimulator.Run(() => new Sales("HastyShow"), failure.Result.Scenario.ToString());
         Assert.Contains($"\"{failure.Result.Scenario}\"", failure.Message, StringComparison.Ordinal);
-        Assert.Equal((failure.Result.Digest, failure.Result.Violations), (small.Digest, small.Violations));
+        Assert.Equal(failure.Result.Digest, small.Digest);
+        Assert.Equal(failure.Result.Violations, small.Violations);
         Assert.True(small.Scenario.Transactions < again.Scenario.Transactions, $"{small.Scenario} is not smaller.");
     }
 
