@@ -15,8 +15,7 @@ internal static class LiveCommand
         catch (FormatException wrong)
         {
             Console.Error.WriteLine(wrong.Message);
-            Console.Error.WriteLine();
-            Console.Error.WriteLine(LiveOptions.Help);
+            Console.Error.WriteLine("'./snapper verify --live --help' says all options.");
             return 2;
         }
 

@@ -88,10 +88,10 @@ internal sealed record VerifyOptions
             {
                 "--help" => options with { ShowHelp = true },
                 "--seeds" => options with { _seeds = (int)Number(name, Value(), 1, 1_000_000_000) },
-                "--first" => options with { First = (ulong)Number(name, Value(), 0, long.MaxValue) },
+                "--first" => options with { First = Seed(name, Value()) },
                 "--minutes" => options with { Time = TimeSpan.FromMinutes(Number(name, Value(), 1, 10_000)) },
                 "--threads" => options with { Threads = (int)Number(name, Value(), 1, 256) },
-                "--seed" => options with { What = VerifyTask.Replay, Scenario = Scenario.Draw(Seed(Value())) },
+                "--seed" => options with { What = VerifyTask.Replay, Scenario = Scenario.Draw(Seed(name, Value())) },
                 "--scenario" => options with { What = VerifyTask.Replay, Scenario = Scenario.Parse(Value()) },
                 "--limit" => options with { Limit = (int)Number(name, Value(), 1, 10_000_000) },
                 "--rotate" => options with { Rotate = (int)Number(name, Value(), 1, 1_000) },
@@ -161,9 +161,9 @@ internal sealed record VerifyOptions
         return names;
     }
 
-    private static ulong Seed(string text) => ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var seed)
+    private static ulong Seed(string name, string text) => ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var seed)
         ? seed
-        : throw new FormatException($"--seed must be a whole number from 0 to {ulong.MaxValue}, not '{text}'.");
+        : throw new FormatException($"{name} must be a whole number from 0 to {ulong.MaxValue}, not '{text}'.");
 
     private static long Number(string name, string text, long least, long most) =>
         long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number >= least && number <= most

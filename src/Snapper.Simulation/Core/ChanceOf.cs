@@ -33,15 +33,15 @@ internal enum ChanceOf : ulong
     /// <summary>The machine and its disk.</summary>
     Machine = 11,
 
-    /// <summary>Which rare points a scenario has.</summary>
-    RarePoints = 12,
-
     /// <summary>When a rare point happens, one each.</summary>
     RarePoint = 13,
 
+    /// <summary>Which rare points a scenario has.</summary>
+    RarePoints = 16,
+
     /// <summary>What a client of somebody's own actors asks for.</summary>
-    OwnWorkload = 14,
+    OwnWorkload = 17,
 
     /// <summary>Ids and deadlines of what a client of somebody's own actors asks for.</summary>
-    OwnRequests = 15,
+    OwnRequests = 18,
 }

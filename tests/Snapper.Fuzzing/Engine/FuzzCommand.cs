@@ -31,9 +31,7 @@ internal static class FuzzCommand
         catch (FormatException wrong)
         {
             Console.Error.WriteLine(wrong.Message);
-            Console.Error.WriteLine();
-            Console.Error.WriteLine(Help);
-            Console.Error.WriteLine($"Targets: {string.Join(", ", FuzzTargets.Names)}.");
+            Console.Error.WriteLine("'./snapper verify --fuzz --help' says all options and targets.");
             return 2;
         }
 
