@@ -11,6 +11,7 @@ internal static class SeedRun
 
     public static int Run(VerifyOptions options, CancellationToken interrupted)
     {
+        Console.WriteLine($"seeds from {options.First} on, {options.Threads} at once");
         var total = new Totals();
         var watch = Stopwatch.StartNew();
         var next = -1L;
