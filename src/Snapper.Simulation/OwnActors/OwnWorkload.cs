@@ -14,6 +14,7 @@ internal sealed class OwnWorkload(Scenario scenario, ActorWorkload own) : IWorkl
 
     private readonly List<ActorTransaction> _transactions = [];
     private readonly SortedList<int, ActorTransaction> _last = [];
+    private int _looks = -1;
     private readonly SeededChance[] _chances = Streams(scenario, ChanceOf.OwnWorkload);
     private readonly SeededChance[] _ofRequests = Streams(scenario, ChanceOf.OwnRequests);
 
@@ -48,14 +49,23 @@ internal sealed class OwnWorkload(Scenario scenario, ActorWorkload own) : IWorkl
         }
     }
 
-    public IEnumerable<PlannedTransaction> Last() =>
-        own.Last().Select((request, number) => new PlannedTransaction(scenario.Clients, number, With(request, request.Id, s_lookTimeout), own));
+    public IEnumerable<PlannedTransaction> Last()
+    {
+        var looks = own.Last().Select((request, number) => new PlannedTransaction(scenario.Clients, number, With(request, request.Id, s_lookTimeout), own)).ToList();
+        _looks = looks.Count;
+        return looks;
+    }
 
     /// <summary>What an answer should show of a state, only its author knows.</summary>
     public bool Shows(TransactionEnvelope look, string state) => true;
 
     public IEnumerable<string> Judge()
     {
+        if (_last.Count != _looks || _last.Values.Any(static look => look.Outcome != ObservedOutcome.Committed))
+        {
+            return []; // the run did not come so far, which is a violation already
+        }
+
         try
         {
             return [.. own.Judge(new ActorRun(_transactions, [.. _last.Values]))];
