@@ -34,7 +34,6 @@ internal sealed partial class World
     private readonly int _thread = Environment.CurrentManagedThreadId;
     private readonly EventQueue _events = new();
     private readonly List<SimulatedWorker> _workers = [];
-    private readonly List<(SimulatedWorker Worker, int Executor)> _ready = [];
     private readonly List<string> _violations = [];
     private readonly HashSet<long> _numbers = [];
     private readonly List<(PlannedTransaction Transaction, TransactionEnvelope Envelope)> _answered = [];
@@ -132,7 +131,6 @@ internal sealed partial class World
         finally
         {
             _workers.ForEach(worker => worker.Crash());
-            Machine.Dispose();
             Transitions.CountInto(null);
             SynchronizationContext.SetSynchronizationContext(context);
         }
@@ -303,9 +301,9 @@ internal sealed partial class World
     private bool Step()
     {
         _steps++;
-        FindReady();
+        var ready = CountReady();
         var due = _events.TryPeek(out var next) && next <= Now;
-        if (_ready.Count == 0 && !due)
+        if (ready == 0 && !due)
         {
             if (_events.Count == 0)
             {
@@ -315,36 +313,42 @@ internal sealed partial class World
             Now = next;
         }
 
-        var choice = _ready.Count == 0 ? 0 : Chance.Next(_ready.Count + (due ? 1 : 0));
-        if (choice == _ready.Count)
+        var choice = ready == 0 ? 0 : Chance.Next(ready + (due ? 1 : 0));
+        if (choice == ready)
         {
             _events.RunNext();
             return true;
         }
 
-        var (worker, executor) = _ready[choice];
-        worker.RunOne(executor);
+        RunReady(choice);
         Now += Chance.Next(Scenario.CpuTicksMax);
         return true;
     }
 
-    private void FindReady()
+    private int CountReady()
     {
-        _ready.Clear();
+        var ready = 0;
         foreach (var worker in _workers)
         {
-            if (worker.Scope.IsPaused || worker.Scope.IsDead)
+            ready += worker.CountReady();
+        }
+
+        return ready;
+    }
+
+    /// <summary>Runs one of the executors that are ready, in the order of workers and executors.</summary>
+    private void RunReady(int choice)
+    {
+        foreach (var worker in _workers)
+        {
+            var ready = worker.CountReady();
+            if (choice < ready)
             {
-                continue;
+                worker.RunReady(choice);
+                return; // which workers there are may have changed
             }
 
-            for (var i = 0; i < worker.Executors.Length; i++)
-            {
-                if (worker.CanRun(i))
-                {
-                    _ready.Add((worker, i));
-                }
-            }
+            choice -= ready;
         }
     }
 }

@@ -102,6 +102,8 @@ internal static class SeedRun
         {
             var transactions = _committed + _aborted + _unknown;
             Console.WriteLine($"{Coverage.Runs:N0} seeds from {first}: {transactions:N0} transactions ({_committed:N0} committed, {_aborted:N0} aborted, {_unknown:N0} unknown to their clients), {_steps:N0} steps");
+            var processor = Environment.CpuUsage.TotalTime.TotalSeconds; // of all threads since the program began, its compiling included
+            Console.WriteLine($"{processor:0.0} s of processor time, {transactions / processor:N0} transactions per second of one core");
             Console.WriteLine($"{elapsed.TotalSeconds:0.0} s, {transactions / elapsed.TotalSeconds:N0} transactions/s, {_virtual.TotalHours:0.0} hours of virtual time; {Failures} seeds with violations");
         }
     }

@@ -79,13 +79,43 @@ internal sealed class SimulatedWorker
 
     public void Stall(int executor, long until) => _stalledUntil[executor % _stalledUntil.Length] = until;
 
-    public bool CanRun(int executor) => Executors[executor].HasWork && _world.Now >= _stalledUntil[executor] && !ArePumpsGone;
+    /// <summary>Executors that could run now.</summary>
+    public int CountReady()
+    {
+        if (Scope.IsPaused || Scope.IsDead)
+        {
+            return 0;
+        }
+
+        var ready = 0;
+        for (var i = 0; i < Executors.Length; i++)
+        {
+            ready += HasItem(i) ? 1 : 0;
+        }
+
+        return ready > 0 && ArePumpsGone ? 0 : ready;
+    }
+
+    /// <summary>Handles one item of one of the executors that could run, counted from 0.</summary>
+    public void RunReady(int choice)
+    {
+        for (var i = 0; i < Executors.Length; i++)
+        {
+            if (HasItem(i) && choice-- == 0)
+            {
+                RunOne(i);
+                return;
+            }
+        }
+    }
+
+    private bool HasItem(int executor) => Executors[executor].HasWork && _world.Now >= _stalledUntil[executor];
 
     /// <summary>A worker that is asked to stop ends the threads of its executors before it gives up who still waits: nothing begins behind such an answer.</summary>
     private bool ArePumpsGone => _host is { Worker: { IsOver: true, Failure: null } };
 
     /// <summary>Handles one item of an executor.</summary>
-    public void RunOne(int index)
+    private void RunOne(int index)
     {
         var executor = Executors[index];
         executor.Enter();
