@@ -46,6 +46,8 @@ internal enum PlantedFault
     TouchesKeptAfterRestore,
     TurnsBeginDuringUndo,
     RemovedIsNumberedTwice,
+    EndedBeforeDecided,
+    PreviousBatchDropped,
 
     // Log and recovery.
     NoFence,
@@ -61,6 +63,9 @@ internal enum PlantedFault
     RecoveryStopsBeforeTheEnd,
     FlushTakenForLater,
     OutcomesNotCopied,
+    AppendRepeatedOnce,
+    ActWatermarkForgotten,
+    RecordAppliedTwice,
 
     // Files.
     FolderNotFlushed,
@@ -83,6 +88,13 @@ internal enum PlantedFault
     AbortNotRecorded,
     RunningRequestNotJoined,
     EvictedBeforeFolded,
+    RetryableAbortKept,
+    KeptPlaceIsWrong,
+    InDoubtNotResolved,
+
+    // Answers in time.
+    DeadlineLookedAtOnce,
+    BegunAfterTheEnd,
 }
 
 /// <summary>Which fault is planted.</summary>

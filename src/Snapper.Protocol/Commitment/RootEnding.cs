@@ -38,7 +38,12 @@ public static class RootEnding
         }
 
         // The result first: the root's actor completes its sub-batch only after it (no batch is final without results).
-        outputs.ToCommit(MessageKind.PactDecided, ticket.Tid, ticket.Bid).Flag = succeeded;
+        var late = Planted.Is(PlantedFault.EndedBeforeDecided);
+        if (!late)
+        {
+            outputs.ToCommit(MessageKind.PactDecided, ticket.Tid, ticket.Bid).Flag = succeeded;
+        }
+
         for (var i = 0; i < calls.Length; i++)
         {
             var access = ticket.Declared[i];
@@ -54,6 +59,11 @@ public static class RootEnding
                 message.Flag = succeeded;
                 message.Count = calls[i];
             }
+        }
+
+        if (late)
+        {
+            outputs.ToCommit(MessageKind.PactDecided, ticket.Tid, ticket.Bid).Flag = succeeded;
         }
 
         return succeeded ? PactEnd.Committed : PactEnd.Aborted;

@@ -205,7 +205,7 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
                 if (last is null || last.Bid != bid)
                 {
                     Transitions.Note(last is null, Transition.SubBatchFirst, Transition.SubBatchChained);
-                    last = new SubBatch(access.Actor, bid, last?.Bid ?? BatchId.None, batch.SlotCount);
+                    last = new SubBatch(access.Actor, bid, Planted.Is(PlantedFault.PreviousBatchDropped) ? BatchId.None : last?.Bid ?? BatchId.None, batch.SlotCount);
                     batch.AddSlot(last);
                     token.SetLast(last);
                 }

@@ -73,6 +73,18 @@ internal sealed class DeadlineWheel : IDisposable
         }
     }
 
+    /// <summary>How many requests are under way now.</summary>
+    public int Count
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _count;
+            }
+        }
+    }
+
     /// <summary>The requests under way now.</summary>
     public List<Request> UnderWay()
     {
@@ -145,7 +157,15 @@ internal sealed class DeadlineWheel : IDisposable
                 slot.Remove(node);
                 (expired ??= []).Add(node.Value);
                 node.Value.Deadline = now + (long)(LookAgain.TotalSeconds * _time.TimestampFrequency);
-                SlotOf(TickOf(node.Value.Deadline) + 1).AddLast(node);
+                if (Planted.Is(PlantedFault.DeadlineLookedAtOnce))
+                {
+                    node.Value.Timer = null;
+                    _count--;
+                }
+                else
+                {
+                    SlotOf(TickOf(node.Value.Deadline) + 1).AddLast(node);
+                }
             }
 
             node = next; // others of this slot are rounds of the wheel away

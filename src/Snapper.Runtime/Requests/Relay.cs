@@ -14,6 +14,9 @@ namespace Snapper.Runtime.Requests;
 /// </summary>
 internal sealed class Relay : ITransactionDoor
 {
+    /// <summary>What the caller is told when an outcome is known and found neither in the log nor in the store.</summary>
+    internal const string OutcomeIsMoving = "The outcome of this id is being moved; ask again.";
+
     private readonly Worker _worker;
     private readonly Admission _admission;
     private readonly IdempotencyIndex _ids = new();
@@ -124,8 +127,8 @@ internal sealed class Relay : ITransactionDoor
         var reason = envelope.Abort?.Reason ?? AbortReason.None;
         if (request.HasCallerKey)
         {
-            KeptOutcome? kept = AbortReasons.IsKept(reason) && request.Sequence > 0
-                ? new KeptOutcome(request.RequestHash, request.Sequence, _worker.UnixMs())
+            KeptOutcome? kept = (AbortReasons.IsKept(reason) || Planted.Is(PlantedFault.RetryableAbortKept)) && request.Sequence > 0
+                ? new KeptOutcome(request.RequestHash, request.Sequence + (Planted.Is(PlantedFault.KeptPlaceIsWrong) ? 1 : 0), _worker.UnixMs())
                 : null;
             _ids.End(request.Key, kept);
         }
@@ -134,7 +137,7 @@ internal sealed class Relay : ITransactionDoor
         if (!request.TryAnswer(envelope))
         {
             Transitions.Note(Transition.InDoubtResolved);
-            if (!request.HasCallerKey)
+            if (!request.HasCallerKey && !Planted.Is(PlantedFault.InDoubtNotResolved))
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
                 _ids.End(request.Key, new KeptOutcome(default, 0, _worker.UnixMs(), envelope));
@@ -203,7 +206,7 @@ internal sealed class Relay : ITransactionDoor
         Transitions.Note(request.IsPact, Transition.PactAdmitted, Transition.ActAdmitted);
         Interlocked.Increment(ref _inFlight);
         _wheel.Add(request);
-        if (_worker.IsOver)
+        if (_worker.IsOver && !Planted.Is(PlantedFault.BegunAfterTheEnd))
         {
             GiveUp(request); // it came in while the worker ended
             return request.Answer;
@@ -300,7 +303,7 @@ internal sealed class Relay : ITransactionDoor
         Transitions.Note(Transition.IdKnown);
         var kept = await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
         return kept ?? Rejected(request.Asked, new Rejection(
-            RejectionKind.Unavailable, "The outcome of this id is being moved; ask again.", Admission.ShortRetry));
+            RejectionKind.Unavailable, OutcomeIsMoving, Admission.ShortRetry));
     }
 
     /// <summary>A log that does not answer is no decision about the id: neither unknown nor an error of ours.</summary>
