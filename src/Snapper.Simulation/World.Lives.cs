@@ -14,6 +14,10 @@ internal sealed partial class World
         {
             RepairDamage(); // it was seen, and nothing has happened
         }
+        else if (worker.Life <= _livesAtRepair && exception is TransactionLog.CorruptLogException)
+        {
+            // It has read before the record was put right.
+        }
         else if ((Storage.IsLost || Folder.IsLost) && exception is LostLogException)
         {
             Storage.Restore(); // it was refused: whoever runs the server finds the right one
@@ -52,7 +56,8 @@ internal sealed partial class World
 
     public void Opened(SimulatedWorker worker)
     {
-        if (Storage.IsDamaged || Folder.IsDamaged)
+        // One that had begun before may have read the record while it was whole.
+        if ((Storage.IsDamaged || Folder.IsDamaged) && worker.Life > _livesAtDamage)
         {
             Violated($"Life {worker.Life} opened on a log with a damaged record.");
         }
@@ -69,8 +74,16 @@ internal sealed partial class World
     /// <summary>The log is not there any more as the workers left it.</summary>
     public void LogIsLost() => _livesAtLoss = _lives;
 
+    /// <summary>A byte of the log was changed.</summary>
+    public void LogIsDamaged() => _livesAtDamage = _lives;
+
     private void RepairDamage()
     {
+        if (Storage.HasDamage || Folder.HasDamage)
+        {
+            _livesAtRepair = _lives;
+        }
+
         Storage.Repair();
         Folder.Repair();
     }

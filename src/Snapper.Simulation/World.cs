@@ -41,6 +41,8 @@ internal sealed partial class World
     private int _lives;
     private int _livesAtLoss;
     private int _livesAtRestoring;
+    private int _livesAtDamage;
+    private int _livesAtRepair;
     private int _clientsLeft;
     private int _looksLeft;
     private int _committed;

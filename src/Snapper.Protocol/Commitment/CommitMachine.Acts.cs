@@ -80,8 +80,14 @@ public sealed partial class CommitMachine
     /// <summary>H3: queued only when every batch before it on each of its actors is final.</summary>
     private bool TryCommitAct(ActOutcome outcome, OutputBuffer outputs)
     {
-        if (outcome.HasVoted || !outcome.IsComplete || (_order.AheadOf(outcome.Tid) > _final && !Planted.Is(PlantedFault.QueueActBeforeAllAheadIsFinal)) || _order.IsDoomed(outcome.Tid))
+        if (outcome.HasVoted || !outcome.IsComplete || _order.IsDoomed(outcome.Tid))
         {
+            return false;
+        }
+
+        if (_order.AheadOf(outcome.Tid) > _final && !Planted.Is(PlantedFault.QueueActBeforeAllAheadIsFinal))
+        {
+            Transitions.Note(Transition.ActWaitsForBatches);
             return false;
         }
 
@@ -95,11 +101,6 @@ public sealed partial class CommitMachine
 
         if (outcome.VotesMissing > 0)
         {
-            if (outcome.IsComplete)
-            {
-                Transitions.Note(Transition.ActWaitsForBatches);
-            }
-
             return false;
         }
 

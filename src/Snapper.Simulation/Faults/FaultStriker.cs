@@ -51,6 +51,7 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
 
                 if (world.Scenario.Files != 0 ? world.Folder.Damage() : world.Storage.Damage())
                 {
+                    world.LogIsDamaged();
                     Count();
                 }
 

@@ -67,6 +67,9 @@ internal sealed class SimulatedStorage(World world)
         _whole = null;
     }
 
+    /// <summary>A byte of the log was changed and not put back; the record may be gone.</summary>
+    public bool HasDamage => _damaged is not null;
+
     /// <summary>A byte of the log is wrong, in a record that was not trimmed meanwhile.</summary>
     public bool IsDamaged => _damaged is var (bytes, _, _) && Array.Exists(Kept.GroupsFrom(0), group => group.Records.Equals(bytes));
 

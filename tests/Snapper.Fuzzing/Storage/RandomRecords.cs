@@ -8,9 +8,19 @@ namespace Snapper.Fuzzing.Storage;
 /// <summary>Any record that can be encoded; not only those that a worker writes.</summary>
 internal sealed class RandomRecords(Random random)
 {
-    public LogRecord Record() => random.Next(2) == 0
-        ? new LocalBatchCommitted { Batch = new BatchId(Number()), LastTransaction = new TransactionId(Number()), Changes = Changes(), Outcomes = List(Outcome) }
-        : new ActCommitted { Transaction = new TransactionId(Number()), Changes = Changes(), Outcome = random.Percent(50) ? null : Outcome() };
+    public LogRecord Record() => random.Next(8) switch
+    {
+        0 => new LocalBatchCommitted { Batch = new BatchId(Number()), LastTransaction = new TransactionId(Number()), Changes = Changes(), Outcomes = List(Outcome) },
+        1 => new ActCommitted { Transaction = new TransactionId(Number()), Changes = Changes(), Outcome = random.Percent(50) ? null : Outcome(), Participants = List(Worker) },
+        2 => new Prepared { Global = new BatchId(Number()), Batch = new BatchId(Number()), LastTransaction = new TransactionId(Number()), Changes = Changes(), Outcomes = List(Outcome) },
+        3 => new Decided { Global = new BatchId(Number()), Committed = random.Percent(50), Versions = List(Number) },
+        4 => new Decision { Global = new BatchId(Number()) },
+        5 => new ActPrepared { Transaction = new TransactionId(Number()), Root = new Incarnation(Worker(), Number()), Changes = Changes() },
+        6 => new ActEnded { Transaction = new TransactionId(Number()), Committed = random.Percent(50), Versions = List(Number) },
+        _ => new MovedIn { Plan = Text(), Actor = Actor(), Version = Number(), Fields = List(Field), Outcomes = List(Outcome) },
+    };
+
+    private int Worker() => random.Next(1, 1024);
 
     public OutcomeRecord Outcome() => new()
     {

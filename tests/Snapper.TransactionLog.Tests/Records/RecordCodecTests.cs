@@ -52,7 +52,7 @@ public sealed class RecordCodecTests
             if (i % 2 == 0 && bytes.Length >= 10)
             {
                 // Past the header checks, into the bodies.
-                MakeRecord(bytes, kind: (byte)random.Next(1, 3));
+                MakeRecord(bytes, kind: (byte)random.Next(1, 10));
             }
 
             DecodesOrIsCorrupt(new LogGroup(1, random.Next(1, 4), bytes));
@@ -102,10 +102,12 @@ public sealed class RecordCodecTests
     }
 
     [Theory]
-    [InlineData(3, 1, "Record 71 has kind 3 (Prepared) in format version 1")]
-    [InlineData(8, 1, "Record 71 has kind 8 (MovedIn) in format version 1")]
+    [InlineData(0, 1, "Record 71 has kind 0 (0) in format version 1")]
+    [InlineData(10, 1, "Record 71 has kind 10 (10) in format version 1")]
+    [InlineData(64, 1, "Record 71 has kind 64 (StoredOutcome) in format version 1")]
     [InlineData(200, 1, "Record 71 has kind 200 (200) in format version 1")]
     [InlineData(1, 2, "Record 71 has kind 1 (LocalBatchCommitted) in format version 2")]
+    [InlineData(3, 2, "Record 71 has kind 3 (Prepared) in format version 2")]
     public void An_unknown_kind_or_version_is_named_with_its_record(byte kind, byte version, string expected)
     {
         var bytes = Some.Encode(Some.Batch(1, "a", 1)).ToArray();
@@ -188,9 +190,19 @@ public sealed class RecordCodecTests
 
         public int Next(int from, int below) => _random.Next(from, below);
 
-        public LogRecord Record() => _random.Next(2) == 0
-            ? new LocalBatchCommitted { Batch = new BatchId(Number()), LastTransaction = new TransactionId(Number()), Changes = Changes(), Outcomes = [.. List(Outcome)] }
-            : new ActCommitted { Transaction = new TransactionId(Number()), Changes = Changes(), Outcome = _random.Next(2) == 0 ? null : Outcome() };
+        public LogRecord Record() => _random.Next(8) switch
+        {
+            0 => new LocalBatchCommitted { Batch = new BatchId(Number()), LastTransaction = new TransactionId(Number()), Changes = Changes(), Outcomes = List(Outcome) },
+            1 => new ActCommitted { Transaction = new TransactionId(Number()), Changes = Changes(), Outcome = _random.Next(2) == 0 ? null : Outcome(), Participants = List(Worker) },
+            2 => new Prepared { Global = new BatchId(Number()), Batch = new BatchId(Number()), LastTransaction = new TransactionId(Number()), Changes = Changes(), Outcomes = List(Outcome) },
+            3 => new Decided { Global = new BatchId(Number()), Committed = _random.Next(2) == 0, Versions = List(Number) },
+            4 => new Decision { Global = new BatchId(Number()) },
+            5 => new ActPrepared { Transaction = new TransactionId(Number()), Root = new Incarnation(Worker(), Number()), Changes = Changes() },
+            6 => new ActEnded { Transaction = new TransactionId(Number()), Committed = _random.Next(2) == 0, Versions = List(Number) },
+            _ => new MovedIn { Plan = Text(), Actor = Actor(), Version = Number(), Fields = List(Field), Outcomes = List(Outcome) },
+        };
+
+        private int Worker() => _random.Next(1, 1024);
 
         private List<ActorChange> Changes() => List(() => new ActorChange(Actor(), Number(), List(Field)));
 
@@ -246,12 +258,24 @@ public sealed class RecordCodecTests
     {
         public static string Of(LogRecord record) => record switch
         {
-            LocalBatchCommitted b => $"batch {b.Batch} {b.LastTransaction} [{string.Join(';', b.Changes.Select(Of))}] [{string.Join(';', b.Outcomes.Select(Of))}]",
-            ActCommitted a => $"act {a.Transaction} [{string.Join(';', a.Changes.Select(Of))}] {(a.Outcome is null ? "none" : Of(a.Outcome))}",
+            LocalBatchCommitted b => $"batch {b.Batch} {b.LastTransaction} {Of(b.Changes)} {Of(b.Outcomes)}",
+            ActCommitted a => $"act {a.Transaction} {Of(a.Changes)} with [{string.Join(',', a.Participants)}] {(a.Outcome is null ? "none" : Of(a.Outcome))}",
+            Prepared p => $"prepared {p.Global} {p.Batch} {p.LastTransaction} {Of(p.Changes)} {Of(p.Outcomes)}",
+            Decided d => $"decided {d.Global} {d.Committed} [{string.Join(',', d.Versions)}]",
+            Decision d => $"decision {d.Global}",
+            ActPrepared p => $"act prepared {p.Transaction} {p.Root} {Of(p.Changes)}",
+            ActEnded e => $"act ended {e.Transaction} {e.Committed} [{string.Join(',', e.Versions)}]",
+            MovedIn m => $"moved in {m.Plan} {m.Actor.Type}|{m.Actor.Id} {m.Version} {Of(m.Fields)} {Of(m.Outcomes)}",
             _ => throw new ArgumentException(record.GetType().Name),
         };
 
-        private static string Of(ActorChange c) => $"{c.Actor.Type}|{c.Actor.Id}|{c.Version}|{string.Join(',', c.Fields.Select(f => $"{f.Name}={(f.Value is null ? "deleted" : Convert.ToHexString(f.Value.Value.Span))}"))}";
+        private static string Of(IReadOnlyList<ActorChange> changes) => $"[{string.Join(';', changes.Select(Of))}]";
+
+        private static string Of(IReadOnlyList<OutcomeRecord> outcomes) => $"[{string.Join(';', outcomes.Select(Of))}]";
+
+        private static string Of(ActorChange c) => $"{c.Actor.Type}|{c.Actor.Id}|{c.Version}|{Of(c.Fields)}";
+
+        private static string Of(IReadOnlyList<StateField> fields) => string.Join(',', fields.Select(f => $"{f.Name}={(f.Value is { } value ? Convert.ToHexString(value.Span) : "deleted")}"));
 
         private static string Of(OutcomeRecord o) =>
             $"{o.RequestId}|{o.IsCallerKey}|{o.RequestHash}|{o.IsAct}|{o.Transaction}|{o.Batch}|{o.Attempts}|{o.AtUnixMs}|{o.Abort}|{Convert.ToHexString(o.Payload.Span)}|{o.AbortActor?.Type}|{o.AbortActor?.Id}";
