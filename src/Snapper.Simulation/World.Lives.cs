@@ -74,6 +74,9 @@ internal sealed partial class World
     /// <summary>The log is not there any more as the workers left it.</summary>
     public void LogIsLost() => _livesAtLoss = _lives;
 
+    /// <summary>That has happened: who knew of it did not find what it had.</summary>
+    public bool LogWasLost => _livesAtLoss > 0;
+
     /// <summary>A byte of the log was changed.</summary>
     public void LogIsDamaged() => _livesAtDamage = _lives;
 

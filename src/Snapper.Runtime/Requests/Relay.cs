@@ -242,14 +242,11 @@ internal sealed class Relay : ITransactionDoor
     private async Task<TransactionEnvelope> BeginWithKey(Request request, CancellationToken cancellation)
     {
         var key = request.Key;
-        if (!_ids.TryBegin(key, request, out var running, out var done))
+        if ((_worker.MayHaveOlderOutcomes || _worker.Rare?.Happens(RarePoint.ArchiveAskedAnyway) == true) && !_ids.TryFind(key, out _, out _))
         {
-            return await Join(request, running, done, cancellation).ConfigureAwait(false);
-        }
-
-        if (_worker.MayHaveOlderOutcomes || _worker.Rare?.Happens(RarePoint.ArchiveAskedAnyway) == true)
-        {
-            // Copied out of the log before the last start: only the store knows it.
+            // Copied out of the log before the last start: only the store knows it. Nothing is registered meanwhile: whoever asks for the id is not told
+            // that it runs, and whoever sends it rightly is not refused, while another one looks for it that may be wrong. What begins and ends
+            // until the store has answered is found by TryBegin.
             Transitions.Note(Transition.ArchiveAsked);
             TransactionEnvelope? earlier;
             UInt128 hash;
@@ -260,23 +257,19 @@ internal sealed class Relay : ITransactionDoor
             catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
             {
                 Transitions.Note(Transition.ArchiveUnreachable);
-                _ids.End(key, null);
-                var refused = Rejected(request.Asked, LogUnreachable());
-                request.TryAnswer(refused); // whoever joined meanwhile hears the same
-                return refused;
+                return Rejected(request.Asked, LogUnreachable());
             }
 
             if (earlier is not null)
             {
                 Transitions.Note(Transition.ArchiveKnew);
-                _ids.End(key, null);
-                var answer = hash == request.RequestHash ? earlier : Rejected(request.Asked, OtherRequest());
-                request.TryAnswer(answer);
-                return answer;
+                return hash == request.RequestHash ? earlier : Rejected(request.Asked, OtherRequest());
             }
         }
 
-        return await Begin(request, cancellation).ConfigureAwait(false);
+        return _ids.TryBegin(key, request, out var running, out var done)
+            ? await Begin(request, cancellation).ConfigureAwait(false)
+            : await Join(request, running, done, cancellation).ConfigureAwait(false);
     }
 
     private async Task<TransactionEnvelope> Join(Request request, Request? running, KeptOutcome done, CancellationToken cancellation)

@@ -152,7 +152,7 @@ internal sealed class SimulatedClient(World world, int number)
         /// <summary>An answer has left the worker, whether it arrives or not.</summary>
         private void Left(TransactionEnvelope envelope, bool lost)
         {
-            if (envelope.Rejection?.Detail == Relay.OutcomeIsMoving)
+            if (envelope.Rejection?.Detail == Relay.OutcomeIsMoving && !_world.LogWasLost)
             {
                 _world.Violated($"I3: request {Name} has an outcome, and it is neither in the log nor stored.");
             }
@@ -212,7 +212,7 @@ internal sealed class SimulatedClient(World world, int number)
             }
             else if (_world.Route(misrouted: false) is { IsOpen: true } worker)
             {
-                _world.Within(worker.Scope, () => Ask(worker, id, looks));
+                Ask(worker, id, looks);
             }
             else
             {
@@ -223,16 +223,20 @@ internal sealed class SimulatedClient(World world, int number)
         private void Ask(SimulatedWorker worker, string id, int looks)
         {
             var isHeard = false;
-            worker.Find(id, found => _world.After(Chance.Between(Road / 20, Road), null, () =>
+            _world.Within(worker.Scope, () => worker.Find(id, found => _world.After(Chance.Between(Road / 20, Road), null, () =>
             {
-                isHeard = true;
-                Heard(id, found, looks);
-            }));
+                if (!isHeard)
+                {
+                    isHeard = true;
+                    Heard(id, found, looks);
+                }
+            })));
             _world.After(200 * Road, null, () =>
             {
                 if (!isHeard)
                 {
-                    AskLater(id, looks - 1); // the worker ended
+                    isHeard = true; // the worker ended, or stands still
+                    AskLater(id, looks - 1);
                 }
             });
         }
