@@ -46,7 +46,8 @@ internal enum PlantedFault
     TouchesKeptAfterRestore,
     TurnsBeginDuringUndo,
     RemovedIsNumberedTwice,
-    EndedBeforeDecided,
+    SubBatchesBeforeBatch,
+    CollectedBeforeFinished,
     PreviousBatchDropped,
 
     // Log and recovery.

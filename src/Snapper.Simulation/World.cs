@@ -61,8 +61,9 @@ internal sealed partial class World
         Storage = new SimulatedStorage(this);
         Machine = new SimulatedMachine(this);
         Folder = new FolderDamage(this);
+        FilesView = new FilesView(Folder);
         Open = new OpenRequests(this);
-        StorageRules = new StorageRules(scenario.Files != 0 ? new FilesView(Folder) : new StorageView(Storage), Violated, scenario.Numbers);
+        StorageRules = new StorageRules(scenario.Files != 0 ? FilesView : new StorageView(Storage), Violated, scenario.Numbers);
         LogRules = new LogRules(StorageRules, Violated);
         Workload = scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
     }
@@ -95,6 +96,9 @@ internal sealed partial class World
     public StorageRules StorageRules { get; }
 
     public IWorkload Workload { get; }
+
+    /// <summary>What owners of files were told is done.</summary>
+    public FilesView FilesView { get; }
 
     /// <summary>Requests that wait for their answers.</summary>
     public OpenRequests Open { get; }

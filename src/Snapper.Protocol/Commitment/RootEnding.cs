@@ -38,12 +38,7 @@ public static class RootEnding
         }
 
         // The result first: the root's actor completes its sub-batch only after it (no batch is final without results).
-        var late = Planted.Is(PlantedFault.EndedBeforeDecided);
-        if (!late)
-        {
-            outputs.ToCommit(MessageKind.PactDecided, ticket.Tid, ticket.Bid).Flag = succeeded;
-        }
-
+        outputs.ToCommit(MessageKind.PactDecided, ticket.Tid, ticket.Bid).Flag = succeeded;
         for (var i = 0; i < calls.Length; i++)
         {
             var access = ticket.Declared[i];
@@ -59,11 +54,6 @@ public static class RootEnding
                 message.Flag = succeeded;
                 message.Count = calls[i];
             }
-        }
-
-        if (late)
-        {
-            outputs.ToCommit(MessageKind.PactDecided, ticket.Tid, ticket.Bid).Flag = succeeded;
         }
 
         return succeeded ? PactEnd.Committed : PactEnd.Aborted;
@@ -82,10 +72,20 @@ public static class RootEnding
     /// <summary>Ends an ACT by its own outcome (H7): its actors send their changes, the commit machine waits for H3.</summary>
     public static void EndAct(ActOutcome outcome, OutputBuffer outputs)
     {
-        outputs.ToCommit(MessageKind.ActFinished, outcome.Tid, BatchId.None).Body = outcome;
+        var late = Planted.Is(PlantedFault.CollectedBeforeFinished);
+        if (!late)
+        {
+            outputs.ToCommit(MessageKind.ActFinished, outcome.Tid, BatchId.None).Body = outcome;
+        }
+
         foreach (var participant in outcome.Participants)
         {
             outputs.ToActor(MessageKind.ActCollect, participant, outcome.Tid, BatchId.None).Flag = outcome.Committed;
+        }
+
+        if (late)
+        {
+            outputs.ToCommit(MessageKind.ActFinished, outcome.Tid, BatchId.None).Body = outcome;
         }
 
         for (var i = 0; i < outcome.Others.Count; i++)

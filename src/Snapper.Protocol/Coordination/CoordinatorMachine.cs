@@ -216,12 +216,21 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
         }
 
         _formed.Enqueue(batch);
-        ref var formed = ref outputs.ToCommit(MessageKind.BatchFormed, TransactionId.None, bid);
-        formed.Body = batch;
+        var late = Planted.Is(PlantedFault.SubBatchesBeforeBatch);
+        if (!late)
+        {
+            outputs.ToCommit(MessageKind.BatchFormed, TransactionId.None, bid).Body = batch;
+        }
+
         for (var slot = 0; slot < batch.SlotCount; slot++)
         {
             var subBatch = batch.SubBatchOf(slot);
             outputs.ToActor(MessageKind.SubBatch, subBatch.Actor, TransactionId.None, bid).Body = subBatch;
+        }
+
+        if (late)
+        {
+            outputs.ToCommit(MessageKind.BatchFormed, TransactionId.None, bid).Body = batch;
         }
     }
 

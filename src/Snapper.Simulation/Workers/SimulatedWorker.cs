@@ -142,7 +142,8 @@ internal sealed class SimulatedWorker
         if (scenario.Files != 0)
         {
             var files = new FileTransactionLog(SimulatedMachine.LogFolder, FileLogOptions.Tiny(scenario.SegmentBytes, scenario.SegmentBytes), _disk);
-            (log, store) = (new WatchedLog(files, _world.LogRules, _world.StorageRules), new FileStateStore(files, _time, new StateStoreOptions()));
+            log = new WatchedLog(files, _world.FilesView, _world.LogRules, _world.StorageRules);
+            store = new WatchedStateStore(new FileStateStore(files, _time, new StateStoreOptions()), _world.FilesView, _world.StorageRules);
         }
         else
         {
