@@ -94,7 +94,6 @@ internal enum PlantedFault
     InDoubtNotResolved,
 
     // Answers in time.
-    DeadlineLookedAtOnce,
     BegunAfterTheEnd,
 }
 

@@ -97,6 +97,11 @@ internal sealed partial class World
     /// <summary>Ends a worker; if it was the owner, another life begins after a pause.</summary>
     public void Restart(SimulatedWorker worker, long pause)
     {
+        if (worker.LeftUnanswered > 0)
+        {
+            Violated($"Life {worker.Life} is over, and {worker.LeftUnanswered} of its requests were not answered: {worker.Standing}.");
+        }
+
         worker.Crash();
         _workers.Remove(worker);
         if (_owner == worker)

@@ -157,15 +157,7 @@ internal sealed class DeadlineWheel : IDisposable
                 slot.Remove(node);
                 (expired ??= []).Add(node.Value);
                 node.Value.Deadline = now + (long)(LookAgain.TotalSeconds * _time.TimestampFrequency);
-                if (Planted.Is(PlantedFault.DeadlineLookedAtOnce))
-                {
-                    node.Value.Timer = null;
-                    _count--;
-                }
-                else
-                {
-                    SlotOf(TickOf(node.Value.Deadline) + 1).AddLast(node);
-                }
+                SlotOf(TickOf(node.Value.Deadline) + 1).AddLast(node);
             }
 
             node = next; // others of this slot are rounds of the wheel away

@@ -56,6 +56,9 @@ internal sealed class SimulatedWorker
         ? $"life {Life} is {worker.Unavailability ?? "available"}, {worker.Relay.InFlight} requests are in flight, {worker.Acts.Count} ACTs are open, {worker.Commits.ActsInOrder} in the commit order, {worker.Wheel.Count} deadlines are looked at, {worker.Relay.Ids.Running} ids are running"
         : $"life {Life} is not open";
 
+    /// <summary>Requests that it has begun and, now that it has failed or was stopped, will not answer any more.</summary>
+    public int LeftUnanswered => _host is { Worker: { IsOver: true, Relay.InFlight: var left } } ? left : 0;
+
     public ITransactionDoor Door => _host!.Door;
 
     /// <summary>Asks it what became of a request, in its process.</summary>
