@@ -91,6 +91,9 @@ internal sealed partial class World
     /// <summary>For so long that what was on its way when the last fault ended has arrived or was given up.</summary>
     private bool HasBeenHealed => IsHealed && Now - _healedAt > TimeSpan.FromSeconds(5).Ticks;
 
+    /// <summary>That has happened: who knew of it did not find what it had.</summary>
+    public bool LogWasLost => _livesAtLoss > 0;
+
     /// <summary>A byte of the log was changed.</summary>
     public void LogIsDamaged() => _livesAtDamage = _lives;
 
@@ -111,6 +114,11 @@ internal sealed partial class World
     /// <summary>Ends a worker; if it was the owner, another life begins after a pause.</summary>
     public void Restart(SimulatedWorker worker, long pause)
     {
+        if (worker.LeftUnanswered > 0)
+        {
+            Violated($"Life {worker.Life} is over, and {worker.LeftUnanswered} of its requests were not answered: {worker.Standing}.");
+        }
+
         worker.Crash();
         _workers.Remove(worker);
         if (_owner == worker)

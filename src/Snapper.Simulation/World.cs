@@ -37,6 +37,7 @@ internal sealed partial class World
     private readonly List<string> _violations = [];
     private readonly HashSet<long> _numbers = [];
     private readonly List<(PlannedTransaction Transaction, TransactionEnvelope Envelope)> _answered = [];
+    private readonly List<string> _inDoubt = [];
     private readonly HashSet<PlannedTransaction> _askedAgain = new(ReferenceEqualityComparer.Instance);
     private readonly Digest _digest = new();
     private SimulatedWorker? _owner;
@@ -67,7 +68,9 @@ internal sealed partial class World
         Storage = new SimulatedStorage(this);
         Machine = new SimulatedMachine(this);
         Folder = new FolderDamage(this);
-        StorageRules = new StorageRules(scenario.Files != 0 ? new FilesView(Folder) : new StorageView(Storage), Violated);
+        FilesView = new FilesView(Folder);
+        Open = new OpenRequests(this);
+        StorageRules = new StorageRules(scenario.Files != 0 ? FilesView : new StorageView(Storage), Violated, scenario.Numbers);
         LogRules = new LogRules(StorageRules, Violated);
         Workload = own is not null ? new OwnWorkload(scenario, own) : scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
     }
@@ -108,6 +111,12 @@ internal sealed partial class World
     public StorageRules StorageRules { get; }
 
     public IWorkload Workload { get; }
+
+    /// <summary>What owners of files were told is done.</summary>
+    public FilesView FilesView { get; }
+
+    /// <summary>Requests that wait for their answers.</summary>
+    public OpenRequests Open { get; }
 
     /// <summary>Virtual time in ticks of 100 ns.</summary>
     public long Now { get; private set; }
@@ -219,6 +228,9 @@ internal sealed partial class World
 
     public void Violated(string what) => _violations.Add(what);
 
+    /// <summary>A worker has answered a request with a generated id so: whoever asks by the id must hear what became of it.</summary>
+    public void ToldInDoubt(string id) => _inDoubt.Add(id);
+
     public void ClientIsDone() => _clientsLeft--;
 
     public void Concluded(PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope, long invoked)
@@ -228,13 +240,13 @@ internal sealed partial class World
             return; // a look at the living, the same look comes again at the end; or an id that had its answer
         }
 
-        if (verdict == ObservedOutcome.Committed && transaction.Request.Id is not null)
+        if (transaction.Request.Id is not null && envelope is not null && Answers.IsFinal(envelope))
         {
-            _answered.Add((transaction, envelope!));
+            _answered.Add((transaction, envelope));
         }
 
         Workload.Observe(transaction, verdict, envelope, invoked, Now);
-        if (verdict == ObservedOutcome.Committed && !_numbers.Add(envelope!.Transaction))
+        if (verdict == ObservedOutcome.Committed && !_numbers.Add(envelope!.Transaction) && Scenario.Numbers == 0)
         {
             Violated($"Two transactions were committed under the number {envelope.Transaction}."); // R1
         }
@@ -273,6 +285,11 @@ internal sealed partial class World
             }
         }
 
+        if (Now < Storage.DownUntil)
+        {
+            StepUntil(() => Now >= Storage.DownUntil, s_soon); // those who wait must hear something while it lasts
+        }
+
         _healedAt = Math.Min(_healedAt, Now);
         Rare.End();
         LookAtTheLiving();
@@ -301,6 +318,11 @@ internal sealed partial class World
     private bool Step()
     {
         _steps++;
+        if (Now >= Open.NextLook)
+        {
+            Open.Look();
+        }
+
         var ready = CountReady();
         var due = _events.TryPeek(out var next) && next <= Now;
         if (ready == 0 && !due)

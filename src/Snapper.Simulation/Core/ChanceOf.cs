@@ -33,6 +33,9 @@ internal enum ChanceOf : ulong
     /// <summary>The machine and its disk.</summary>
     Machine = 11,
 
+    /// <summary>How many numbers a life has, and where in a minute it begins.</summary>
+    Life = 12,
+
     /// <summary>When a rare point happens, one each.</summary>
     RarePoint = 13,
 

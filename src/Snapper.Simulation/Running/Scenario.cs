@@ -121,6 +121,12 @@ public sealed record Scenario
     /// <summary>Share of calls to the disk that others come between, in per cent.</summary>
     public int SteppedPercent { get; init; }
 
+    /// <summary>Numbers that a start of the worker sets apart; 0: as many as in a real one (R1).</summary>
+    public int Numbers { get; init; }
+
+    /// <summary>Where in a minute of the clock the run begins, in ms.</summary>
+    public int OffsetMs { get; init; }
+
     /// <summary>Faults at their times.</summary>
     public IReadOnlyList<PlannedFault> PlannedFaults { get; init; } = [];
 
@@ -176,7 +182,7 @@ public sealed record Scenario
             StateBytes = limits.Percent(8) ? limits.Between(64, 300) : 0,
             RarePoints = DrawRarePoints(seed),
         };
-        return WithStorage(calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) }, calm);
+        return WithClock(WithStorage(calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) }, calm), calm);
     }
 
     /// <summary>Draws where the log is, by chance of its own: what else is drawn does not depend on it.</summary>
@@ -212,6 +218,22 @@ public sealed record Scenario
         return faults.Count == scenario.PlannedFaults.Count ? scenario : scenario with { PlannedFaults = faults };
     }
 
+    /// <summary>Draws what has to do with numbers and times, by chance of its own.</summary>
+    private static Scenario WithClock(Scenario scenario, bool calm)
+    {
+        var chance = SeededChance.For(scenario.Seed, ChanceOf.Life);
+        scenario = scenario with
+        {
+            Numbers = chance.Percent(25) ? chance.Between(8, 64) : 0,
+            OffsetMs = chance.Percent(50) ? chance.Between(58_500, 59_999) : 0, // the minute ends in the middle of the run
+        };
+
+        // Longer than any request has patience for.
+        return calm || !chance.Percent(3)
+            ? scenario
+            : scenario with { PlannedFaults = [.. scenario.PlannedFaults, new PlannedFault(chance.Between(1, 100), FaultKind.StorageDown, chance.Between(3000, 7000))] };
+    }
+
     /// <summary>The scenario as text that <see cref="Parse"/> reads; only what differs from the seed's own.</summary>
     public override string ToString()
     {
@@ -242,6 +264,8 @@ public sealed record Scenario
         Append(text, "remembers", Remembers, drawn.Remembers);
         Append(text, "segment", SegmentBytes, drawn.SegmentBytes);
         Append(text, "stepped", SteppedPercent, drawn.SteppedPercent);
+        Append(text, "numbers", Numbers, drawn.Numbers);
+        Append(text, "offset", OffsetMs, drawn.OffsetMs);
         if (!PlannedFaults.SequenceEqual(drawn.PlannedFaults))
         {
             text.Append(" faults=").AppendJoin('+', PlannedFaults.Select(f => string.Create(CultureInfo.InvariantCulture, $"{f.Kind}@{f.AtMs}/{f.ForMs}")));
@@ -310,6 +334,8 @@ public sealed record Scenario
         "remembers" => this with { Remembers = value },
         "segment" => this with { SegmentBytes = value },
         "stepped" => this with { SteppedPercent = value },
+        "numbers" => this with { Numbers = value },
+        "offset" => this with { OffsetMs = value },
         _ => throw new FormatException($"A scenario has no '{name}'."),
     };
 

@@ -97,6 +97,16 @@ public static class Shrinker
             yield return s with { StateBytes = 0 };
         }
 
+        if (s.Numbers > 0)
+        {
+            yield return s with { Numbers = 0 };
+        }
+
+        if (s.OffsetMs > 0)
+        {
+            yield return s with { OffsetMs = 0 };
+        }
+
         if (s.SweepMs > 0)
         {
             yield return s with { SweepMs = 0 };

@@ -52,14 +52,24 @@ internal sealed class SimulatedWorker
     public bool IsRecovering => _host is null && !Scope.IsDead;
 
     /// <summary>It takes requests, and none is under way.</summary>
-    public bool IsAtRest => !Scope.IsPaused && !Scope.IsDead && _host is { Worker: { Unavailability: null, Relay.InFlight: 0, Acts.Count: 0 } };
+    public bool IsAtRest => !Scope.IsPaused && !Scope.IsDead && _host is { Worker: { Unavailability: null, Relay: { InFlight: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } };
 
     /// <summary>Why it is not at rest, in words.</summary>
     public string Standing => _host is { Worker: var worker }
-        ? $"life {Life} is {worker.Unavailability ?? "available"}, {worker.Relay.InFlight} requests are in flight, {worker.Acts.Count} ACTs are open"
+        ? $"life {Life} is {worker.Unavailability ?? "available"}, {worker.Relay.InFlight} requests are in flight, {worker.Acts.Count} ACTs are open, {worker.Commits.ActsInOrder} in the commit order, {worker.Wheel.Count} deadlines are looked at, {worker.Relay.Ids.Running} ids are running"
         : $"life {Life} is not open";
 
+    /// <summary>Requests that it has begun and, now that it has failed or was stopped, will not answer any more.</summary>
+    public int LeftUnanswered => _host is { Worker: { IsOver: true, Relay.InFlight: var left } } ? left : 0;
+
     public ITransactionDoor Door => _host!.Door;
+
+    /// <summary>Asks it what became of a request, in its process.</summary>
+    public void Find(string id, Action<TransactionEnvelope?> found) => Hear(Door.Find(id, CancellationToken.None), found);
+
+    /// <summary>Does something with an answer of it, at once if there is one.</summary>
+    public static void Hear<T>(Task<T> answer, Action<T> heard) =>
+        answer.ContinueWith(done => heard(done.Result), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
 
     public Executor[] Executors { get; private set; } = [];
 
@@ -168,7 +178,8 @@ internal sealed class SimulatedWorker
         if (scenario.Files != 0)
         {
             var files = new FileTransactionLog(SimulatedMachine.LogFolder, FileLogOptions.Tiny(scenario.SegmentBytes, scenario.SegmentBytes), _disk);
-            (log, store) = (new WatchedLog(files, _world.LogRules, _world.StorageRules), new FileStateStore(files, _time, new StateStoreOptions()));
+            log = new WatchedLog(files, _world.FilesView, _world.LogRules, _world.StorageRules);
+            store = new WatchedStateStore(new FileStateStore(files, _time, new StateStoreOptions()), _world.FilesView, _world.StorageRules);
         }
         else
         {
@@ -216,6 +227,7 @@ internal sealed class SimulatedWorker
             Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096, Rare = _world.Rare },
             Writing = new LogWriterOptions { GroupBytesMax = 4096, Rare = _world.Rare },
             Time = _time,
+            NumbersOfALife = scenario.Numbers > 0 ? scenario.Numbers : 10_000_000,
             Rare = _world.Rare,
             Failed = OnFailed,
             Trace = _rules,
@@ -272,11 +284,7 @@ internal sealed class SimulatedWorker
         {
             _world.After(_world.Scenario.SweepMs * TimeSpan.TicksPerMillisecond, Scope, () =>
             {
-                foreach (var executor in Executors)
-                {
-                    executor.PostRun(executor.SweepIdle);
-                }
-
+                _host!.Maintain();
                 SweepLater();
             });
         }
