@@ -46,6 +46,9 @@ internal enum PlantedFault
     TouchesKeptAfterRestore,
     TurnsBeginDuringUndo,
     RemovedIsNumberedTwice,
+    SubBatchesBeforeBatch,
+    CollectedBeforeFinished,
+    PreviousBatchDropped,
 
     // Log and recovery.
     NoFence,
@@ -61,6 +64,9 @@ internal enum PlantedFault
     RecoveryStopsBeforeTheEnd,
     FlushTakenForLater,
     OutcomesNotCopied,
+    AppendRepeatedOnce,
+    ActWatermarkForgotten,
+    RecordAppliedTwice,
 
     // Files.
     FolderNotFlushed,
@@ -83,6 +89,12 @@ internal enum PlantedFault
     AbortNotRecorded,
     RunningRequestNotJoined,
     EvictedBeforeFolded,
+    RetryableAbortKept,
+    KeptPlaceIsWrong,
+    InDoubtNotResolved,
+
+    // Answers in time.
+    BegunAfterTheEnd,
 }
 
 /// <summary>Which fault is planted.</summary>

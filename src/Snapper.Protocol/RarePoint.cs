@@ -58,6 +58,8 @@ public enum RarePoint
     NotTrimmed,
     /// <summary>Recovery folds after every group that it reads (R4).</summary>
     RecoveryFoldsInParts,
+    /// <summary>What a step sends to other executors arrives one by one, in its order, while these go on.</summary>
+    SentOneByOne,
 }
 
 /// <summary>Decides what happens at rare points; null stands for a product, where nothing does.</summary>

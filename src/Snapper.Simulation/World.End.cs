@@ -1,4 +1,6 @@
 using System.Text;
+using Snapper.Protocol.Commitment;
+using Snapper.Runtime.Door;
 using Snapper.Simulation.Workers;
 using Snapper.Testing.Histories;
 
@@ -11,6 +13,7 @@ internal sealed partial class World
     private static readonly long s_soon = TimeSpan.FromSeconds(30).Ticks;
 
     private const int IdsAskedAgain = 5;
+    private const int MostIdsInDoubt = 10;
 
     /// <summary>The worker that is there comes to rest and takes requests again: what got stuck must not be cured by its end.</summary>
     private void LookAtTheLiving()
@@ -40,11 +43,76 @@ internal sealed partial class World
             });
         }
 
-        if (!StepUntil(() => left == 0, Deadline))
+        AskById(looks[0].Request);
+        if (!StepUntil(() => left + _looksLeft == 0, Deadline))
         {
-            Violated($"{left} looks on the worker that had come to rest were not answered.");
+            Violated($"{left + _looksLeft} looks on the worker that had come to rest were not answered.");
         }
     }
+
+    /// <summary>
+    /// What the owner knows of ids, asked without a road between: outcomes that somebody has, and those of generated ids that were told to be in doubt. And an id that
+    /// was used is refused for another request.
+    /// </summary>
+    private void AskById(TransactionRequest other)
+    {
+        var owner = _owner!;
+        for (var i = Math.Max(0, _inDoubt.Count - MostIdsInDoubt); i < _inDoubt.Count; i++)
+        {
+            AskInDoubt(owner, _inDoubt[i]);
+        }
+
+        for (var count = Math.Min(IdsAskedAgain, _answered.Count); count > 0; count--)
+        {
+            var (transaction, envelope) = _answered[Chance.Next(_answered.Count)];
+            var id = transaction.Request.Id!;
+            _looksLeft += 2;
+            owner.Find(id, found =>
+            {
+                _looksLeft--;
+                if (found is null || !Answers.Agree(found, envelope))
+                {
+                    Violated($"I2: request {id} was answered {Answers.Describe(envelope)}; asked for by id it is {Answers.Describe(found)}.");
+                }
+            });
+            SimulatedWorker.Hear(owner.Door.Submit(Under(id, other), CancellationToken.None), refused =>
+            {
+                _looksLeft--;
+                if (refused.Rejection?.Kind != RejectionKind.IdConflict)
+                {
+                    Violated($"I2: the id of request {id}, which was answered {Answers.Describe(envelope)}, was used for another one: {Answers.Describe(refused)}.");
+                }
+            });
+        }
+    }
+
+    private void AskInDoubt(SimulatedWorker owner, string id)
+    {
+        _looksLeft++;
+        owner.Find(id, found =>
+        {
+            _looksLeft--;
+            if (found is { Outcome: Outcome.InDoubt or Outcome.Running })
+            {
+                Violated($"Request {id} is {found.Outcome} on a worker that is at rest.");
+            }
+
+            if (StorageRules.OutcomeOf(id) is { } kept && (found is null || found.Transaction != kept.Transaction.Value || (found.Outcome == Outcome.Committed) != (kept.Abort == AbortReason.None)))
+            {
+                Violated($"I3: request {id} was told to be in doubt, and the log has its outcome under {kept.Transaction}; asked for by id it is {Answers.Describe(found)}.");
+            }
+        });
+    }
+
+    private static TransactionRequest Under(string id, TransactionRequest other) => new()
+    {
+        Actor = other.Actor,
+        Method = other.Method,
+        Mode = other.Mode,
+        Access = other.Access,
+        Timeout = other.Timeout,
+        Id = id,
+    };
 
     /// <summary>Kills the worker once more: what the next one reads is what the log holds.</summary>
     private void LookAtTheEnd()
@@ -67,9 +135,10 @@ internal sealed partial class World
         }
 
         var looks = Workload.Last().ToList();
-        _looksLeft = looks.Count;
+        _looksLeft += looks.Count;
         var looker = new SimulatedClient(this, Scenario.Clients);
         AskAgain(looker);
+        AskById(looks[0].Request);
         foreach (var look in looks)
         {
             var before = LogRules.LastState(look.Request.Actor);
@@ -109,9 +178,9 @@ internal sealed partial class World
             client.Send(transaction, (verdict, again) =>
             {
                 _looksLeft--;
-                if (verdict != ObservedOutcome.Committed || !again!.Result.Span.SequenceEqual(envelope.Result.Span) || again.Transaction != envelope.Transaction)
+                if (again is null || !Answers.Agree(again, envelope))
                 {
-                    Violated($"I2: request {transaction.Request.Id} was committed as {envelope.Transaction}; asked again it is {verdict} as {again?.Transaction}.");
+                    Violated($"I2: request {transaction.Request.Id} was answered {Answers.Describe(envelope)}; asked again it is {verdict}, {Answers.Describe(again)}.");
                 }
             });
         }

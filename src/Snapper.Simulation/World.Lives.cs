@@ -1,7 +1,9 @@
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Workers;
+using Snapper.TransactionLog;
 using Snapper.TransactionLog.Remembering;
+using Snapper.TransactionLog.Writing;
 
 namespace Snapper.Simulation;
 
@@ -32,7 +34,11 @@ internal sealed partial class World
         {
             // It went between two steps of the recovery, which saw that; the next one has to see it at once.
         }
-        else if (exception is not IOException and not TransactionLog.Writing.LogLostException)
+        else if (exception is LogLostException && IsReplaced(worker))
+        {
+            // It met the fence of the next one.
+        }
+        else if (exception is not IOException || !Scenario.MayFailStorage || HasBeenHealed)
         {
             Violated($"Life {worker.Life} could not recover: {exception}");
         }
@@ -43,7 +49,8 @@ internal sealed partial class World
     public void WorkerFailed(SimulatedWorker worker, Exception exception)
     {
         // A fence is what stops an owner that was replaced; a gap means that the log lost something, which it does only where that is the fault.
-        if (exception is not LogLostFailure || (exception.Message.Contains("(Gap)", StringComparison.Ordinal) && !Storage.WasLost))
+        var expected = exception is LogLostFailure { Status: var status } && (status == AppendStatus.Gap ? Storage.WasLost : status == AppendStatus.Fenced && IsReplaced(worker));
+        if (!expected)
         {
             Violated($"Life {worker.Life} stopped: {exception}");
         }
@@ -74,6 +81,19 @@ internal sealed partial class World
     /// <summary>The log is not there any more as the workers left it.</summary>
     public void LogIsLost() => _livesAtLoss = _lives;
 
+    /// <summary>
+    /// Another life has begun after it, or an earlier one that lived when it began may have taken the log over later, or the last call that did so was one of a
+    /// dead life that arrived late, or another log stood in the place of this one at some time: its epoch need not be the log's.
+    /// </summary>
+    private bool IsReplaced(SimulatedWorker worker) =>
+        worker.Life < _lives || worker.HadCompany || _livesAtLoss > 0 || (Storage.LastOpener is { } opener && opener != worker.Scope);
+
+    /// <summary>For so long that what was on its way when the last fault ended has arrived or was given up.</summary>
+    private bool HasBeenHealed => IsHealed && Now - _healedAt > TimeSpan.FromSeconds(5).Ticks;
+
+    /// <summary>That has happened: who knew of it did not find what it had.</summary>
+    public bool LogWasLost => _livesAtLoss > 0;
+
     /// <summary>A byte of the log was changed.</summary>
     public void LogIsDamaged() => _livesAtDamage = _lives;
 
@@ -94,6 +114,11 @@ internal sealed partial class World
     /// <summary>Ends a worker; if it was the owner, another life begins after a pause.</summary>
     public void Restart(SimulatedWorker worker, long pause)
     {
+        if (worker.LeftUnanswered > 0)
+        {
+            Violated($"Life {worker.Life} is over, and {worker.LeftUnanswered} of its requests were not answered: {worker.Standing}.");
+        }
+
         worker.Crash();
         _workers.Remove(worker);
         if (_owner == worker)
@@ -149,7 +174,7 @@ internal sealed partial class World
     /// <summary>Begins a new life, beside the old one if that is not dead.</summary>
     public void StartWorker()
     {
-        var worker = new SimulatedWorker(this, ++_lives);
+        var worker = new SimulatedWorker(this, ++_lives) { HadCompany = _workers.Exists(static other => !other.Scope.IsDead) };
         _workers.Add(worker);
         _owner = worker;
         worker.Start();

@@ -4,6 +4,7 @@ using Snapper.Protocol;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
+using Snapper.Simulation.OwnActors;
 using Snapper.Simulation.Rules;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Storage;
@@ -27,13 +28,16 @@ internal sealed partial class World
     // A worker that cannot open its log tries again and again.
     private const int EnoughViolations = 20;
 
+    private const string LeftThread =
+        "Code of an actor or a service went on in another thread (Task.Delay, Task.Run, ConfigureAwait(false), I/O?): there a run cannot be repeated. Context.Delay waits in virtual time.";
+
     private readonly int _thread = Environment.CurrentManagedThreadId;
     private readonly EventQueue _events = new();
     private readonly List<SimulatedWorker> _workers = [];
-    private readonly List<(SimulatedWorker Worker, int Executor)> _ready = [];
     private readonly List<string> _violations = [];
     private readonly HashSet<long> _numbers = [];
     private readonly List<(PlannedTransaction Transaction, TransactionEnvelope Envelope)> _answered = [];
+    private readonly List<string> _inDoubt = [];
     private readonly HashSet<PlannedTransaction> _askedAgain = new(ReferenceEqualityComparer.Instance);
     private readonly Digest _digest = new();
     private SimulatedWorker? _owner;
@@ -43,6 +47,7 @@ internal sealed partial class World
     private int _livesAtDamage;
     private int _livesAtRepair;
     private int _clientsLeft;
+    private bool _hasLeftThread;
     private int _looksLeft;
     private int _committed;
     private int _aborted;
@@ -52,23 +57,36 @@ internal sealed partial class World
     private readonly Tally<Transition> _transitions = new();
     private readonly Tally<RarePoint> _rarePoints = new();
 
-    public World(Scenario scenario)
+    /// <param name="scenario">What happens.</param>
+    /// <param name="own">Somebody's own actors and workload; null: those of the scenario.</param>
+    public World(Scenario scenario, ActorWorkload? own = null)
     {
         Scenario = scenario;
-        Chance = SeededChance.For(scenario.Seed, 0);
+        Own = own;
+        Chance = SeededChance.For(scenario.Seed, ChanceOf.Order);
         Rare = new RareChance(scenario, _rarePoints);
         Storage = new SimulatedStorage(this);
         Machine = new SimulatedMachine(this);
         Folder = new FolderDamage(this);
-        StorageRules = new StorageRules(scenario.Files != 0 ? new FilesView(Folder) : new StorageView(Storage), Violated);
+        FilesView = new FilesView(Folder);
+        Open = new OpenRequests(this);
+        StorageRules = new StorageRules(scenario.Files != 0 ? FilesView : new StorageView(Storage), Violated, scenario.Numbers);
         LogRules = new LogRules(StorageRules, Violated);
-        Workload = scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
+        Workload = own is not null ? new OwnWorkload(scenario, own) : scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
     }
 
-    /// <summary>What the workers host.</summary>
-    public static IReadOnlyList<ActorTypeDescriptor> ActorTypes { get; } = [.. SnapperSimulationActors.All, .. SnapperAppsSmallBankActors.All];
+    private static readonly IReadOnlyList<ActorTypeDescriptor> s_actorTypes = [.. SnapperSimulationActors.All, .. SnapperAppsSmallBankActors.All];
 
     public Scenario Scenario { get; }
+
+    /// <summary>Somebody's own actors and workload; null: ours.</summary>
+    public ActorWorkload? Own { get; }
+
+    /// <summary>What the workers host.</summary>
+    public IReadOnlyList<ActorTypeDescriptor> ActorTypes => Own?.ActorTypes ?? s_actorTypes;
+
+    /// <summary>Nothing goes wrong, and all code is known not to wait.</summary>
+    public bool IsCalm => Own is null && Scenario.IsCalm;
 
     /// <summary>Decides the order of what happens at once.</summary>
     public SeededChance Chance { get; }
@@ -94,6 +112,12 @@ internal sealed partial class World
 
     public IWorkload Workload { get; }
 
+    /// <summary>What owners of files were told is done.</summary>
+    public FilesView FilesView { get; }
+
+    /// <summary>Requests that wait for their answers.</summary>
+    public OpenRequests Open { get; }
+
     /// <summary>Virtual time in ticks of 100 ns.</summary>
     public long Now { get; private set; }
 
@@ -116,9 +140,13 @@ internal sealed partial class World
         finally
         {
             _workers.ForEach(worker => worker.Crash());
-            Machine.Dispose();
             Transitions.CountInto(null);
             SynchronizationContext.SetSynchronizationContext(context);
+        }
+
+        if (Volatile.Read(ref _hasLeftThread))
+        {
+            _violations.Insert(0, LeftThread);
         }
 
         return new SimulationResult
@@ -140,13 +168,31 @@ internal sealed partial class World
     /// <summary>Does something later, in a process or (null) between them.</summary>
     public void After(long ticks, ProcessScope? scope, Action action)
     {
-        if (Environment.CurrentManagedThreadId != _thread)
+        if (!IsOnThread())
         {
-            // Without this a hop to the pool would show as runs that cannot be repeated, which is hard to find.
-            Environment.FailFast("Something left the simulator's thread: " + new System.Diagnostics.StackTrace());
+            throw new InvalidOperationException(LeftThread);
         }
 
         _events.Add(Now + ticks, scope, action);
+    }
+
+    /// <summary>Without this a hop to the pool would show as runs that cannot be repeated, which is hard to find.</summary>
+    /// <returns>False: what calls has left it, which is their own code's doing.</returns>
+    public bool IsOnThread()
+    {
+        if (Environment.CurrentManagedThreadId == _thread)
+        {
+            return true;
+        }
+
+        if (Own is null)
+        {
+            Environment.FailFast("Something left the simulator's thread: " + new System.Diagnostics.StackTrace());
+        }
+
+        // Theirs to mend; the run is worth nothing, and says so.
+        Volatile.Write(ref _hasLeftThread, true);
+        return false;
     }
 
     /// <summary>Does something in a process now, or when it goes on.</summary>
@@ -182,6 +228,9 @@ internal sealed partial class World
 
     public void Violated(string what) => _violations.Add(what);
 
+    /// <summary>A worker has answered a request with a generated id so: whoever asks by the id must hear what became of it.</summary>
+    public void ToldInDoubt(string id) => _inDoubt.Add(id);
+
     public void ClientIsDone() => _clientsLeft--;
 
     public void Concluded(PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope, long invoked)
@@ -191,13 +240,13 @@ internal sealed partial class World
             return; // a look at the living, the same look comes again at the end; or an id that had its answer
         }
 
-        if (verdict == ObservedOutcome.Committed && transaction.Request.Id is not null)
+        if (transaction.Request.Id is not null && envelope is not null && Answers.IsFinal(envelope))
         {
-            _answered.Add((transaction, envelope!));
+            _answered.Add((transaction, envelope));
         }
 
         Workload.Observe(transaction, verdict, envelope, invoked, Now);
-        if (verdict == ObservedOutcome.Committed && !_numbers.Add(envelope!.Transaction))
+        if (verdict == ObservedOutcome.Committed && !_numbers.Add(envelope!.Transaction) && Scenario.Numbers == 0)
         {
             Violated($"Two transactions were committed under the number {envelope.Transaction}."); // R1
         }
@@ -236,6 +285,11 @@ internal sealed partial class World
             }
         }
 
+        if (Now < Storage.DownUntil)
+        {
+            StepUntil(() => Now >= Storage.DownUntil, s_soon); // those who wait must hear something while it lasts
+        }
+
         _healedAt = Math.Min(_healedAt, Now);
         Rare.End();
         LookAtTheLiving();
@@ -264,9 +318,14 @@ internal sealed partial class World
     private bool Step()
     {
         _steps++;
-        FindReady();
+        if (Now >= Open.NextLook)
+        {
+            Open.Look();
+        }
+
+        var ready = CountReady();
         var due = _events.TryPeek(out var next) && next <= Now;
-        if (_ready.Count == 0 && !due)
+        if (ready == 0 && !due)
         {
             if (_events.Count == 0)
             {
@@ -276,36 +335,42 @@ internal sealed partial class World
             Now = next;
         }
 
-        var choice = _ready.Count == 0 ? 0 : Chance.Next(_ready.Count + (due ? 1 : 0));
-        if (choice == _ready.Count)
+        var choice = ready == 0 ? 0 : Chance.Next(ready + (due ? 1 : 0));
+        if (choice == ready)
         {
             _events.RunNext();
             return true;
         }
 
-        var (worker, executor) = _ready[choice];
-        worker.RunOne(executor);
+        RunReady(choice);
         Now += Chance.Next(Scenario.CpuTicksMax);
         return true;
     }
 
-    private void FindReady()
+    private int CountReady()
     {
-        _ready.Clear();
+        var ready = 0;
         foreach (var worker in _workers)
         {
-            if (worker.Scope.IsPaused || worker.Scope.IsDead)
+            ready += worker.CountReady();
+        }
+
+        return ready;
+    }
+
+    /// <summary>Runs one of the executors that are ready, in the order of workers and executors.</summary>
+    private void RunReady(int choice)
+    {
+        foreach (var worker in _workers)
+        {
+            var ready = worker.CountReady();
+            if (choice < ready)
             {
-                continue;
+                worker.RunReady(choice);
+                return; // which workers there are may have changed
             }
 
-            for (var i = 0; i < worker.Executors.Length; i++)
-            {
-                if (worker.CanRun(i))
-                {
-                    _ready.Add((worker, i));
-                }
-            }
+            choice -= ready;
         }
     }
 }

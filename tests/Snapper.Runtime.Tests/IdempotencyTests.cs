@@ -1,5 +1,6 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
 using Xunit;
 
@@ -103,6 +104,41 @@ public sealed class IdempotencyTests
         gate.Open();
         Rig.Saw(await Rig.Within(rig.Submit("a", [Step.Add(), Step.Wait(gate), Step.Get()], ["a"], id: "x"), "the second"), 1);
         Assert.Equal(1, await rig.Value("a"));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_retryable_abort_in_place_beside_a_committed_member_may_run_again_under_its_id(bool restart)
+    {
+        await using var rig = await Rig.Start(new WorkerOptions { Executors = 2, Coordinators = 1, OpenBatches = 1, DrainTimeout = TimeSpan.FromSeconds(1) });
+        using var first = new Gate();
+        using var second = new Gate();
+        var ahead = rig.Pact("c", ["c"], Step.Wait(first));
+        await first.Reached();
+
+        // No batch is formed while the one ahead runs: the next one has both, and its record is about the second alone.
+        Step[] steps = [Step.Add(), Step.Wait(second), Step.Get()];
+        var late = rig.Submit("a", steps, ["a"], "RunMarked", id: "x", timeoutMs: 1_500);
+        var beside = rig.Submit("b", [Step.Add(), Step.Get()], ["b"], id: "y");
+        first.Open();
+        await Rig.Within(ahead, "the PACT ahead");
+        var timedOut = await Rig.Within(late, "the one that waits too long");
+        var committed = await Rig.Within(beside, "its neighbour");
+        Rig.Aborted(timedOut, AbortReason.Timeout);
+        Rig.Saw(committed, 1);
+        Assert.Equal(committed.Batch, timedOut.Batch);
+        second.Open();
+        if (restart)
+        {
+            await rig.Restart();
+        }
+
+        Assert.Null(await rig.Host.Door.Find("x", default)); // nothing is kept of it
+        Rig.Saw(await Rig.Within(rig.Submit("a", steps, ["a"], "RunMarked", id: "x"), "the second attempt"), 1);
+        Same(committed, await Rig.Within(rig.Submit("b", [Step.Add(), Step.Get()], ["b"], id: "y"), "its neighbour again"));
+        Assert.Equal(1, await rig.Value("a"));
+        Assert.Equal(1, await rig.Value("b"));
     }
 
     [Fact]

@@ -18,7 +18,7 @@ public sealed class PlantedFaultTests
 
     private static async Task<string> Run(params string[] arguments)
     {
-        var start = new ProcessStartInfo("dotnet") { WorkingDirectory = Root(), RedirectStandardOutput = true, RedirectStandardError = true };
+        var start = new ProcessStartInfo("dotnet") { WorkingDirectory = RepositoryFolder.Path, RedirectStandardOutput = true, RedirectStandardError = true };
         foreach (var argument in arguments)
         {
             start.ArgumentList.Add(argument);
@@ -40,16 +40,5 @@ public sealed class PlantedFaultTests
             process.Kill(entireProcessTree: true);
             throw new TimeoutException($"dotnet {string.Join(' ', arguments)} did not end within {s_longest.TotalMinutes} minutes.");
         }
-    }
-
-    private static string Root()
-    {
-        var folder = new DirectoryInfo(AppContext.BaseDirectory);
-        while (folder is not null && !File.Exists(Path.Combine(folder.FullName, "Snapper.Dapr.sln")))
-        {
-            folder = folder.Parent;
-        }
-
-        return folder?.FullName ?? throw new InvalidOperationException("The tests run in a clone of the repository.");
     }
 }

@@ -42,6 +42,10 @@ public sealed class ScenarioTests
     [InlineData("seed=1 colour=3", "has no 'colour'")]
     [InlineData("seed=1 faults=Earthquake@1/2", "'Earthquake@1/2'")]
     [InlineData("seed=1 rare=FlushHeld+Eclipse", "no rare point 'Eclipse'")]
+    [InlineData("seed=1 faults=0@1/2", "no fault '0' that has a time, as in '0@1/2'; there are: WorkerCrash, ")]
+    [InlineData("seed=1 faults=RequestLost@1/2", "no fault 'RequestLost' that has a time")]
+    [InlineData("seed=1 faults=WorkerCrash@1", "KIND@MS/MS, not 'WorkerCrash@1'")]
+    [InlineData("seed=18446744073709551616", "a seed is 0 to 18446744073709551615")]
     [InlineData("seed=1 rare=7", "no rare point '7'")]
     public void A_wrong_text_is_refused_with_what_is_wrong(string text, string message) =>
         Assert.Contains(message, Assert.Throws<FormatException>(() => Scenario.Parse(text)).Message, StringComparison.Ordinal);

@@ -1,12 +1,11 @@
-using System.Runtime.InteropServices;
 using Snapper.Live.Rounds;
 
 namespace Snapper.Verify;
 
-/// <summary>Verification of a running system; Ctrl-C and SIGTERM end it and all that it has started.</summary>
+/// <summary>Verification of a running system; an interruption ends it and all that it has started.</summary>
 internal static class LiveCommand
 {
-    public static async Task<int> Run(IReadOnlyList<string> arguments)
+    public static async Task<int> Run(IReadOnlyList<string> arguments, CancellationToken interrupted)
     {
         LiveOptions options;
         try
@@ -16,8 +15,7 @@ internal static class LiveCommand
         catch (FormatException wrong)
         {
             Console.Error.WriteLine(wrong.Message);
-            Console.Error.WriteLine();
-            Console.Error.WriteLine(LiveOptions.Help);
+            Console.Error.WriteLine("'./snapper verify --live --help' says all options.");
             return 2;
         }
 
@@ -27,16 +25,8 @@ internal static class LiveCommand
             return 0;
         }
 
-        using var stop = new CancellationTokenSource();
-        void OnSignal(PosixSignalContext signal)
-        {
-            signal.Cancel = true;
-            stop.Cancel();
-        }
-
-        using var interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);
-        using var terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
-        using var hangUp = PosixSignalRegistration.Create(PosixSignal.SIGHUP, OnSignal);
-        return await new LiveRun(options, Console.WriteLine).Run(stop.Token) ? 0 : 1;
+        // False also where it was interrupted: that alone is no finding.
+        var run = new LiveRun(options, Console.WriteLine);
+        return await run.Run(interrupted) || (run.WasStopped && run.Violations.Count == 0) ? 0 : 1;
     }
 }

@@ -6,7 +6,10 @@ namespace Snapper.Verify;
 /// <summary>The table of planted faults: which seed catches each, by what, and how long that takes.</summary>
 internal static class PlantRun
 {
-    public static int Run(VerifyOptions options)
+    /// <summary>Seeds within which each must be caught; the default of <c>--limit</c>.</summary>
+    public const int EnoughForAll = 10_000;
+
+    public static int Run(VerifyOptions options, CancellationToken interrupted)
     {
         if (Simulator.PlantedFaults.Count == 0)
         {
@@ -20,21 +23,42 @@ internal static class PlantRun
             names = OfToday(names, options.Rotate);
         }
 
-        var missed = 0;
+        var (missed, caught) = (0, 0);
         Console.WriteLine(options.Markdown ? "| planted fault | caught by | seeds | seconds |\n|---|---|---|---|" : $"{"planted fault",-34} seeds  seconds  caught by");
         foreach (var name in names)
         {
+            if (interrupted.IsCancellationRequested)
+            {
+                break;
+            }
+
             Simulator.Plant(name);
             var watch = Stopwatch.StartNew();
-            var (seeds, by) = Search(options.Limit);
+            var (seeds, by) = Search(options.Limit, interrupted);
             Simulator.Plant(null);
+            if (by is null && interrupted.IsCancellationRequested)
+            {
+                Console.WriteLine(options.Markdown ? $"\n`{name}` was being looked for, {seeds} seeds so far." : $"{name} was being looked for, {seeds} seeds so far");
+                break;
+            }
+
             missed += by is null ? 1 : 0;
+            caught += by is null ? 0 : 1;
             var seconds = watch.Elapsed.TotalSeconds;
             var word = by ?? "MISSED";
             Console.WriteLine(options.Markdown ? $"| {name} | {word} | {seeds} | {seconds:0.0} |" : $"{name,-34} {seeds,5}  {seconds,7:0.0}  {word}");
         }
 
-        Console.WriteLine(options.Markdown ? $"\n{names.Count - missed} of {names.Count} caught." : $"{names.Count - missed} of {names.Count} caught");
+        Console.WriteLine(options.Markdown ? $"\n{caught} of {names.Count} caught." : $"{caught} of {names.Count} caught");
+        if (interrupted.IsCancellationRequested)
+        {
+            Console.WriteLine($"INTERRUPTED: {missed} missed, {names.Count - caught - missed} not looked for to the end.");
+        }
+        else if (missed > 0 && options.Limit < EnoughForAll)
+        {
+            Console.WriteLine($"What is missed in {options.Limit:N0} seeds may only need more of them: every planted fault is to be caught within {EnoughForAll:N0} (--limit {EnoughForAll}).");
+        }
+
         return missed == 0 ? 0 : 1;
     }
 
@@ -45,10 +69,15 @@ internal static class PlantRun
         return [.. Enumerable.Range(0, Math.Min(count, names.Count)).Select(i => names[(int)((first + i) % names.Count)])];
     }
 
-    private static (int Seeds, string? By) Search(int limit)
+    private static (int Seeds, string? By) Search(int limit, CancellationToken interrupted)
     {
         for (var seed = 1; seed <= limit; seed++)
         {
+            if (interrupted.IsCancellationRequested)
+            {
+                return (seed - 1, null);
+            }
+
             if (Simulator.Run((ulong)seed).Violations is [var first, ..])
             {
                 return (seed, Shorten(first));

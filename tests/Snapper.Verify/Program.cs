@@ -1,14 +1,15 @@
 using Snapper.Fuzzing.Engine;
 using Snapper.Verify;
 
+using var interruption = new Interruption();
 if (args.Contains("--fuzz"))
 {
-    return FuzzCommand.Run(args);
+    return interruption.ExitCode(FuzzCommand.Run(args, interruption.Token));
 }
 
 if (args.Contains("--live"))
 {
-    return await LiveCommand.Run(args);
+    return interruption.ExitCode(await LiveCommand.Run(args, interruption.Token));
 }
 
 VerifyOptions options;
@@ -19,8 +20,7 @@ try
 catch (FormatException wrong)
 {
     Console.Error.WriteLine(wrong.Message);
-    Console.Error.WriteLine();
-    Console.Error.WriteLine(VerifyOptions.Help + "\n" + FuzzCommand.Help);
+    Console.Error.WriteLine("'./snapper verify --seeds 1 --help' says all options.");
     return 2;
 }
 
@@ -30,10 +30,10 @@ if (options.ShowHelp)
     return 0;
 }
 
-return options.What switch
+return interruption.ExitCode(options.What switch
 {
-    VerifyTask.Replay => Replay.Run(options),
-    VerifyTask.Plant => PlantRun.Run(options),
-    VerifyTask.Model => RuleModelRun.Run(options),
-    _ => SeedRun.Run(options),
-};
+    VerifyTask.Replay => Replay.Run(options, interruption.Token),
+    VerifyTask.Plant => PlantRun.Run(options, interruption.Token),
+    VerifyTask.Model => RuleModelRun.Run(options, interruption.Token),
+    _ => SeedRun.Run(options, interruption.Token),
+});

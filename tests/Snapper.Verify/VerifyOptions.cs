@@ -37,6 +37,8 @@ internal sealed record VerifyOptions
           --schedules N     schedules of the model (1,000,000)
         ./snapper verify --live [options]         strikes a running system instead (--live --help)
         ./snapper verify --history FILE           judges a recorded history of any system (docs/histories.md)
+        Exit codes: 0 nothing was found; 1 something was; 2 the command line is wrong; 129, 130 or 143 interrupted by SIGHUP, SIGINT or SIGTERM, with nothing
+        found until then.
         """;
 
     public VerifyTask What { get; private init; }
@@ -60,7 +62,7 @@ internal sealed record VerifyOptions
 
     public IReadOnlyList<string> Faults { get; private init; } = [];
 
-    public int Limit { get; private init; } = 10_000;
+    public int Limit { get; private init; } = PlantRun.EnoughForAll;
 
     /// <summary>So many planted faults, others each day; 0: all.</summary>
     public int Rotate { get; private init; }
@@ -72,18 +74,24 @@ internal sealed record VerifyOptions
     public static VerifyOptions Parse(IReadOnlyList<string> arguments)
     {
         var options = new VerifyOptions();
+        var given = new HashSet<string>(StringComparer.Ordinal);
         for (var i = 0; i < arguments.Count; i++)
         {
             var name = arguments[i];
+            if (!given.Add(name))
+            {
+                throw new FormatException($"{name} was given twice.");
+            }
+
             string Value() => ++i < arguments.Count ? arguments[i] : throw new FormatException($"{name} needs a value.");
             options = name switch
             {
                 "--help" => options with { ShowHelp = true },
                 "--seeds" => options with { _seeds = (int)Number(name, Value(), 1, 1_000_000_000) },
-                "--first" => options with { First = (ulong)Number(name, Value(), 0, long.MaxValue) },
+                "--first" => options with { First = Seed(name, Value()) },
                 "--minutes" => options with { Time = TimeSpan.FromMinutes(Number(name, Value(), 1, 10_000)) },
                 "--threads" => options with { Threads = (int)Number(name, Value(), 1, 256) },
-                "--seed" => options with { What = VerifyTask.Replay, Scenario = Scenario.Draw((ulong)Number(name, Value(), 0, long.MaxValue)) },
+                "--seed" => options with { What = VerifyTask.Replay, Scenario = Scenario.Draw(Seed(name, Value())) },
                 "--scenario" => options with { What = VerifyTask.Replay, Scenario = Scenario.Parse(Value()) },
                 "--limit" => options with { Limit = (int)Number(name, Value(), 1, 10_000_000) },
                 "--rotate" => options with { Rotate = (int)Number(name, Value(), 1, 1_000) },
@@ -94,12 +102,47 @@ internal sealed record VerifyOptions
                 "--schedules" => options with { Schedules = Number(name, Value(), 1, long.MaxValue) },
                 "--model" => options with { What = VerifyTask.Model },
                 "--plant" => options with { What = VerifyTask.Plant, Faults = Names(arguments, ref i) },
+                "--history" => throw new FormatException("--history judges a file; it goes with --json and --no-real-time alone."),
                 _ => throw new FormatException($"'verify' has no option '{name}'."),
             };
         }
 
+        if (!options.ShowHelp)
+        {
+            Check(options, given);
+        }
+
         return options;
     }
+
+    /// <summary>What an option says nothing about is refused: whoever gave it meant something by it.</summary>
+    private static void Check(VerifyOptions options, HashSet<string> given)
+    {
+        string[] tasks = [.. s_tasks.Where(given.Contains)];
+        if (tasks.Length > 1)
+        {
+            throw new FormatException($"{string.Join(" and ", tasks)} are different things to do; give one of them.");
+        }
+
+        var (task, words, fitting) = options.What switch
+        {
+            VerifyTask.Replay => (tasks[0], "which replays one run", s_none),
+            VerifyTask.Plant => ("--plant", "which plants faults", s_ofPlant),
+            VerifyTask.Model => ("--model", "which runs the rules alone", s_ofModel),
+            _ => ("--seeds", "runs of many seeds", s_ofSeeds),
+        };
+        if (given.FirstOrDefault(name => name is not "--workers" && !s_tasks.Contains(name) && !fitting.Contains(name)) is { } idle)
+        {
+            throw new FormatException(
+                $"{idle} says nothing to {(tasks.Length > 0 ? $"{task}, {words}" : words)}{(fitting.Length > 0 ? $"; that takes {string.Join(", ", fitting)}" : "")}.");
+        }
+    }
+
+    private static readonly string[] s_tasks = ["--seed", "--scenario", "--plant", "--model"];
+    private static readonly string[] s_none = [];
+    private static readonly string[] s_ofPlant = ["--rotate", "--limit", "--markdown"];
+    private static readonly string[] s_ofModel = ["--schedules", "--first", "--minutes"];
+    private static readonly string[] s_ofSeeds = ["--seeds", "--first", "--minutes", "--threads", "--markdown"];
 
     private static List<string> Names(IReadOnlyList<string> arguments, ref int i)
     {
@@ -117,6 +160,10 @@ internal sealed record VerifyOptions
 
         return names;
     }
+
+    private static ulong Seed(string name, string text) => ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var seed)
+        ? seed
+        : throw new FormatException($"{name} must be a whole number from 0 to {ulong.MaxValue}, not '{text}'.");
 
     private static long Number(string name, string text, long least, long most) =>
         long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number >= least && number <= most

@@ -7,6 +7,9 @@ namespace Snapper.Protocol.Commitment;
 public sealed partial class CommitMachine
 {
     private readonly HybridOrder _order = new();
+
+    /// <summary>ACTs that the commit order remembers.</summary>
+    internal int ActsInOrder => _order.Count;
     private readonly List<Doomed> _doomed = [];
     private readonly List<ActOutcome> _finished = [];
 

@@ -72,10 +72,20 @@ public static class RootEnding
     /// <summary>Ends an ACT by its own outcome (H7): its actors send their changes, the commit machine waits for H3.</summary>
     public static void EndAct(ActOutcome outcome, OutputBuffer outputs)
     {
-        outputs.ToCommit(MessageKind.ActFinished, outcome.Tid, BatchId.None).Body = outcome;
+        var late = Planted.Is(PlantedFault.CollectedBeforeFinished);
+        if (!late)
+        {
+            outputs.ToCommit(MessageKind.ActFinished, outcome.Tid, BatchId.None).Body = outcome;
+        }
+
         foreach (var participant in outcome.Participants)
         {
             outputs.ToActor(MessageKind.ActCollect, participant, outcome.Tid, BatchId.None).Flag = outcome.Committed;
+        }
+
+        if (late)
+        {
+            outputs.ToCommit(MessageKind.ActFinished, outcome.Tid, BatchId.None).Body = outcome;
         }
 
         for (var i = 0; i < outcome.Others.Count; i++)

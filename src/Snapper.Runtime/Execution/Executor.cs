@@ -58,7 +58,7 @@ internal sealed partial class Executor
     /// <summary>True on the thread that pumps this executor now; false for disowned threads and foreign ones.</summary>
     public bool IsCurrent => t_pump is { } pump && ReferenceEquals(pump.Executor, this) && pump.Generation == Volatile.Read(ref _phase) >> 1;
 
-    public bool HasWork => _local.Count > 0 || _taken.Count > 0 || _inboxHasItems;
+    public bool HasWork => _local.Count > 0 || _taken.Count > 0 || _inboxHasItems || HoldsBack;
 
     /// <summary>Makes the calling thread the pump. An earlier pump must have been taken off by <see cref="TryDisown"/>.</summary>
     public void Enter()
@@ -112,6 +112,16 @@ internal sealed partial class Executor
     /// <summary>Queues an item behind everything that is under way here.</summary>
     public void PostOutside(in WorkItem item)
     {
+        if (Worker.Rare is { } rare && IsHeldBack(rare, item))
+        {
+            return;
+        }
+
+        Receive(item);
+    }
+
+    private void Receive(in WorkItem item)
+    {
         lock (_inboxLock)
         {
             _inbox.Enqueue(item);
@@ -140,6 +150,12 @@ internal sealed partial class Executor
     /// <returns>False: there was none.</returns>
     public bool RunOne()
     {
+        if (HoldsBack)
+        {
+            SendOne();
+            return true;
+        }
+
         if (!_local.TryDequeue(out var item) && !TryTake(out item))
         {
             return false;

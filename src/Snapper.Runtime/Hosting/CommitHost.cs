@@ -51,6 +51,9 @@ internal sealed class CommitHost
 
     public long Undos => _machine.Undos;
 
+    /// <summary>ACTs that the commit order remembers; on its executor.</summary>
+    public int ActsInOrder => _machine.ActsInOrder;
+
     private long WeightOf(Batch batch) =>
         _worker.Rare!.Happens(RarePoint.BatchTakenForTooLarge) ? _worker.Options.MaxTransactionBytes + 1 : CommitRecords.WeightOf(batch);
 

@@ -116,7 +116,7 @@ internal sealed partial class Worker : ILogObserver
     }
 
     public void NoteLost(AppendStatus status, string detail) =>
-        Fail(new LogLostFailure($"The log is lost to this worker ({status}): {detail}"));
+        Fail(new LogLostFailure(status, $"The log is lost to this worker ({status}): {detail}"));
 
     public void NoteLoadFailure(ActorKey actor, Exception exception) => RuntimeLog.LoadFailed(Logger, exception, actor.ToString());
 
@@ -160,4 +160,8 @@ internal sealed partial class Worker : ILogObserver
 }
 
 /// <summary>The worker's log has another owner, or lost what it had acknowledged: recovery decides what is true.</summary>
-public sealed class LogLostFailure(string message) : Exception(message);
+public sealed class LogLostFailure(AppendStatus status, string message) : Exception(message)
+{
+    /// <summary>As the log or the state store said it.</summary>
+    public AppendStatus Status { get; } = status;
+}

@@ -19,8 +19,6 @@ namespace Snapper.Runtime.Hosting;
 /// </summary>
 public sealed class WorkerHost : IAsyncDisposable
 {
-    private const long NumbersOfALife = 10_000_000;
-
     private readonly Worker _worker;
     private readonly List<ThreadPump> _pumps = [];
     private readonly ITransactionLog _log;
@@ -178,11 +176,11 @@ public sealed class WorkerHost : IAsyncDisposable
         var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
         {
             // A fold that is fenced, or that shows a loss (K7): the same as an append that is.
-            OnStopped = (status, detail) => worker!.Fail(new LogLostFailure($"The state store is lost to this worker ({status}): {detail}")),
+            OnStopped = (status, detail) => worker!.Fail(new LogLostFailure(status, $"The state store is lost to this worker ({status}): {detail}")),
         };
         var positions = new RecoveredPositions(
-            NumbersAbove(Math.Max(opening.Watermarks.Transaction, recovered.HighestTransaction), opening),
-            NumbersAbove(Math.Max(opening.Watermarks.ActCounter, recovered.HighestActCounter), opening),
+            NumbersAbove(Math.Max(opening.Watermarks.Transaction, recovered.HighestTransaction), opening, setup.NumbersOfALife),
+            NumbersAbove(Math.Max(opening.Watermarks.ActCounter, recovered.HighestActCounter), opening, setup.NumbersOfALife),
             opening.NextSequence > 1);
         await KeepNumbers(setup.Log, opening, positions, cancellation).ConfigureAwait(false);
         var parts = new WorkerParts(
@@ -238,8 +236,8 @@ public sealed class WorkerHost : IAsyncDisposable
     /// R1: above anything in the log of earlier epochs. Attempts that left no record had numbers too, so a restart leaves
     /// a gap that they rarely fill: beyond ten million of them in one life, transactions that only read share numbers with the next.
     /// </summary>
-    private static long NumbersAbove(long highest, LogOpening opening) =>
-        opening.Epoch == 1 || Planted.Is(PlantedFault.NumbersUsedAgain) ? 0 : ((highest / NumbersOfALife) + 1) * NumbersOfALife;
+    private static long NumbersAbove(long highest, LogOpening opening, long ofALife) =>
+        opening.Epoch == 1 || Planted.Is(PlantedFault.NumbersUsedAgain) ? 0 : ((highest / ofALife) + 1) * ofALife;
 
     /// <summary>
     /// Makes the numbers of this life durable before one is used: a life whose transactions left no record would otherwise share
@@ -334,7 +332,8 @@ public sealed class WorkerHost : IAsyncDisposable
         }
     }
 
-    private void Maintain()
+    /// <summary>What is done once a minute.</summary>
+    internal void Maintain()
     {
         _worker.Relay.Ids.Forget(_worker.UnixMs() - (long)_worker.Options.IdempotencyWindow.TotalMilliseconds - 60_000);
         foreach (var executor in _worker.Executors)

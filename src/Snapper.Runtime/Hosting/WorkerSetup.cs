@@ -66,6 +66,9 @@ public sealed class WorkerSetup
     /// <summary>Decides what happens at rare points; null: nothing does.</summary>
     internal IRarePoints? Rare { get; init; }
 
+    /// <summary>How many numbers a start sets apart for its life (R1); a simulator has fewer, so that lives use more than that.</summary>
+    internal long NumbersOfALife { get; init; } = 10_000_000;
+
     /// <summary>Facts of the surroundings that the status shows.</summary>
     public Func<SurroundingFacts> Surroundings { get; init; } = static () => SurroundingFacts.None;
 

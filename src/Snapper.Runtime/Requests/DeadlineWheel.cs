@@ -73,6 +73,18 @@ internal sealed class DeadlineWheel : IDisposable
         }
     }
 
+    /// <summary>How many requests are under way now.</summary>
+    public int Count
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _count;
+            }
+        }
+    }
+
     /// <summary>The requests under way now.</summary>
     public List<Request> UnderWay()
     {

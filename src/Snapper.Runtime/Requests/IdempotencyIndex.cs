@@ -40,6 +40,24 @@ internal sealed class IdempotencyIndex
         }
     }
 
+    /// <summary>Ids whose requests are under way.</summary>
+    public int Running
+    {
+        get
+        {
+            var running = 0;
+            foreach (var shard in _shards)
+            {
+                lock (shard)
+                {
+                    running += shard.Running.Count;
+                }
+            }
+
+            return running;
+        }
+    }
+
     /// <summary>Hash of an id; cryptographic, so that no caller can hit another's entry on purpose.</summary>
     public static UInt128 KeyOf(string id)
     {

@@ -14,6 +14,9 @@ namespace Snapper.Runtime.Requests;
 /// </summary>
 internal sealed class Relay : ITransactionDoor
 {
+    /// <summary>What the caller is told when an outcome is known and found neither in the log nor in the store.</summary>
+    internal const string OutcomeIsMoving = "The outcome of this id is being moved; ask again.";
+
     private readonly Worker _worker;
     private readonly Admission _admission;
     private readonly IdempotencyIndex _ids = new();
@@ -124,8 +127,8 @@ internal sealed class Relay : ITransactionDoor
         var reason = envelope.Abort?.Reason ?? AbortReason.None;
         if (request.HasCallerKey)
         {
-            KeptOutcome? kept = AbortReasons.IsKept(reason) && request.Sequence > 0
-                ? new KeptOutcome(request.RequestHash, request.Sequence, _worker.UnixMs())
+            KeptOutcome? kept = (AbortReasons.IsKept(reason) || Planted.Is(PlantedFault.RetryableAbortKept)) && request.Sequence > 0
+                ? new KeptOutcome(request.RequestHash, request.Sequence + (Planted.Is(PlantedFault.KeptPlaceIsWrong) ? 1 : 0), _worker.UnixMs())
                 : null;
             _ids.End(request.Key, kept);
         }
@@ -134,7 +137,7 @@ internal sealed class Relay : ITransactionDoor
         if (!request.TryAnswer(envelope))
         {
             Transitions.Note(Transition.InDoubtResolved);
-            if (!request.HasCallerKey)
+            if (!request.HasCallerKey && !Planted.Is(PlantedFault.InDoubtNotResolved))
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
                 _ids.End(request.Key, new KeptOutcome(default, 0, _worker.UnixMs(), envelope));
@@ -203,7 +206,7 @@ internal sealed class Relay : ITransactionDoor
         Transitions.Note(request.IsPact, Transition.PactAdmitted, Transition.ActAdmitted);
         Interlocked.Increment(ref _inFlight);
         _wheel.Add(request);
-        if (_worker.IsOver)
+        if (_worker.IsOver && !Planted.Is(PlantedFault.BegunAfterTheEnd))
         {
             GiveUp(request); // it came in while the worker ended
             return request.Answer;
@@ -239,14 +242,11 @@ internal sealed class Relay : ITransactionDoor
     private async Task<TransactionEnvelope> BeginWithKey(Request request, CancellationToken cancellation)
     {
         var key = request.Key;
-        if (!_ids.TryBegin(key, request, out var running, out var done))
+        if ((_worker.MayHaveOlderOutcomes || _worker.Rare?.Happens(RarePoint.ArchiveAskedAnyway) == true) && !_ids.TryFind(key, out _, out _))
         {
-            return await Join(request, running, done, cancellation).ConfigureAwait(false);
-        }
-
-        if (_worker.MayHaveOlderOutcomes || _worker.Rare?.Happens(RarePoint.ArchiveAskedAnyway) == true)
-        {
-            // Copied out of the log before the last start: only the store knows it.
+            // Copied out of the log before the last start: only the store knows it. Nothing is registered meanwhile: whoever asks for the id is not told
+            // that it runs, and whoever sends it rightly is not refused, while another one looks for it that may be wrong. What begins and ends
+            // until the store has answered is found by TryBegin.
             Transitions.Note(Transition.ArchiveAsked);
             TransactionEnvelope? earlier;
             UInt128 hash;
@@ -257,23 +257,19 @@ internal sealed class Relay : ITransactionDoor
             catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
             {
                 Transitions.Note(Transition.ArchiveUnreachable);
-                _ids.End(key, null);
-                var refused = Rejected(request.Asked, LogUnreachable());
-                request.TryAnswer(refused); // whoever joined meanwhile hears the same
-                return refused;
+                return Rejected(request.Asked, LogUnreachable());
             }
 
             if (earlier is not null)
             {
                 Transitions.Note(Transition.ArchiveKnew);
-                _ids.End(key, null);
-                var answer = hash == request.RequestHash ? earlier : Rejected(request.Asked, OtherRequest());
-                request.TryAnswer(answer);
-                return answer;
+                return hash == request.RequestHash ? earlier : Rejected(request.Asked, OtherRequest());
             }
         }
 
-        return await Begin(request, cancellation).ConfigureAwait(false);
+        return _ids.TryBegin(key, request, out var running, out var done)
+            ? await Begin(request, cancellation).ConfigureAwait(false)
+            : await Join(request, running, done, cancellation).ConfigureAwait(false);
     }
 
     private async Task<TransactionEnvelope> Join(Request request, Request? running, KeptOutcome done, CancellationToken cancellation)
@@ -300,7 +296,7 @@ internal sealed class Relay : ITransactionDoor
         Transitions.Note(Transition.IdKnown);
         var kept = await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
         return kept ?? Rejected(request.Asked, new Rejection(
-            RejectionKind.Unavailable, "The outcome of this id is being moved; ask again.", Admission.ShortRetry));
+            RejectionKind.Unavailable, OutcomeIsMoving, Admission.ShortRetry));
     }
 
     /// <summary>A log that does not answer is no decision about the id: neither unknown nor an error of ours.</summary>

@@ -28,6 +28,9 @@ internal static class RepositoryProgram
 
         // Build servers that stay behind would hold the caller's pipes open.
         start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
+
+        // It runs in the root, whose SDK and settings its build needs; paths among its arguments are the caller's.
+        start.Environment["SNAPPER_CALLED_FROM"] = Environment.CurrentDirectory;
         foreach (var (name, value) in environment) start.Environment.TryAdd(name, value);
 
         using var signals = new StopSignals();

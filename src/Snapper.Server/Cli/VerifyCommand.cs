@@ -23,7 +23,7 @@ internal static class VerifyCommand
               ./snapper verify --seed N, --scenario TEXT                               one run again
               ./snapper verify --plant [NAME...], --model, --fuzz [TARGET,...]         planted faults, the rules alone, broken input
               ./snapper verify --live [--rounds N] [--faults A,B]                      a running system
-            './snapper verify --seeds 1 --help' and './snapper verify --live --help' say all of them.
+            './snapper verify --seeds 1 --help', './snapper verify --live --help' and './snapper verify --fuzz --help' say all of them.
             """);
 
     /// <summary>Runs what was asked for.</summary>
@@ -44,7 +44,13 @@ internal static class VerifyCommand
         CheckReport report;
         try
         {
-            report = SerializabilityChecker.Check(Read(path), new CheckOptions { RealTime = !arguments.Flag("--no-real-time") });
+            var history = Read(path);
+            if (history.Count == 0)
+            {
+                throw new InvalidHistoryException("the history is empty: it has no transaction, so nothing can be said of it");
+            }
+
+            report = SerializabilityChecker.Check(history, new CheckOptions { RealTime = !arguments.Flag("--no-real-time") });
         }
         catch (Exception wrong) when (wrong is InvalidHistoryException or IOException or UnauthorizedAccessException or OutOfMemoryException)
         {
@@ -72,11 +78,20 @@ internal static class VerifyCommand
     // for the same processor time; only the environment can say it. Not for a live run, whose servers would inherit it.
     private static readonly KeyValuePair<string, string>[] s_fast = [new("DOTNET_GCgen0size", "4000000"), new("DOTNET_EnableWriteXorExecute", "0")];
 
+    private static readonly string[] s_ofHistories = ["--json", "--no-real-time"];
+
     /// <summary>The simulator is a program of its own; faults are planted in a build of their own.</summary>
-    private static Task<int> Attack(ParsedArguments arguments, TextWriter errors) =>
-        RepositoryProgram.Run(
+    private static Task<int> Attack(ParsedArguments arguments, TextWriter errors)
+    {
+        if (Array.Find(s_ofHistories, arguments.Flag) is { } idle)
+        {
+            throw new UsageException($"{idle} belongs to --history FILE, which judges a recorded history; attacks have no such option.");
+        }
+
+        return RepositoryProgram.Run(
             "tests/Snapper.Verify", arguments.Rest.Contains("--plant") ? "Planted" : "Release", "'verify' without --history", arguments.Rest, errors,
             arguments.Rest.Contains("--live") ? [] : s_fast);
+    }
 
     private static History Read(string path)
     {

@@ -18,7 +18,7 @@ internal sealed class RareChance : IRarePoints
         _happened = happened;
         foreach (var point in scenario.RarePoints)
         {
-            var chance = SeededChance.For(scenario.Seed, 5, (ulong)point);
+            var chance = SeededChance.For(scenario.Seed, ChanceOf.RarePoint, (uint)point);
             _percents[(int)point] = chance.Percent(80) ? chance.Between(1, 30) : chance.Between(30, 80);
             _chances[(int)point] = chance;
         }

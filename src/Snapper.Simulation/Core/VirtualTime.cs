@@ -11,7 +11,7 @@ internal sealed class VirtualTime(World world, ProcessScope scope) : TimeProvide
 
     public override long GetTimestamp() => world.Now;
 
-    public override DateTimeOffset GetUtcNow() => s_origin.AddTicks(world.Now);
+    public override DateTimeOffset GetUtcNow() => s_origin.AddTicks(world.Now + (world.Scenario.OffsetMs * TimeSpan.TicksPerMillisecond));
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {

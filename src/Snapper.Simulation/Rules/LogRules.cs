@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Text;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog;
@@ -83,7 +84,13 @@ internal sealed class LogRules(StorageRules storage, Action<string> violated) : 
 
     private static ulong HashOf(ReadOnlySpan<byte> bytes)
     {
-        var hash = 14695981039346656037;
+        var hash = 14695981039346656037 + (ulong)bytes.Length;
+        for (; bytes.Length >= sizeof(ulong); bytes = bytes[sizeof(ulong)..])
+        {
+            hash = (hash ^ BinaryPrimitives.ReadUInt64LittleEndian(bytes)) * 1099511628211;
+            hash ^= hash >> 32; // a product passes changes upwards only
+        }
+
         foreach (var b in bytes)
         {
             hash = (hash ^ b) * 1099511628211;

@@ -35,7 +35,7 @@ internal interface IStorageView
 /// The log and what is made of it, over all lives: a fold of all records of its own, one version after the other, against what is stored (L7, L8), what every
 /// life recovers and loads, the index of ids that it begins with (I2, I3), and what is durable when it answers (L5).
 /// </summary>
-internal sealed class StorageRules(IStorageView view, Action<string> violated) : RuleSet(violated)
+internal sealed class StorageRules(IStorageView view, Action<string> violated, int numbersOfALife = 0) : RuleSet(violated)
 {
     private readonly Dictionary<ActorKey, List<ReadOnlyMemory<byte>>> _states = [];
     private readonly Dictionary<ActorKey, long> _stored = [];
@@ -46,6 +46,11 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
     private readonly Dictionary<long, long> _confirmed = [];
     private readonly Dictionary<long, LifeOnLog> _numbers = [];
     private long _clock;
+    private long _highestPact;
+    private long _highestAct;
+
+    /// <summary>The outcome that the log has, or had, of a request; null: none.</summary>
+    public OutcomeRecord? OutcomeOf(string requestId) => _byId.TryGetValue(requestId, out var kept) ? kept.Outcome : null;
 
     /// <summary>A worker has opened the log.</summary>
     public void Opened(long epoch) => view.Opened(epoch);
@@ -57,6 +62,7 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
         {
             case LocalBatchCommitted batch:
                 _records.Add((sequence, batch.Batch.Value));
+                _highestPact = Math.Max(_highestPact, batch.LastTransaction.Value);
                 Add(sequence, batch.Changes);
                 foreach (var outcome in batch.Outcomes)
                 {
@@ -66,6 +72,7 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
                 break;
             case ActCommitted act:
                 _records.Add((sequence, act.Transaction.Value));
+                _highestAct = Math.Max(_highestAct, act.Transaction.Counter);
                 Add(sequence, act.Changes);
                 if (act.Outcome is { } own)
                 {
@@ -135,6 +142,11 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
     public void Recovered(LifeOnLog life, WorkerHost host)
     {
         life.Epoch = host.Opening.Epoch;
+        if (!IsReplaced(life))
+        {
+            (life.HighestPactBefore, life.HighestActBefore) = (_highestPact, _highestAct);
+        }
+
         if (IsReplaced(life) || !view.IsReadable)
         {
             return; // replaced meanwhile: it stands on less, and the fence will tell it
@@ -172,9 +184,22 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
         }
     }
 
-    /// <summary>R1: a number is given once, over all lives.</summary>
-    public void Numbered(LifeOnLog life, long number) =>
-        Require(_numbers.TryAdd(number, life), $"R1: {number} is given a second time");
+    /// <summary>
+    /// R1: a number is given once, over all lives, and lies above all that the log has of earlier ones. Where a life has fewer numbers set apart than it uses, those
+    /// beyond that may be given again if they left no record.
+    /// </summary>
+    public void Numbered(LifeOnLog life, long number)
+    {
+        var tid = new TransactionId(number);
+        Require(
+            IsReplaced(life) || (tid.IsAct ? tid.Counter > life.HighestActBefore : number > life.HighestPactBefore),
+            $"R1: {tid} is given by a life that began behind PACT {life.HighestPactBefore} and ACT {life.HighestActBefore}");
+        if (!_numbers.TryAdd(number, life))
+        {
+            Require(numbersOfALife > 0, $"R1: {number} is given a second time");
+            _numbers[number] = life;
+        }
+    }
 
     /// <summary>The commit order takes a step; what it queues then was made no later than now.</summary>
     public void Steps(LifeOnLog life) => life.Stepped = ++_clock;
@@ -257,6 +282,11 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated) :
         public long Epoch { get; set; }
 
         public long Stepped { get; set; }
+
+        /// <summary>The highest numbers in the log when it began.</summary>
+        public long HighestPactBefore { get; set; }
+
+        public long HighestActBefore { get; set; }
 
         public Queue<(long Number, long Sequence, long Made)> Unanswered { get; } = new();
     }

@@ -121,6 +121,12 @@ public sealed record Scenario
     /// <summary>Share of calls to the disk that others come between, in per cent.</summary>
     public int SteppedPercent { get; init; }
 
+    /// <summary>Numbers that a start of the worker sets apart; 0: as many as in a real one (R1).</summary>
+    public int Numbers { get; init; }
+
+    /// <summary>Where in a minute of the clock the run begins, in ms.</summary>
+    public int OffsetMs { get; init; }
+
     /// <summary>Faults at their times.</summary>
     public IReadOnlyList<PlannedFault> PlannedFaults { get; init; } = [];
 
@@ -134,16 +140,19 @@ public sealed record Scenario
     public bool IsCalm => RequestFaultPerMille == 0 && StorageFaultPerMille == 0 && DelayPercent == 0 && PlannedFaults.Count == 0
         && !RarePoints.Contains(RarePoint.EvictedBeforeUse) && !RarePoints.Contains(RarePoint.BatchTakenForTooLarge);
 
+    /// <summary>Calls to the log server or the disk may fail; where none does, no recovery may fail of one.</summary>
+    internal bool MayFailStorage => StorageFaultPerMille > 0 || PlannedFaults.Any(fault => fault.Kind is FaultKind.StorageFull or FaultKind.StorageDown or FaultKind.LogLost || DiskKinds.Contains(fault.Kind));
+
     /// <summary>Draws the scenario of a seed.</summary>
     public static Scenario Draw(ulong seed)
     {
-        var chance = SeededChance.For(seed, 1);
+        var chance = SeededChance.For(seed, ChanceOf.Scenario);
         var lists = !chance.Percent(20);
         var clients = chance.Between(2, 24);
         var each = Math.Max(2, 120 / clients);
         var calm = chance.Percent(25); // no faults at all: what is wrong then is wrong in the schedule itself
         var near = chance.Between(200, 3000);
-        var limits = SeededChance.For(seed, 6); // of its own, as that of rare points
+        var limits = SeededChance.For(seed, ChanceOf.Limits); // of its own, as that of rare points
         var scenario = new Scenario
         {
             Seed = seed,
@@ -173,13 +182,13 @@ public sealed record Scenario
             StateBytes = limits.Percent(8) ? limits.Between(64, 300) : 0,
             RarePoints = DrawRarePoints(seed),
         };
-        return WithStorage(calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) }, calm);
+        return WithClock(WithStorage(calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) }, calm), calm);
     }
 
     /// <summary>Draws where the log is, by chance of its own: what else is drawn does not depend on it.</summary>
     private static Scenario WithStorage(Scenario scenario, bool calm)
     {
-        var chance = SeededChance.For(scenario.Seed, 10);
+        var chance = SeededChance.For(scenario.Seed, ChanceOf.StoragePlace);
         var files = chance.Percent(35);
         var remembers = chance.Percent(30);
         scenario = scenario with
@@ -207,6 +216,22 @@ public sealed record Scenario
 
         faults.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
         return faults.Count == scenario.PlannedFaults.Count ? scenario : scenario with { PlannedFaults = faults };
+    }
+
+    /// <summary>Draws what has to do with numbers and times, by chance of its own.</summary>
+    private static Scenario WithClock(Scenario scenario, bool calm)
+    {
+        var chance = SeededChance.For(scenario.Seed, ChanceOf.Life);
+        scenario = scenario with
+        {
+            Numbers = chance.Percent(25) ? chance.Between(8, 64) : 0,
+            OffsetMs = chance.Percent(50) ? chance.Between(58_500, 59_999) : 0, // the minute ends in the middle of the run
+        };
+
+        // Longer than any request has patience for.
+        return calm || !chance.Percent(3)
+            ? scenario
+            : scenario with { PlannedFaults = [.. scenario.PlannedFaults, new PlannedFault(chance.Between(1, 100), FaultKind.StorageDown, chance.Between(3000, 7000))] };
     }
 
     /// <summary>The scenario as text that <see cref="Parse"/> reads; only what differs from the seed's own.</summary>
@@ -239,6 +264,8 @@ public sealed record Scenario
         Append(text, "remembers", Remembers, drawn.Remembers);
         Append(text, "segment", SegmentBytes, drawn.SegmentBytes);
         Append(text, "stepped", SteppedPercent, drawn.SteppedPercent);
+        Append(text, "numbers", Numbers, drawn.Numbers);
+        Append(text, "offset", OffsetMs, drawn.OffsetMs);
         if (!PlannedFaults.SequenceEqual(drawn.PlannedFaults))
         {
             text.Append(" faults=").AppendJoin('+', PlannedFaults.Select(f => string.Create(CultureInfo.InvariantCulture, $"{f.Kind}@{f.AtMs}/{f.ForMs}")));
@@ -264,9 +291,9 @@ public sealed record Scenario
             var (name, value) = at < 0 ? (word, string.Empty) : (word[..at], word[(at + 1)..]);
             if (scenario is null)
             {
-                scenario = name == "seed" && ulong.TryParse(value, CultureInfo.InvariantCulture, out var seed)
+                scenario = name == "seed" && ulong.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out var seed)
                     ? Draw(seed)
-                    : throw new FormatException($"A scenario begins with seed=NUMBER, not '{word}'.");
+                    : throw new FormatException($"A scenario begins with seed=NUMBER, not '{word}'; a seed is 0 to {ulong.MaxValue}.");
                 continue;
             }
 
@@ -307,6 +334,8 @@ public sealed record Scenario
         "remembers" => this with { Remembers = value },
         "segment" => this with { SegmentBytes = value },
         "stepped" => this with { SteppedPercent = value },
+        "numbers" => this with { Numbers = value },
+        "offset" => this with { OffsetMs = value },
         _ => throw new FormatException($"A scenario has no '{name}'."),
     };
 
@@ -332,7 +361,7 @@ public sealed record Scenario
     /// <summary>Chance of its own: what else a seed draws is the same with and without rare points.</summary>
     private static List<RarePoint> DrawRarePoints(ulong seed)
     {
-        var chance = SeededChance.For(seed, 4);
+        var chance = SeededChance.For(seed, ChanceOf.RarePoints);
         var percent = chance.Percent(40) ? 0 : chance.Between(5, 50);
         var points = new List<RarePoint>();
         foreach (var point in Tally<RarePoint>.Kinds)
@@ -363,9 +392,15 @@ public sealed record Scenario
         foreach (var word in text.Split('+', StringSplitOptions.RemoveEmptyEntries))
         {
             var parts = word.Split('@', '/');
-            if (parts.Length != 3 || !Enum.TryParse<FaultKind>(parts[0], out var kind) || !(DrawnKinds.Contains(kind) || DiskKinds.Contains(kind) || kind == FaultKind.LogLost))
+            if (parts.Length != 3)
             {
                 throw new FormatException($"A fault is written KIND@MS/MS, not '{word}'.");
+            }
+
+            var kinds = DrawnKinds.Concat(DiskKinds).Append(FaultKind.LogLost).Distinct();
+            if (!Enum.TryParse<FaultKind>(parts[0], out var kind) || kind.ToString() != parts[0] || !kinds.Contains(kind))
+            {
+                throw new FormatException($"There is no fault '{parts[0]}' that has a time, as in '{word}'; there are: {string.Join(", ", kinds)}.");
             }
 
             faults.Add(new PlannedFault(ScenarioLimits.Check("faults", Number(word, parts[1])), kind, ScenarioLimits.Check("faults", Number(word, parts[2]))));

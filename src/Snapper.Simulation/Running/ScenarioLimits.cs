@@ -12,7 +12,7 @@ internal static class ScenarioLimits
     public static int Check(string name, int value)
     {
         var (least, most) = Of(name);
-        var none = value == 0 && name == "state"; // no small limit
+        var none = value == 0 && name is "state" or "numbers"; // no small limit
         return (value >= least && value <= most) || none
             ? value
             : throw new FormatException(string.Create(CultureInfo.InvariantCulture, $"'{name}' of a scenario is {least} to {most}, not {value}."));
@@ -31,6 +31,8 @@ internal static class ScenarioLimits
         "checkpoint" => (10, 3_600_000),
         "state" => (64, 1 << 20),
         "files" or "remembers" => (0, 1),
+        "numbers" => (8, 1_000_000),
+        "offset" => (0, 59_999),
         "segment" => (100, 1 << 20),
         "stepped" => (0, 100),
         "mark" => (0, 1),

@@ -9,21 +9,32 @@ public static class Shrinker
     /// <summary>Shrinks.</summary>
     /// <param name="scenario">One that fails.</param>
     /// <param name="runs">Most runs to try.</param>
+    /// <param name="enough">Ends the search early; what was found until then is the result.</param>
     /// <returns>The smallest one found that fails, with its result.</returns>
-    public static SimulationResult Shrink(Scenario scenario, int runs)
+    public static SimulationResult Shrink(Scenario scenario, int runs, CancellationToken enough = default) =>
+        Shrink(Simulator.Run(scenario), runs, Simulator.Run, hasScripts: true, enough);
+
+    /// <summary>Shrinks what somebody else can run.</summary>
+    /// <param name="failing">A run that fails.</param>
+    /// <param name="runs">Most runs to try.</param>
+    /// <param name="run">Runs a scenario.</param>
+    /// <param name="hasScripts">False: what a scenario says of scripts does not matter to it.</param>
+    /// <param name="enough">Ends the search early.</param>
+    internal static SimulationResult Shrink(
+        SimulationResult failing, int runs, Func<Scenario, SimulationResult> run, bool hasScripts, CancellationToken enough = default)
     {
-        var smallest = Simulator.Run(scenario);
+        var smallest = failing;
         for (var again = true; again && runs > 0;)
         {
             again = false;
-            foreach (var smaller in Smaller(smallest.Scenario))
+            foreach (var smaller in Smaller(smallest.Scenario, hasScripts))
             {
-                if (runs-- <= 0)
+                if (runs-- <= 0 || enough.IsCancellationRequested)
                 {
                     break;
                 }
 
-                var result = Simulator.Run(smaller);
+                var result = run(smaller);
                 if (result.Violations.Count > 0)
                 {
                     smallest = result;
@@ -36,7 +47,7 @@ public static class Shrinker
         return smallest;
     }
 
-    private static IEnumerable<Scenario> Smaller(Scenario s)
+    private static IEnumerable<Scenario> Smaller(Scenario s, bool hasScripts)
     {
         if (s.PlannedFaults.Count > 0)
         {
@@ -66,14 +77,9 @@ public static class Shrinker
             yield return s with { TransactionsPerClient = each };
         }
 
-        foreach (var actors in Less(s.Actors, 1))
+        foreach (var simpler in hasScripts ? OfScripts(s) : [])
         {
-            yield return s with { Actors = actors };
-        }
-
-        foreach (var steps in Less(s.Steps, 1))
-        {
-            yield return s with { Steps = steps };
+            yield return simpler;
         }
 
         foreach (var rate in Less(s.RequestFaultPerMille, 0))
@@ -86,24 +92,19 @@ public static class Shrinker
             yield return s with { StorageFaultPerMille = rate };
         }
 
-        foreach (var percent in Less(s.AbortPercent, 0))
-        {
-            yield return s with { AbortPercent = percent };
-        }
-
-        foreach (var percent in Less(s.MisdeclaredPercent, 0))
-        {
-            yield return s with { MisdeclaredPercent = percent };
-        }
-
-        foreach (var percent in Less(s.DelayPercent, 0))
-        {
-            yield return s with { DelayPercent = percent };
-        }
-
         if (s.StateBytes > 0)
         {
             yield return s with { StateBytes = 0 };
+        }
+
+        if (s.Numbers > 0)
+        {
+            yield return s with { Numbers = 0 };
+        }
+
+        if (s.OffsetMs > 0)
+        {
+            yield return s with { OffsetMs = 0 };
         }
 
         if (s.SweepMs > 0)
@@ -134,6 +135,34 @@ public static class Shrinker
         foreach (var coordinators in Less(s.Coordinators, 1))
         {
             yield return s with { Coordinators = coordinators };
+        }
+    }
+
+    private static IEnumerable<Scenario> OfScripts(Scenario s)
+    {
+        foreach (var actors in Less(s.Actors, 1))
+        {
+            yield return s with { Actors = actors };
+        }
+
+        foreach (var steps in Less(s.Steps, 1))
+        {
+            yield return s with { Steps = steps };
+        }
+
+        foreach (var percent in Less(s.AbortPercent, 0))
+        {
+            yield return s with { AbortPercent = percent };
+        }
+
+        foreach (var percent in Less(s.MisdeclaredPercent, 0))
+        {
+            yield return s with { MisdeclaredPercent = percent };
+        }
+
+        foreach (var percent in Less(s.DelayPercent, 0))
+        {
+            yield return s with { DelayPercent = percent };
         }
     }
 

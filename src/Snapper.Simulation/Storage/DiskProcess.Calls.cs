@@ -65,7 +65,7 @@ internal sealed partial class DiskProcess
             return;
         }
 
-        call.Fiber = world.Machine.TakeFiber();
+        call.Fiber = Fiber.Take();
         _standing.Add(call);
         Go(call, () => call.Fiber.Begin(call.Work));
     }
@@ -88,7 +88,7 @@ internal sealed partial class DiskProcess
         }
 
         _standing.Remove(call);
-        world.Machine.GiveBack(call.Fiber!);
+        call.Fiber!.GiveBack();
         call.Ended!();
     }
 

@@ -56,7 +56,7 @@ internal sealed class SimulatedDisk(SeededChance chance, Tally<FaultKind> faults
         var names = new List<string>();
         foreach (var path in _names.Keys)
         {
-            if (FolderOf(path) == folder)
+            if (IsIn(path, folder))
             {
                 names.Add(path[(folder.Length + 1)..]);
             }
@@ -69,14 +69,14 @@ internal sealed class SimulatedDisk(SeededChance chance, Tally<FaultKind> faults
     {
         for (var i = 0; i < _changes.Count; i++)
         {
-            if (FolderOf(_changes[i].Path) == folder)
+            if (IsIn(_changes[i].Path, folder))
             {
                 _changes[i].Apply(_keptNames);
                 _changes.RemoveAt(i--);
             }
         }
 
-        foreach (var inside in _folders.Keys.Where(f => FolderOf(f) == folder).ToList())
+        foreach (var inside in _folders.Where(f => !f.Value && IsIn(f.Key, folder)).Select(f => f.Key).ToList())
         {
             _folders[inside] = true;
         }
@@ -148,7 +148,7 @@ internal sealed class SimulatedDisk(SeededChance chance, Tally<FaultKind> faults
         var copy = new SortedDictionary<string, DiskFile>(StringComparer.Ordinal);
         foreach (var (path, file) in _names)
         {
-            if (FolderOf(path) == folder)
+            if (IsIn(path, folder))
             {
                 copy.Add(path, file.Copy());
             }
@@ -172,6 +172,8 @@ internal sealed class SimulatedDisk(SeededChance chance, Tally<FaultKind> faults
     }
 
     public static string FolderOf(string path) => path[..Math.Max(1, path.LastIndexOf('/'))];
+
+    private static bool IsIn(string path, string folder) => path.AsSpan(0, Math.Max(1, path.LastIndexOf('/'))).SequenceEqual(folder);
 
     private void LoseNames()
     {

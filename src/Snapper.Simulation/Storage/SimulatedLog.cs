@@ -21,7 +21,12 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
     public async Task<LogOpening> Open(CancellationToken cancellation)
     {
         var (id, opening) = await link.Read(
-            () => (storage.Kept.Id, new MemoryTransactionLog(storage.Kept).Open(CancellationToken.None).Result), cancellation);
+            () =>
+            {
+                storage.LastOpener = link.Sender;
+                return (storage.Kept.Id, new MemoryTransactionLog(storage.Kept).Open(CancellationToken.None).Result);
+            },
+            cancellation);
         Id = id;
         AcknowledgedNext = opening.NextSequence;
         return opening;

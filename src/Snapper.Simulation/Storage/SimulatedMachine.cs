@@ -4,7 +4,7 @@ using Snapper.Simulation.Faults;
 namespace Snapper.Simulation.Storage;
 
 /// <summary>The machine on which the workers run: its disk, how long that takes, and what goes wrong with it.</summary>
-internal sealed class SimulatedMachine(World world) : IDisposable
+internal sealed class SimulatedMachine(World world)
 {
     /// <summary>Where the file log is.</summary>
     public const string LogFolder = "/data/workers/w1";
@@ -12,10 +12,9 @@ internal sealed class SimulatedMachine(World world) : IDisposable
     /// <summary>What a worker remembers outside of its log.</summary>
     public const string MemoryFile = "/data/remembered/w1.json";
 
-    private readonly Stack<Fiber> _fibers = new();
     private readonly Queue<FaultKind> _planned = new();
 
-    public SeededChance Chance { get; } = SeededChance.For(world.Scenario.Seed, 11);
+    public SeededChance Chance { get; } = SeededChance.For(world.Scenario.Seed, ChanceOf.Machine);
 
     public SimulatedDisk Disk => field ??= new SimulatedDisk(Chance, world.Faults);
 
@@ -84,16 +83,4 @@ internal sealed class SimulatedMachine(World world) : IDisposable
 
     /// <summary>How long a call took that was carried out at once.</summary>
     public long CallTime() => Chance.Between(500, 2 * TimeSpan.TicksPerMillisecond);
-
-    public Fiber TakeFiber() => _fibers.TryPop(out var free) ? free : new Fiber();
-
-    public void GiveBack(Fiber fiber) => _fibers.Push(fiber);
-
-    public void Dispose()
-    {
-        while (_fibers.TryPop(out var fiber))
-        {
-            fiber.End();
-        }
-    }
 }

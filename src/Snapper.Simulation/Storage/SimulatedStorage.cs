@@ -13,10 +13,13 @@ internal sealed class SimulatedStorage(World world)
     private (Memory<byte> Bytes, int At, byte Value)? _damaged;
     private MemoryStorage? _copy;
     private MemoryStorage? _whole;
-    private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, 2);
+    private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, ChanceOf.LogServer);
 
     /// <summary>What is durable.</summary>
     public MemoryStorage Kept { get; private set; } = new();
+
+    /// <summary>Whose call was the last that took it over; null: nobody's yet.</summary>
+    public ProcessScope? LastOpener { get; set; }
 
     /// <summary>Calls get lost until then (virtual ticks).</summary>
     public long DownUntil { get; set; }

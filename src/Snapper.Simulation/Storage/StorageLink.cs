@@ -12,6 +12,9 @@ internal sealed class StorageLink(World world, ProcessScope scope)
 {
     private const long Patience = 200 * TimeSpan.TicksPerMillisecond;
 
+    /// <summary>Whose calls these are.</summary>
+    public ProcessScope Sender => scope;
+
     /// <summary>A call whose refusal the caller understands.</summary>
     public Task<AppendResult> Fenced(Func<AppendResult> carryOut, CancellationToken cancellation) =>
         Send(carryOut, static () => new AppendResult(AppendStatus.Refused, "simulated: no room"), cancellation);

@@ -24,21 +24,3 @@ internal sealed class StorageView(SimulatedStorage storage) : IStorageView
     {
     }
 }
-
-/// <summary>What the rules see of files: who owns them. What is in them is looked at when it is read.</summary>
-internal sealed class FilesView(FolderDamage folder) : IStorageView
-{
-    public bool IsReadable => false;
-
-    public bool IsLost => folder.IsLost;
-
-    public long Epoch { get; private set; }
-
-    public long FirstSequence => 0;
-
-    public StoredState? State(ActorKey actor) => null;
-
-    public OutcomeRecord? Outcome(string requestId) => null;
-
-    public void Opened(long epoch) => Epoch = Math.Max(Epoch, epoch);
-}

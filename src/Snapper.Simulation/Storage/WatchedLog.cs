@@ -9,7 +9,7 @@ namespace Snapper.Simulation.Storage;
 /// The real file log, with the rules of the log looked at in what it says. A group is part of the log once its append was answered so, or once a later
 /// opening has read it: from then on every reader must find it, byte for byte.
 /// </summary>
-internal sealed class WatchedLog(IIdentifiedLog log, LogRules rules, StorageRules onStorage) : IIdentifiedLog
+internal sealed class WatchedLog(IIdentifiedLog log, FilesView view, LogRules rules, StorageRules onStorage) : IIdentifiedLog
 {
     private long _epoch;
 
@@ -27,6 +27,7 @@ internal sealed class WatchedLog(IIdentifiedLog log, LogRules rules, StorageRule
         var opening = await log.Open(cancellation);
         rules.Opened(opening, known);
         onStorage.Opened(opening.Epoch);
+        BeginsAt(opening.FirstSequence); // a trim whose answer was lost may have been carried out
         _epoch = opening.Epoch;
         return opening;
     }
@@ -65,8 +66,25 @@ internal sealed class WatchedLog(IIdentifiedLog log, LogRules rules, StorageRule
         }
     }
 
-    public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
-        log.Trim(epoch, keepFrom, watermarks, cancellation);
+    public async Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation)
+    {
+        var result = await log.Trim(epoch, keepFrom, watermarks, cancellation);
+        if (result.Status == AppendStatus.Appended)
+        {
+            BeginsAt(keepFrom);
+        }
+
+        return result;
+    }
+
+    private void BeginsAt(long first)
+    {
+        if (!view.IsLost)
+        {
+            view.BeginsAt(first);
+            onStorage.Trimmed();
+        }
+    }
 
     public ValueTask DisposeAsync() => log.DisposeAsync();
 }

@@ -1,5 +1,6 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Requests;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Workloads;
@@ -14,10 +15,11 @@ namespace Snapper.Simulation.Workers;
 internal sealed class SimulatedClient(World world, int number)
 {
     private const int MostSends = 6;
+    private const int MostLooks = 4;
     private static readonly TimeSpan s_ample = TimeSpan.FromMilliseconds(500);
     private const long Road = 3 * TimeSpan.TicksPerMillisecond;
 
-    private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, 3, (ulong)number);
+    private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, ChanceOf.Client, (uint)number);
     private int _begun;
 
     /// <summary>Sends its first transaction.</summary>
@@ -138,12 +140,29 @@ internal sealed class SimulatedClient(World world, int number)
             var answer = worker.Door.Submit(transaction.Request, leaving);
             if (answer.IsCompleted)
             {
-                Back(answer.Result, answerLost || gone);
+                Left(answer.Result, answerLost || gone);
                 return;
             }
 
+            _world.Open.Add(worker, transaction.Request, answer);
             answer.ContinueWith(
-                done => Back(done.Result, answerLost || gone), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+                done => Left(done.Result, answerLost || gone), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        }
+
+        /// <summary>An answer has left the worker, whether it arrives or not.</summary>
+        private void Left(TransactionEnvelope envelope, bool lost)
+        {
+            if (envelope.Rejection?.Detail == Relay.OutcomeIsMoving && !_world.LogWasLost)
+            {
+                _world.Violated($"I3: request {Name} has an outcome, and it is neither in the log nor stored.");
+            }
+
+            if (envelope.Outcome == Outcome.InDoubt && !HasKey)
+            {
+                _world.ToldInDoubt(envelope.Id);
+            }
+
+            Back(envelope, lost);
         }
 
         private void Back(TransactionEnvelope envelope, bool lost)
@@ -156,7 +175,7 @@ internal sealed class SimulatedClient(World world, int number)
 
         private void Answered(TransactionEnvelope envelope)
         {
-            if (envelope.Abort is { Reason: AbortReason.Timeout } && _world.Scenario.IsCalm && transaction.Request.Timeout >= s_ample)
+            if (envelope.Abort is { Reason: AbortReason.Timeout } && _world.IsCalm && transaction.Request.Timeout >= s_ample)
             {
                 _world.Violated($"Request {Name} timed out although nothing went wrong: {envelope.Abort.Message}");
             }
@@ -174,8 +193,68 @@ internal sealed class SimulatedClient(World world, int number)
                     _lastAbort = envelope;
                     GoOn();
                     break;
+                case Outcome.InDoubt when !HasKey && !_isConcluded:
+                    _sends++; // it waits for what it hears by the id
+                    AskLater(envelope.Id, MostLooks);
+                    break;
                 default:
                     GoOn(); // in doubt, or still running
+                    break;
+            }
+        }
+
+        /// <summary>Asks by the generated id what became of the request.</summary>
+        private void AskLater(string id, int looks) => _world.After(Chance.Between(Road, 30 * Road), null, () =>
+        {
+            if (looks == 0)
+            {
+                Conclude(ObservedOutcome.Unknown);
+            }
+            else if (_world.Route(misrouted: false) is { IsOpen: true } worker)
+            {
+                Ask(worker, id, looks);
+            }
+            else
+            {
+                AskLater(id, looks - 1);
+            }
+        });
+
+        private void Ask(SimulatedWorker worker, string id, int looks)
+        {
+            var isHeard = false;
+            _world.Within(worker.Scope, () => worker.Find(id, found => _world.After(Chance.Between(Road / 20, Road), null, () =>
+            {
+                if (!isHeard)
+                {
+                    isHeard = true;
+                    Heard(id, found, looks);
+                }
+            })));
+            _world.After(200 * Road, null, () =>
+            {
+                if (!isHeard)
+                {
+                    isHeard = true; // the worker ended, or stands still
+                    AskLater(id, looks - 1);
+                }
+            });
+        }
+
+        private void Heard(string id, TransactionEnvelope? found, int looks)
+        {
+            switch (found?.Outcome)
+            {
+                case Outcome.Committed:
+                    Settle(found);
+                    break;
+                case Outcome.Aborted:
+                    _undecided--;
+                    _lastAbort = found;
+                    Conclude(_undecided == 0 ? ObservedOutcome.Aborted : ObservedOutcome.Unknown);
+                    break;
+                default:
+                    AskLater(id, looks - 1); // not known here is no decision
                     break;
             }
         }
@@ -183,9 +262,9 @@ internal sealed class SimulatedClient(World world, int number)
         /// <summary>A final answer. All final answers to one id must agree, however late they come.</summary>
         private void Settle(TransactionEnvelope envelope)
         {
-            if (_final is not null && (_final.Outcome != envelope.Outcome || !_final.Result.Span.SequenceEqual(envelope.Result.Span)))
+            if (_final is not null && !Answers.Agree(_final, envelope))
             {
-                _world.Violated($"Request {Name} was answered {Describe(_final)} and {Describe(envelope)}.");
+                _world.Violated($"I2: request {Name} was answered {Answers.Describe(_final)} and {Answers.Describe(envelope)}.");
             }
 
             _final ??= envelope;
@@ -248,9 +327,6 @@ internal sealed class SimulatedClient(World world, int number)
         private bool Strikes() => !_world.IsHealed && Chance.PerMille(_world.Scenario.RequestFaultPerMille);
 
         private string Name => transaction.Request.Id ?? $"{transaction.Client}-{transaction.Number}";
-
-        private static string Describe(TransactionEnvelope envelope) =>
-            $"{envelope.Outcome} ({(envelope.Outcome == Outcome.Committed ? System.Text.Encoding.UTF8.GetString(envelope.Result.Span) : envelope.Abort?.Message)})";
 
         private TransactionEnvelope NotOpen() => new()
         {

@@ -43,20 +43,33 @@ internal sealed class SimulatedWorker
 
     public ProcessScope Scope { get; } = new();
 
+    /// <summary>An earlier life was not over when it began.</summary>
+    public bool HadCompany { get; init; }
+
     /// <summary>Requests are let in.</summary>
     public bool IsOpen => _host is not null && !Scope.IsDead;
 
     public bool IsRecovering => _host is null && !Scope.IsDead;
 
     /// <summary>It takes requests, and none is under way.</summary>
-    public bool IsAtRest => !Scope.IsPaused && !Scope.IsDead && _host is { Worker: { Unavailability: null, Relay.InFlight: 0, Acts.Count: 0 } };
+    public bool IsAtRest => !Scope.IsPaused && !Scope.IsDead && _host is { Worker: { Unavailability: null, Relay: { InFlight: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } };
 
     /// <summary>Why it is not at rest, in words.</summary>
     public string Standing => _host is { Worker: var worker }
-        ? $"life {Life} is {worker.Unavailability ?? "available"}, {worker.Relay.InFlight} requests are in flight, {worker.Acts.Count} ACTs are open"
+        ? $"life {Life} is {worker.Unavailability ?? "available"}, {worker.Relay.InFlight} requests are in flight, {worker.Acts.Count} ACTs are open, {worker.Commits.ActsInOrder} in the commit order, {worker.Wheel.Count} deadlines are looked at, {worker.Relay.Ids.Running} ids are running"
         : $"life {Life} is not open";
 
+    /// <summary>Requests that it has begun and, now that it has failed or was stopped, will not answer any more.</summary>
+    public int LeftUnanswered => _host is { Worker: { IsOver: true, Relay.InFlight: var left } } ? left : 0;
+
     public ITransactionDoor Door => _host!.Door;
+
+    /// <summary>Asks it what became of a request, in its process.</summary>
+    public void Find(string id, Action<TransactionEnvelope?> found) => Hear(Door.Find(id, CancellationToken.None), found);
+
+    /// <summary>Does something with an answer of it, at once if there is one.</summary>
+    public static void Hear<T>(Task<T> answer, Action<T> heard) =>
+        answer.ContinueWith(done => heard(done.Result), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
 
     public Executor[] Executors { get; private set; } = [];
 
@@ -76,13 +89,43 @@ internal sealed class SimulatedWorker
 
     public void Stall(int executor, long until) => _stalledUntil[executor % _stalledUntil.Length] = until;
 
-    public bool CanRun(int executor) => Executors[executor].HasWork && _world.Now >= _stalledUntil[executor] && !ArePumpsGone;
+    /// <summary>Executors that could run now.</summary>
+    public int CountReady()
+    {
+        if (Scope.IsPaused || Scope.IsDead)
+        {
+            return 0;
+        }
+
+        var ready = 0;
+        for (var i = 0; i < Executors.Length; i++)
+        {
+            ready += HasItem(i) ? 1 : 0;
+        }
+
+        return ready > 0 && ArePumpsGone ? 0 : ready;
+    }
+
+    /// <summary>Handles one item of one of the executors that could run, counted from 0.</summary>
+    public void RunReady(int choice)
+    {
+        for (var i = 0; i < Executors.Length; i++)
+        {
+            if (HasItem(i) && choice-- == 0)
+            {
+                RunOne(i);
+                return;
+            }
+        }
+    }
+
+    private bool HasItem(int executor) => Executors[executor].HasWork && _world.Now >= _stalledUntil[executor];
 
     /// <summary>A worker that is asked to stop ends the threads of its executors before it gives up who still waits: nothing begins behind such an answer.</summary>
     private bool ArePumpsGone => _host is { Worker: { IsOver: true, Failure: null } };
 
     /// <summary>Handles one item of an executor.</summary>
-    public void RunOne(int index)
+    private void RunOne(int index)
     {
         var executor = Executors[index];
         executor.Enter();
@@ -135,7 +178,8 @@ internal sealed class SimulatedWorker
         if (scenario.Files != 0)
         {
             var files = new FileTransactionLog(SimulatedMachine.LogFolder, FileLogOptions.Tiny(scenario.SegmentBytes, scenario.SegmentBytes), _disk);
-            (log, store) = (new WatchedLog(files, _world.LogRules, _world.StorageRules), new FileStateStore(files, _time, new StateStoreOptions()));
+            log = new WatchedLog(files, _world.FilesView, _world.LogRules, _world.StorageRules);
+            store = new WatchedStateStore(new FileStateStore(files, _time, new StateStoreOptions()), _world.FilesView, _world.StorageRules);
         }
         else
         {
@@ -176,12 +220,14 @@ internal sealed class SimulatedWorker
                 MaxResultBytes = scenario.StateBytes > 0 ? ResultBytes(scenario) : 1 << 20,
                 MaxTransactionBytes = scenario.StateBytes > 0 ? scenario.StateBytes + ResultBytes(scenario) : 64 << 20,
             },
-            ActorTypes = World.ActorTypes,
+            ActorTypes = _world.ActorTypes,
+            Services = _world.Own?.Services,
             Log = log,
             Store = store,
             Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096, Rare = _world.Rare },
             Writing = new LogWriterOptions { GroupBytesMax = 4096, Rare = _world.Rare },
             Time = _time,
+            NumbersOfALife = scenario.Numbers > 0 ? scenario.Numbers : 10_000_000,
             Rare = _world.Rare,
             Failed = OnFailed,
             Trace = _rules,
@@ -207,6 +253,11 @@ internal sealed class SimulatedWorker
         _host = prepared.Result;
         Executors = [.. _host.Worker.Executors];
         _stalledUntil = new long[Executors.Length];
+        if (_world.Own is not null)
+        {
+            Array.ForEach(Executors, executor => executor.Wake = () => _world.IsOnThread());
+        }
+
         _rules.Recovered(_host);
         _world.Opened(this);
         _host.Open();
@@ -233,11 +284,7 @@ internal sealed class SimulatedWorker
         {
             _world.After(_world.Scenario.SweepMs * TimeSpan.TicksPerMillisecond, Scope, () =>
             {
-                foreach (var executor in Executors)
-                {
-                    executor.PostRun(executor.SweepIdle);
-                }
-
+                _host!.Maintain();
                 SweepLater();
             });
         }

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
@@ -15,7 +16,7 @@ namespace Snapper.Simulation.Workloads;
 internal sealed class ListsWorkload(Scenario scenario) : IWorkload
 {
     private readonly History _history = new();
-    private readonly SeededChance[] _chances = Enumerable.Range(0, scenario.Clients).Select(c => SeededChance.For(scenario.Seed, 4, (ulong)c)).ToArray();
+    private readonly SeededChance[] _chances = Enumerable.Range(0, scenario.Clients).Select(c => SeededChance.For(scenario.Seed, ChanceOf.Lists, (uint)c)).ToArray();
     private long _nextValue;
 
     public History History => _history;
@@ -64,7 +65,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
         if (verdict == ObservedOutcome.Aborted && envelope?.Abort is { Reason: AbortReason.Application } abort && abort.Message.StartsWith(Script.Saw, StringComparison.Ordinal))
         {
             // H7: it is an outcome that rests on what it read, like that of a transaction that only reads.
-            Observe(transaction, ObservedOutcome.Committed, envelope, invoked, completed, Operations(abort.Message[Script.Saw.Length..]));
+            Observe(transaction, ObservedOutcome.Committed, envelope, invoked, completed, Operations(abort.Message.AsSpan(Script.Saw.Length)));
             return;
         }
 
@@ -122,7 +123,9 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     {
         var reader = new Utf8JsonReader(envelope.Result.Span);
         reader.Read();
-        var operations = Operations(reader.GetString()!);
+        var text = ArrayPool<char>.Shared.Rent(envelope.Result.Length);
+        var operations = Operations(text.AsSpan(0, reader.CopyString(text)));
+        ArrayPool<char>.Shared.Return(text);
 
         // Calls that were not awaited tell nothing, and yet they belong to the transaction (A2).
         foreach (var (actor, value) in Script.AppendsOf(transaction.Request.Actor.Id, (string)transaction.Plan))
@@ -150,25 +153,18 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     }
 
     /// <summary>Reads what an actor reports, e.g. <c>c1=1,2;c1+3;</c>.</summary>
-    private static List<MicroOperation> Operations(string text)
+    private static List<MicroOperation> Operations(ReadOnlySpan<char> text)
     {
-        var operations = new List<MicroOperation>();
-        for (var at = 0; at < text.Length;)
+        var operations = new List<MicroOperation>(8);
+        while (!text.IsEmpty)
         {
-            var end = text.IndexOf(';', at);
-            var sign = text.AsSpan(at, end - at).IndexOfAny('=', '+') + at;
-            var key = text[at..sign];
-            if (text[sign] == '+')
-            {
-                var value = long.Parse(text.AsSpan(sign + 1, end - sign - 1), CultureInfo.InvariantCulture);
-                operations.Add(MicroOperation.Append(key, value));
-            }
-            else
-            {
-                operations.Add(MicroOperation.Read(key, Numbers(text.AsSpan(sign + 1, end - sign - 1))));
-            }
-
-            at = end + 1;
+            var end = text.IndexOf(';');
+            var one = text[..end];
+            var sign = one.IndexOfAny('=', '+');
+            var key = ScriptedTypes.NameOf(one[..sign]);
+            var told = one[(sign + 1)..];
+            operations.Add(one[sign] == '+' ? MicroOperation.Append(key, long.Parse(told, CultureInfo.InvariantCulture)) : MicroOperation.Read(key, Numbers(told)));
+            text = text[(end + 1)..];
         }
 
         return operations;
@@ -220,10 +216,10 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
                     script.Append("r ");
                     break;
                 case 2 or 3:
-                    script.Append(CultureInfo.InvariantCulture, $"a{++_nextValue} ");
+                    script.Append('a').Append(++_nextValue).Append(' ');
                     break;
                 case 4:
-                    script.Append(CultureInfo.InvariantCulture, $"u{++_nextValue} ");
+                    script.Append('u').Append(++_nextValue).Append(' ');
                     break;
                 case 5 when chance.Percent(scenario.DelayPercent):
                     script.Append(chance.Percent(50) ? "y " : string.Create(CultureInfo.InvariantCulture, $"d{chance.Between(1, chance.Percent(10) ? 500 : 8)} "));
@@ -304,7 +300,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
         return ActorName(chance.Next(most));
     }
 
-    private static string ActorName(int number) => string.Create(CultureInfo.InvariantCulture, $"{(number % 3 == 1 ? 'm' : 'c')}{number}");
+    private static string ActorName(int number) => ScriptedTypes.NameOf(number);
 
     private static ActorKey Key(string actor) => new(ScriptedTypes.TypeOf(actor), actor);
 

@@ -1,28 +1,68 @@
-using System.Text;
+using System.Globalization;
 
 namespace Snapper.Simulation.Workloads;
 
-/// <summary>Builders for the reports of scripted actors, used again: new ones would be most of what a run allocates.</summary>
-internal static class ReportText
+/// <summary>
+/// Text of a report of a scripted actor, in a buffer that is used again, at its size: new ones would be most of what a run allocates.
+/// </summary>
+internal sealed class ReportText
 {
     private const int MostKept = 64;
 
     [ThreadStatic]
-    private static Stack<StringBuilder>? t_idle;
+    private static Stack<ReportText>? t_idle;
 
-    /// <summary>An empty builder, the caller's own until <see cref="End"/>; one whose call never ends is not used again.</summary>
-    public static StringBuilder Begin() => t_idle is { Count: > 0 } idle ? idle.Pop() : new StringBuilder(512);
+    private char[] _text = new char[512];
+    private int _length;
 
-    /// <summary>Its text.</summary>
-    public static string End(StringBuilder builder)
+    private ReportText()
     {
-        var text = builder.ToString();
-        var idle = t_idle ??= new Stack<StringBuilder>();
+    }
+
+    /// <summary>An empty text, the caller's own until <see cref="Free"/>; one whose call never ends is not used again.</summary>
+    public static ReportText Begin() => t_idle is { Count: > 0 } idle ? idle.Pop() : new ReportText();
+
+    /// <summary>The caller needs it no more.</summary>
+    public void Free()
+    {
+        _length = 0;
+        var idle = t_idle ??= new Stack<ReportText>();
         if (idle.Count < MostKept)
         {
-            idle.Push(builder.Clear());
+            idle.Push(this);
+        }
+    }
+
+    public ReportText Append(ReadOnlySpan<char> text)
+    {
+        text.CopyTo(Room(text.Length));
+        _length += text.Length;
+        return this;
+    }
+
+    public ReportText Append(char letter)
+    {
+        Room(1)[0] = letter;
+        _length++;
+        return this;
+    }
+
+    public ReportText Append(long number)
+    {
+        number.TryFormat(Room(20), out var written, default, CultureInfo.InvariantCulture);
+        _length += written;
+        return this;
+    }
+
+    public override string ToString() => new(_text, 0, _length);
+
+    private Span<char> Room(int letters)
+    {
+        if (_text.Length - _length < letters)
+        {
+            Array.Resize(ref _text, Math.Max(_text.Length * 2, _length + letters));
         }
 
-        return text;
+        return _text.AsSpan(_length);
     }
 }

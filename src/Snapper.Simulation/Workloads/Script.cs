@@ -115,8 +115,8 @@ internal static class Script
     {
         var space = text.IndexOf(' ', part.Begin, part.End - part.Begin);
         return space < 0
-            ? (text[part.Begin..part.End], string.Empty)
-            : (text[part.Begin..space], text[(space + 1)..part.End]);
+            ? (ScriptedTypes.NameOf(text.AsSpan(part.Begin..part.End)), string.Empty)
+            : (ScriptedTypes.NameOf(text.AsSpan(part.Begin..space)), text[(space + 1)..part.End]);
     }
 
     /// <summary>Calls per actor, the root's own included: the exact access set.</summary>
@@ -176,7 +176,7 @@ internal static class Script
     private static string ActorOf(string text, ScriptPart part)
     {
         var space = text.IndexOf(' ', part.Begin, part.End - part.Begin);
-        return text[part.Begin..(space < 0 ? part.End : space)];
+        return ScriptedTypes.NameOf(text.AsSpan(part.Begin..(space < 0 ? part.End : space)));
     }
 
     private static int Number(string text, ref int at, int end)

@@ -1,5 +1,5 @@
+using System.Globalization;
 using System.Runtime.InteropServices;
-using System.Text;
 using Snapper.Actors;
 
 namespace Snapper.Simulation.Workloads;
@@ -34,66 +34,80 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
     private protected async Task<string> Perform(string steps)
     {
         var seen = ReportText.Begin();
-        var at = 0;
-        while (Script.TryNext(steps, ref at, steps.Length, out var part))
+        try
         {
-            switch (part.Step)
+            var at = 0;
+            while (Script.TryNext(steps, ref at, steps.Length, out var part))
             {
-                case ScriptStep.Read:
-                    Note(await State.Get(), seen);
-                    break;
-                case ScriptStep.Append:
-                    await Append(part.Number, seen);
-                    break;
-                case ScriptStep.Update:
-                    Note(await State.Get(), seen);
-                    await Append(part.Number, seen);
-                    break;
-                case ScriptStep.Call:
-                    seen.Append(await Call(steps, part));
-                    break;
-                case ScriptStep.Fire:
-                    _ = Call(steps, part);
-                    break;
-                case ScriptStep.Try:
-                    await Try(steps, part, seen);
-                    break;
-                case ScriptStep.Together:
-                    await CallTogether(steps, part, seen);
-                    break;
-                case ScriptStep.Delay:
-                    await Context.Delay(TimeSpan.FromMilliseconds(part.Number));
-                    break;
-                case ScriptStep.Yield:
-                    await Task.Yield();
-                    break;
-                case ScriptStep.AbortIfOdd:
-                    AbortIfOdd(await State.Get());
-                    break;
-                case ScriptStep.Throw:
-                    throw new InvalidOperationException("scripted");
-                default:
-                    throw Abort("scripted");
+                switch (part.Step)
+                {
+                    case ScriptStep.Read:
+                        Note(await State.Get(), seen);
+                        break;
+                    case ScriptStep.Append:
+                        await Append(part.Number, seen);
+                        break;
+                    case ScriptStep.Update:
+                        Note(await State.Get(), seen);
+                        await Append(part.Number, seen);
+                        break;
+                    case ScriptStep.Call:
+                        seen.Append(await Call(steps, part));
+                        break;
+                    case ScriptStep.Fire:
+                        _ = Call(steps, part);
+                        break;
+                    case ScriptStep.Try:
+                        await Try(steps, part, seen);
+                        break;
+                    case ScriptStep.Together:
+                        await CallTogether(steps, part, seen);
+                        break;
+                    case ScriptStep.Delay:
+                        await Context.Delay(TimeSpan.FromMilliseconds(part.Number));
+                        break;
+                    case ScriptStep.Yield:
+                        await Task.Yield();
+                        break;
+                    case ScriptStep.AbortIfOdd:
+                        AbortIfOdd(await State.Get());
+                        break;
+                    case ScriptStep.Throw:
+                        throw new InvalidOperationException("scripted");
+                    default:
+                        throw Abort("scripted");
+                }
             }
-        }
 
-        return ReportText.End(seen);
+            return seen.ToString();
+        }
+        finally
+        {
+            seen.Free(); // nothing that it awaited holds it any more
+        }
     }
 
     private protected async Task<string> Report()
     {
         var seen = ReportText.Begin();
-        Note(await State.Get(), seen);
-        return ReportText.End(seen);
+        try
+        {
+            Note(await State.Get(), seen);
+            return seen.ToString();
+        }
+        finally
+        {
+            seen.Free();
+        }
     }
 
-    private async Task Append(long value, StringBuilder seen)
+    private async Task Append(long value, ReportText seen)
     {
         State.Set(With(await State.ForUpdate(), value));
         seen.Append(Id).Append('+').Append(value).Append(';');
     }
 
-    private void Note(TState state, StringBuilder seen)
+    private void Note(TState state, ReportText seen)
     {
         seen.Append(Id).Append('=');
         var values = ValuesOf(state);
@@ -109,9 +123,11 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
     {
         if (ValuesOf(state).Length % 2 == 1)
         {
-            var seen = new StringBuilder(Script.Saw);
+            var seen = ReportText.Begin().Append(Script.Saw);
             Note(state, seen);
-            throw Abort(seen.ToString());
+            var text = seen.ToString();
+            seen.Free();
+            throw Abort(text);
         }
     }
 
@@ -121,7 +137,7 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
         return ScriptedTypes.IsMutable(actor) ? Actor<IMutableCell>(actor).Run(new ScriptInput(script)) : Actor<ICell>(actor).Run(new ScriptInput(script));
     }
 
-    private async Task Try(string steps, ScriptPart part, StringBuilder seen)
+    private async Task Try(string steps, ScriptPart part, ReportText seen)
     {
         try
         {
@@ -133,7 +149,7 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
         }
     }
 
-    private async Task CallTogether(string steps, ScriptPart part, StringBuilder seen)
+    private async Task CallTogether(string steps, ScriptPart part, ReportText seen)
     {
         var calls = new List<Task<string>>();
         var at = part.Begin;
@@ -215,7 +231,22 @@ public sealed class MutableCell : ScriptedActor<MutableList>, IMutableCell
 /// <summary>Which type an actor id belongs to.</summary>
 internal static class ScriptedTypes
 {
+    private static readonly string[] s_names = [.. Enumerable.Range(0, 64).Select(Name)];
+
+    /// <summary>Name of an actor, the same object each time where there are not many.</summary>
+    public static string NameOf(int number) => number < s_names.Length ? s_names[number] : Name(number);
+
+    /// <summary>The same, of an actor's name.</summary>
+    public static string NameOf(ReadOnlySpan<char> name)
+    {
+        // One or two digits, as nearly all names have.
+        var number = name.Length switch { 2 => name[1] - '0', 3 => ((name[1] - '0') * 10) + name[2] - '0', _ => -1 };
+        return number >= 0 && number < s_names.Length && name.SequenceEqual(s_names[number]) ? s_names[number] : name.ToString();
+    }
+
     public static bool IsMutable(string actor) => actor[0] == 'm';
 
     public static string TypeOf(string actor) => IsMutable(actor) ? "MutableCell" : "Cell";
+
+    private static string Name(int number) => string.Create(CultureInfo.InvariantCulture, $"{(number % 3 == 1 ? 'm' : 'c')}{number}");
 }

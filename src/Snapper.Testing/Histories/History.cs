@@ -3,11 +3,11 @@ using System.Runtime.InteropServices;
 namespace Snapper.Testing.Histories;
 
 /// <summary>
-/// The transactions of a run as their clients observed them, kept in columns: about 100 bytes per transaction and 13 per operation
+/// The transactions of a run as their clients observed them, kept in columns: about 104 bytes per transaction and 13 per operation
 /// (37 for registers), whatever the length of the lists that were read.
 /// </summary>
 /// <remarks>
-/// <see cref="Add"/> may be called from many threads at once. Reading and checking must wait until the last call has returned.
+/// <see cref="Add(ObservedTransaction)"/> may be called from many threads at once. Reading and checking must wait until the last call has returned.
 /// The order of the calls has no meaning. At most 250 million operations.
 /// </remarks>
 public sealed class History
@@ -19,6 +19,7 @@ public sealed class History
 
     private readonly Lock _adding = new();
     private readonly List<string> _ids = [];
+    private readonly List<int> _lines = [];
     private readonly List<int> _processes = [];
     private readonly List<long> _invoked = [];
     private readonly List<long> _completed = [];
@@ -89,7 +90,12 @@ public sealed class History
     /// <exception cref="InvalidHistoryException">
     /// It completed before it was invoked or at the largest number there is, is committed without a completion time, or uses a list as a register or the reverse; nothing was added.
     /// </exception>
-    public void Add(ObservedTransaction transaction)
+    public void Add(ObservedTransaction transaction) => Add(transaction, line: 0);
+
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="line">Where it stands in a file, for messages; 0: in none.</param>
+    /// <inheritdoc cref="Add(ObservedTransaction)" path="/exception"/>
+    internal void Add(ObservedTransaction transaction, long line)
     {
         ArgumentNullException.ThrowIfNull(transaction);
         if (transaction.Completed < transaction.Invoked)
@@ -118,6 +124,7 @@ public sealed class History
 
             FindKeys(transaction);
             _ids.Add(transaction.Id);
+            _lines.Add((int)Math.Min(line, int.MaxValue));
             _processes.Add(transaction.Process);
             _invoked.Add(transaction.Invoked);
             _completed.Add(transaction.Completed ?? long.MaxValue);
@@ -140,6 +147,7 @@ public sealed class History
         lock (_adding)
         {
             _ids.Clear();
+            _lines.Clear();
             _processes.Clear();
             _invoked.Clear();
             _completed.Clear();
@@ -157,6 +165,9 @@ public sealed class History
     }
 
     internal string Id(int transaction) => _ids[transaction];
+
+    /// <summary>The id, and the line of the file where it stands if it came from one.</summary>
+    internal string Place(int transaction) => _lines[transaction] > 0 ? $"{_ids[transaction]} (line {_lines[transaction]})" : _ids[transaction];
 
     internal ObservedOutcome Outcome(int transaction) => (ObservedOutcome)(_flags[transaction] & 3);
 

@@ -53,7 +53,7 @@ public static class HistoryFile
                     throw new FormatException($"the id \"{transaction.Id}\" was used on an earlier line; ids are unique in a history.");
                 }
 
-                history.Add(transaction);
+                history.Add(transaction, lines.Number);
             }
             catch (Exception wrong) when (wrong is FormatException or InvalidHistoryException)
             {

@@ -43,7 +43,7 @@ internal sealed class AppendIndex
             if (_entries[slot] != 0)
             {
                 throw new InvalidHistoryException(
-                    $"{history.Id(transactionOf[_entries[slot] - 1])} and {history.Id(transactionOf[operation])} both append {history.OperationValues[operation]} to " +
+                    $"{history.Place(transactionOf[_entries[slot] - 1])} and {history.Place(transactionOf[operation])} both append {history.OperationValues[operation]} to " +
                     $"{history.Key(keys[operation]).Name}; the values of a key must differ.");
             }
 

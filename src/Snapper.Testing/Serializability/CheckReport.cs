@@ -81,6 +81,11 @@ public sealed class CheckReport
         var s = Statistics;
         text.Append(CultureInfo.InvariantCulture, $"{(Passed ? "No anomaly" : "ANOMALIES")} in {s.Transactions} transactions ({s.Committed} committed, {s.Aborted} aborted, {s.Unknown} unknown, ");
         text.AppendLine(CultureInfo.InvariantCulture, $"{s.UnknownSeen} of them seen) on {s.Keys} keys: {s.Appends} writes, {s.Reads} reads, {s.Edges} edges, {s.Elapsed.TotalSeconds:0.00} s.");
+        if (Passed && s.Reads == 0)
+        {
+            text.AppendLine("No committed transaction has read anything: that nothing is wrong proves nothing.");
+        }
+
         foreach (var (kind, count) in Counts.OrderBy(pair => pair.Key))
         {
             text.AppendLine(CultureInfo.InvariantCulture, $"{kind}: {count}");

@@ -68,7 +68,7 @@ internal sealed class RegisterVersions
             else if (_history.OperationIsWrite[operation] && !WritesLater(operation))
             {
                 throw new InvalidHistoryException(
-                    $"{_history.Id(_order.TransactionOf[operation])} is committed, but its last write of {_history.Key(key).Name} tells no version; registers need it.");
+                    $"{_history.Place(_order.TransactionOf[operation])} is committed, but its last write of {_history.Key(key).Name} tells no version; registers need it.");
             }
         }
 

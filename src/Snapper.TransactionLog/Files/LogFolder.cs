@@ -28,6 +28,8 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
     private const int FormatVersion = 1;
     private static readonly TimeSpan LockPatience = TimeSpan.FromSeconds(10);
 
+    private volatile ReadBefore? _lastRead;
+
     public string Path { get; } = System.IO.Path.GetFullPath(path);
 
     public ILogFileSystem Files { get; } = files;
@@ -71,6 +73,19 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
             return null;
         }
 
+        // Every append asks for the epoch that is in it, and it changes seldom. One object, since readers may meet here.
+        if (_lastRead is { } last && last.Bytes.AsSpan().SequenceEqual(bytes))
+        {
+            return last.Meta;
+        }
+
+        var meta = Understand(bytes);
+        _lastRead = new ReadBefore(bytes, meta);
+        return meta;
+    }
+
+    private LogFolderMeta Understand(byte[] bytes)
+    {
         try
         {
             using var json = JsonDocument.Parse(bytes);
@@ -168,4 +183,7 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
             ? new AppendResult(AppendStatus.Fenced, $"epoch {epoch} is not the current one, {meta.Epoch}")
             : new AppendResult(AppendStatus.Gap, $"the log lost acknowledged records: folder {Path} is at epoch {meta.Epoch}, this writer's is {epoch}");
     }
+
+    /// <summary>What the file was, and what it said.</summary>
+    private sealed record ReadBefore(byte[] Bytes, LogFolderMeta Meta);
 }

@@ -155,6 +155,11 @@ public static class LogRecovery
                 while (_decoder.MoveNext())
                 {
                     Add(_decoder.Current, _decoder.Sequence);
+                    if (Planted.Is(PlantedFault.RecordAppliedTwice))
+                    {
+                        Add(_decoder.Current, _decoder.Sequence);
+                    }
+
                     _records++;
                     _bytes += _decoder.RecordBytes;
                     _next = _decoder.Sequence + 1;

@@ -211,6 +211,11 @@ public sealed partial class LogWriter
             return false;
         }
 
+        if (_outage && Planted.Is(PlantedFault.AppendRepeatedOnce))
+        {
+            return false;
+        }
+
         if (!_outage)
         {
             _outage = true;

@@ -11,6 +11,9 @@ internal sealed record FuzzOptions(int Seed, long Runs, TimeSpan Time)
     /// <summary>After so long an input counts as one that hangs.</summary>
     public TimeSpan HangsAfter { get; init; } = TimeSpan.FromSeconds(30);
 
+    /// <summary>Ends the run early; the report then counts what was run.</summary>
+    public CancellationToken Cancellation { get; init; }
+
     /// <summary>Stops after so many different failures.</summary>
     public int FailuresMax { get; init; } = 5;
 }
@@ -88,13 +91,18 @@ internal static class FuzzRun
             {
                 foreach (var input in corpus)
                 {
+                    if (options.Cancellation.IsCancellationRequested)
+                    {
+                        break;
+                    }
+
                     Try(input);
                 }
 
                 _new.Clear();
                 _inputs = 0;
                 _watch.Restart();
-                while (_inputs < options.Runs && _watch.Elapsed < options.Time && Findings.Count < options.FailuresMax)
+                while (_inputs < options.Runs && _watch.Elapsed < options.Time && Findings.Count < options.FailuresMax && !options.Cancellation.IsCancellationRequested)
                 {
                     Try(_pool.Count == 0 || _random.Next(4) == 0
                         ? target.Generate(_random)

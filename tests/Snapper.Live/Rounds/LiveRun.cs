@@ -25,8 +25,14 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
     private long _repeats;
     private long _lookups;
 
+    /// <summary>What was found so far.</summary>
+    public IReadOnlyList<string> Violations => _violations;
+
+    /// <summary>It was told to stop before its end.</summary>
+    public bool WasStopped { get; private set; }
+
     /// <summary>Runs it.</summary>
-    /// <returns>True: nothing was found.</returns>
+    /// <returns>True: it ran to its end, and nothing was found.</returns>
     public async Task<bool> Run(CancellationToken cancellation)
     {
         if (ServerPrograms.Missing is { } missing)
@@ -37,7 +43,6 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
 
         print($"seed {options.Seed}: faults, their order and length, and what clients ask for; when the system answers is not in its hand");
         var watch = Stopwatch.StartNew();
-        var stopped = false;
         LiveSystem system;
         try
         {
@@ -45,7 +50,13 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
         }
         catch (Exception problem) when (problem is InvalidOperationException or OperationCanceledException)
         {
-            print(problem is OperationCanceledException ? "stopped before the system was ready" : problem.Message);
+            WasStopped = problem is OperationCanceledException && cancellation.IsCancellationRequested;
+            if (!WasStopped)
+            {
+                _violations.Add(problem.Message);
+            }
+
+            print(WasStopped ? "INTERRUPTED before the system was ready: nothing was verified" : problem.Message);
             return false;
         }
 
@@ -62,16 +73,21 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
             await AllSegments(system, watch, cancellation);
             await system.Stop();
         }
-        catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
+        catch (Exception ended) when (cancellation.IsCancellationRequested)
         {
-            stopped = true;
+            // A signal from a terminal reaches the system as well, and what breaks then breaks because of it.
+            WasStopped = true;
+            if (ended is not OperationCanceledException)
+            {
+                print($"while it was interrupted: {ended.Message}");
+            }
         }
         catch (Exception broken)
         {
             _violations.Add($"The run broke: {broken}\nup says:\n{system.Output}");
         }
 
-        Report(watch.Elapsed, stopped);
+        Report(watch.Elapsed);
         var found = _violations.Count > 0;
         if (found)
         {
@@ -85,7 +101,7 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
             Directory.Delete(system.Folder, recursive: true);
         }
 
-        return !found && !stopped;
+        return !found && !WasStopped;
     }
 
     private async Task AllSegments(LiveSystem system, Stopwatch watch, CancellationToken cancellation)
@@ -106,8 +122,10 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
                 _violations.AddRange(round.Problems.Select(problem => $"Round {round.Number}, {round.Kind.Name}: {problem}"));
             }
 
+            await prober.Stop();
             var judging = Stopwatch.StartNew();
             _violations.AddRange((await segment.End(system)).Select(problem => $"Clients {number}: {problem}"));
+            _violations.AddRange((await prober.Problems()).Select(problem => $"Probes {number}: {problem}"));
             print($"clients {number}: {segment.Transactions:N0} transactions judged in {judging.Elapsed.TotalSeconds:0.0} s, {(_violations.Count == 0 ? "nothing found" : "VIOLATION")}");
             _transactions += segment.Transactions;
             _commits += segment.Commits;
@@ -202,7 +220,7 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
     /// <summary>The option that draws the same kinds again; empty when all were asked for.</summary>
     private string OnlyThese => options.Faults.Count == FaultCatalog.All.Count ? "" : $" --faults {string.Join(',', options.Faults.Select(kind => kind.Name))}";
 
-    private void Report(TimeSpan elapsed, bool stopped)
+    private void Report(TimeSpan elapsed)
     {
         print("");
         foreach (var line in BoundsTable.Lines(options.Faults, _rounds, options.Markdown))
@@ -211,7 +229,7 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
         }
 
         print("");
-        print($"{_rounds.Count} rounds in {elapsed.TotalSeconds:0} s, {_transactions:N0} transactions judged, {_commits:N0} commits acknowledged and found again, {_repeats:N0} requests sent again, {_lookups:N0} asked for by id{(stopped ? "; stopped before its end, so the last ones are not judged" : "")}");
+        print($"{_rounds.Count} rounds in {elapsed.TotalSeconds:0} s, {_transactions:N0} transactions judged, {_commits:N0} commits acknowledged and found again, {_repeats:N0} requests sent again, {_lookups:N0} asked for by id");
         if (_excused > 0)
         {
             print($"{_excused} of them took longer than required while the machine was crowded (more than {MachineLoad.Crowded:0} threads per core): marked LATE above; run it alone to judge bounds");
@@ -222,6 +240,18 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
             print($"VIOLATION: {violation}");
         }
 
-        print(_violations.Count == 0 ? "nothing found" : $"FAILED: {_violations.Count} findings; run again like this: ./snapper verify --live --seed {options.Seed} --rounds {Math.Max(1, _rounds.Count)}{OnlyThese}");
+        if (WasStopped)
+        {
+            print($"INTERRUPTED after {_rounds.Count} of {(options.Rounds == int.MaxValue ? "as many rounds as fit" : $"{options.Rounds} rounds")}: what clients saw since the last judging was not judged; {_violations.Count} findings in what was");
+        }
+        else if (_violations.Count == 0)
+        {
+            print("nothing found");
+        }
+
+        if (_violations.Count > 0)
+        {
+            print($"FAILED: {_violations.Count} findings; run again like this: ./snapper verify --live --seed {options.Seed} --rounds {Math.Max(1, _rounds.Count)}{OnlyThese}");
+        }
     }
 }

@@ -1,5 +1,7 @@
+using System.Collections.Concurrent;
 using System.Diagnostics;
 using Snapper.Live.Harness;
+using Snapper.Live.Load;
 
 namespace Snapper.Live.Rounds;
 
@@ -23,6 +25,10 @@ internal sealed class Prober : IAsyncDisposable
     private readonly SnapperClient _client;
     private readonly string _name;
     private readonly Task _run;
+    private readonly ConcurrentDictionary<string, (string Result, long At)> _committed = new();
+    private readonly ConcurrentQueue<string> _unclear = new();
+    private readonly ConcurrentQueue<string> _contradictions = new();
+    private readonly ConcurrentDictionary<Door, decimal> _lastSeen = new();
     private int _sent;
 
     public Prober(SnapperClient client, string name)
@@ -119,12 +125,66 @@ internal sealed class Prober : IAsyncDisposable
         }
     }
 
-    public async ValueTask DisposeAsync()
+    /// <summary>Sends nothing more.</summary>
+    public async Task Stop()
     {
         await _stop.CancelAsync();
         await _run;
+    }
+
+    /// <summary>
+    /// What is wrong with what the probes saw, once all is quiet: each deposit that was acknowledged returned more than all acknowledged before it was sent, is
+    /// found again with that result, and is in the balance; each that got no clear answer is decided.
+    /// </summary>
+    public async Task<IReadOnlyCollection<string>> Problems()
+    {
+        var problems = new List<string>(_contradictions.Take(5));
+        problems.AddRange((await Acknowledged.Missing(_client, _committed)).Take(5));
+        foreach (var id in _unclear)
+        {
+            var answer = await _client.Find(id);
+            if (answer.Status != 404 && answer.Verdict is not (Verdict.Committed or Verdict.Aborted))
+            {
+                problems.Add($"probe {id} is not decided: {answer}");
+            }
+        }
+
+        foreach (var (door, last) in _lastSeen)
+        {
+            var answer = await _client.Submit(Accounts.Balance(AccountOf(door)).Act(), Door.Direct);
+            if (answer.Verdict != Verdict.Committed || answer.Result.GetProperty("checking").GetDecimal() < last)
+            {
+                problems.Add($"probes at the {door} door were told of a balance of {last}; now: {answer}");
+            }
+        }
+
+        return problems;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await Stop();
         _stop.Dispose();
         _client.Dispose();
+    }
+
+    /// <summary>For the end. The probes of a door come one after the other, and nothing but deposits touches their account.</summary>
+    private void Note(Door door, string id, Answer answer)
+    {
+        if (answer.Verdict != Verdict.Committed)
+        {
+            _unclear.Enqueue(id);
+            return;
+        }
+
+        var balance = answer.Result.GetDecimal();
+        if (_lastSeen.TryGetValue(door, out var last) && balance <= last)
+        {
+            _contradictions.Enqueue($"probe {id} made the balance {balance}, and one before it had made it {last}");
+        }
+
+        _lastSeen[door] = balance;
+        _committed[id] = (answer.Result.GetRawText(), Stopwatch.GetTimestamp());
     }
 
     private async Task Run(Door door)
@@ -137,6 +197,7 @@ internal sealed class Prober : IAsyncDisposable
             var request = (number % 2 == 0 ? deposit.Pact() : deposit.Act()) with { RequestId = $"{_name}-{number}" };
             var sent = Stopwatch.GetTimestamp();
             var answer = await _client.Submit(request, door, patience: Patience);
+            Note(door, request.RequestId!, answer);
             lock (_lock)
             {
                 _probes[door].Add(new Probe(sent, Stopwatch.GetTimestamp(), answer.Verdict == Verdict.Committed, answer.Status is not null, answer.ToString()));

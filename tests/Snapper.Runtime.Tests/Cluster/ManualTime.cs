@@ -37,17 +37,20 @@ internal sealed class ManualTime : TimeProvider
 
     private sealed class ManualTimer(ManualTime time, TimerCallback callback, object? state) : ITimer
     {
+        private TimeSpan _period;
+
         public long? Due { get; private set; }
 
         public bool Change(TimeSpan dueTime, TimeSpan period)
         {
+            _period = period;
             Due = dueTime < TimeSpan.Zero ? null : time._now + dueTime.Ticks;
             return true;
         }
 
         public void Ring()
         {
-            Due = null;
+            Due = _period > TimeSpan.Zero ? Due + _period.Ticks : null;
             callback(state);
         }
 

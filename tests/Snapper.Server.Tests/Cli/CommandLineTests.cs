@@ -63,6 +63,8 @@ public sealed class CommandLineTests
     [InlineData("--seconds must be a whole number", "demo", "--seconds", "-1")]
     [InlineData("'verify --history' has no option '--seeds'", "verify", "--history", "x.jsonl", "--seeds", "100")]
     [InlineData("--history needs a value", "verify", "--history")]
+    [InlineData("--json belongs to --history FILE", "verify", "--json", "--seeds", "10")]
+    [InlineData("--no-real-time belongs to --history FILE", "verify", "--no-real-time")]
     [InlineData("--log must be redis or file", "worker", "--log", "tape")]
     [InlineData("--log redis needs --redis", "worker", "--log", "redis")]
     [InlineData("--name must be", "worker", "--name", "a/b")]

@@ -56,7 +56,7 @@ public sealed class VerifyCommandTests : IDisposable
     [Theory]
     [InlineData("{", "Line 4: not valid JSON at byte")]
     [InlineData("{\"id\":\"t1\",\"invoked\":4,\"outcome\":\"aborted\",\"ops\":[]}", "Line 4: the id \"t1\" was used on an earlier line")]
-    [InlineData("{\"id\":\"t3\",\"invoked\":4,\"outcome\":\"unknown\",\"ops\":[[\"append\",\"x\",1]]}", "t1 and t3 both append 1 to x")]
+    [InlineData("{\"id\":\"t3\",\"invoked\":4,\"outcome\":\"unknown\",\"ops\":[[\"append\",\"x\",1]]}", "t1 (line 2) and t3 (line 4) both append 1 to x")]
     public async Task A_history_that_makes_no_sense_is_refused_with_exit_code_2(string line, string message)
     {
         var (exit, output, errors) = await Verify($"{Clean}\n{line}", "--json");
@@ -66,6 +66,27 @@ public sealed class VerifyCommandTests : IDisposable
         using var json = JsonDocument.Parse(output);
         Assert.Equal("invalid", json.RootElement.GetProperty("verdict").GetString());
         Assert.Contains(message, json.RootElement.GetProperty("error").GetString(), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("\n\n")]
+    [InlineData("{\"snapper-history\":1}\n")]
+    public async Task An_empty_history_is_said_to_be_empty_with_exit_code_2(string text)
+    {
+        var (exit, output, errors) = await Verify(text);
+
+        Assert.Equal((ExitCode.Usage, ""), (exit, output));
+        Assert.Contains("the history is empty", errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_history_without_reads_is_said_to_prove_nothing()
+    {
+        var (exit, output, _) = await Verify("{\"id\":\"t1\",\"invoked\":0,\"completed\":1,\"outcome\":\"committed\",\"ops\":[[\"append\",\"x\",1]]}");
+
+        Assert.Equal(ExitCode.Success, exit);
+        Assert.Contains("proves nothing", output, StringComparison.Ordinal);
     }
 
     [Fact]

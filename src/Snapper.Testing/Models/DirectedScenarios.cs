@@ -1,12 +1,14 @@
-using Snapper.Testing.Models;
+namespace Snapper.Testing.Models;
 
-namespace Snapper.Testing.Tests.Models;
+/// <summary>A scenario in whose schedules a broken rule shows.</summary>
+/// <param name="Variant">The rule that is broken.</param>
+/// <param name="Options">What to explore; its variant is not set: the rules as written must hold there as well.</param>
+public sealed record DirectedScenario(ModelVariant Variant, ModelRunOptions Options);
 
 /// <summary>Scenarios for broken rules that random ones meet too seldom.</summary>
-internal sealed record DirectedScenario(ModelVariant Variant, ModelRunOptions Options);
-
-internal static class DirectedScenarios
+public static class DirectedScenarios
 {
+    /// <summary>All of them.</summary>
     public static IReadOnlyList<DirectedScenario> All { get; } =
     [
         // H2: T1 reads X on worker 1 and writes Y on worker 2 behind a batch that is not final. Worker 1 votes, crashes, and forgets that it did.
@@ -33,5 +35,6 @@ internal static class DirectedScenarios
         }),
     ];
 
+    /// <summary>That of a broken rule; null: random scenarios show it.</summary>
     public static DirectedScenario? For(ModelVariant variant) => All.FirstOrDefault(scenario => scenario.Variant == variant);
 }

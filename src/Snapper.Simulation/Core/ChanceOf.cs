@@ -1,0 +1,50 @@
+namespace Snapper.Simulation.Core;
+
+/// <summary>
+/// What draws chance of its own from a scenario's seed: each has one user, so that no two draw the same numbers. The values are part of what a seed means: they
+/// stay as they are, and a new one gets a new number.
+/// </summary>
+internal enum ChanceOf : ulong
+{
+    /// <summary>The order of what happens at once.</summary>
+    Order = 0,
+
+    /// <summary>Most fields of a scenario.</summary>
+    Scenario = 1,
+
+    /// <summary>The log server and the road to it.</summary>
+    LogServer = 2,
+
+    /// <summary>Clients and their roads, one each.</summary>
+    Client = 3,
+
+    /// <summary>What a client of the lists asks for.</summary>
+    Lists = 4,
+
+    /// <summary>What a client of the bank asks for.</summary>
+    Bank = 5,
+
+    /// <summary>Small limits of a scenario.</summary>
+    Limits = 6,
+
+    /// <summary>Where a scenario's log is, and what happens to it there.</summary>
+    StoragePlace = 10,
+
+    /// <summary>The machine and its disk.</summary>
+    Machine = 11,
+
+    /// <summary>How many numbers a life has, and where in a minute it begins.</summary>
+    Life = 12,
+
+    /// <summary>When a rare point happens, one each.</summary>
+    RarePoint = 13,
+
+    /// <summary>Which rare points a scenario has.</summary>
+    RarePoints = 16,
+
+    /// <summary>What a client of somebody's own actors asks for.</summary>
+    OwnWorkload = 17,
+
+    /// <summary>Ids and deadlines of what a client of somebody's own actors asks for.</summary>
+    OwnRequests = 18,
+}

@@ -1,0 +1,41 @@
+using Snapper.Protocol.Identity;
+using Snapper.Simulation.Rules;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.Simulation.Storage;
+
+/// <summary>The real states and outcomes beside a file log, with the rules looked at in what is answered.</summary>
+internal sealed class WatchedStateStore(IStateStore store, FilesView view, StorageRules rules) : IStateStore
+{
+    public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => store.Load(actor, cancellation);
+
+    public async Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
+    {
+        var copy = folds.ToArray();
+        var result = await store.Fold(epoch, folds, cancellation);
+        if (result.Status == AppendStatus.Appended && !view.IsLost)
+        {
+            view.Folded(copy);
+            rules.Folded(copy);
+        }
+
+        return result;
+    }
+
+    public async Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)
+    {
+        var copy = outcomes.ToArray();
+        var result = await store.SaveOutcomes(epoch, outcomes, cancellation);
+        if (result.Status == AppendStatus.Appended && !view.IsLost)
+        {
+            view.Copied(copy);
+        }
+
+        return result;
+    }
+
+    public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) => store.FindOutcome(requestId, cancellation);
+
+    public ValueTask DisposeAsync() => store.DisposeAsync();
+}
