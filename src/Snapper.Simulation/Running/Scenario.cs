@@ -189,7 +189,7 @@ public sealed record Scenario
     private static Scenario WithStorage(Scenario scenario, bool calm)
     {
         var chance = SeededChance.For(scenario.Seed, ChanceOf.StoragePlace);
-        var files = chance.Percent(35);
+        var files = chance.Percent(15);
         var remembers = chance.Percent(30);
         scenario = scenario with
         {
