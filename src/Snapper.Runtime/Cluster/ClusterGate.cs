@@ -3,6 +3,7 @@ using Snapper.Protocol;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
+using Snapper.TransactionLog;
 
 namespace Snapper.Runtime.Cluster;
 
@@ -138,7 +139,7 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
 
     void IMailboxOwner.OnPeerGone(Incarnation peer) => Pass(node => node.OnGone(peer));
 
-    void IMailboxOwner.OnOwnLifeIsOver(Incarnation later) => _failed(new Hosting.LogLostFailure($"{later} lives: this is {Self}, whose log has another owner."));
+    void IMailboxOwner.OnOwnLifeIsOver(Incarnation later) => _failed(new Hosting.LogLostFailure(AppendStatus.Fenced, $"{later} lives: this is {Self}, whose log has another owner."));
 
     void IMailboxOwner.OnViolation(Exception violation) => _failed(violation);
 

@@ -65,6 +65,19 @@ internal sealed class Attempt
     /// <summary>This worker's part of an ACT whose root is elsewhere was asked for its vote. Only the first executor uses it.</summary>
     public bool IsPrepared { get; set; }
 
+    /// <summary>Workers that have called it here (ACT). Only the first executor uses it.</summary>
+    public List<Incarnation>? Callers { get; private set; }
+
+    /// <summary>Notes a worker that has called it here; on the first executor.</summary>
+    public void AddCaller(Incarnation worker)
+    {
+        Callers ??= [];
+        if (!Callers.Contains(worker))
+        {
+            Callers.Add(worker);
+        }
+    }
+
     /// <summary>Calls from elsewhere that run here now; while there is none, a branch is not to blame for those who wait (W4).</summary>
     public int ActiveCalls;
 

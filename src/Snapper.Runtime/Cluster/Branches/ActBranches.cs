@@ -46,6 +46,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         // A part that has been asked for its vote has no calls under way: its root joins them all. It aborts by itself else, and what comes is late.
         if (attempt.IsAlive && !attempt.IsPrepared && attempt.TryAddParticipant(call.Target))
         {
+            attempt.AddCaller(from);
             node.Calls.Enter(attempt, from, call);
         }
     }
@@ -239,7 +240,8 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     {
         foreach (var attempt in worker.Acts.Values)
         {
-            if (!attempt.HasVisited(peer) && attempt.Origin?.Root != peer)
+            var called = attempt.Origin is not null && !attempt.IsPrepared && attempt.Callers?.Contains(peer) == true;
+            if (!called && !attempt.HasVisited(peer) && attempt.Origin?.Root != peer)
             {
                 continue;
             }
@@ -252,6 +254,10 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             else if (attempt.Origin.Root != peer)
             {
                 TellRoot(attempt, why);
+                if (called)
+                {
+                    OnAbort(attempt.Tid); // its root may not know that it was here: who had called it cannot tell any more
+                }
             }
             else if (attempt.IsPrepared)
             {

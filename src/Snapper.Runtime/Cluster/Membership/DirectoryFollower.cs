@@ -1,5 +1,6 @@
 using Snapper.Protocol.Directory;
 using Snapper.Runtime.Hosting;
+using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 
 namespace Snapper.Runtime.Cluster.Membership;
@@ -36,7 +37,7 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
             var read = await store.Directory.Read(_cursor, IClusterDirectory.LongestPage, cancellation).ConfigureAwait(false);
             if (!read.IsDone)
             {
-                throw new LogLostFailure($"The directory cannot be followed ({read.Status}): {read.Detail}");
+                throw new LogLostFailure(AppendStatus.Fenced, $"The directory cannot be followed ({read.Status}): {read.Detail}");
             }
 
             var page = read.Value!;
@@ -65,7 +66,7 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
             var reclaimed = await store.Directory.Reclaim(keys, cancellation).ConfigureAwait(false);
             if (!reclaimed.IsDone)
             {
-                throw new LogLostFailure($"{node.Self} cannot take its own entries again ({reclaimed.Status}): {reclaimed.Detail}");
+                throw new LogLostFailure(AppendStatus.Fenced, $"{node.Self} cannot take its own entries again ({reclaimed.Status}): {reclaimed.Detail}");
             }
         }
 

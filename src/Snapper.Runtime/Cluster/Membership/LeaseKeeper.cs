@@ -94,7 +94,7 @@ internal sealed class LeaseKeeper : IAsyncDisposable
         var renewed = await _store.Members.Renew(_directoryId, Volatile.Read(ref _directoryVersion), _ending.Token).ConfigureAwait(false);
         if (renewed.Status is ClusterStatus.Fenced or ClusterStatus.Lost or ClusterStatus.Stale)
         {
-            throw new Hosting.LogLostFailure($"{_store.Self} is no member any more ({renewed.Status}): {renewed.Detail}");
+            throw new Hosting.LogLostFailure(AppendStatus.Fenced, $"{_store.Self} is no member any more ({renewed.Status}): {renewed.Detail}");
         }
     }
 }

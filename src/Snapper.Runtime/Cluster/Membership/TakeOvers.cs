@@ -152,7 +152,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         if (!given.IsDone)
         {
             throw given.Status == ClusterStatus.Fenced
-                ? new LogLostFailure($"{_node.Self} was fenced while it took {rescue.Fenced} over: {given.Detail}")
+                ? new LogLostFailure(AppendStatus.Fenced, $"{_node.Self} was fenced while it took {rescue.Fenced} over: {given.Detail}")
                 : new IOException($"The take-over of {rescue.Fenced} did not go on ({given.Status}): {given.Detail}");
         }
     }
