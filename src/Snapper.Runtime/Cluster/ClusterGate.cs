@@ -89,7 +89,12 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
     public async Task<bool?> Ask(Incarnation whom, long number, Incarnation root, TimeSpan wait, TimeProvider time, CancellationToken cancellation)
     {
         var answer = _asked.GetOrAdd(number, static _ => new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously));
-        if (!Send(whom, new AskVerdictMessage(number, root)))
+        var question = new AskVerdictMessage(number, root);
+        if (whom == Self)
+        {
+            Pass(node => node.Receive(Self, question));
+        }
+        else if (!Send(whom, question))
         {
             return null;
         }

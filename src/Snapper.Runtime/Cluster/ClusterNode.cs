@@ -183,6 +183,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         Door.OnGone(peer);
     });
 
+    /// <summary>Where outcomes are that others copied out of their logs: actors may have come from them.</summary>
+    public IReadOnlyList<Snapper.TransactionLog.IStateStore> Archives { get; set; } = [];
+
     /// <summary>The workers that live, as far as this one knows.</summary>
     public Func<IReadOnlyList<Incarnation>> Members { get; set; } = static () => [];
 

@@ -15,6 +15,9 @@ public sealed class ClusterSetup
     /// <summary>Is given the mailboxes as soon as the worker can be spoken to, long before it takes requests: whoever receives packets hands them over.</summary>
     public required Action<MailboxHub> Opened { get; init; }
 
+    /// <summary>The state store of another worker, by its number, to look for outcomes in: those of requests whose root was there once. The caller disposes them after the worker.</summary>
+    public required Func<int, Snapper.TransactionLog.IStateStore> ArchiveOf { get; init; }
+
     /// <summary>How others reach this worker.</summary>
     public required MemberAddress Address { get; init; }
 

@@ -138,6 +138,11 @@ internal sealed partial class Worker : ILogObserver
     public async Task<(TransactionEnvelope? Envelope, UInt128 RequestHash)> ReadArchived(string id, CancellationToken cancellation)
     {
         var record = await Store.FindOutcome(id, cancellation).ConfigureAwait(false);
+        for (var i = 0; record is null && i < (Cluster?.Archives.Count ?? 0); i++)
+        {
+            record = await Cluster!.Archives[i].FindOutcome(id, cancellation).ConfigureAwait(false);
+        }
+
         return record is null ? (null, default) : (EnvelopeOf(record), record.RequestHash);
     }
 

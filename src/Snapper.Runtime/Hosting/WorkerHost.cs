@@ -91,6 +91,7 @@ public sealed class WorkerHost : IAsyncDisposable
             await _probe.DisposeAsync().ConfigureAwait(false);
         }
 
+        _worker.StopLoading();
         if (_membership is not null)
         {
             await _membership.DisposeAsync().ConfigureAwait(false);
@@ -102,7 +103,6 @@ public sealed class WorkerHost : IAsyncDisposable
             await _joining.DisposeAsync().ConfigureAwait(false);
         }
 
-        _worker.StopLoading();
         foreach (var pump in _pumps)
         {
             pump.Dispose();
@@ -139,16 +139,15 @@ public sealed class WorkerHost : IAsyncDisposable
             return;
         }
 
-        var log = _worker.Log.DisposeAsync();
         _joining?.Gate.Dispose();
+        _worker.Fail(new IOException("The worker was killed."));
         foreach (var pump in _pumps)
         {
             pump.Dispose();
         }
 
-        _worker.Fail(new IOException("The worker was killed."));
         _worker.StopLoading();
-        await log.ConfigureAwait(false);
+        await _worker.Log.DisposeAsync().ConfigureAwait(false);
         await _maintenance.DisposeAsync().ConfigureAwait(false);
         await (_membership?.DisposeAsync() ?? default).ConfigureAwait(false);
         await (_joining?.DisposeAsync() ?? default).ConfigureAwait(false);

@@ -58,6 +58,12 @@ public sealed class FailoverTests(ITestOutputHelper output)
     {
         try
         {
+            if (await Task.WhenAny(running, Task.Delay(TimeSpan.FromSeconds(20))) != running)
+            {
+                output.WriteLine(await cluster.Describe());
+                Assert.Fail("The load does not come to its end.");
+            }
+
             await running;
         }
         finally

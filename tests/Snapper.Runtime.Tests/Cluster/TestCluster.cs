@@ -152,6 +152,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 Cluster = new ClusterSetup
                 {
                     OpenStore = self => _shared.Open(self, new StateStoreOptions()),
+                    ArchiveOf = other => new MemoryStateStore(_shared.Log(other), TimeProvider.System, new StateStoreOptions()),
                     Transport = _road,
                     Opened = hub => _hubs[worker] = hub,
                     Address = new MemberAddress($"w{worker}", "", Environment.ProcessId, "test"),
@@ -160,6 +161,43 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 },
             },
             CancellationToken.None);
+    }
+
+    /// <summary>What is under way where, for whoever looks for what hangs.</summary>
+    public async Task<string> Describe()
+    {
+        var text = new System.Text.StringBuilder();
+        foreach (var host in _hosts)
+        {
+            if (host is not { Failure: null })
+            {
+                continue;
+            }
+
+            var worker = host.Worker;
+            var node = worker.Cluster!;
+            text.AppendLine(await node.Ask(() =>
+            {
+                var lines = new List<string>
+                {
+                    $"{node.Self}: in flight {worker.Relay.InFlight}, passed {node.Door.Passing}, master epoch {node.Requests.MasterEpoch}, waiting for numbers {node.Requests.Waiting}, "
+                    + $"pacts {node.Pacts.Count}, calls {node.Calls.Count}, master: {node.Master?.Describe()}, final {worker.Final}",
+                };
+                foreach (var batch in worker.Commits.Open)
+                {
+                    lines.Add($"  batch {batch.Bid} part {batch.Part?.Bid} {batch.PartState} complete {batch.IsComplete} undecided {batch.Undecided}");
+                }
+
+                foreach (var act in worker.Acts.Values)
+                {
+                    lines.Add($"  act {act.Tid} of {act.Origin?.Root} alive {act.IsAlive} prepared {act.IsPrepared} root ended {act.RootEnded} doom {act.Doom} visited {string.Join(' ', act.TakeVisited())} at {string.Join(' ', act.TakeParticipants())}");
+                }
+
+                return string.Join(Environment.NewLine, lines);
+            }));
+        }
+
+        return text.ToString();
     }
 
     public async ValueTask DisposeAsync()

@@ -61,6 +61,9 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     /// <summary>PACTs that wait for a number.</summary>
     public int Waiting => _machine.Waiting;
 
+    /// <summary>Where it stands, for people.</summary>
+    public string Describe() => $"epoch {Epoch}, {(IsOver ? "over, " : "")}{Undecided} batches undecided, {Waiting + _early.Count} waiting, not settled: {string.Join(' ', _unsettled)}";
+
     /// <summary>M1: by the directory as this worker knows it; an incarnation that is not the one its peers know owns nothing.</summary>
     Incarnation IPlacement.OwnerOf(ActorKey actor)
     {

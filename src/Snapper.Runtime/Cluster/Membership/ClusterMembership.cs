@@ -24,6 +24,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
     private readonly DirectoryFollower _directory;
     private readonly TakeOvers _takeOvers;
     private readonly TaskCompletionSource _placed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly SortedDictionary<int, IStateStore> _archives = [];
     private Task _loop = Task.CompletedTask;
     private long _membershipVersion = -1;
     private long _expired = -1;
@@ -125,6 +126,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
     private async Task ReadMembers()
     {
         Members = await _store.Members.Read(_ending.Token).ConfigureAwait(false);
+        NoteArchives();
         foreach (var member in Members)
         {
             if (member.Incarnation.Worker == _node.Self.Worker)
@@ -140,6 +142,24 @@ internal sealed class ClusterMembership : IAsyncDisposable
             {
                 _node.Gate.Hub.Learn(member.Incarnation);
             }
+        }
+    }
+
+    private void NoteArchives()
+    {
+        var known = false;
+        foreach (var member in Members)
+        {
+            if (member.Incarnation.Worker != _node.Self.Worker && !_archives.ContainsKey(member.Incarnation.Worker))
+            {
+                _archives.Add(member.Incarnation.Worker, _setup.ArchiveOf(member.Incarnation.Worker));
+                known = true;
+            }
+        }
+
+        if (known)
+        {
+            _node.Archives = [.. _archives.Values];
         }
     }
 

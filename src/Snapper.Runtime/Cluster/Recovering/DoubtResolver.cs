@@ -63,7 +63,7 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
         }
 
         var master = await store.Master.Read(cancellation).ConfigureAwait(false);
-        if (master.IsHeld && master.Holder != store.Self)
+        if (master.IsHeld && (master.Holder != store.Self || seat.Held is not null))
         {
             return await gate.Ask(master.Holder, batch.Value, default, s_answer, time, cancellation).ConfigureAwait(false);
         }
