@@ -12,7 +12,7 @@ internal sealed record UpOptions
 
     private static readonly CommandOption[] Shared =
     [
-        new("--workers", "N", "how many workers; only 1 in this version"),
+        new("--workers", "N", "how many workers, 1 (default) to 64; more than one need Redis and daprd"),
         new("--embedded", null, "one process: the embedded sidecar and a log in a file, although Redis and Dapr may be there"),
         new("--data", "DIR", "where state, logs and the lock are kept (default .snapper)"),
         new("--base-port", "PORT", "worker i listens on PORT + i (default 5100)"),
@@ -36,7 +36,7 @@ internal sealed record UpOptions
         new("--concurrency", "N", "requests under way at once (default 32)"),
     ]);
 
-    /// <summary>Number of workers; 1 for now.</summary>
+    /// <summary>Number of workers.</summary>
     public required int Workers { get; init; }
 
     /// <summary>Embedded sidecar and file log are forced.</summary>
@@ -74,9 +74,8 @@ internal sealed record UpOptions
     public static UpOptions From(ParsedArguments arguments)
     {
         var workers = arguments.Number("--workers", 1, 1, 64);
-        if (workers > 1) throw new UsageException($"--workers {workers}: several workers are not in this version; leave the option out or give 1.");
-
         var embedded = arguments.Flag("--embedded");
+        if (workers > 1 && embedded) throw new UsageException("--workers and --embedded contradict each other: several workers need Redis and daprd.");
         var redisText = arguments.Text("--redis");
         if (embedded && redisText is not null) throw new UsageException("--embedded and --redis contradict each other: the embedded log is a file.");
         var fromEnvironment = Environment.GetEnvironmentVariable("SNAPPER_REDIS");

@@ -17,6 +17,7 @@ internal static class WorkerCommand
         new("--log", "KIND", "redis | file (default)"),
         new("--redis", "ADDRESS", "with --log redis: HOST:PORT or redis://[USER@]HOST:PORT; the password: SNAPPER_REDIS_PASSWORD or SNAPPER_REDIS_PASSWORD_FILE"),
         new("--log-place", "TEXT", "what tells this log from others in what is remembered of it (default: its address)"),
+        new("--workers", "N", "it is one of several (names w1, w2, ...): N of them divide the actors at the very beginning; needs Redis and daprd"),
         new("--data", "DIR", "default .snapper"),
         new("--fsync", "MODE", "always (default) | everysec"),
         new("--run-state", "FILE", "the supervisor's state file"),
@@ -70,6 +71,9 @@ internal static class WorkerCommand
                 : throw new UsageException($"{option} must be a port, 1 to 65535, not '{text}'.");
         }
 
+        int? workers = Text("--workers") is not { } several ? null
+            : int.TryParse(several, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number is > 0 and <= 1023 ? number
+            : throw new UsageException($"--workers must be 1 to 1023, not '{several}'.");
         var log = Text("--log") switch
         {
             null or "file" => LogKind.File,
@@ -79,8 +83,14 @@ internal static class WorkerCommand
         var redisText = log == LogKind.Redis ? Text("--redis") ?? throw new UsageException("--log redis needs --redis HOST:PORT.") : null;
         var redis = redisText is null ? null : RedisAddress.Parse(redisText, fromCommandLine: arguments.Text("--redis") is not null);
 
+        if (workers is not null && log == LogKind.File)
+        {
+            throw new UsageException("--workers needs --log redis: several workers share a Redis.");
+        }
+
         return new WorkerSettings
         {
+            FirstWorkers = workers,
             Name = Text("--name") is { } name ? WorkerName(name) : "w1",
             ListenPort = Port("--listen-port", 5101),
             SidecarPort = Port("--sidecar-port", 3500),

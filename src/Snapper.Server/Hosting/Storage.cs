@@ -1,6 +1,10 @@
 using Snapper.Server.Cli;
 using Snapper.Server.Supervision;
+using System.Globalization;
+using Snapper.Protocol.Identity;
 using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
+using Snapper.TransactionLog.Cluster.Redis;
 using Snapper.TransactionLog.Files;
 using Snapper.TransactionLog.Redis;
 using Snapper.TransactionLog.Remembering;
@@ -18,6 +22,9 @@ internal sealed class Storage : IAsyncDisposable
 
     private readonly RememberedLog _log;
     private readonly RedisConnections? _redis;
+    private readonly StateStoreOptions _states;
+    private readonly RedisTransactionLog? _redisLog;
+    private readonly List<(RedisTransactionLog Log, RedisStateStore Store)> _archives = [];
     private readonly ILogger _logger;
     private readonly CancellationTokenSource _stop = new();
     private Task _remembering = Task.CompletedTask;
@@ -26,8 +33,11 @@ internal sealed class Storage : IAsyncDisposable
     private volatile string _durability;
     private bool _memoryFails;
 
-    private Storage(IIdentifiedLog log, Func<IStateStore> store, RedisConnections? redis, WorkerSettings settings, string place, string describes, ILogger logger)
+    private Storage(
+        IIdentifiedLog log, Func<IStateStore> store, RedisConnections? redis, StateStoreOptions states, WorkerSettings settings, string place, string describes, ILogger logger)
     {
+        _states = states;
+        _redisLog = log as RedisTransactionLog;
         Place = describes;
         Store = store();
         _log = new RememberedLog(log, new LogMemory(settings.MemoryFile, place), describes, DurableAfter, TimeProvider.System, MemoryFailed);
@@ -55,7 +65,7 @@ internal sealed class Storage : IAsyncDisposable
         {
             var files = new FileTransactionLog(settings.WorkerDirectory);
             return new Storage(
-                files, () => new FileStateStore(files, TimeProvider.System, options), null, settings,
+                files, () => new FileStateStore(files, TimeProvider.System, options), null, options, settings,
                 settings.LogPlace ?? "file", $"log in folder {settings.WorkerDirectory}", logger);
         }
 
@@ -74,7 +84,7 @@ internal sealed class Storage : IAsyncDisposable
         var redis = await RedisConnections.Connect(redisOptions);
         var log = new RedisTransactionLog(redis, settings.Name);
         return new Storage(
-            log, () => new RedisStateStore(log, TimeProvider.System, options), redis, settings,
+            log, () => new RedisStateStore(log, TimeProvider.System, options), redis, options, settings,
             $"{settings.LogPlace ?? $"redis {address}"} {redisOptions.KeyPrefix}", $"log {log.StreamName} in Redis at {address}", logger);
     }
 
@@ -110,6 +120,21 @@ internal sealed class Storage : IAsyncDisposable
         }
     }
 
+    /// <summary>What all workers share, for the life that opening the log has begun.</summary>
+    /// <exception cref="InvalidOperationException">The log is a file.</exception>
+    public IClusterStore OpenCluster(Incarnation self, ClusterOptions options) => new RedisClusterStore(Shared(), self, options, _states, TimeProvider.System);
+
+    /// <summary>The states and outcomes of another worker, to look for outcomes in.</summary>
+    public IStateStore ArchiveOf(int worker)
+    {
+        var log = new RedisTransactionLog(_redis ?? throw new InvalidOperationException("Several workers share a Redis; this log is a file."), string.Create(CultureInfo.InvariantCulture, $"w{worker}"));
+        var store = new RedisStateStore(log, TimeProvider.System, _states);
+        _archives.Add((log, store));
+        return store;
+    }
+
+    private RedisTransactionLog Shared() => _redisLog ?? throw new InvalidOperationException("Several workers share a Redis; this log is a file.");
+
     /// <summary>The log is open: from now on the worker remembers how far it went.</summary>
     public void StartRemembering() => _remembering = Task.Run(RememberAgainAndAgain);
 
@@ -131,6 +156,12 @@ internal sealed class Storage : IAsyncDisposable
     {
         await _stop.CancelAsync();
         await _remembering;
+        foreach (var (log, store) in _archives)
+        {
+            await store.DisposeAsync();
+            await log.DisposeAsync();
+        }
+
         await Store.DisposeAsync();
         await _log.DisposeAsync();
         if (_redis is not null)

@@ -5,6 +5,7 @@ using Snapper.Apps.SmallBank;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 using Snapper.Server.Cli;
+using Snapper.TransactionLog.Cluster;
 
 namespace Snapper.Server.Hosting;
 
@@ -74,6 +75,13 @@ internal static class WorkerConfiguration
     }
 
     /// <summary>The number at the end of the name, which ACT numbers carry: <c>w3</c> is 3; a name without one is 0.</summary>
+    /// <summary>The section <c>Snapper:Cluster</c>: <c>Lease</c>, the same for all workers.</summary>
+    public static ClusterOptions Cluster(IConfiguration configuration)
+    {
+        var standard = new ClusterOptions();
+        return standard with { Lease = configuration.GetSection("Snapper:Cluster").GetValue(nameof(ClusterOptions.Lease), standard.Lease) };
+    }
+
     private static int NumberOf(string name)
     {
         var digits = name.Length;

@@ -1,12 +1,16 @@
+using System.Globalization;
 using System.Net.Sockets;
 using Snapper.Protocol.Channels;
+using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 using Snapper.Server.Cli;
 using Snapper.Server.Supervision;
+using Snapper.Sidecar.Client;
 using Snapper.Sidecar.Embedded;
 using Snapper.Sidecar.Hosting;
 using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Remembering;
 using Snapper.TransactionLog.Writing;
 
@@ -47,11 +51,16 @@ internal static class WorkerProcess
         await using var embedded = started;
 
         var failed = new TaskCompletionSource<Exception>(TaskCreationOptions.RunContinuationsAsynchronously);
+        using var sidecar = settings.FirstWorkers is null ? null : new DaprSidecarClient(new DaprSidecarOptions
+        {
+            Endpoint = new Uri($"http://127.0.0.1:{settings.SidecarPort.ToString(CultureInfo.InvariantCulture)}"),
+            ApiToken = settings.DaprApiToken,
+        });
         await using var storage = await Storage.Open(settings, options.IdempotencyWindow, logger, cancellation);
         WorkerHost? worker;
         try
         {
-            worker = await StartWorker(settings, options, app, storage, failed, logger, cancellation);
+            worker = await StartWorker(settings, options, app, storage, Cluster(settings, app, storage, mailbox, sidecar), failed, logger, cancellation);
         }
         catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
         {
@@ -201,9 +210,32 @@ internal static class WorkerProcess
             },
             cancellation);
 
+    /// <summary>Null: the worker is alone.</summary>
+    private static ClusterSetup? Cluster(WorkerSettings settings, WebApplication app, Storage storage, MailboxDoor mailbox, DaprSidecarClient? sidecar)
+    {
+        if (sidecar is null)
+        {
+            return null;
+        }
+
+        var options = WorkerConfiguration.Cluster(app.Configuration);
+        return new ClusterSetup
+        {
+            OpenStore = self => storage.OpenCluster(self, options),
+            ArchiveOf = storage.ArchiveOf,
+            Transport = new SidecarMailboxTransport(sidecar),
+            Opened = mailbox.Open,
+            Address = new MemberAddress(
+                UpOptions.AppId, $"http://127.0.0.1:{settings.ListenPort.ToString(CultureInfo.InvariantCulture)}", Environment.ProcessId, WorkerConfiguration.Version),
+            Options = options,
+            FirstWorkers = settings.FirstWorkers!.Value,
+        };
+    }
+
     /// <summary>Tries until the log can be reached: a worker that starts before its Redis waits for it, and says so.</summary>
     private static async Task<WorkerHost> StartWorker(
-        WorkerSettings settings, WorkerOptions options, WebApplication app, Storage storage, TaskCompletionSource<Exception> failed, ILogger logger, CancellationToken cancellation)
+        WorkerSettings settings, WorkerOptions options, WebApplication app, Storage storage, ClusterSetup? cluster, TaskCompletionSource<Exception> failed, ILogger logger,
+        CancellationToken cancellation)
     {
         for (var pause = 50; ; pause = Math.Min(pause * 2, 1000))
         {
@@ -218,6 +250,7 @@ internal static class WorkerProcess
                         Log = storage.Log,
                         Store = storage.Store,
                         Services = app.Services,
+                        Cluster = cluster,
                         Logger = logger,
                         Failed = exception => failed.TrySetResult(exception),
                         Surroundings = () => new SurroundingFacts(

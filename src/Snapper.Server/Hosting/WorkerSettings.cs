@@ -57,6 +57,9 @@ internal sealed class WorkerSettings
     /// <summary>Who the worker is to that Redis; null: nobody in particular.</summary>
     public RedisLogin? RedisLogin { get; init; }
 
+    /// <summary>It is one of several workers: so many divide the actors at the very beginning; null: it is alone.</summary>
+    public int? FirstWorkers { get; init; }
+
     /// <summary>What tells this log's place from others of the same worker; null: the address. For a Redis whose port differs from start to start.</summary>
     public string? LogPlace { get; init; }
 

@@ -97,6 +97,7 @@ internal static class ChildCommands
             "--fsync", options.Fsync == FsyncPolicy.Always ? "always" : "everysec", "--run-state", data.RunStatePath,
         };
         if (redis is not null) arguments.AddRange(["--redis", redis]);
+        if (options.Workers > 1) arguments.AddRange(["--workers", Text(options.Workers)]);
 
         // Its port is another one at each start, its data are the same.
         if (redis is not null && plan.ForeignRedis is null) arguments.AddRange(["--log-place", "redis, private"]);

@@ -53,6 +53,11 @@ internal sealed record Plan(
             }
         }
 
+        if (options.Workers > 1 && log == LogKind.File)
+        {
+            throw new StartupException("several workers share a Redis, and there is none: install redis-server, or name one with --redis HOST:PORT");
+        }
+
         var daprd = ServerPrograms.Daprd(finder);
         var placement = ServerPrograms.Placement(finder);
         if (daprd.Path is not null && placement.Path is not null)
