@@ -13,7 +13,7 @@ internal sealed partial class Executor
     private static readonly TimeSpan s_slowAfter = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan s_slowFor = TimeSpan.FromSeconds(5);
 
-    private Action? _checkTurns;
+    private Action? _checkTurns; // one for all ticks
 
     /// <summary>Has the executor look at the attempts that have run for long; called some ten times a second while requests are under way.</summary>
     public void PostCheckTurns() => PostRun(_checkTurns ??= CheckTurns);
