@@ -43,7 +43,7 @@ internal sealed partial class World
             });
         }
 
-        AskById(looks[0].Request);
+        AskById(looks.FirstOrDefault()?.Request);
         if (!StepUntil(() => left + _looksLeft == 0, Deadline))
         {
             Violated($"{left + _looksLeft} looks on the worker that had come to rest were not answered.");
@@ -52,9 +52,9 @@ internal sealed partial class World
 
     /// <summary>
     /// What the owner knows of ids, asked without a road between: outcomes that somebody has, and those of generated ids that were told to be in doubt. And an id that
-    /// was used is refused for another request.
+    /// was used is refused for another request (null: the workload looks at nothing, and there is no other).
     /// </summary>
-    private void AskById(TransactionRequest other)
+    private void AskById(TransactionRequest? other)
     {
         var owner = _owner!;
         for (var i = Math.Max(0, _inDoubt.Count - MostIdsInDoubt); i < _inDoubt.Count; i++)
@@ -66,7 +66,7 @@ internal sealed partial class World
         {
             var (transaction, envelope) = _answered[Chance.Next(_answered.Count)];
             var id = transaction.Request.Id!;
-            _looksLeft += 2;
+            _looksLeft++;
             owner.Find(id, found =>
             {
                 _looksLeft--;
@@ -75,6 +75,12 @@ internal sealed partial class World
                     Violated($"I2: request {id} was answered {Answers.Describe(envelope)}; asked for by id it is {Answers.Describe(found)}.");
                 }
             });
+            if (other is null)
+            {
+                continue;
+            }
+
+            _looksLeft++;
             SimulatedWorker.Hear(owner.Door.Submit(Under(id, other), CancellationToken.None), refused =>
             {
                 _looksLeft--;
@@ -138,7 +144,7 @@ internal sealed partial class World
         _looksLeft += looks.Count;
         var looker = new SimulatedClient(this, Scenario.Clients);
         AskAgain(looker);
-        AskById(looks[0].Request);
+        AskById(looks.FirstOrDefault()?.Request);
         foreach (var look in looks)
         {
             var before = LogRules.LastState(look.Request.Actor);

@@ -363,7 +363,7 @@ internal sealed partial class World
     {
         foreach (var worker in _workers)
         {
-            var ready = worker.CountReady();
+            var ready = worker.Ready;
             if (choice < ready)
             {
                 worker.RunReady(choice);

@@ -13,8 +13,12 @@ internal sealed partial class Executor
     private static readonly TimeSpan s_slowAfter = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan s_slowFor = TimeSpan.FromSeconds(5);
 
-    /// <summary>Looks at the attempts that have run for long; called some ten times a second while requests are under way.</summary>
-    public void CheckTurns()
+    private Action? _checkTurns; // one for all ticks
+
+    /// <summary>Has the executor look at the attempts that have run for long; called some ten times a second while requests are under way.</summary>
+    public void PostCheckTurns() => PostRun(_checkTurns ??= CheckTurns);
+
+    private void CheckTurns()
     {
         var now = Worker.Time.GetTimestamp();
         for (var node = _runningAttempts.First; node is not null; node = node.Next)

@@ -312,7 +312,7 @@ internal sealed partial class Worker
     {
         foreach (var executor in _executors)
         {
-            executor.PostRun(executor.CheckTurns);
+            executor.PostCheckTurns();
         }
 
         Ticked?.Invoke();

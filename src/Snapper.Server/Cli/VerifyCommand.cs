@@ -74,9 +74,9 @@ internal static class VerifyCommand
         return Task.FromResult(report.Passed ? ExitCode.Success : ExitCode.Failure);
     }
 
-    // For simulated runs, which make much garbage and much code, and nothing else: 64 MiB between two collections, and code written where it runs. A third more runs
+    // For simulated runs, which make much garbage and much code, and nothing else: 256 MiB between two collections, and code written where it runs. A third more runs
     // for the same processor time; only the environment can say it. Not for a live run, whose servers would inherit it.
-    private static readonly KeyValuePair<string, string>[] s_fast = [new("DOTNET_GCgen0size", "4000000"), new("DOTNET_EnableWriteXorExecute", "0")];
+    private static readonly KeyValuePair<string, string>[] s_fast = [new("DOTNET_GCgen0size", "10000000"), new("DOTNET_EnableWriteXorExecute", "0")];
 
     private static readonly string[] s_ofHistories = ["--json", "--no-real-time"];
 

@@ -23,6 +23,8 @@ internal sealed class VirtualTime(World world, ProcessScope scope) : TimeProvide
     private sealed class Timer(World world, ProcessScope scope, TimerCallback callback, object? state) : ITimer
     {
         private long _setting;
+        private long _fireSetting = -1;
+        private Action? _fire; // of one setting, over all its periods
         private TimeSpan _period;
 
         public bool Change(TimeSpan dueTime, TimeSpan period)
@@ -52,8 +54,13 @@ internal sealed class VirtualTime(World world, ProcessScope scope) : TimeProvide
 
         private void Schedule(TimeSpan due)
         {
-            var setting = _setting;
-            world.After(due.Ticks + world.Chance.Between(0, 10_000), scope, () => Fire(setting));
+            if (_fire is null || _fireSetting != _setting)
+            {
+                var setting = _fireSetting = _setting;
+                _fire = () => Fire(setting);
+            }
+
+            world.After(due.Ticks + world.Chance.Between(0, 10_000), scope, _fire);
         }
 
         private void Fire(long setting)

@@ -137,7 +137,7 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
             }
 
             var change = batch.ChangeOf(slot);
-            var state = RequireChange(trail, touch => touch.Bid == batch.Bid.Value, change, $"batch {batch.Bid}");
+            var state = RequireChange(trail, new Mover(batch.Bid, default), change);
             if (state is not null)
             {
                 var told = trail.Completions.GetValueOrDefault(batch.Bid.Value);
@@ -167,8 +167,8 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
             before = Math.Max(before, trail.LastFinalBatch);
             if (act.Committed)
             {
-                RequireChange(trail, touch => touch.Tid == tid, act.Changes.FirstOrDefault(change => change.Actor.Equals(actor)), $"ACT {act.Tid}");
-                trail.Touches.RemoveAll(touch => touch.Tid == tid);
+                RequireChange(trail, new Mover(null, act.Tid), ChangeOf(act, actor));
+                trail.Remove(tid);
             }
         }
 
@@ -317,7 +317,7 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
     private void OnActEnd(ActorTrail trail, long tid, bool committed)
     {
         Require(!committed || _queuedActs.Contains(tid), $"H4: {trail.Actor}: ACT {tid} ends before its outcome is queued");
-        trail.Touches.RemoveAll(touch => touch.Tid == tid);
+        trail.Remove(tid);
         trail.Acts.Remove(tid);
         trail.Gone.Add(tid);
         LocksOf(trail.Actor)?.Ended(tid);
@@ -335,9 +335,14 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
 
     /// <summary>L7: what is queued has changed the actor next after what was queued before, if it has changed it, and not otherwise.</summary>
     /// <returns>The state that it has left; null: none.</returns>
-    private object? RequireChange(ActorTrail trail, Predicate<Touch> isOf, Change? change, string who)
+    private object? RequireChange(ActorTrail trail, Mover who, Change? change)
     {
-        var last = trail.Touches.FindLastIndex(touch => touch.Kind == TouchKind.Write && isOf(touch));
+        var last = trail.Touches.Count - 1;
+        while (last >= 0 && !(trail.Touches[last].Kind == TouchKind.Write && who.Made(trail.Touches[last])))
+        {
+            last--;
+        }
+
         if (last < 0)
         {
             Require(change is null, $"L7: {who} is queued with a change of {trail.Actor}, which it has not changed");
@@ -347,7 +352,7 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
         for (var i = 0; i < last; i++)
         {
             Require(
-                trail.Touches[i].Kind != TouchKind.Write || isOf(trail.Touches[i]),
+                trail.Touches[i].Kind != TouchKind.Write || who.Made(trail.Touches[i]),
                 $"L7: {who} is queued before {trail.Touches[i].Tid}, which has changed {trail.Actor} before it");
         }
 
@@ -356,6 +361,19 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
         Require(change is null || change.Version == trail.FinalVersion, $"L7: {who} gives {trail.Actor} version {change?.Version}, not {trail.FinalVersion}");
         trail.FinalState = trail.Touches[last].State;
         return trail.FinalState;
+    }
+
+    private static Change? ChangeOf(ActOutcome act, ActorKey actor)
+    {
+        for (var i = 0; i < act.Changes.Count; i++)
+        {
+            if (act.Changes[i].Actor.Equals(actor))
+            {
+                return act.Changes[i];
+            }
+        }
+
+        return null;
     }
 
     private LockRules? LocksOf(ActorKey actor) => _locks.GetValueOrDefault(actor);
@@ -373,5 +391,13 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
         }
 
         return _last = trail;
+    }
+
+    /// <summary>Whose outcome is queued: a batch's, or an ACT's. Named only when a rule is broken.</summary>
+    private readonly record struct Mover(BatchId? Batch, TransactionId Act)
+    {
+        public bool Made(in Touch touch) => Batch is { } batch ? touch.Bid == batch.Value : touch.Tid == Act.Value;
+
+        public override string ToString() => Batch is { } batch ? $"batch {batch}" : $"ACT {Act}";
     }
 }

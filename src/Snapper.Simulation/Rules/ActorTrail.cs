@@ -161,6 +161,18 @@ internal sealed class ActorTrail(ActorKey actor)
         return null;
     }
 
+    /// <summary>Forgets the touches of a transaction; most have none left, and cost nothing then.</summary>
+    public void Remove(long tid)
+    {
+        for (var i = Touches.Count - 1; i >= 0; i--)
+        {
+            if (Touches[i].Tid == tid)
+            {
+                Touches.RemoveAt(i);
+            }
+        }
+    }
+
     /// <summary>The batch is final: it cannot be undone any more.</summary>
     public void Forget(long bid)
     {

@@ -26,6 +26,7 @@ internal sealed class SimulatedWorker
     private RememberedLog? _remembered;
     private readonly CancellationTokenSource _starting = new();
     private long[] _stalledUntil = [];
+    private int[] _ready = [];
     private WorkerHost? _host;
 
     public SimulatedWorker(World world, int life)
@@ -89,37 +90,30 @@ internal sealed class SimulatedWorker
 
     public void Stall(int executor, long until) => _stalledUntil[executor % _stalledUntil.Length] = until;
 
-    /// <summary>Executors that could run now.</summary>
+    /// <summary>Executors that could run when they were counted last.</summary>
+    public int Ready { get; private set; }
+
+    /// <summary>Counts the executors that could run now.</summary>
     public int CountReady()
     {
-        if (Scope.IsPaused || Scope.IsDead)
-        {
-            return 0;
-        }
-
         var ready = 0;
-        for (var i = 0; i < Executors.Length; i++)
+        if (!Scope.IsPaused && !Scope.IsDead)
         {
-            ready += HasItem(i) ? 1 : 0;
-        }
-
-        return ready > 0 && ArePumpsGone ? 0 : ready;
-    }
-
-    /// <summary>Handles one item of one of the executors that could run, counted from 0.</summary>
-    public void RunReady(int choice)
-    {
-        for (var i = 0; i < Executors.Length; i++)
-        {
-            if (HasItem(i) && choice-- == 0)
+            var executors = Executors;
+            for (var i = 0; i < executors.Length; i++)
             {
-                RunOne(i);
-                return;
+                if (executors[i].HasWork && _world.Now >= _stalledUntil[i])
+                {
+                    _ready[ready++] = i;
+                }
             }
         }
+
+        return Ready = ready > 0 && ArePumpsGone ? 0 : ready;
     }
 
-    private bool HasItem(int executor) => Executors[executor].HasWork && _world.Now >= _stalledUntil[executor];
+    /// <summary>Handles one item of one of the executors that were counted, from 0.</summary>
+    public void RunReady(int choice) => RunOne(_ready[choice]);
 
     /// <summary>A worker that is asked to stop ends the threads of its executors before it gives up who still waits: nothing begins behind such an answer.</summary>
     private bool ArePumpsGone => _host is { Worker: { IsOver: true, Failure: null } };
@@ -253,6 +247,7 @@ internal sealed class SimulatedWorker
         _host = prepared.Result;
         Executors = [.. _host.Worker.Executors];
         _stalledUntil = new long[Executors.Length];
+        _ready = new int[Executors.Length];
         if (_world.Own is not null)
         {
             Array.ForEach(Executors, executor => executor.Wake = () => _world.IsOnThread());

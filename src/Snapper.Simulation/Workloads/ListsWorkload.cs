@@ -17,6 +17,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
 {
     private readonly History _history = new();
     private readonly SeededChance[] _chances = Enumerable.Range(0, scenario.Clients).Select(c => SeededChance.For(scenario.Seed, ChanceOf.Lists, (uint)c)).ToArray();
+    private readonly StringBuilder _script = new();
     private long _nextValue;
 
     public History History => _history;
@@ -25,7 +26,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     {
         var chance = _chances[client];
         var root = Actor(chance);
-        var script = new StringBuilder(chance.Percent(scenario.AbortPercent * 2) ? "o " : string.Empty);
+        var script = _script.Clear().Append(chance.Percent(scenario.AbortPercent * 2) ? "o " : string.Empty);
         Write(script, root, chance, chance.Between(1, scenario.Steps), depth: 0);
         var fails = chance.Percent(scenario.AbortPercent);
         if (fails)
@@ -304,5 +305,5 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
 
     private static ActorKey Key(string actor) => new(ScriptedTypes.TypeOf(actor), actor);
 
-    private static byte[] Input(string steps) => Encoding.UTF8.GetBytes($"{{\"steps\":\"{steps}\"}}");
+    private static byte[] Input(string steps) => [.. "{\"steps\":\""u8, .. Encoding.UTF8.GetBytes(steps), .. "\"}"u8];
 }
