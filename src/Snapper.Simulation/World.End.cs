@@ -2,6 +2,7 @@ using System.Text;
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Workers;
+using Snapper.Simulation.Workloads;
 using Snapper.Testing.Histories;
 
 namespace Snapper.Simulation;
