@@ -2,6 +2,7 @@ using System.Text;
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Workers;
+using Snapper.Simulation.Workloads;
 using Snapper.Testing.Histories;
 
 namespace Snapper.Simulation;
@@ -33,14 +34,7 @@ internal sealed partial class World
         var left = looks.Count;
         foreach (var look in looks)
         {
-            new SimulatedClient(this, Scenario.Clients + 1).Send(look, (verdict, _) =>
-            {
-                left--;
-                if (verdict != ObservedOutcome.Committed)
-                {
-                    Violated($"A look at {look.Request.Actor} on the worker that had come to rest was {verdict}; {_owner?.Standing ?? "no worker"}.");
-                }
-            });
+            LookAt(look, () => left--);
         }
 
         AskById(looks.FirstOrDefault()?.Request);
@@ -48,6 +42,24 @@ internal sealed partial class World
         {
             Violated($"{left + _looksLeft} looks on the worker that had come to rest were not answered.");
         }
+    }
+
+    private void LookAt(PlannedTransaction look, Action answered)
+    {
+        new SimulatedClient(this, Scenario.Clients + 1).Send(look, (verdict, _) =>
+        {
+            if (verdict == ObservedOutcome.Aborted && !HasBeenHealed)
+            {
+                After(s_late, null, () => LookAt(look, answered)); // a call of before the healing has failed only now: whoever is refused comes again
+                return;
+            }
+
+            answered();
+            if (verdict != ObservedOutcome.Committed)
+            {
+                Violated($"A look at {look.Request.Actor} on the worker that had come to rest was {verdict}; {_owner?.Standing ?? "no worker"}.");
+            }
+        });
     }
 
     /// <summary>
