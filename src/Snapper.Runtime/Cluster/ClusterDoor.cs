@@ -84,6 +84,36 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         }
     }
 
+    /// <summary>The root of a request that waits here is frozen: it is looked at again; or it has moved: whoever owns it runs the request (M3, M7).</summary>
+    public void NotHere(Request request, OwnershipState state, Execution.Executor executor)
+    {
+        if (state == OwnershipState.NotOwned)
+        {
+            _ = PassOn(request);
+        }
+        else
+        {
+            worker.After(TimeSpan.FromMilliseconds(5), executor, request);
+        }
+    }
+
+    private async Task PassOn(Request request)
+    {
+        var left = TimeSpan.FromSeconds((request.Deadline - worker.Time.GetTimestamp()) / (double)worker.Time.TimestampFrequency);
+        var asked = With(request.Asked, request.HasCallerKey ? null : request.Id, left > TimeSpan.Zero ? left : TimeSpan.FromMilliseconds(1));
+        TransactionEnvelope answer;
+        try
+        {
+            answer = await Submit(asked, hops: 0, CancellationToken.None).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            answer = InDoubt(asked);
+        }
+
+        worker.Relay.AnswerFromElsewhere(request, answer);
+    }
+
     /// <summary>The worker is over: what became of requests that others run for it, those know; they are asked by id.</summary>
     public void GiveUpAll()
     {

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Snapper.Protocol;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
@@ -137,7 +138,17 @@ internal sealed class ClusterNode : IOwnership, IDisposable
             case ActMarkedMessage marked:
                 Acts.OnMarked(from, marked.Tid);
                 break;
-            case NewPactMessage or ToMasterMessage or SettledMessage:
+            case FrozenMessage frozen:
+                if (Frozen.TryGetValue((frozen.MasterEpoch, frozen.Plan), out var answer))
+                {
+                    answer.TrySetResult();
+                }
+
+                break;
+            case MovedMessage moved:
+                Apply(moved.Changed);
+                break;
+            case NewPactMessage or ToMasterMessage or SettledMessage or FreezeMessage:
                 Master?.OnMessage(from, message);
                 break;
             case PartMessage part:
@@ -182,6 +193,36 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         Master?.OnGone(peer);
         Door.OnGone(peer);
     });
+
+    /// <summary>Who waits for the master's answer to a freeze, by master epoch and plan.</summary>
+    public ConcurrentDictionary<(long MasterEpoch, string Plan), TaskCompletionSource> Frozen { get; } = new();
+
+    /// <summary>News of the directory, in whatever order (M7). What comes to this worker opens: its last owner has folded all of it; on the first executor.</summary>
+    public bool Apply(IReadOnlyList<DirectoryEntry> changed)
+    {
+        foreach (var entry in changed)
+        {
+            if (Directory.Apply(entry) && Ownership.Apply(entry))
+            {
+                _worker.NoteGained();
+                Ownership.OpenNow(entry.Key); // R4, M6: an entry is given only when all that its last owner logged is folded
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>Tells everybody who lives what has moved; whoever misses it reads it in the directory.</summary>
+    public void TellMoved(IReadOnlyList<DirectoryEntry> changed)
+    {
+        foreach (var member in Members())
+        {
+            if (member != Self)
+            {
+                Send(member, new MovedMessage(changed));
+            }
+        }
+    }
 
     /// <summary>Where outcomes are that others copied out of their logs: actors may have come from them.</summary>
     public IReadOnlyList<Snapper.TransactionLog.IStateStore> Archives { get; set; } = [];

@@ -320,6 +320,15 @@ internal sealed class Attempt
         }
     }
 
+    /// <summary>An ACT has visited an actor of this worker: it is in (M3).</summary>
+    public bool Participates(ActorKey actor)
+    {
+        lock (_lock)
+        {
+            return _participants is not null && IndexOfParticipant(actor) >= 0;
+        }
+    }
+
     /// <summary>A worker was called from here, or under a call from here.</summary>
     public bool HasVisited(Incarnation worker)
     {

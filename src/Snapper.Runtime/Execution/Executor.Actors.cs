@@ -84,7 +84,8 @@ internal sealed partial class Executor
                 }
             }
         }
-        else if (Worker.Cluster is { } cluster && cluster.Ownership.Look(key).State != OwnershipState.Open)
+        else if (Worker.Cluster is { } cluster && cluster.Ownership.Look(key).State is not OwnershipState.Open and var state
+            && (state == OwnershipState.NotOwned || !attempt.Participates(key)))
         {
             var owner = cluster.Directory.Resolve(key);
             if (owner.IsNone || owner == cluster.Self)

@@ -1,6 +1,7 @@
 using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -51,6 +52,12 @@ internal sealed partial class Executor
     {
         if (request.IsAnswered || (!gateIsOpen && Worker.Commits.TryHold(request)))
         {
+            return;
+        }
+
+        if (Worker.Cluster is { } cluster && cluster.Ownership.Look(request.Asked.Actor).State is not OwnershipState.Open and var state)
+        {
+            cluster.Door.NotHere(request, state, this);
             return;
         }
 

@@ -80,4 +80,36 @@ internal sealed partial class Executor
 
         Volatile.Write(ref _residents, _cells.Count);
     }
+
+    /// <summary>Actors that move leave memory (M7): nothing may be under way on them, and everything of them is folded.</summary>
+    /// <param name="moves">Which.</param>
+    /// <returns>False: on one of them something is under way still.</returns>
+    public bool TryLeave(Func<ActorKey, bool> moves)
+    {
+        var final = Worker.Final;
+        var leaving = new List<ActorKey>();
+        foreach (var (key, cell) in _cells)
+        {
+            if (!moves(key))
+            {
+                continue;
+            }
+
+            cell.Machine?.ForgetFinal(final);
+            if (cell.Machine is not { IsReplaceable: true } || !Worker.Checkpoints.IsFolded(key))
+            {
+                return false;
+            }
+
+            leaving.Add(key);
+        }
+
+        foreach (var key in leaving)
+        {
+            _cells.Remove(key);
+        }
+
+        Volatile.Write(ref _residents, _cells.Count);
+        return true;
+    }
 }

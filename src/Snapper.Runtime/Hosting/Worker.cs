@@ -3,6 +3,7 @@ using System.Collections.Frozen;
 using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster;
@@ -153,6 +154,12 @@ internal sealed partial class Worker
             }
 
             ticket.IsSlow = (request.Method.SlowUntil is not 0 and var until && Time.GetTimestamp() < until) || Rare?.Happens(RarePoint.PactTakenForSlow) == true;
+            if (Cluster is not null && Cluster.Ownership.Look(request.Asked.Actor).State == OwnershipState.NotOwned)
+            {
+                Cluster.Door.NotHere(request, OwnershipState.NotOwned, ExecutorOf(request.Asked.Actor));
+                return;
+            }
+
             if (Cluster is not null && !Cluster.Requests.IsLocal(ticket))
             {
                 Cluster.Requests.AskMaster(ticket);

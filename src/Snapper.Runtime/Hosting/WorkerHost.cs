@@ -162,7 +162,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var opening = await setup.Log.Open(cancellation).ConfigureAwait(false);
         var sink = new OutcomeSink();
         var foldBytes = setup.Rare?.Happens(RarePoint.RecoveryFoldsInParts) == true ? 0 : LogRecovery.FoldBytes;
-        var recovered = await LogRecovery.Run(setup.Log, setup.Store, opening, sink, setup.Time, foldBytes, cancellation).ConfigureAwait(false);
+        var recovered = await LogRecovery.Run(setup.Log, setup.Store, opening, sink, setup.Time, foldBytes, cancellation, mayReturn: setup.Cluster is not null).ConfigureAwait(false);
         IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> settled = [];
         ClusterJoining? joining = null;
         if (setup.Cluster is not null)

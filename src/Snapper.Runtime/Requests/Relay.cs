@@ -147,6 +147,25 @@ internal sealed class Relay : ITransactionDoor
         Interlocked.Decrement(ref _inFlight);
     }
 
+    /// <summary>Another worker has run a request that began here: its root has moved.</summary>
+    public void AnswerFromElsewhere(Request request, TransactionEnvelope envelope)
+    {
+        if (!request.TryClose())
+        {
+            return;
+        }
+
+        request.Phase = RequestPhase.Answered;
+        _wheel.Remove(request);
+        if (request.HasCallerKey)
+        {
+            _ids.End(request.Key, null); // who owns the root keeps it
+        }
+
+        request.TryAnswer(envelope);
+        Interlocked.Decrement(ref _inFlight);
+    }
+
     /// <summary>The deadline passed after the root had ended: the outcome is on its way, but not known.</summary>
     public void InDoubt(Request request)
     {

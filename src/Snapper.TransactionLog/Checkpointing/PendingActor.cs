@@ -9,6 +9,7 @@ internal sealed class PendingActor
     private IReadOnlyList<StateField>? _whole;
     private Dictionary<string, ReadOnlyMemory<byte>?>? _fields;
     private long _from;
+    private bool _returned;
 
     /// <summary>Version of the newest change.</summary>
     public long To { get; private set; }
@@ -20,17 +21,27 @@ internal sealed class PendingActor
     public bool IsPending => _whole is not null || _fields is not null;
 
     /// <summary>Takes in the next change.</summary>
+    /// <param name="change">The change.</param>
+    /// <param name="mayReturn">The actor may have been another worker's meanwhile: then what was before is folded, and the store has the version that this one follows (M5).</param>
     /// <returns>False: its version does not follow.</returns>
-    public bool Add(ActorChange change)
+    public bool Add(ActorChange change, bool mayReturn = false)
     {
+        var returned = false;
         if (To != 0 && change.Version != To + 1)
         {
-            return false;
+            if (!mayReturn || change.Version <= To)
+            {
+                return false;
+            }
+
+            Clear();
+            returned = true;
         }
 
         if (!IsPending)
         {
             _from = change.Version - 1;
+            _returned = returned;
         }
 
         To = change.Version;
@@ -59,7 +70,7 @@ internal sealed class PendingActor
     {
         if (_whole is not null)
         {
-            return new StateFold(actor, 0, To, _whole);
+            return new StateFold(actor, _returned ? _from : 0, To, _whole);
         }
 
         var fields = new StateField[_fields!.Count];
@@ -78,6 +89,7 @@ internal sealed class PendingActor
         _whole = null;
         _fields = null;
         Bytes = 0;
+        _returned = false;
     }
 
     private void Merge(IReadOnlyList<StateField> fields)

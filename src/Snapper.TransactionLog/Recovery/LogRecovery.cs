@@ -20,18 +20,19 @@ public static class LogRecovery
     /// <param name="sink">Hears every outcome.</param>
     /// <param name="time">Measures.</param>
     /// <param name="cancellation">Gives up; the next run starts over.</param>
+    /// <param name="mayReturn">The worker is one of several: actors may have left and come back, with what others had changed meanwhile (M5).</param>
     /// <exception cref="CorruptLogException">A record is damaged, missing or out of order; says which, and where.</exception>
     /// <exception cref="LogLostException">Another writer opened the log meanwhile, or it is read on behalf of a worker that was fenced itself; the status says which.</exception>
     /// <exception cref="IOException">The store refused, for want of room or memory; run again later.</exception>
     public static Task<RecoverySummary> Run(
-        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, CancellationToken cancellation) =>
-        Run(log, store, opening, sink, time, FoldBytes, cancellation);
+        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, CancellationToken cancellation, bool mayReturn = false) =>
+        Run(log, store, opening, sink, time, FoldBytes, cancellation, mayReturn);
 
     internal static async Task<RecoverySummary> Run(
-        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, long foldBytes, CancellationToken cancellation)
+        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, long foldBytes, CancellationToken cancellation, bool mayReturn = false)
     {
         var started = time.GetTimestamp();
-        var pass = new Pass(sink, opening);
+        var pass = new Pass(sink, opening, mayReturn);
         try
         {
             await Read(log, store, opening, pass, foldBytes, cancellation);
@@ -119,7 +120,7 @@ public static class LogRecovery
     }
 
     /// <summary>One reading of the log.</summary>
-    private sealed class Pass(IRecoverySink sink, LogOpening opening)
+    private sealed class Pass(IRecoverySink sink, LogOpening opening, bool mayReturn)
     {
         private readonly GroupDecoder _decoder = new();
         private readonly List<OutcomeRecord> _outcomes = [];
@@ -293,7 +294,7 @@ public static class LogRecovery
                 }
 
                 var before = (pending.Bytes, pending.To);
-                if (!pending.Add(change))
+                if (!pending.Add(change, mayReturn))
                 {
                     throw new CorruptLogException($"Record {sequence} brings actor {change.Actor} to version {change.Version}; the change before it made version {before.To}.");
                 }

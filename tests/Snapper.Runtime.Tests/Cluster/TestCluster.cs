@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
@@ -161,6 +162,32 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 },
             },
             CancellationToken.None);
+    }
+
+    /// <summary>Moves an actor, and waits for what becomes of the plan.</summary>
+    public async Task<PlanState> Move(string plan, int from, int to, ActorKey actor)
+    {
+        var source = this[from].Worker.Cluster!;
+        var store = _shared.Open(source.Self, new StateStoreOptions());
+        var made = await store.Plans.Create(
+            new MigrationPlan(plan, [DirectoryKey.Of(actor, Partition.Of(actor))], source.Self, this[to].Worker.Cluster!.Self, "test"), CancellationToken.None);
+        if (!made.IsDone)
+        {
+            return PlanState.Cancelled; // it has moved meanwhile, or its owner has changed
+        }
+
+        var until = DateTime.UtcNow.AddSeconds(15);
+        while (true)
+        {
+            var record = await store.Plans.Find(plan, CancellationToken.None);
+            if (record!.State != PlanState.Planned)
+            {
+                return record.State;
+            }
+
+            Assert.True(DateTime.UtcNow < until, $"Plan {plan} has not ended after 15 s.");
+            await Task.Delay(5);
+        }
     }
 
     /// <summary>What is under way where, for whoever looks for what hangs.</summary>

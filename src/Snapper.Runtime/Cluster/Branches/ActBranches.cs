@@ -1,5 +1,6 @@
 using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Recovering;
@@ -41,6 +42,13 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             }
 
             attempt = Begin(call);
+        }
+
+        if (node.Ownership.Look(call.Target).State is not OwnershipState.Open && !attempt.Participates(call.Target))
+        {
+            // M3: it is being moved, or has moved; the caller's directory is old.
+            node.First.Doom(attempt, new AbortInfo(AbortReason.Migration, $"{call.Target} was called, and is being moved.", call.Target));
+            return;
         }
 
         // A part that has been asked for its vote has no calls under way: its root joins them all. It aborts by itself else, and what comes is late.

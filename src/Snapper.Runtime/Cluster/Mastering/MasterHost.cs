@@ -2,6 +2,7 @@ using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Migrating;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
@@ -67,7 +68,12 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     /// <summary>M1: by the directory as this worker knows it; an incarnation that is not the one its peers know owns nothing.</summary>
     Incarnation IPlacement.OwnerOf(ActorKey actor)
     {
-        var owner = _node.Directory.Resolve(actor);
+        if (_node.Directory.Find(actor) is not { } entry || Frozen.Holds(actor, entry))
+        {
+            return default;
+        }
+
+        var owner = entry.Owner;
         if (owner == _node.Self)
         {
             return _node.Ownership.Look(actor).State == OwnershipState.Open ? owner : default;
@@ -87,6 +93,9 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
             case NewPactMessage asked when asked.MasterEpoch == Epoch:
                 Step(new GlobalMessage(GlobalMessageKind.NewPact, from, Body: asked.Pact));
                 break;
+            case FreezeMessage freeze when freeze.MasterEpoch == Epoch:
+                OnFreeze(from, freeze);
+                break;
             case SettledMessage settled when settled.MasterEpoch == Epoch:
                 OnSettled(from);
                 break;
@@ -95,6 +104,9 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
                 break;
         }
     }
+
+    /// <summary>What must not be numbered for (M3); open plans are in it from the beginning.</summary>
+    public FrozenKeys Frozen { get; } = new();
 
     /// <summary>The life of a worker is over: what it touched and was not decided is lost (A9).</summary>
     public void OnGone(Incarnation peer)
@@ -118,6 +130,18 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
 
     /// <summary>What became of a batch of an earlier master; null: it is of this one's time.</summary>
     public bool? Verdict(BatchId batch) => new TransactionId(batch.Value).MasterEpoch < Epoch ? _decidedBefore.Contains(batch) : null;
+
+    private void OnFreeze(Incarnation from, FreezeMessage freeze)
+    {
+        if (freeze.Keys.Count == 0)
+        {
+            Frozen.Unfreeze(freeze.Plan);
+            return;
+        }
+
+        Frozen.Freeze(freeze.Plan, freeze.Keys);
+        _node.Send(from, new FrozenMessage(Epoch, freeze.Plan)); // behind all parts that were sent before
+    }
 
     private void OnSettled(Incarnation worker)
     {

@@ -1,6 +1,7 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Mastering;
+using Snapper.Runtime.Cluster.Migrating;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
@@ -23,6 +24,8 @@ internal sealed class ClusterMembership : IAsyncDisposable
     private readonly TimeSpan _step;
     private readonly DirectoryFollower _directory;
     private readonly TakeOvers _takeOvers;
+    private readonly Migrator _migrator;
+    private long _planVersion = -1;
     private readonly TaskCompletionSource _placed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly SortedDictionary<int, IStateStore> _archives = [];
     private Task _loop = Task.CompletedTask;
@@ -41,10 +44,14 @@ internal sealed class ClusterMembership : IAsyncDisposable
         _directory = new DirectoryFollower(worker, _node, _store);
         _node.Members = Living;
         _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
+        _migrator = new Migrator(worker, _store);
     }
 
     /// <summary>Workers as they were read last, by number.</summary>
     public IReadOnlyList<Member> Members { get; private set; } = [];
+
+    /// <summary>Moves actors.</summary>
+    public Migrator Migrations => _migrator;
 
     /// <summary>Completes when the directory is known and what it gives to this worker is open.</summary>
     public Task Placed => _placed.Task;
@@ -57,6 +64,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         await _ending.CancelAsync().ConfigureAwait(false);
         await _loop.ConfigureAwait(false);
         await _takeOvers.DisposeAsync().ConfigureAwait(false);
+        await _migrator.DisposeAsync().ConfigureAwait(false);
         _placed.TrySetCanceled();
         if (_node.Master is { } master)
         {
@@ -120,6 +128,11 @@ internal sealed class ClusterMembership : IAsyncDisposable
         if (_placed.Task.IsCompleted)
         {
             _takeOvers.Look(Members);
+            if (standing.PlanVersion != _planVersion || _migrator.IsBusy)
+            {
+                await _migrator.Look(Members, _ending.Token).ConfigureAwait(false);
+                _planVersion = standing.PlanVersion;
+            }
         }
     }
 
@@ -215,15 +228,21 @@ internal sealed class ClusterMembership : IAsyncDisposable
         else if (await _joining.Seat.TryTake(_ending.Token).ConfigureAwait(false))
         {
             await ReadMembers().ConfigureAwait(false); // those who live now settle before anything is numbered (R3)
+            var plans = await _migrator.ReadOpen(_ending.Token).ConfigureAwait(false);
             var seat = _joining.Seat.Held!;
-            await _node.Ask(() => BeginMaster(seat)).ConfigureAwait(false);
+            await _node.Ask(() => BeginMaster(seat, plans)).ConfigureAwait(false);
             _seat = seat;
         }
     }
 
-    private bool BeginMaster(MasterSeat.Taken seat)
+    private bool BeginMaster(MasterSeat.Taken seat, IReadOnlyList<MigrationPlan> plans)
     {
         _node.Master = new MasterHost(_node, _worker, seat, Living(), new());
+        foreach (var plan in plans)
+        {
+            _node.Master.Frozen.Freeze(plan.Id, plan.Keys);
+        }
+
         return Follow(_node.Self, seat.Mastership.MasterEpoch);
     }
 

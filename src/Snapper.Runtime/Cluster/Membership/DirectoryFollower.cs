@@ -91,14 +91,7 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
             return true;
         }
 
-        foreach (var entry in page.Entries)
-        {
-            if (node.Directory.Apply(entry))
-            {
-                Own(entry);
-            }
-        }
-
+        node.Apply(page.Entries);
         node.Directory.Advance([], page.Next.Through);
         return true;
     }

@@ -72,7 +72,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         await using var rescue = fenced.Value!;
         RuntimeLog.TakingOver(worker.Logger, rescue.Fenced.ToString());
         _node.Gate.Hub.Retire(rescue.Fenced);
-        var recovered = await LogRecovery.Run(rescue.Log, rescue.States, rescue.Opening, NoSink.Instance, worker.Time, worker.Stopping).ConfigureAwait(false);
+        var recovered = await LogRecovery.Run(rescue.Log, rescue.States, rescue.Opening, NoSink.Instance, worker.Time, worker.Stopping, mayReturn: true).ConfigureAwait(false);
         var decided = new List<TransactionId>();
         foreach (var act in recovered.ActsWithOthers)
         {

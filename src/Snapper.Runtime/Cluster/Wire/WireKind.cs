@@ -64,6 +64,17 @@ internal enum WireKind : byte
     /// <summary>One of the short messages of <see cref="Snapper.Protocol.Global.GlobalOutputKind"/>.</summary>
     FromMaster = 31,
 
+    // ---- migration
+
+    /// <summary>To the master: number nothing more for what a plan moves, or again.</summary>
+    Freeze = 35,
+
+    /// <summary>The master's answer.</summary>
+    Frozen = 36,
+
+    /// <summary>Entries of the directory that have changed.</summary>
+    Moved = 37,
+
     // ---- requests
 
     /// <summary>A request that came to the sender and belongs to the receiver.</summary>

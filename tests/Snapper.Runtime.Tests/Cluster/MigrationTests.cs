@@ -1,0 +1,99 @@
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Tests.Support;
+using Snapper.Testing.Serializability;
+using Snapper.TransactionLog.Cluster;
+using Xunit;
+using Xunit.Abstractions;
+
+namespace Snapper.Runtime.Tests.Cluster;
+
+/// <summary>Live migration (thesis 4.4; M1 to M7): actors move while their transactions run.</summary>
+public sealed class MigrationTests(ITestOutputHelper output)
+{
+    [Fact]
+    public async Task An_actor_that_moves_keeps_its_state_and_is_answered_by_its_new_worker()
+    {
+        await using var cluster = await TestCluster.Start(2);
+        var id = cluster.IdAt(1, "Account");
+        await cluster.Submit("Account", id, "TransactSavings", 5, null);
+        var before = await cluster.Total(id);
+        Assert.Equal(PlanState.Done, await cluster.Move("p1", 1, 2, new ActorKey("Account", id)));
+        await Rig.Until(() => cluster.OwnerOf("Account", id) == cluster[2], "w2 owns it");
+        Assert.Equal(before, await cluster.Total(id));
+        Assert.Equal(PlanState.Done, await cluster.Move("p2", 2, 1, new ActorKey("Account", id)));
+        Assert.Equal(before, await cluster.Total(id));
+    }
+
+    [Theory]
+    [InlineData(50, 1)]
+    [InlineData(100, 2)]
+    [InlineData(0, 1)]
+    public async Task Actors_that_move_to_and_fro_under_load_lose_nothing(int pactPercent, int executors)
+    {
+        await using var cluster = await TestCluster.Start(3, new WorkerOptions { Executors = executors });
+        var load = new ListAppendLoad(cluster, new LoadShape(pactPercent, 1500, 10, 24, pactPercent) { MostOperations = 3 });
+        var running = load.Run();
+        var (done, cancelled) = (0, 0);
+        var random = new Random(pactPercent);
+        for (var round = 0; !running.IsCompleted && round < 60; round++)
+        {
+            var key = new ActorKey("ListAppend", "k" + random.Next(24));
+            var from = cluster.OwnerOf(key.Type, key.Id).Worker.Options.Number;
+            var state = await cluster.Move($"m{round}", from, 1 + ((from + random.Next(2)) % 3), key);
+            done += state == PlanState.Done ? 1 : 0;
+            cancelled += state == PlanState.Cancelled ? 1 : 0;
+        }
+
+        await End(cluster, load, running);
+        output.WriteLine($"{done} moved, {cancelled} cancelled");
+        Assert.True(done > 5, $"only {done} moved");
+    }
+
+    [Fact]
+    public async Task Half_of_all_actors_move_under_load_and_survive_the_death_of_their_new_worker()
+    {
+        await using var cluster = await TestCluster.Start(3, new WorkerOptions { Executors = 1 }, TimeSpan.FromSeconds(1));
+        var load = new ListAppendLoad(cluster, new LoadShape(7, 1500, 10, 24, 60) { MostOperations = 3 });
+        var running = load.Run();
+        await Rig.Until(() => load.History.Count > 200, "the load is under way", 20);
+        var victim = cluster.Master == 3 ? 2 : 3;
+        for (var key = 0; key < 24; key++)
+        {
+            var actor = new ActorKey("ListAppend", "k" + key);
+            var from = cluster.OwnerOf(actor.Type, actor.Id).Worker.Options.Number;
+            if (from != victim)
+            {
+                await cluster.Move($"h{key}", from, victim, actor);
+            }
+        }
+
+        await cluster.Kill(victim);
+        await End(cluster, load, running);
+    }
+
+    private async Task End(TestCluster cluster, ListAppendLoad load, Task running)
+    {
+        if (await Task.WhenAny(running, Task.Delay(TimeSpan.FromSeconds(20))) != running)
+        {
+            output.WriteLine(await cluster.Describe());
+            Assert.Fail("The load does not come to its end.");
+        }
+
+        await running;
+        foreach (var (outcome, count) in load.Outcomes.OrderBy(o => o.Key))
+        {
+            output.WriteLine($"{outcome}: {count}");
+        }
+
+        foreach (var (worker, failure) in cluster.Failures)
+        {
+            output.WriteLine($"w{worker} failed: {failure}");
+        }
+
+        Assert.Empty(cluster.Unexpected);
+        var report = SerializabilityChecker.Check(load.History);
+        Assert.True(report.Passed, report.ToString());
+    }
+}
