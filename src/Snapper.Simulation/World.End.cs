@@ -2,7 +2,6 @@ using System.Text;
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Workers;
-using Snapper.Simulation.Workloads;
 using Snapper.Testing.Histories;
 
 namespace Snapper.Simulation;
@@ -24,7 +23,9 @@ internal sealed partial class World
             return; // it finds that out at its next flush, and ends
         }
 
-        if (!StepUntil(() => _owner is { IsAtRest: true }, s_soon))
+        // What was on its way may fence the owner, or fail a probe, until it has arrived.
+        After(s_late + 1, null, static () => { });
+        if (!StepUntil(() => _owner is { IsAtRest: true } && (HasBeenHealed || !Scenario.MayFailStorage), s_soon))
         {
             Violated($"{TimeSpan.FromTicks(s_soon).TotalSeconds} s after the last fault and the last request: {_owner?.Standing ?? "no worker"}.");
             return;
@@ -34,7 +35,14 @@ internal sealed partial class World
         var left = looks.Count;
         foreach (var look in looks)
         {
-            LookAt(look, () => left--);
+            new SimulatedClient(this, Scenario.Clients + 1).Send(look, (verdict, _) =>
+            {
+                left--;
+                if (verdict != ObservedOutcome.Committed)
+                {
+                    Violated($"A look at {look.Request.Actor} on the worker that had come to rest was {verdict}; {_owner?.Standing ?? "no worker"}.");
+                }
+            });
         }
 
         AskById(looks.FirstOrDefault()?.Request);
@@ -42,24 +50,6 @@ internal sealed partial class World
         {
             Violated($"{left + _looksLeft} looks on the worker that had come to rest were not answered.");
         }
-    }
-
-    private void LookAt(PlannedTransaction look, Action answered)
-    {
-        new SimulatedClient(this, Scenario.Clients + 1).Send(look, (verdict, _) =>
-        {
-            if (verdict == ObservedOutcome.Aborted && !HasBeenHealed)
-            {
-                After(s_late, null, () => LookAt(look, answered)); // a call of before the healing has failed only now: whoever is refused comes again
-                return;
-            }
-
-            answered();
-            if (verdict != ObservedOutcome.Committed)
-            {
-                Violated($"A look at {look.Request.Actor} on the worker that had come to rest was {verdict}; {_owner?.Standing ?? "no worker"}.");
-            }
-        });
     }
 
     /// <summary>
