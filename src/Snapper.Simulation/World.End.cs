@@ -12,6 +12,8 @@ internal sealed partial class World
     // As for everything else by then: requests end by their timeouts, which are shorter.
     private static readonly long s_soon = TimeSpan.FromSeconds(30).Ticks;
 
+    private static readonly long s_onItsWay = TimeSpan.FromSeconds(1).Ticks;
+
     private const int IdsAskedAgain = 5;
     private const int MostIdsInDoubt = 10;
 
@@ -23,9 +25,9 @@ internal sealed partial class World
             return; // it finds that out at its next flush, and ends
         }
 
-        // What was on its way may fence the owner, or fail a probe, until it has arrived.
-        After(s_late + 1, null, static () => { });
-        if (!StepUntil(() => _owner is { IsAtRest: true } && (HasBeenHealed || !Scenario.MayFailStorage), s_soon))
+        // What was on its way may fence the owner, or fail a probe, until it has arrived: calls are late by less than a second.
+        After(s_onItsWay + 1, null, static () => { });
+        if (!StepUntil(() => _owner is { IsAtRest: true } && (Now - _healedAt > s_onItsWay || !Scenario.MayFailStorage), s_soon))
         {
             Violated($"{TimeSpan.FromTicks(s_soon).TotalSeconds} s after the last fault and the last request: {_owner?.Standing ?? "no worker"}.");
             return;
