@@ -2,7 +2,6 @@ using System.Text;
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Workers;
-using Snapper.Simulation.Workloads;
 using Snapper.Testing.Histories;
 
 namespace Snapper.Simulation;
@@ -12,6 +11,8 @@ internal sealed partial class World
 {
     // As for everything else by then: requests end by their timeouts, which are shorter.
     private static readonly long s_soon = TimeSpan.FromSeconds(30).Ticks;
+
+    private static readonly long s_onItsWay = TimeSpan.FromSeconds(1).Ticks;
 
     private const int IdsAskedAgain = 5;
     private const int MostIdsInDoubt = 10;
@@ -24,7 +25,9 @@ internal sealed partial class World
             return; // it finds that out at its next flush, and ends
         }
 
-        if (!StepUntil(() => _owner is { IsAtRest: true }, s_soon))
+        // What was on its way may fence the owner, or fail a probe, until it has arrived: calls are late by less than a second.
+        After(s_onItsWay + 1, null, static () => { });
+        if (!StepUntil(() => _owner is { IsAtRest: true } && (Now - _healedAt > s_onItsWay || !Scenario.MayFailStorage), s_soon))
         {
             Violated($"{TimeSpan.FromTicks(s_soon).TotalSeconds} s after the last fault and the last request: {_owner?.Standing ?? "no worker"}.");
             return;
@@ -32,9 +35,18 @@ internal sealed partial class World
 
         var looks = Workload.Last().ToList();
         var left = looks.Count;
+        var lives = _lives;
         foreach (var look in looks)
         {
-            LookAt(look, () => left--);
+            new SimulatedClient(this, Scenario.Clients + 1).Send(look, (verdict, _) =>
+            {
+                left--;
+                var foundTheLoss = LogWasLost && _lives > lives; // at its first flush since: it ends, and does not know what became of what it was doing
+                if (verdict != ObservedOutcome.Committed && !foundTheLoss)
+                {
+                    Violated($"A look at {look.Request.Actor} on the worker that had come to rest was {verdict}; {_owner?.Standing ?? "no worker"}.");
+                }
+            });
         }
 
         AskById(looks.FirstOrDefault()?.Request);
@@ -42,24 +54,6 @@ internal sealed partial class World
         {
             Violated($"{left + _looksLeft} looks on the worker that had come to rest were not answered.");
         }
-    }
-
-    private void LookAt(PlannedTransaction look, Action answered)
-    {
-        new SimulatedClient(this, Scenario.Clients + 1).Send(look, (verdict, _) =>
-        {
-            if (verdict == ObservedOutcome.Aborted && !HasBeenHealed)
-            {
-                After(s_late, null, () => LookAt(look, answered)); // a call of before the healing has failed only now: whoever is refused comes again
-                return;
-            }
-
-            answered();
-            if (verdict != ObservedOutcome.Committed)
-            {
-                Violated($"A look at {look.Request.Actor} on the worker that had come to rest was {verdict}; {_owner?.Standing ?? "no worker"}.");
-            }
-        });
     }
 
     /// <summary>

@@ -89,9 +89,7 @@ internal sealed partial class World
         worker.Life < _lives || worker.HadCompany || _livesAtLoss > 0 || (Storage.LastOpener is { } opener && opener != worker.Scope);
 
     /// <summary>For so long that what was on its way when the last fault ended has arrived or was given up.</summary>
-    private bool HasBeenHealed => IsHealed && Now - _healedAt > s_late;
-
-    private static readonly long s_late = TimeSpan.FromSeconds(5).Ticks;
+    private bool HasBeenHealed => IsHealed && Now - _healedAt > TimeSpan.FromSeconds(5).Ticks;
 
     /// <summary>That has happened: who knew of it did not find what it had.</summary>
     public bool LogWasLost => _livesAtLoss > 0;

@@ -282,7 +282,7 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
         {
             End(trail, turn, committed, calls);
         }
-        else if (!undo.IsRemoved(tid))
+        else if (!trail.Gone.Contains(tid)) // as far as the actor was told: its removal may be decided, and on its way
         {
             trail.EarlyEnds[tid] = (committed, calls);
         }

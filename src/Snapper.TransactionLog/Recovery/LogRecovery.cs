@@ -40,13 +40,17 @@ public static class LogRecovery
         catch (CorruptLogException)
         {
             // Whoever opened the log later may have trimmed it under this reading: what is missing then was folded, and nothing is damaged.
-            if (await log.CheckEpoch(opening.Epoch, cancellation) is { Status: AppendStatus.Fenced or AppendStatus.RescuerFenced } fenced)
+            var check = await log.CheckEpoch(opening.Epoch, cancellation);
+            switch (check.Status)
             {
-                Transitions.Note(Transition.RecoveryFenced);
-                throw new LogLostException(fenced.Status, fenced.Detail);
+                case AppendStatus.Appended or AppendStatus.AlreadyThere:
+                    throw;
+                case AppendStatus.Fenced or AppendStatus.RescuerFenced:
+                    Transitions.Note(Transition.RecoveryFenced);
+                    throw new LogLostException(check.Status, check.Detail);
+                default:
+                    throw new IOException($"The log cannot be read to its end, and refuses to say whether it has another owner: {check.Detail}"); // no verdict of damage on that
             }
-
-            throw;
         }
 
         pass.NoteWhatItFound();
