@@ -266,7 +266,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     {
         if (Acts.BreakWaits() | Pacts.Count > 0)
         {
-            First.CheckTurns();
+            First.PostCheckTurns();
             KeepTicking();
         }
     }

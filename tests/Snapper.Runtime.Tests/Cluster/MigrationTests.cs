@@ -33,7 +33,7 @@ public sealed class MigrationTests(ITestOutputHelper output)
     public async Task Actors_that_move_to_and_fro_under_load_lose_nothing(int pactPercent, int executors)
     {
         await using var cluster = await TestCluster.Start(3, new WorkerOptions { Executors = executors });
-        var load = new ListAppendLoad(cluster, new LoadShape(pactPercent, 1500, 10, 24, pactPercent) { MostOperations = 3 });
+        var load = new ListAppendLoad(cluster, new LoadShape(pactPercent, pactPercent is 0 or 100 ? 12_000 : 1500, 10, 24, pactPercent) { MostOperations = 3 });
         var running = load.Run();
         var (done, cancelled) = (0, 0);
         var random = new Random(pactPercent);
