@@ -1,6 +1,7 @@
 using Snapper.Protocol;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Cluster.Membership;
+using Snapper.Runtime.Cluster.Migrating;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
@@ -43,6 +44,9 @@ public sealed class WorkerHost : IAsyncDisposable
 
     /// <summary>Where requests enter.</summary>
     public ITransactionDoor Door => _worker.Cluster is { } cluster ? cluster.Door : _worker.Relay;
+
+    /// <summary>The workers as one system; null: it is alone.</summary>
+    public IClusterControl? Control { get; private set; }
 
     /// <summary>Read-only views.</summary>
     public IWorkerInspection Inspection { get; }
@@ -220,6 +224,7 @@ public sealed class WorkerHost : IAsyncDisposable
     private async Task Join(ClusterSetup setup, CancellationToken cancellation)
     {
         _membership = new ClusterMembership(_worker, setup, _joining!);
+        Control = new ClusterControl(_worker, _membership, _joining!.Store);
         _membership.Start();
         await _membership.Placed.WaitAsync(cancellation).ConfigureAwait(false);
     }

@@ -12,8 +12,9 @@ public static class SnapperApi
     /// <param name="door">Where requests go; a <see cref="DoorSwitch"/> when the worker comes and goes, and then <c>/readyz</c> tells.</param>
     /// <param name="inspection">What can be seen.</param>
     /// <param name="options">Limits.</param>
+    /// <param name="control">The workers as one system; null: there is one worker alone, for now or for good.</param>
     /// <exception cref="ArgumentOutOfRangeException">An option is out of its range.</exception>
-    public static void Map(IEndpointRouteBuilder endpoints, ITransactionDoor door, IWorkerInspection inspection, ApiOptions options)
+    public static void Map(IEndpointRouteBuilder endpoints, ITransactionDoor door, IWorkerInspection inspection, ApiOptions options, Func<IClusterControl?>? control = null)
     {
         ArgumentNullException.ThrowIfNull(endpoints);
         ArgumentNullException.ThrowIfNull(door);
@@ -40,6 +41,12 @@ public static class SnapperApi
         var stopping = endpoints.ServiceProvider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
         Get(endpoints, "/v1/events", new EventsEndpoint(inspection, TimeSpan.FromSeconds(1), stopping).Watch, log, options);
         Get(endpoints, "/metrics", new MetricsEndpoint(inspection).Scrape, log, options);
+        var cluster = new ClusterEndpoints(control ?? (static () => null), options);
+        Get(endpoints, "/v1/workers", cluster.Workers, log, options);
+        Get(endpoints, "/v1/directory", cluster.Directory, log, options);
+        endpoints.MapPost("/v1/migrations", new FailureGuard(cluster.Migrate, log, options.RetryAfter).Run);
+        Get(endpoints, "/v1/migrations", cluster.Migrations, log, options);
+        Get(endpoints, "/v1/migrations/{**id}", cluster.Migration, log, options);
         endpoints.MapFallback("/{**path}", UnknownEndpoints.NotFound);
     }
 

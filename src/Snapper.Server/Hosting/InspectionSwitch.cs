@@ -9,7 +9,14 @@ internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspect
     private readonly long _startedAt = Environment.TickCount64;
     private volatile IWorkerInspection? _worker;
 
-    public void Open(IWorkerInspection worker) => _worker = worker;
+    public void Open(IWorkerInspection worker, IClusterControl? control)
+    {
+        Control = control;
+        _worker = worker;
+    }
+
+    /// <summary>The workers as one system; null: it is alone, or has not joined them yet.</summary>
+    public IClusterControl? Control { get; private set; }
 
     public WorkerStatus Status() => _worker?.Status() ?? new WorkerStatus(
         settings.Name, Environment.ProcessId, settings.SidecarPid, settings.RedisPid, 0,

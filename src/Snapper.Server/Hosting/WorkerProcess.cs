@@ -84,7 +84,7 @@ internal static class WorkerProcess
         }
 
         storage.StartRemembering();
-        inspection.Open(worker.Inspection);
+        inspection.Open(worker.Inspection, worker.Control);
         door.Open(worker.Door);
         var stop = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         await using (cancellation.Register(stop.SetResult))
@@ -162,7 +162,7 @@ internal static class WorkerProcess
         var app = builder.Build();
         WorkerConfiguration.Hosts(app.Configuration).Use(app);
         RequireToken(app, settings.AppApiToken);
-        SnapperApi.Map(app, door, inspection, options);
+        SnapperApi.Map(app, door, inspection, options, () => inspection.Control);
         app.MapDaprActorHost(
             new SidecarActorHost(settings.Name, WorkerConfiguration.ActorTypes, door, options, mailbox),
             new DaprHostOptions

@@ -1,0 +1,288 @@
+using System.Globalization;
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Membership;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Inspection;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
+
+namespace Snapper.Runtime.Cluster.Migrating;
+
+/// <summary>Shows the workers as one system, and makes plans of what operators ask for. A migration is a set of plans, one per source, target and 1,024 keys: <c>{id}.{n}</c>.</summary>
+internal sealed class ClusterControl(Worker worker, ClusterMembership membership, IClusterStore store) : IClusterControl
+{
+    private readonly ClusterNode _node = worker.Cluster!;
+
+    public async Task<IReadOnlyList<ClusterWorkerView>> Workers(CancellationToken cancellation)
+    {
+        var (members, standing) = await Reach(async () =>
+            (await store.Members.Read(cancellation).ConfigureAwait(false), await store.Members.Look(cancellation).ConfigureAwait(false))).ConfigureAwait(false);
+        var views = new List<ClusterWorkerView>();
+        foreach (var member in members)
+        {
+            views.Add(new ClusterWorkerView(
+                NameOf(member.Incarnation), member.Incarnation.Epoch, member.State.ToString().ToLowerInvariant(),
+                standing.Master.IsHeld && standing.Master.Holder == member.Incarnation, member.Remaining.TotalMilliseconds, member.Entries, member.Address.Url,
+                member.Address.ProcessId, member.Address.Version, member.Rescuer.IsNone ? null : NameOf(member.Rescuer)));
+        }
+
+        return views;
+    }
+
+    public DirectoryView Directory()
+    {
+        var shares = new SortedDictionary<string, int>(StringComparer.Ordinal);
+        for (var partition = 0; partition < Partition.Count; partition++)
+        {
+            if (_node.Directory.Find(new Partition(partition)) is { } entry)
+            {
+                var name = NameOf(entry.Owner);
+                shares[name] = shares.GetValueOrDefault(name) + 1;
+            }
+        }
+
+        var entries = new List<DirectoryEntry>();
+        foreach (var member in membership.Members)
+        {
+            _node.Directory.AddOwnedBy(member.Incarnation.Worker, entries);
+        }
+
+        var actors = new List<PlacedActorView>();
+        foreach (var entry in entries)
+        {
+            if (entry.Key.Actor is { } actor)
+            {
+                actors.Add(new PlacedActorView(actor.Type, actor.Id, NameOf(entry.Owner)));
+            }
+        }
+
+        return new DirectoryView(Partition.Count, shares, actors, _node.Directory.Version);
+    }
+
+    public string? OwnerOf(ActorKey actor) => _node.Directory.Resolve(actor) is { IsNone: false } owner ? NameOf(owner) : null;
+
+    public async Task<MigrationView> Migrate(MigrationAsk ask, CancellationToken cancellation)
+    {
+        var id = ask.Id ?? string.Create(CultureInfo.InvariantCulture, $"m-{_node.Self.Worker}-{_node.Self.Epoch}-{worker.Time.GetUtcNow():yyyyMMddHHmmssfff}");
+        if (!ask.DryRun && await Migration(id, cancellation).ConfigureAwait(false) is { } made)
+        {
+            return made; // asked for again
+        }
+
+        var plans = Divide(id, ask);
+        var parts = new List<MigrationPartView>();
+        foreach (var plan in plans)
+        {
+            if (!ask.DryRun)
+            {
+                var created = await Reach(() => store.Plans.Create(plan, cancellation)).ConfigureAwait(false);
+                if (!created.IsDone)
+                {
+                    throw new MigrationRefusedException($"{plan.Keys.Count} of {NameOf(plan.From)} cannot move to {NameOf(plan.To)} now: {created.Detail}.");
+                }
+            }
+
+            parts.Add(new MigrationPartView(plan.Id, NameOf(plan.From), NameOf(plan.To), plan.Keys.Count, "planned", null, null, null, []));
+        }
+
+        return View(id, ask.Reason, parts);
+    }
+
+    public async Task<MigrationView?> Migration(string id, CancellationToken cancellation)
+    {
+        var parts = new List<MigrationPartView>();
+        var reason = "";
+        for (var part = 1; await Reach(() => store.Plans.Find(PartOf(id, part), cancellation)).ConfigureAwait(false) is { } record; part++)
+        {
+            parts.Add(ViewOf(record));
+            reason = record.Plan.Reason;
+        }
+
+        return parts.Count == 0 ? null : View(id, reason, parts);
+    }
+
+    public async Task<IReadOnlyList<MigrationView>> Migrations(int limit, CancellationToken cancellation)
+    {
+        var records = new List<PlanRecord>(await Reach(() => store.Plans.ReadOpen(cancellation)).ConfigureAwait(false));
+        records.AddRange(await Reach(() => store.Plans.ReadEnded(Math.Clamp(limit, 1, 1000), cancellation)).ConfigureAwait(false));
+        var order = new List<string>();
+        var parts = new Dictionary<string, (string Reason, List<MigrationPartView> Parts)>(StringComparer.Ordinal);
+        foreach (var record in records)
+        {
+            var dot = record.Plan.Id.LastIndexOf('.');
+            var id = dot < 0 ? record.Plan.Id : record.Plan.Id[..dot];
+            if (!parts.TryGetValue(id, out var known))
+            {
+                parts.Add(id, known = (record.Plan.Reason, []));
+                order.Add(id);
+            }
+
+            known.Parts.Add(ViewOf(record));
+        }
+
+        return order.ConvertAll(id => View(id, parts[id].Reason, parts[id].Parts));
+    }
+
+    private static string PartOf(string id, int part) => string.Create(CultureInfo.InvariantCulture, $"{id}.{part}");
+
+    private static string NameOf(Incarnation worker) => string.Create(CultureInfo.InvariantCulture, $"w{worker.Worker}");
+
+    private static MigrationView View(string id, string reason, List<MigrationPartView> parts)
+    {
+        var (planned, done, cancelled, keys) = (0, 0, 0, 0);
+        foreach (var part in parts)
+        {
+            planned += part.State == "planned" ? 1 : 0;
+            done += part.State == "done" ? 1 : 0;
+            cancelled += part.State == "cancelled" ? 1 : 0;
+            keys += part.Keys;
+        }
+
+        var state = planned > 0 || parts.Count == 0 ? "planned" : cancelled == 0 ? "done" : done == 0 ? "cancelled" : "partly";
+        return new MigrationView(id, parts.Count == 0 ? "done" : state, keys, reason, parts);
+    }
+
+    private MigrationPartView ViewOf(PlanRecord record)
+    {
+        var phases = new List<MigrationPhaseView>();
+        foreach (var progress in membership.Migrations.Progress)
+        {
+            if (progress.Plan == record.Plan.Id)
+            {
+                foreach (var (phase, at) in progress.Phases)
+                {
+                    phases.Add(new MigrationPhaseView(phase.ToString().ToLowerInvariant(), at));
+                }
+            }
+        }
+
+        return new MigrationPartView(
+            record.Plan.Id, NameOf(record.Plan.From), NameOf(record.Plan.To), record.KeyCount, record.State.ToString().ToLowerInvariant(), record.Created, record.Ended,
+            record.Why.Length == 0 ? null : record.Why, phases);
+    }
+
+    private List<MigrationPlan> Divide(string id, MigrationAsk ask)
+    {
+        var moving = Moving(ask);
+        var living = Living();
+        Incarnation? to = ask.To is null ? null : Find(living, ask.To) ?? throw new MigrationRefusedException($"There is no worker {ask.To} that lives.");
+        var groups = new SortedDictionary<(int From, int To), (Incarnation From, Incarnation To, List<DirectoryKey> Keys)>();
+        var turn = 0;
+        foreach (var entry in moving)
+        {
+            if (!living.Contains(entry.Owner))
+            {
+                throw new MigrationRefusedException($"{entry.Key} is at {entry.Owner}, which does not live now; it is about to be taken over.");
+            }
+
+            var target = to ?? Next(living, entry.Owner, ref turn);
+            if (target == entry.Owner)
+            {
+                continue;
+            }
+
+            if (!groups.TryGetValue((entry.Owner.Worker, target.Worker), out var group))
+            {
+                groups.Add((entry.Owner.Worker, target.Worker), group = (entry.Owner, target, []));
+            }
+
+            group.Keys.Add(entry.Key);
+        }
+
+        var plans = new List<MigrationPlan>();
+        foreach (var (from, target, keys) in groups.Values)
+        {
+            for (var at = 0; at < keys.Count; at += ClusterOptions.KeysPerCall)
+            {
+                plans.Add(new MigrationPlan(PartOf(id, plans.Count + 1), keys.GetRange(at, Math.Min(ClusterOptions.KeysPerCall, keys.Count - at)), from, target, ask.Reason));
+            }
+        }
+
+        return plans;
+    }
+
+    private List<DirectoryEntry> Moving(MigrationAsk ask)
+    {
+        var moving = new List<DirectoryEntry>();
+        foreach (var actor in ask.Actors ?? [])
+        {
+            var key = _node.Directory.KeyOf(actor);
+            var entry = _node.Directory.Find(actor) ?? throw new MigrationRefusedException($"{actor} has no owner yet.");
+            moving.Add(entry with { Key = key });
+        }
+
+        foreach (var number in ask.Partitions ?? [])
+        {
+            if (number is < 0 or >= Partition.Count)
+            {
+                throw new MigrationRefusedException($"There is no partition {number}; they are 0 to {Partition.Count - 1}.");
+            }
+
+            moving.Add(_node.Directory.Find(new Partition(number)) ?? throw new MigrationRefusedException($"Partition {number} has no owner yet."));
+        }
+
+        if (ask.Worker is not null)
+        {
+            var from = Find(Living(), ask.Worker) ?? throw new MigrationRefusedException($"There is no worker {ask.Worker} that lives.");
+            _node.Directory.AddOwnedBy(from.Worker, moving);
+        }
+
+        return moving;
+    }
+
+    private List<Incarnation> Living()
+    {
+        var living = new List<Incarnation>();
+        foreach (var member in membership.Members)
+        {
+            if (member.State == MemberState.Live)
+            {
+                living.Add(member.Incarnation);
+            }
+        }
+
+        return living;
+    }
+
+    private static Incarnation? Find(List<Incarnation> living, string name)
+    {
+        foreach (var member in living)
+        {
+            if (NameOf(member) == name)
+            {
+                return member;
+            }
+        }
+
+        return null;
+    }
+
+    private static Incarnation Next(List<Incarnation> living, Incarnation from, ref int turn)
+    {
+        if (living.Count < 2)
+        {
+            throw new MigrationRefusedException("There is no other worker that lives.");
+        }
+
+        Incarnation next;
+        do
+        {
+            next = living[turn++ % living.Count];
+        }
+        while (next == from);
+        return next;
+    }
+
+    private static async Task<T> Reach<T>(Func<Task<T>> call)
+    {
+        try
+        {
+            return await call().ConfigureAwait(false);
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            throw new StorageUnavailableException($"The store that the workers share cannot be reached: {exception.Message}", exception);
+        }
+    }
+}

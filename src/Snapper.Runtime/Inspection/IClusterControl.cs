@@ -1,0 +1,62 @@
+using Snapper.Protocol.Identity;
+
+namespace Snapper.Runtime.Inspection;
+
+/// <summary>The workers as one system: who is there, who owns what, and moving it. Thread-safe.</summary>
+public interface IClusterControl
+{
+    /// <summary>All workers that ever registered, by number.</summary>
+    /// <exception cref="StorageUnavailableException">The store cannot be reached now.</exception>
+    Task<IReadOnlyList<ClusterWorkerView>> Workers(CancellationToken cancellation);
+
+    /// <summary>Placement, as this worker knows it.</summary>
+    DirectoryView Directory();
+
+    /// <summary>Where an actor lives, as this worker knows it; null: nobody owns it now.</summary>
+    string? OwnerOf(ActorKey actor);
+
+    /// <summary>Plans migrations, and begins them unless it is a dry run.</summary>
+    /// <exception cref="MigrationRefusedException">What is asked for cannot be; the message says what is wrong.</exception>
+    /// <exception cref="StorageUnavailableException">The store cannot be reached now; ask again with the same id.</exception>
+    Task<MigrationView> Migrate(MigrationAsk ask, CancellationToken cancellation);
+
+    /// <summary>A migration; null: never made, or forgotten.</summary>
+    /// <exception cref="StorageUnavailableException">The store cannot be reached now.</exception>
+    Task<MigrationView?> Migration(string id, CancellationToken cancellation);
+
+    /// <summary>Open migrations, and those that ended last.</summary>
+    /// <exception cref="StorageUnavailableException">The store cannot be reached now.</exception>
+    Task<IReadOnlyList<MigrationView>> Migrations(int limit, CancellationToken cancellation);
+}
+
+/// <summary>A worker as the store knows it. <paramref name="State"/>: <c>live</c>, <c>expired</c>, <c>fenced</c> or <c>left</c>; <paramref name="Entries"/>: partitions and single actors that it owns.</summary>
+public sealed record ClusterWorkerView(string Worker, long Epoch, string State, bool Master, double LeaseMs, long Entries, string Url, int Pid, string Version, string? Rescuer);
+
+/// <summary>Placement: partitions per worker, and single actors that are not where their partition is.</summary>
+public sealed record DirectoryView(int Partitions, IReadOnlyDictionary<string, int> PartitionsByWorker, IReadOnlyList<PlacedActorView> Actors, long Version);
+
+/// <summary>A single actor that was moved out of its partition.</summary>
+public sealed record PlacedActorView(string Type, string Id, string Worker);
+
+/// <summary>What shall move. Exactly one of actors, partitions and worker is given.</summary>
+/// <param name="Id">The caller's id; null: one is made. The same again changes nothing.</param>
+/// <param name="Actors">Single actors.</param>
+/// <param name="Partitions">Whole partitions, 0..4,095.</param>
+/// <param name="Worker">Everything of this worker.</param>
+/// <param name="To">Where to; null: spread over the others that live.</param>
+/// <param name="Reason">For people.</param>
+/// <param name="DryRun">Only say what would move.</param>
+public sealed record MigrationAsk(
+    string? Id, IReadOnlyList<ActorKey>? Actors, IReadOnlyList<int>? Partitions, string? Worker, string? To, string Reason, bool DryRun);
+
+/// <summary>A migration. <paramref name="State"/>: <c>planned</c>, <c>done</c>, <c>cancelled</c>, or <c>partly</c> when only some of its parts are done and none is open.</summary>
+public sealed record MigrationView(string Id, string State, int Keys, string Reason, IReadOnlyList<MigrationPartView> Parts);
+
+/// <summary>One source and one target of a migration.</summary>
+public sealed record MigrationPartView(string Plan, string From, string To, int Keys, string State, DateTimeOffset? Created, DateTimeOffset? Ended, string? Why, IReadOnlyList<MigrationPhaseView> Phases);
+
+/// <summary>When a phase began, as the source's worker knows it; other workers do not.</summary>
+public sealed record MigrationPhaseView(string Phase, DateTimeOffset At);
+
+/// <summary>A migration cannot be as it was asked for.</summary>
+public sealed class MigrationRefusedException(string message) : Exception(message);
