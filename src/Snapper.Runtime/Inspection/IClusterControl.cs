@@ -12,6 +12,9 @@ public interface IClusterControl
     /// <summary>Placement, as this worker knows it.</summary>
     DirectoryView Directory();
 
+    /// <summary>Numbers of the partitions of a worker, as this worker knows them.</summary>
+    IReadOnlyList<int> PartitionsOf(string worker);
+
     /// <summary>Where an actor lives, as this worker knows it; null: nobody owns it now.</summary>
     string? OwnerOf(ActorKey actor);
 

@@ -17,6 +17,10 @@ internal static class CommandLine
         new(TestCommand.Syntax, TestCommand.Run),
         new(BenchCommand.Syntax, BenchCommand.Run),
         new(VerifyCommand.Syntax, VerifyCommand.Run),
+        new(ClusterCommands.WorkersSyntax, ClusterCommands.Workers),
+        new(ClusterCommands.MigrateSyntax, ClusterCommands.Migrate),
+        new(ClusterCommands.DrainSyntax, ClusterCommands.Drain),
+        new(ClusterCommands.RebalanceSyntax, ClusterCommands.Rebalance),
         new(WorkerCommand.Syntax, WorkerCommand.Run, Hidden: true),
     ];
 

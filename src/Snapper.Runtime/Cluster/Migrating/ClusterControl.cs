@@ -60,6 +60,20 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         return new DirectoryView(Partition.Count, shares, actors, _node.Directory.Version);
     }
 
+    public IReadOnlyList<int> PartitionsOf(string worker)
+    {
+        var numbers = new List<int>();
+        for (var partition = 0; partition < Partition.Count; partition++)
+        {
+            if (_node.Directory.Find(new Partition(partition)) is { } entry && NameOf(entry.Owner) == worker)
+            {
+                numbers.Add(partition);
+            }
+        }
+
+        return numbers;
+    }
+
     public string? OwnerOf(ActorKey actor) => _node.Directory.Resolve(actor) is { IsNone: false } owner ? NameOf(owner) : null;
 
     public async Task<MigrationView> Migrate(MigrationAsk ask, CancellationToken cancellation)

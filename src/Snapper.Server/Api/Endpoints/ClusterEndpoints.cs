@@ -25,11 +25,17 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOption
         }
     }
 
-    /// <summary>GET /v1/directory, also with <c>?actor=Type/id</c>.</summary>
+    /// <summary>GET /v1/directory, also with <c>?actor=Type/id</c> or <c>?worker=w1</c>.</summary>
     public async Task Directory(HttpContext context)
     {
         if (await Control(context) is not { } workers)
         {
+            return;
+        }
+
+        if ((string?)context.Request.Query["worker"] is { } name)
+        {
+            await Send(context, StatusCodes.Status200OK, new { worker = name, partitions = workers.PartitionsOf(name) });
             return;
         }
 

@@ -1,0 +1,175 @@
+using System.Globalization;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+
+namespace Snapper.Server.Cli;
+
+/// <summary>Who is there, and moving actors between workers: the HTTP API of any worker, from the command line.</summary>
+internal static class ClusterCommands
+{
+    private static readonly CommandOption s_url = new("--url", "URL", "any worker's own HTTP API (default http://127.0.0.1:5101)");
+    private static readonly CommandOption s_to = new("--to", "NAME", "the worker that gets them (default: spread over the others)");
+    private static readonly CommandOption s_reason = new("--reason", "TEXT", "kept with the plan");
+    private static readonly CommandOption s_dryRun = new("--dry-run", null, "only say what would move");
+
+    public static readonly CommandSyntax WorkersSyntax = new("workers", "shows the workers of a running system and what they own", [s_url]);
+
+    public static readonly CommandSyntax MigrateSyntax = new(
+        "migrate", "moves actors or partitions to another worker while transactions run", [s_url, s_to, s_reason, s_dryRun], "Type/id | PARTITION ...");
+
+    public static readonly CommandSyntax DrainSyntax = new(
+        "drain", "moves everything of a worker to the others while transactions run", [s_url, s_to, s_reason, s_dryRun], "NAME");
+
+    public static readonly CommandSyntax RebalanceSyntax = new(
+        "rebalance", "moves partitions so that every worker has its share, while transactions run", [s_url, s_reason, s_dryRun]);
+
+    public static async Task<int> Workers(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    {
+        using var http = Open(arguments);
+        var workers = await Ask(http, HttpMethod.Get, "v1/workers", null);
+        output.WriteLine("worker   epoch  state     owns   lease      address");
+        foreach (var worker in workers["workers"]!.AsArray())
+        {
+            var master = (bool)worker!["master"]! ? "  master" : "";
+            output.WriteLine(string.Create(
+                CultureInfo.InvariantCulture,
+                $"{worker["worker"],-8} {worker["epoch"],5}  {worker["state"],-8} {worker["entries"],5}  {(double)worker["leaseMs"]!,6:0} ms  {worker["url"]}{master}"));
+        }
+
+        return ExitCode.Success;
+    }
+
+    public static async Task<int> Migrate(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    {
+        var actors = new JsonArray();
+        var partitions = new JsonArray();
+        foreach (var what in arguments.Rest)
+        {
+            var slash = what.IndexOf('/', StringComparison.Ordinal);
+            if (slash > 0)
+            {
+                actors.Add(new JsonObject { ["type"] = what[..slash], ["id"] = what[(slash + 1)..] });
+            }
+            else if (int.TryParse(what, NumberStyles.None, CultureInfo.InvariantCulture, out var number))
+            {
+                partitions.Add(number);
+            }
+            else
+            {
+                throw new UsageException($"'{what}' is neither an actor, Type/id, nor the number of a partition.");
+            }
+        }
+
+        if ((actors.Count == 0) == (partitions.Count == 0))
+        {
+            throw new UsageException(actors.Count == 0 ? "name what shall move: Type/id ... or partition numbers." : "name actors or partitions, not both at once.");
+        }
+
+        return await Run(arguments, actors.Count > 0 ? new JsonObject { ["actors"] = actors } : new JsonObject { ["partitions"] = partitions }, output);
+    }
+
+    public static async Task<int> Drain(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    {
+        if (arguments.Rest.Count != 1)
+        {
+            throw new UsageException("name the one worker that shall be drained.");
+        }
+
+        return await Run(arguments, new JsonObject { ["worker"] = arguments.Rest[0] }, output);
+    }
+
+    public static async Task<int> Rebalance(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    {
+        using var http = Open(arguments);
+        var living = new SortedDictionary<string, List<int>>(StringComparer.Ordinal);
+        foreach (var worker in (await Ask(http, HttpMethod.Get, "v1/workers", null))["workers"]!.AsArray())
+        {
+            if ((string?)worker!["state"] == "live")
+            {
+                var name = (string)worker["worker"]!;
+                var owned = await Ask(http, HttpMethod.Get, "v1/directory?worker=" + name, null);
+                living.Add(name, [.. owned["partitions"]!.AsArray().Select(number => (int)number!)]);
+            }
+        }
+
+        var exit = ExitCode.Success;
+        var all = living.Values.Sum(owned => owned.Count);
+        foreach (var (poor, has) in living)
+        {
+            var share = (all / living.Count) - has.Count;
+            var moving = new JsonArray();
+            foreach (var rich in living.Values.OrderByDescending(owned => owned.Count))
+            {
+                while (moving.Count < share && rich.Count > all / living.Count)
+                {
+                    moving.Add(rich[^1]);
+                    rich.RemoveAt(rich.Count - 1);
+                }
+            }
+
+            if (moving.Count > 0)
+            {
+                output.WriteLine($"{moving.Count} partitions to {poor}");
+                exit = Math.Max(exit, await Run(arguments, new JsonObject { ["partitions"] = moving, ["to"] = poor }, output));
+            }
+        }
+
+        return exit;
+    }
+
+    private static async Task<int> Run(ParsedArguments arguments, JsonObject body, TextWriter output)
+    {
+        using var http = Open(arguments);
+        if (arguments.Syntax != RebalanceSyntax && arguments.Text("--to") is { } to) body["to"] = to;
+        if (arguments.Text("--reason") is { } reason) body["reason"] = reason;
+        if (arguments.Flag("--dry-run")) body["dryRun"] = true;
+        var migration = await Ask(http, HttpMethod.Post, "v1/migrations", body);
+        if (arguments.Flag("--dry-run"))
+        {
+            Write(output, migration);
+            return ExitCode.Success;
+        }
+
+        while ((string?)migration["state"] == "planned" && migration["parts"]!.AsArray().Count > 0)
+        {
+            await Task.Delay(100);
+            migration = await Ask(http, HttpMethod.Get, "v1/migrations/" + Uri.EscapeDataString((string)migration["id"]!), null);
+        }
+
+        Write(output, migration);
+        return (string?)migration["state"] is "done" ? ExitCode.Success : ExitCode.Failure;
+    }
+
+    private static void Write(TextWriter output, JsonNode migration)
+    {
+        foreach (var part in migration["parts"]!.AsArray())
+        {
+            output.WriteLine($"{part!["plan"]}: {part["keys"]} from {part["from"]} to {part["to"]}: {part["state"]}{(part["why"] is { } why ? ", " + why : "")}");
+        }
+
+        output.WriteLine($"{migration["id"]}: {migration["state"]}, {migration["keys"]} in all");
+    }
+
+    private static HttpClient Open(ParsedArguments arguments)
+    {
+        var text = arguments.Text("--url") ?? "http://127.0.0.1:5101";
+        return Uri.TryCreate(text.TrimEnd('/') + "/", UriKind.Absolute, out var url) && url.Scheme is "http" or "https"
+            ? new HttpClient { BaseAddress = url, Timeout = TimeSpan.FromSeconds(30) }
+            : throw new UsageException($"--url must be an address such as http://127.0.0.1:5101, not '{text}'.");
+    }
+
+    private static async Task<JsonNode> Ask(HttpClient http, HttpMethod method, string path, JsonObject? body)
+    {
+        try
+        {
+            using var request = new HttpRequestMessage(method, path) { Content = body is null ? null : JsonContent.Create(body) };
+            using var answer = await http.SendAsync(request);
+            var json = await answer.Content.ReadFromJsonAsync<JsonNode>() ?? throw new UsageException("the worker answered null.");
+            return answer.IsSuccessStatusCode ? json : throw new UsageException((string?)json["detail"] ?? $"the worker answered {(int)answer.StatusCode}.");
+        }
+        catch (Exception exception) when (exception is HttpRequestException or TaskCanceledException or JsonException)
+        {
+            throw new UsageException($"no worker answers at {http.BaseAddress}: {exception.Message}");
+        }
+    }
+}
