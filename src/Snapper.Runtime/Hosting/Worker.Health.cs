@@ -131,11 +131,18 @@ internal sealed partial class Worker : ILogObserver
     {
         var record = sequence > 0
             ? await _parts.Outcomes.Find(sequence, id, cancellation).ConfigureAwait(false)
-            : await Store.FindOutcome(id, cancellation).ConfigureAwait(false);
+            : await FindArchived(id, cancellation).ConfigureAwait(false);
         return record is null ? null : EnvelopeOf(record);
     }
 
     public async Task<(TransactionEnvelope? Envelope, UInt128 RequestHash)> ReadArchived(string id, CancellationToken cancellation)
+    {
+        var record = await FindArchived(id, cancellation).ConfigureAwait(false);
+        return record is null ? (null, default) : (EnvelopeOf(record), record.RequestHash);
+    }
+
+    /// <summary>An outcome that was copied out of a log: this worker's, or another's where its root may have been then.</summary>
+    private async Task<OutcomeRecord?> FindArchived(string id, CancellationToken cancellation)
     {
         var record = await Store.FindOutcome(id, cancellation).ConfigureAwait(false);
         for (var i = 0; record is null && i < (Cluster?.Archives.Count ?? 0); i++)
@@ -143,7 +150,7 @@ internal sealed partial class Worker : ILogObserver
             record = await Cluster!.Archives[i].FindOutcome(id, cancellation).ConfigureAwait(false);
         }
 
-        return record is null ? (null, default) : (EnvelopeOf(record), record.RequestHash);
+        return record;
     }
 
     private static TransactionEnvelope EnvelopeOf(OutcomeRecord record)

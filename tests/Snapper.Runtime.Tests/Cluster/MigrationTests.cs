@@ -1,5 +1,6 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Testing.Serializability;
@@ -24,6 +25,33 @@ public sealed class MigrationTests(ITestOutputHelper output)
         Assert.Equal(before, await cluster.Total(id));
         Assert.Equal(PlanState.Done, await cluster.Move("p2", 2, 1, new ActorKey("Account", id)));
         Assert.Equal(before, await cluster.Total(id));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task An_id_is_remembered_where_its_root_has_gone(bool dies)
+    {
+        await using var cluster = await TestCluster.Start(2, lease: TimeSpan.FromSeconds(1));
+        var id = cluster.IdAt(1, "Account");
+        var first = await cluster.Submit("Account", id, "TransactSavings", 5, null, key: "once");
+        Assert.True(first.Outcome == Outcome.Committed, TestWorker.Describe(first));
+        var total = await cluster.Total(id);
+        if (dies)
+        {
+            await cluster.Kill(1);
+            await Rig.Until(() => cluster[2].Worker.Cluster!.Directory.Resolve(new ActorKey("Account", id)).Worker == 2, "w2 has taken over", 20);
+        }
+        else
+        {
+            Assert.Equal(PlanState.Done, await cluster.Move("p1", 1, 2, new ActorKey("Account", id)));
+        }
+
+        var again = await cluster.Submit("Account", id, "TransactSavings", 5, null, key: "once");
+        Assert.Equal((first.Outcome, first.Transaction), (again.Outcome, again.Transaction));
+        Assert.Equal(total, await cluster.Total(id));
+        var found = await cluster[2].Door.Find("once", CancellationToken.None);
+        Assert.Equal(first.Transaction, found?.Transaction);
     }
 
     [Theory]
