@@ -89,6 +89,10 @@ internal static class RedisScripts
     public const string OpenText = """
         redis.call('HDEL', KEYS[1], 'owner')
         local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
+        if epoch < 1 then
+          redis.call('HINCRBY', KEYS[1], 'epoch', -1)
+          return redis.error_reply('the epoch ' .. (epoch - 1) .. ' is not an integer from 0 on')
+        end
         redis.call('HSET', KEYS[1], 'owner', ARGV[1])
         redis.call('HSETNX', KEYS[1], 'next', '1')
         redis.call('HSETNX', KEYS[1], 'id', ARGV[2])

@@ -209,7 +209,7 @@ public sealed class UpTests : IDisposable
             using var status = JsonDocument.Parse(await Http.GetStringAsync($"{worker}/v1/status"));
             return status.RootElement.GetProperty("pid").GetInt32();
         }
-        catch (HttpRequestException)
+        catch (Exception gone) when (gone is HttpRequestException or System.Net.Sockets.SocketException) // the one or the other, by the moment at which it dies
         {
             return null;
         }

@@ -55,6 +55,24 @@ public sealed class LostStreamTests(RedisServerFixture fixture) : IClassFixture<
         }
     }
 
+    [ServerTheory]
+    [InlineData("-1")]
+    [InlineData("-9000")]
+    public async Task Opening_refuses_an_epoch_below_zero_and_leaves_it_as_it_is(string epoch)
+    {
+        await Write(groupsOfTwo: 1);
+        var database = _connections.State.Database;
+        await database.HashSetAsync(Hash, "epoch", epoch);
+
+        for (var i = 0; i < 2; i++)
+        {
+            var damage = await Assert.ThrowsAsync<CorruptLogException>(() => _log.Open(None));
+            Assert.Contains($"the epoch {epoch} is not an integer from 0 on", damage.Message, StringComparison.Ordinal);
+        }
+
+        Assert.Equal(epoch, (string?)await database.HashGetAsync(Hash, "epoch"));
+    }
+
     [ServerFact]
     public async Task A_running_writer_hears_of_a_deleted_stream_at_its_next_append()
     {
