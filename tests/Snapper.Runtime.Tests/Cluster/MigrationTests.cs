@@ -18,7 +18,7 @@ public sealed class MigrationTests(ITestOutputHelper output)
     {
         await using var cluster = await TestCluster.Start(2);
         var id = cluster.IdAt(1, "Account");
-        await cluster.Submit("Account", id, "TransactSavings", 5, null);
+        await cluster.Submit("Account", id, "TransactSavings", new { amount = 5 }, null);
         var before = await cluster.Total(id);
         Assert.Equal(PlanState.Done, await cluster.Move("p1", 1, 2, new ActorKey("Account", id)));
         await Rig.Until(() => cluster.OwnerOf("Account", id) == cluster[2], "w2 owns it");
@@ -34,7 +34,7 @@ public sealed class MigrationTests(ITestOutputHelper output)
     {
         await using var cluster = await TestCluster.Start(2, lease: TimeSpan.FromSeconds(1));
         var id = cluster.IdAt(1, "Account");
-        var first = await cluster.Submit("Account", id, "TransactSavings", 5, null, key: "once");
+        var first = await cluster.Submit("Account", id, "TransactSavings", new { amount = 5 }, null, key: "once");
         Assert.True(first.Outcome == Outcome.Committed, TestWorker.Describe(first));
         var total = await cluster.Total(id);
         if (dies)
@@ -47,7 +47,7 @@ public sealed class MigrationTests(ITestOutputHelper output)
             Assert.Equal(PlanState.Done, await cluster.Move("p1", 1, 2, new ActorKey("Account", id)));
         }
 
-        var again = await cluster.Submit("Account", id, "TransactSavings", 5, null, key: "once");
+        var again = await cluster.Submit("Account", id, "TransactSavings", new { amount = 5 }, null, key: "once");
         Assert.Equal((first.Outcome, first.Transaction), (again.Outcome, again.Transaction));
         Assert.Equal(total, await cluster.Total(id));
         var found = await cluster[2].Door.Find("once", CancellationToken.None);
