@@ -52,7 +52,7 @@ public sealed class CommandLineTests
     [InlineData("--data needs a value", "up", "--data=")]
     [InlineData("--embedded takes no value", "up", "--embedded=yes")]
     [InlineData("--data is given twice", "up", "--data", "a", "--data=b")]
-    [InlineData("several workers are not in this version", "up", "--workers", "2")]
+    [InlineData("--workers and --embedded contradict each other", "up", "--workers", "2", "--embedded")]
     [InlineData("--workers must be a whole number", "up", "--workers", "0")]
     [InlineData("--base-port must be a whole number", "up", "--base-port", "99999")]
     [InlineData("both lead to port 3500", "up", "--base-port", "3499")]
