@@ -12,11 +12,11 @@ internal sealed partial class World
 {
     public void RecoveryFailed(SimulatedWorker worker, Exception exception)
     {
-        if ((Storage.IsDamaged || Folder.HasDamage) && exception is TransactionLog.CorruptLogException)
+        if ((Storage.IsDamaged || Folder.HasDamage) && exception is CorruptLogException)
         {
             RepairDamage(); // it was seen, and nothing has happened
         }
-        else if (worker.Life <= _livesAtRepair && exception is TransactionLog.CorruptLogException)
+        else if (worker.Life <= _livesAtRepair && exception is CorruptLogException)
         {
             // It has read before the record was put right.
         }
@@ -30,7 +30,7 @@ internal sealed partial class World
         {
             // It has looked before the right one was put back.
         }
-        else if ((Storage.IsLost || Folder.IsLost) && exception is TransactionLog.CorruptLogException)
+        else if ((Storage.IsLost || Folder.IsLost) && exception is CorruptLogException)
         {
             // It went between two steps of the recovery, which saw that; the next one has to see it at once.
         }

@@ -13,6 +13,9 @@ namespace Snapper.Runtime.Hosting;
 /// <summary>Everything a worker takes from outside: settings, actor types, log, store, time.</summary>
 public sealed class WorkerSetup
 {
+    /// <summary>How many numbers a worker that serves sets apart at a start.</summary>
+    internal const long UsualNumbersOfALife = 10_000_000;
+
     /// <summary>Settings.</summary>
     public required WorkerOptions Options { get; init; }
 
@@ -67,7 +70,7 @@ public sealed class WorkerSetup
     internal IRarePoints? Rare { get; init; }
 
     /// <summary>How many numbers a start sets apart for its life (R1); a simulator has fewer, so that lives use more than that.</summary>
-    internal long NumbersOfALife { get; init; } = 10_000_000;
+    internal long NumbersOfALife { get; init; } = UsualNumbersOfALife;
 
     /// <summary>Facts of the surroundings that the status shows.</summary>
     public Func<SurroundingFacts> Surroundings { get; init; } = static () => SurroundingFacts.None;

@@ -23,40 +23,10 @@ internal sealed class IdempotencyIndex
     }
 
     /// <summary>Ids whose outcome is known.</summary>
-    public int Kept
-    {
-        get
-        {
-            var kept = 0;
-            foreach (var shard in _shards)
-            {
-                lock (shard)
-                {
-                    kept += shard.Done.Count;
-                }
-            }
-
-            return kept;
-        }
-    }
+    public int Kept => Sum(static shard => shard.Done.Count);
 
     /// <summary>Ids whose requests are under way.</summary>
-    public int Running
-    {
-        get
-        {
-            var running = 0;
-            foreach (var shard in _shards)
-            {
-                lock (shard)
-                {
-                    running += shard.Running.Count;
-                }
-            }
-
-            return running;
-        }
-    }
+    public int Running => Sum(static shard => shard.Running.Count);
 
     /// <summary>Hash of an id; cryptographic, so that no caller can hit another's entry on purpose.</summary>
     public static UInt128 KeyOf(string id)
@@ -153,6 +123,20 @@ internal sealed class IdempotencyIndex
                 }
             }
         }
+    }
+
+    private int Sum(Func<Shard, int> count)
+    {
+        var sum = 0;
+        foreach (var shard in _shards)
+        {
+            lock (shard)
+            {
+                sum += count(shard);
+            }
+        }
+
+        return sum;
     }
 
     private Shard ShardOf(UInt128 key) => _shards[(int)(key & (ShardCount - 1))];

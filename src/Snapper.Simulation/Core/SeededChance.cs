@@ -14,6 +14,18 @@ public sealed class SeededChance
     internal static SeededChance For(ulong seed, ChanceOf concern, uint number = 0) =>
         new(Mix(Mix(seed + 0x9E3779B97F4A7C15) ^ Mix(((ulong)concern << 32) + number + 1)));
 
+    /// <summary>One for each of so many clients, whose number is its place.</summary>
+    internal static SeededChance[] OfClients(ulong seed, ChanceOf concern, int clients)
+    {
+        var chances = new SeededChance[clients];
+        for (var client = 0; client < clients; client++)
+        {
+            chances[client] = For(seed, concern, (uint)client);
+        }
+
+        return chances;
+    }
+
     /// <summary>64 random bits.</summary>
     public ulong NextBits()
     {

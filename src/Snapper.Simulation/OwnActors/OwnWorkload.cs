@@ -15,8 +15,8 @@ internal sealed class OwnWorkload(Scenario scenario, ActorWorkload own) : IWorkl
     private readonly List<ActorTransaction> _transactions = [];
     private readonly SortedList<int, ActorTransaction> _last = [];
     private int _looks = -1;
-    private readonly SeededChance[] _chances = Streams(scenario, ChanceOf.OwnWorkload);
-    private readonly SeededChance[] _ofRequests = Streams(scenario, ChanceOf.OwnRequests);
+    private readonly SeededChance[] _chances = SeededChance.OfClients(scenario.Seed, ChanceOf.OwnWorkload, scenario.Clients);
+    private readonly SeededChance[] _ofRequests = SeededChance.OfClients(scenario.Seed, ChanceOf.OwnRequests, scenario.Clients);
 
     public PlannedTransaction Next(int client, int number)
     {
@@ -75,9 +75,6 @@ internal sealed class OwnWorkload(Scenario scenario, ActorWorkload own) : IWorkl
             return [exception is InvalidOperationException or ArgumentException ? exception.ToString() : exception.Message];
         }
     }
-
-    private static SeededChance[] Streams(Scenario scenario, ChanceOf concern) =>
-        Enumerable.Range(0, scenario.Clients).Select(client => SeededChance.For(scenario.Seed, concern, (uint)client)).ToArray();
 
     private static TransactionRequest With(TransactionRequest request, string? id, TimeSpan timeout) => new()
     {

@@ -221,7 +221,7 @@ internal sealed class SimulatedWorker
             Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096, Rare = _world.Rare },
             Writing = new LogWriterOptions { GroupBytesMax = 4096, Rare = _world.Rare },
             Time = _time,
-            NumbersOfALife = scenario.Numbers > 0 ? scenario.Numbers : 10_000_000,
+            NumbersOfALife = scenario.Numbers > 0 ? scenario.Numbers : WorkerSetup.UsualNumbersOfALife,
             Rare = _world.Rare,
             Failed = OnFailed,
             Trace = _rules,

@@ -17,7 +17,7 @@ internal sealed class BankWorkload(Scenario scenario) : IWorkload
 
     private readonly List<BankOperation> _operations = [];
     private readonly Dictionary<string, AccountBalance> _final = new(StringComparer.Ordinal);
-    private readonly SeededChance[] _chances = Enumerable.Range(0, scenario.Clients).Select(c => SeededChance.For(scenario.Seed, ChanceOf.Bank, (uint)c)).ToArray();
+    private readonly SeededChance[] _chances = SeededChance.OfClients(scenario.Seed, ChanceOf.Bank, scenario.Clients);
 
     public PlannedTransaction Next(int client, int number)
     {

@@ -16,7 +16,7 @@ namespace Snapper.Simulation.Workloads;
 internal sealed class ListsWorkload(Scenario scenario) : IWorkload
 {
     private readonly History _history = new();
-    private readonly SeededChance[] _chances = Enumerable.Range(0, scenario.Clients).Select(c => SeededChance.For(scenario.Seed, ChanceOf.Lists, (uint)c)).ToArray();
+    private readonly SeededChance[] _chances = SeededChance.OfClients(scenario.Seed, ChanceOf.Lists, scenario.Clients);
     private readonly StringBuilder _script = new();
     private long _nextValue;
 
