@@ -95,15 +95,31 @@ public abstract class WaitingTests(RunningSystem system) : SystemTests(system)
         await Commit(Lists.AppendTo(x, 100).Pact(), door);
         Assert.True(Stopwatch.GetElapsedTime(started) < TimeSpan.FromSeconds(2) + Slack, $"waited {Stopwatch.GetElapsedTime(started)}");
 
-        foreach (var client in gone)
-        {
-            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client);
-        }
+        Assert.True(await HungUp(gone) > 0, "Every client was answered before it could hang up: nothing was tested.");
 
         var outcomes = await Task.WhenAll(Enumerable.Range(0, Clients).Select(index => Decided($"{x}-{index}")));
         var expected = Enumerable.Range(0, Clients).Where(index => outcomes[index]).Select(index => (long)index).Append(100);
         Assert.Equal(expected, (await List(x)).Order());
     });
+
+    /// <summary>How many of the clients went away without an answer; on a busy machine some may have been answered just before.</summary>
+    private static async Task<int> HungUp(Task<Answer>[] clients)
+    {
+        var count = 0;
+        foreach (var client in clients)
+        {
+            try
+            {
+                await client;
+            }
+            catch (OperationCanceledException)
+            {
+                count++;
+            }
+        }
+
+        return count;
+    }
 
     /// <summary>Committed or not, once the system has made up its mind; a request that never arrived is not committed.</summary>
     private async Task<bool> Decided(string id)
