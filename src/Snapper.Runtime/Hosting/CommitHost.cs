@@ -16,24 +16,13 @@ namespace Snapper.Runtime.Hosting;
 /// </summary>
 internal sealed class CommitHost
 {
-    private const double ConflictsToHold = 0.03;
-    private const double AverageWeight = 0.005;
-
-    // A batch that takes longer has a method that waits: those who do not touch its actors must not notice.
-    private static readonly TimeSpan LongestHold = TimeSpan.FromMilliseconds(5);
-
     private readonly Worker _worker;
     private readonly CommitMachine _machine;
     private readonly Queue<Written> _written = new();
     private readonly BatchTraces _traces;
     private readonly List<Attempt> _queuedActs = [];
     private readonly Dictionary<BatchId, (Prepared Record, long Sequence)> _parts = [];
-    private readonly Queue<(long Formed, Request Request)> _held = new();
-    private readonly ITimer _holdTimer;
-    private long _lastFormed;
-
-    // Share of ACT attempts that met a conflict: a moving average over some hundred attempts, 0 to 1.
-    private double _conflicts;
+    private readonly ActHold _hold;
     private long _toldSequence;
     private long _finalAndQueued;
 
@@ -42,7 +31,7 @@ internal sealed class CommitHost
         _worker = worker;
         var limit = new RecordLimit(worker.Options.MaxTransactionBytes, worker.Rare is null ? CommitRecords.WeightOf : WeightOf, RecordWeight.Of);
         _machine = new CommitMachine(ringSize, limit) { Trace = worker.Trace };
-        _holdTimer = worker.Time.CreateTimer(_ => ReleaseHeld(all: true), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _hold = new ActHold(worker);
         _traces = traces;
     }
 
@@ -68,7 +57,7 @@ internal sealed class CommitHost
         _worker.Trace?.Received(message);
         if (message.Kind == MessageKind.BatchFormed)
         {
-            Volatile.Write(ref _lastFormed, Math.Max(_lastFormed, message.Bid.Value));
+            _hold.NoteFormed(message.Bid);
             _traces.Formed((Batch)message.Body!, _worker.Time);
         }
 
@@ -79,8 +68,7 @@ internal sealed class CommitHost
 
         if (message.Kind is MessageKind.ActGone or MessageKind.ActFinished)
         {
-            var met = message.Kind == MessageKind.ActGone ? AverageWeight : 0;
-            Volatile.Write(ref _conflicts, (_conflicts * (1 - AverageWeight)) + met);
+            _hold.NoteAttempt(metConflict: message.Kind == MessageKind.ActGone);
         }
 
         _machine.Step(message, outputs);
@@ -114,7 +102,7 @@ internal sealed class CommitHost
     public void Publish()
     {
         _worker.Final = _machine.Final;
-        ReleaseHeld();
+        _hold.Release();
     }
 
     /// <summary>What is final is in the log's queue now, too.</summary>
@@ -140,42 +128,8 @@ internal sealed class CommitHost
         _queuedActs.Clear();
     }
 
-    /// <summary>
-    /// Holds an ACT back while batches are open that were formed before it: it would take places behind them and keep locks
-    /// until they are final (H3). Those that come later do not hold it, nor those that take long. Only where ACTs do meet
-    /// conflicts: elsewhere they run beside the batches. A matter of speed alone.
-    /// </summary>
-    /// <returns>False: nothing is open; start it.</returns>
-    public bool TryHold(Request request)
-    {
-        var formed = Volatile.Read(ref _lastFormed);
-        if (formed <= _worker.Final.Value || !AreHeld())
-        {
-            return false;
-        }
-
-        lock (_held)
-        {
-            // Final is published before the held ones are looked at: one of the two sees the other.
-            if (formed <= _worker.Final.Value)
-            {
-                return false;
-            }
-
-            if (_held.Count == 0)
-            {
-                _holdTimer.Change(LongestHold, Timeout.InfiniteTimeSpan);
-            }
-
-            Transitions.Note(Transition.ActHeld);
-            _held.Enqueue((formed, request));
-            return true;
-        }
-    }
-
-    private bool AreHeld() => Volatile.Read(ref _conflicts) < ConflictsToHold
-        ? _worker.Rare?.Happens(RarePoint.ActHeldAnyway) == true
-        : _worker.Rare?.Happens(RarePoint.ActNotHeld) != true;
+    /// <inheritdoc cref="ActHold.TryHold"/>
+    public bool TryHold(Request request) => _hold.TryHold(request);
 
     /// <summary>Takes PACTs of slow methods that have not begun out of their batches; they are numbered anew. Whether one has begun, its root's executor knows.</summary>
     public void ShedSlow()
@@ -190,19 +144,6 @@ internal sealed class CommitHost
                 {
                     _worker.ExecutorOf(request.Asked.Actor).PostShed(request, new TransactionId(batch.Bid.Value + i), batch.Bid);
                 }
-            }
-        }
-    }
-
-    private void ReleaseHeld(bool all = false)
-    {
-        lock (_held)
-        {
-            while (_held.TryPeek(out var first) && (all || first.Formed <= _worker.Final.Value))
-            {
-                Transitions.Note(first.Formed <= _worker.Final.Value, Transition.ActReleased, Transition.ActReleasedByTime);
-                _held.Dequeue();
-                _worker.ExecutorOf(first.Request.Asked.Actor).PostStart(first.Request, gateIsOpen: true);
             }
         }
     }
