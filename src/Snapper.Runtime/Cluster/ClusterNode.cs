@@ -197,6 +197,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         Door.OnGone(peer);
     });
 
+    /// <summary>What this worker has frozen, by plan, for each master to know (M3, R3). On the first executor alone.</summary>
+    public SortedDictionary<string, IReadOnlyList<DirectoryKey>> OpenFreezes { get; } = new(StringComparer.Ordinal);
+
     /// <summary>Who waits for the master's answer to a freeze, by master epoch and plan.</summary>
     public ConcurrentDictionary<(long MasterEpoch, string Plan), TaskCompletionSource> Frozen { get; } = new();
 

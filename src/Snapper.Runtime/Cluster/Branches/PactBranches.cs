@@ -25,6 +25,9 @@ internal sealed class PactBranches(ClusterNode node, Worker worker)
     /// <summary>PACTs that have not ended here.</summary>
     public int Count => _branches.Count;
 
+    /// <summary>The highest global batch of which a part has come; any number inside it.</summary>
+    public BatchId HighestKnown => new(_highest.Value);
+
     /// <summary>The lowest global batch whose part has come and has no place; none: there is none.</summary>
     public BatchId LowestUnplaced
     {

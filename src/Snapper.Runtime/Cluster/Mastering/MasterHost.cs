@@ -112,6 +112,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     public void OnGone(Incarnation peer)
     {
         Step(new GlobalMessage(GlobalMessageKind.WorkerGone, About: peer));
+        Frozen.DropOf(peer);
         OnSettled(peer);
     }
 
@@ -139,12 +140,13 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
             return;
         }
 
-        Frozen.Freeze(freeze.Plan, freeze.Keys);
+        Frozen.Freeze(freeze.Plan, from, freeze.Keys, named: true);
         _node.Send(from, new FrozenMessage(Epoch, freeze.Plan)); // behind all parts that were sent before
     }
 
     private void OnSettled(Incarnation worker)
     {
+        Frozen.KeepNamed(worker);
         if (_unsettled.Remove(worker) && _unsettled.Count == 0)
         {
             while (_early.TryDequeue(out var early))

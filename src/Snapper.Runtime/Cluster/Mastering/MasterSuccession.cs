@@ -174,6 +174,11 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         _settling = false;
         var (master, epoch) = (_master, _epoch);
         node.Requests.Follow(master, epoch);
+        foreach (var (plan, keys) in node.OpenFreezes)
+        {
+            node.Send(master, new FreezeMessage(epoch, plan, keys)); // M3: it numbers nothing before it has heard of all of them
+        }
+
         node.Send(master, new SettledMessage(epoch));
         for (var left = _waiting.Count; left > 0; left--)
         {

@@ -240,7 +240,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         _node.Master = new MasterHost(_node, _worker, seat, Living(), new());
         foreach (var plan in plans)
         {
-            _node.Master.Frozen.Freeze(plan.Id, plan.Keys);
+            _node.Master.Frozen.Freeze(plan.Id, plan.From, plan.Keys, named: false);
         }
 
         return Follow(_node.Self, seat.Mastership.MasterEpoch);

@@ -156,6 +156,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
                 }
             }
 
+            _node.OpenFreezes[plan.Id] = plan.Keys;
             return true;
         }).ConfigureAwait(false);
 
@@ -210,12 +211,20 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
     private async Task Drain(MigrationPlan plan, CancellationToken cancellation)
     {
         await Behind().ConfigureAwait(false);
+
+        // Parts that may touch it have come, but perhaps have no place yet: what is open when they have is what must become final.
+        var highest = await _node.Ask(() => _node.Pacts.HighestKnown).ConfigureAwait(false);
+        while (!await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
+        {
+            await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
+        }
+
         var last = await _node.Ask(() =>
         {
             var open = worker.Commits.Open;
             return open.Count == 0 ? BatchId.None : open[^1].Bid;
         }).ConfigureAwait(false);
-        while (!await _node.Ask(() => worker.Final >= last && _node.Pacts.LowestUnplaced == BatchId.None && !IsVisited(plan)).ConfigureAwait(false))
+        while (!await _node.Ask(() => worker.Final >= last && !IsVisited(plan)).ConfigureAwait(false))
         {
             await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
@@ -297,7 +306,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             }
         }
 
-        await _node.Ask(() => _node.Apply(moved)).ConfigureAwait(false);
+        await _node.Ask(() => _node.OpenFreezes.Remove(plan.Id) && _node.Apply(moved)).ConfigureAwait(false);
         _node.TellMoved(moved);
         UnfreezeAtMaster(plan);
         progress.Enter(MigrationPhase.Done);
@@ -313,7 +322,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
                 _node.Ownership.Unfreeze(key, plan.Id);
             }
 
-            return true;
+            return _node.OpenFreezes.Remove(plan.Id);
         }).ConfigureAwait(false);
         UnfreezeAtMaster(plan);
     }
