@@ -22,7 +22,7 @@ public sealed class FailoverTests(ITestOutputHelper output)
         await using var cluster = await TestCluster.Start(workers, new WorkerOptions { Executors = 1 }, TimeSpan.FromSeconds(1));
         var load = new ListAppendLoad(cluster, new LoadShape(pactPercent + workers, 1200, 12, 24, pactPercent) { MostOperations = 3 });
         var running = load.Run();
-        await Rig.Until(() => load.History.Count > 300, "the load is under way", 20);
+        await UnderWay(cluster, () => load.History.Count > 300);
         var victim = master ? cluster.Master : cluster.Master == 1 ? 2 : 1;
         output.WriteLine($"w{victim} dies");
         await cluster.Kill(victim);
@@ -44,7 +44,7 @@ public sealed class FailoverTests(ITestOutputHelper output)
         for (var round = 0; round < 2; round++)
         {
             var before = load.History.Count;
-            await Rig.Until(() => load.History.Count > before + 200, "the load is under way", 20);
+            await UnderWay(cluster, () => load.History.Count > before + 200);
             var victim = master ? cluster.Master : cluster.Master == 1 ? 2 : 1;
             output.WriteLine($"w{victim} dies, and comes back");
             await cluster.Kill(victim);
@@ -52,6 +52,19 @@ public sealed class FailoverTests(ITestOutputHelper output)
         }
 
         await End(cluster, load, running, 3);
+    }
+
+    private async Task UnderWay(TestCluster cluster, Func<bool> isUnderWay)
+    {
+        try
+        {
+            await Rig.Until(isUnderWay, "the load is under way", 20);
+        }
+        catch (TimeoutException)
+        {
+            output.WriteLine(await cluster.Describe());
+            throw;
+        }
     }
 
     private async Task End(TestCluster cluster, ListAppendLoad load, Task running, int workers)
