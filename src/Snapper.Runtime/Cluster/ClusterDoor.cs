@@ -68,7 +68,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
     {
         if (_passed.TryRemove(submitted.Handle, out var passed))
         {
-            passed.Answer.TrySetResult(submitted.Envelope);
+            passed.Answer.TrySet(submitted.Envelope);
         }
     }
 
@@ -79,7 +79,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         {
             if (passed.To == peer && _passed.TryRemove(handle, out _))
             {
-                passed.Answer.TrySetException(new PeerGoneException());
+                passed.Answer.TryFail(new PeerGoneException());
             }
         }
     }
@@ -121,7 +121,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         {
             if (_passed.TryRemove(handle, out _))
             {
-                passed.Answer.TrySetResult(null);
+                passed.Answer.TrySet(null);
             }
         }
     }
@@ -173,14 +173,14 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
                 }
             }
 
-            await Task.Delay(s_pause, worker.Time, cancellation).ConfigureAwait(false); // frozen, or about to be taken over
+            await Background.Pause(s_pause, worker.Time, cancellation).ConfigureAwait(false); // frozen, or about to be taken over
         }
     }
 
     private async Task<TransactionEnvelope?> Ask(Incarnation to, Func<long, WireMessage> message, TimeSpan wait, CancellationToken cancellation)
     {
         var handle = Interlocked.Increment(ref _lastHandle);
-        var passed = new Passed(to);
+        var passed = new Passed(to, worker.Background.Promise<TransactionEnvelope?>());
         _passed[handle] = passed;
         if (!node.Send(to, message(handle)))
         {
@@ -236,10 +236,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         Mode = asked.Mode,
     };
 
-    private sealed record Passed(Incarnation To)
-    {
-        public TaskCompletionSource<TransactionEnvelope?> Answer { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    }
+    private sealed record Passed(Incarnation To, Promise<TransactionEnvelope?> Answer);
 
     private sealed class PeerGoneException : Exception;
 }

@@ -141,7 +141,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
             case FrozenMessage frozen:
                 if (Frozen.TryGetValue((frozen.MasterEpoch, frozen.Plan), out var answer))
                 {
-                    answer.TrySetResult();
+                    answer.TrySet(true);
                 }
 
                 break;
@@ -195,7 +195,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     });
 
     /// <summary>Who waits for the master's answer to a freeze, by master epoch and plan.</summary>
-    public ConcurrentDictionary<(long MasterEpoch, string Plan), TaskCompletionSource> Frozen { get; } = new();
+    public ConcurrentDictionary<(long MasterEpoch, string Plan), Promise<bool>> Frozen { get; } = new();
 
     /// <summary>News of the directory, in whatever order (M7). What comes to this worker opens: its last owner has folded all of it; on the first executor.</summary>
     public bool Apply(IReadOnlyList<DirectoryEntry> changed)
@@ -233,8 +233,8 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     /// <summary>Looks at something on the first executor.</summary>
     public Task<T> Ask<T>(Func<T> look)
     {
-        var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
-        First.PostRun(() => done.SetResult(look()));
+        var done = _worker.Background.Promise<T>();
+        First.PostRun(() => done.TrySet(look()));
         return done.Task.WaitAsync(_worker.Stopping);
     }
 

@@ -111,7 +111,7 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
                         : await node.Gate.Ask(master, batch.Value, default, s_answer, worker.Time, worker.Stopping).ConfigureAwait(false);
                     if (verdict is null)
                     {
-                        await Task.Delay(TimeSpan.FromMilliseconds(20), worker.Time, worker.Stopping).ConfigureAwait(false);
+                        await Background.Pause(TimeSpan.FromMilliseconds(20), worker.Time, worker.Stopping).ConfigureAwait(false);
                     }
                 }
 

@@ -21,10 +21,10 @@ internal sealed class ClusterJoining : IAsyncDisposable
     {
         _setup = setup;
         Store = setup.Cluster!.OpenStore(self);
-        Gate = new ClusterGate(self, setup.Cluster.Transport, setup.Cluster.Mailboxes, setup.Time, Fail);
-        Seat = new MasterSeat(Store);
+        Gate = new ClusterGate(self, setup.Cluster.Transport, setup.Cluster.Mailboxes, setup.Time, setup.Background, Fail);
+        Seat = new MasterSeat(Store, setup.Time);
         Doubts = new DoubtResolver(Gate, Store, Seat, setup.Time);
-        Lease = new LeaseKeeper(Store, setup.Cluster.Options.Lease, setup.Time, Fail);
+        Lease = new LeaseKeeper(Store, setup.Cluster.Options.Lease, setup.Time, setup.Background, Fail);
     }
 
     public IClusterStore Store { get; }

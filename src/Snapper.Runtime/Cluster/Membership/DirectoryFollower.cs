@@ -19,7 +19,7 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
     /// <summary>Reads what is new; one reading at a time.</summary>
     public async Task Read(CancellationToken cancellation)
     {
-        await _one.WaitAsync(cancellation).ConfigureAwait(false);
+        await Background.Enter(_one, worker.Time, cancellation).ConfigureAwait(false);
         try
         {
             await ReadAll(cancellation).ConfigureAwait(false);

@@ -30,7 +30,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         {
             if (member.Incarnation.Worker != _node.Self.Worker && member.State != MemberState.Live && member.Entries > 0)
             {
-                _running = Task.Run(() => Run(member));
+                _running = worker.Background.Run(() => Run(member));
                 return;
             }
         }

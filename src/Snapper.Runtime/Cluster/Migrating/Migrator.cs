@@ -38,7 +38,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             }
             else if (plan.From == _node.Self && !_running.ContainsKey(plan.Id))
             {
-                _running[plan.Id] = Task.Run(() => Run(plan.Id), cancellation);
+                _running[plan.Id] = worker.Background.Run(() => Run(plan.Id));
             }
         }
 
@@ -110,8 +110,8 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
 
     private async Task Run(MigrationPlan plan, MigrationProgress progress)
     {
-        using var bound = CancellationTokenSource.CreateLinkedTokenSource(worker.Stopping);
-        bound.CancelAfter(Bound);
+        using var limit = new CancellationTokenSource(Bound, worker.Time);
+        using var bound = CancellationTokenSource.CreateLinkedTokenSource(worker.Stopping, limit.Token);
         var why = "";
         try
         {
@@ -170,8 +170,8 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         {
             foreach (var executor in worker.Executors)
             {
-                var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-                executor.PostOutside(new Execution.WorkItem { Kind = Execution.WorkKind.Run, Extra = (Action)done.SetResult });
+                var done = worker.Background.Promise<bool>();
+                executor.PostOutside(new Execution.WorkItem { Kind = Execution.WorkKind.Run, Extra = (Action)(() => done.TrySet(true)) });
                 await done.Task.WaitAsync(worker.Stopping).ConfigureAwait(false);
             }
         }
@@ -185,7 +185,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             var epoch = _node.Requests.MasterEpoch;
             if (epoch != 0)
             {
-                var answer = _node.Frozen.GetOrAdd((epoch, plan.Id), static _ => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
+                var answer = _node.Frozen.GetOrAdd((epoch, plan.Id), static (_, background) => background.Promise<bool>(), worker.Background);
                 _node.Send(_node.Requests.Master, new FreezeMessage(epoch, plan.Id, plan.Keys));
                 try
                 {
@@ -202,7 +202,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
                 }
             }
 
-            await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
     }
 
@@ -217,7 +217,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         }).ConfigureAwait(false);
         while (!await _node.Ask(() => worker.Final >= last && _node.Pacts.LowestUnplaced == BatchId.None && !IsVisited(plan)).ConfigureAwait(false))
         {
-            await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
     }
 
@@ -245,18 +245,18 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         await worker.Log.Drain(cancellation).ConfigureAwait(false);
         while (worker.Commits.ToldSequence < last)
         {
-            await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
 
         await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
         foreach (var executor in worker.Executors)
         {
-            var left = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+            Promise<bool> left;
             do
             {
-                left = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+                left = worker.Background.Promise<bool>();
                 var answer = left;
-                executor.PostRun(() => answer.SetResult(executor.TryLeave(actor => _node.Ownership.Look(actor).Plan == plan.Id)));
+                executor.PostRun(() => answer.TrySet(executor.TryLeave(actor => _node.Ownership.Look(actor).Plan == plan.Id)));
             }
             while (!await left.Task.WaitAsync(cancellation).ConfigureAwait(false) && await Pause(cancellation).ConfigureAwait(false));
         }
@@ -264,7 +264,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
 
     private async Task<bool> Pause(CancellationToken cancellation)
     {
-        await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
+        await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         return true;
     }
 
@@ -286,7 +286,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             }
             catch (Exception exception) when (StorageFaults.IsPassing(exception))
             {
-                await Task.Delay(s_look, worker.Time, worker.Stopping).ConfigureAwait(false); // nobody knows whether it is done: the same again tells
+                await Background.Pause(s_look, worker.Time, worker.Stopping).ConfigureAwait(false); // nobody knows whether it is done: the same again tells
             }
         }
 

@@ -1,4 +1,5 @@
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Records;
@@ -51,7 +52,7 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
                 // Every look may be repeated.
             }
 
-            await Task.Delay(s_pause, time, cancellation).ConfigureAwait(false);
+            await Background.Pause(s_pause, time, cancellation).ConfigureAwait(false);
         }
     }
 
