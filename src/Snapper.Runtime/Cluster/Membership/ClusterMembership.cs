@@ -238,12 +238,13 @@ internal sealed class ClusterMembership : IAsyncDisposable
 
     private bool BeginMaster(MasterSeat.Taken seat, IReadOnlyList<MigrationPlan> plans)
     {
-        _node.Master = new MasterHost(_node, _worker, seat, Living(), new());
+        var master = new MasterHost(_node, _worker, seat, Living(), new());
         foreach (var plan in plans)
         {
-            _node.Master.Frozen.Freeze(plan.Id, plan.Keys);
+            master.Frozen.Freeze(plan.Id, plan.Keys);
         }
 
+        _node.BeginMaster(master);
         return Follow(_node.Self, seat.Mastership.MasterEpoch);
     }
 
