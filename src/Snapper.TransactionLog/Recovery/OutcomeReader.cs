@@ -44,22 +44,25 @@ public sealed class OutcomeReader(ITransactionLog log, IStateStore store)
             return null;
         }
 
-        switch (decoder.Current)
+        return decoder.Current switch
         {
-            case LocalBatchCommitted batch:
-                foreach (var outcome in batch.Outcomes)
-                {
-                    if (outcome.RequestId == requestId)
-                    {
-                        return outcome;
-                    }
-                }
+            LocalBatchCommitted batch => Among(batch.Outcomes, requestId),
+            Prepared part => Among(part.Outcomes, requestId), // true since its marker, of which whoever knows this place has heard
+            ActCommitted act => act.Outcome?.RequestId == requestId ? act.Outcome : null,
+            _ => null,
+        };
+    }
 
-                return null;
-            case ActCommitted act:
-                return act.Outcome?.RequestId == requestId ? act.Outcome : null;
-            default:
-                return null;
+    private static OutcomeRecord? Among(IReadOnlyList<OutcomeRecord> outcomes, string requestId)
+    {
+        for (var i = 0; i < outcomes.Count; i++)
+        {
+            if (outcomes[i].RequestId == requestId)
+            {
+                return outcomes[i];
+            }
         }
+
+        return null;
     }
 }
