@@ -173,6 +173,7 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
     {
         _settling = false;
         var (master, epoch) = (_master, _epoch);
+        node.Pacts.OnMaster(epoch);
         node.Requests.Follow(master, epoch);
         node.Send(master, new SettledMessage(epoch));
         for (var left = _waiting.Count; left > 0; left--)
