@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Globalization;
+using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
@@ -89,6 +90,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
     {
         if (state == OwnershipState.NotOwned)
         {
+            Transitions.Note(ClusterTransition.FollowedMove);
             _ = PassOn(request);
         }
         else
@@ -155,9 +157,11 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
             {
                 try
                 {
+                    Transitions.Note(ClusterTransition.PassedOn);
                     var answer = await Ask(owner, handle => new SubmitMessage(handle, hops, asked), left + s_grace, cancellation).ConfigureAwait(false);
                     if (answer is null)
                     {
+                        Transitions.Note(ClusterTransition.PassedOnUnanswered);
                         return InDoubt(asked);
                     }
 
@@ -168,11 +172,13 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
                 }
                 catch (PeerGoneException)
                 {
+                    Transitions.Note(ClusterTransition.PassedOnAskedAgain);
                     // It may have been executed there: from now on it is asked for by its id.
                     asked = With(asked, null, left, asked.Id ?? asked.GeneratedId);
                 }
             }
 
+            Transitions.Note(ClusterTransition.WaitedForOwner);
             await Background.Pause(s_pause, worker.Time, cancellation).ConfigureAwait(false); // frozen, or about to be taken over
         }
     }

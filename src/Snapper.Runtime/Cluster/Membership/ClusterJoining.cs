@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Hosting;
@@ -70,6 +71,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
             return (opening, []);
         }
 
+        Transitions.Note(ClusterTransition.RecoveredInDoubt);
         foreach (var member in await Store.Members.Read(cancellation).ConfigureAwait(false))
         {
             if (member.State == MemberState.Live && member.Incarnation.Worker != Store.Self.Worker)

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
@@ -72,6 +73,7 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
 
         if (own.Count > 0)
         {
+            Transitions.Note(ClusterTransition.Reclaimed);
             await Read(cancellation).ConfigureAwait(false);
         }
     }

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
@@ -34,6 +35,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             var plan = open.Plan;
             if (!Lives(plan.From, members) || !Lives(plan.To, members))
             {
+                Transitions.Note(ClusterTransition.MigrationOfGoneCancelled);
                 await store.Plans.Cancel(plan.Id, $"{(Lives(plan.From, members) ? plan.To : plan.From)} is gone.", cancellation).ConfigureAwait(false);
             }
             else if (plan.From == _node.Self && !_running.ContainsKey(plan.Id))
@@ -100,7 +102,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
-            // The next look begins again, where the plan stands.
+            Transitions.Note(ClusterTransition.MigrationInterrupted); // the next look begins again, where the plan stands
         }
         catch (Exception exception)
         {
@@ -117,12 +119,16 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         {
             if (await Freeze(plan).ConfigureAwait(false))
             {
+                Transitions.Note(ClusterTransition.MigrationFrozen);
                 progress.Enter(MigrationPhase.Freezing);
                 await FreezeAtMaster(plan, bound.Token).ConfigureAwait(false);
+                Transitions.Note(ClusterTransition.MigrationFrozenAtMaster);
                 progress.Enter(MigrationPhase.Draining);
                 await Drain(plan, bound.Token).ConfigureAwait(false);
+                Transitions.Note(ClusterTransition.MigrationDrained);
                 progress.Enter(MigrationPhase.HandingOver);
                 await HandOver(plan, bound.Token).ConfigureAwait(false);
+                Transitions.Note(ClusterTransition.MigrationHandedOver);
                 if (await Commit(plan, progress).ConfigureAwait(false))
                 {
                     return;
@@ -130,11 +136,13 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             }
             else
             {
+                Transitions.Note(ClusterTransition.MigrationNotFrozen);
                 why = "Something in it is not this worker's, or is being moved by another plan.";
             }
         }
         catch (OperationCanceledException) when (!worker.Stopping.IsCancellationRequested)
         {
+            Transitions.Note(ClusterTransition.MigrationTimedOut);
             why = $"It did not come to rest within {Bound.TotalSeconds:0} s; try again.";
         }
 
@@ -279,6 +287,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
                 var committed = await store.Plans.Commit(plan.Id, worker.Stopping).ConfigureAwait(false);
                 if (!committed.IsDone)
                 {
+                    Transitions.Note(ClusterTransition.MigrationFoundCancelled);
                     return false;
                 }
 
@@ -290,6 +299,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             }
         }
 
+        Transitions.Note(ClusterTransition.MigrationCommitted);
         await _node.Ask(() => _node.Apply(moved)).ConfigureAwait(false);
         _node.TellMoved(moved);
         UnfreezeAtMaster(plan);

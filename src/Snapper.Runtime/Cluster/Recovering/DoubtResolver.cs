@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
@@ -28,6 +29,14 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
                 ActPrepared act => await OfAct(act.Transaction, act.Root, cancellation).ConfigureAwait(false),
                 var other => throw new ArgumentException($"A {other.GetType().Name} is not conditional.", nameof(doubts)),
             };
+            if (doubts[i].Record is Prepared)
+            {
+                Transitions.Note(verdicts[i], ClusterTransition.BatchDoubtCommitted, ClusterTransition.BatchDoubtAborted);
+            }
+            else
+            {
+                Transitions.Note(verdicts[i], ClusterTransition.ActDoubtCommitted, ClusterTransition.ActDoubtAborted);
+            }
         }
 
         return verdicts;
@@ -114,6 +123,7 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
             return;
         }
 
+        Transitions.Note(ClusterTransition.RootStreamRead);
         await using var rescue = fenced.Value!;
         var decided = new List<TransactionId>();
         var decoder = new GroupDecoder();
