@@ -11,6 +11,9 @@ internal static class Transitions
     [ThreadStatic]
     private static long[]? t_counts;
 
+    [ThreadStatic]
+    private static long[]? t_ofSeveral;
+
     /// <summary>This program asks for counts.</summary>
     public static readonly bool AreCounted = AppContext.TryGetSwitch("Snapper.CountTransitions", out var on) && on;
 
@@ -34,8 +37,36 @@ internal static class Transitions
         }
     }
 
+    /// <summary>A step that only several workers take is taken.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Note(ClusterTransition transition)
+    {
+        if (AreCounted)
+        {
+            Add(transition);
+        }
+    }
+
+    /// <summary>As <see cref="Note(ClusterTransition)"/>, where a condition decides between two.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Note(bool first, ClusterTransition one, ClusterTransition other)
+    {
+        if (AreCounted)
+        {
+            Add(first ? one : other);
+        }
+    }
+
     /// <summary>Counts on this thread go there, by the number of the transition; null: nowhere.</summary>
-    public static void CountInto(long[]? counts) => t_counts = counts;
+    public static void CountInto(long[]? counts, long[]? ofSeveral = null) => (t_counts, t_ofSeveral) = (counts, ofSeveral);
+
+    private static void Add(ClusterTransition transition)
+    {
+        if (t_ofSeveral is { } counts)
+        {
+            counts[(int)transition]++;
+        }
+    }
 
     private static void Add(Transition transition)
     {

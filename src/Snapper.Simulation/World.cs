@@ -18,7 +18,7 @@ namespace Snapper.Simulation;
 /// One simulated run: clients, the road between them and the worker, the real worker, the log server, and what goes wrong with each of them, in one thread
 /// under one seed. The same scenario gives the same run, step by step.
 /// </summary>
-internal sealed partial class World
+internal sealed partial class World : IClientWorld
 {
     private static readonly long Millisecond = TimeSpan.TicksPerMillisecond;
 
@@ -75,7 +75,8 @@ internal sealed partial class World
         Workload = own is not null ? new OwnWorkload(scenario, own) : scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario);
     }
 
-    private static readonly IReadOnlyList<ActorTypeDescriptor> s_actorTypes = [.. SnapperSimulationActors.All, .. SnapperAppsSmallBankActors.All];
+    /// <summary>The actor types of our workloads.</summary>
+    public static IReadOnlyList<ActorTypeDescriptor> OwnTypes { get; } = [.. SnapperSimulationActors.All, .. SnapperAppsSmallBankActors.All];
 
     public Scenario Scenario { get; }
 
@@ -83,7 +84,7 @@ internal sealed partial class World
     public ActorWorkload? Own { get; }
 
     /// <summary>What the workers host.</summary>
-    public IReadOnlyList<ActorTypeDescriptor> ActorTypes => Own?.ActorTypes ?? s_actorTypes;
+    public IReadOnlyList<ActorTypeDescriptor> ActorTypes => Own?.ActorTypes ?? OwnTypes;
 
     /// <summary>Nothing goes wrong, and all code is known not to wait.</summary>
     public bool IsCalm => Own is null && Scenario.IsCalm;
@@ -120,6 +121,10 @@ internal sealed partial class World
 
     /// <summary>Virtual time in ticks of 100 ns.</summary>
     public long Now { get; private set; }
+
+    public long ClockOffset => Scenario.OffsetMs * Millisecond;
+
+    public long Pause => Millisecond;
 
     /// <summary>Nothing goes wrong any more.</summary>
     public bool IsHealed => Now >= _healedAt;
@@ -209,7 +214,7 @@ internal sealed partial class World
     }
 
     /// <summary>Where a request arrives.</summary>
-    public SimulatedWorker? Route(bool misrouted)
+    public IRequestTarget? Route(bool misrouted)
     {
         if (misrouted)
         {

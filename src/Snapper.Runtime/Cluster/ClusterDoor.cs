@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Globalization;
+using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
@@ -68,7 +69,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
     {
         if (_passed.TryRemove(submitted.Handle, out var passed))
         {
-            passed.Answer.TrySetResult(submitted.Envelope);
+            passed.Answer.TrySet(submitted.Envelope);
         }
     }
 
@@ -79,7 +80,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         {
             if (passed.To == peer && _passed.TryRemove(handle, out _))
             {
-                passed.Answer.TrySetException(new PeerGoneException());
+                passed.Answer.TryFail(new PeerGoneException());
             }
         }
     }
@@ -89,6 +90,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
     {
         if (state == OwnershipState.NotOwned)
         {
+            Transitions.Note(ClusterTransition.FollowedMove);
             _ = PassOn(request);
         }
         else
@@ -121,7 +123,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         {
             if (_passed.TryRemove(handle, out _))
             {
-                passed.Answer.TrySetResult(null);
+                passed.Answer.TrySet(null);
             }
         }
     }
@@ -155,9 +157,11 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
             {
                 try
                 {
+                    Transitions.Note(ClusterTransition.PassedOn);
                     var answer = await Ask(owner, handle => new SubmitMessage(handle, hops, asked), left + s_grace, cancellation).ConfigureAwait(false);
                     if (answer is null)
                     {
+                        Transitions.Note(ClusterTransition.PassedOnUnanswered);
                         return InDoubt(asked);
                     }
 
@@ -168,18 +172,19 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
                 }
                 catch (PeerGoneException)
                 {
-                    // It may have been executed there: whoever owns the root next finds its id, or runs it (I4).
+                    Transitions.Note(ClusterTransition.PassedOnAskedAgain); // it may have been executed there: whoever owns the root next finds its id, or runs it (I4)
                 }
             }
 
-            await Task.Delay(s_pause, worker.Time, cancellation).ConfigureAwait(false); // frozen, or about to be taken over
+            Transitions.Note(ClusterTransition.WaitedForOwner);
+            await Background.Pause(s_pause, worker.Time, cancellation).ConfigureAwait(false); // frozen, or about to be taken over
         }
     }
 
     private async Task<TransactionEnvelope?> Ask(Incarnation to, Func<long, WireMessage> message, TimeSpan wait, CancellationToken cancellation)
     {
         var handle = Interlocked.Increment(ref _lastHandle);
-        var passed = new Passed(to);
+        var passed = new Passed(to, worker.Background.Promise<TransactionEnvelope?>());
         _passed[handle] = passed;
         if (!node.Send(to, message(handle)))
         {
@@ -235,10 +240,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         Mode = asked.Mode,
     };
 
-    private sealed record Passed(Incarnation To)
-    {
-        public TaskCompletionSource<TransactionEnvelope?> Answer { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    }
+    private sealed record Passed(Incarnation To, Promise<TransactionEnvelope?> Answer);
 
     private sealed class PeerGoneException : Exception;
 }

@@ -3,6 +3,7 @@ using Snapper.Protocol;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
 
 namespace Snapper.Runtime.Cluster;
@@ -14,16 +15,18 @@ namespace Snapper.Runtime.Cluster;
 internal sealed class ClusterGate : IMailboxOwner, IDisposable
 {
     private readonly Lock _gate = new();
+    private readonly Background _background;
     private readonly Action<Exception> _failed;
-    private readonly ConcurrentDictionary<long, TaskCompletionSource<bool>> _asked = new();
+    private readonly ConcurrentDictionary<long, Promise<bool>> _asked = new();
     private readonly ConcurrentDictionary<(int Worker, long Tid), long> _decidedActs = new();
     private readonly ConcurrentDictionary<int, long> _readThrough = new();
     private List<Action<ClusterNode>>? _early = [];
     private ClusterNode? _node;
 
-    public ClusterGate(Incarnation self, IMailboxTransport transport, MailboxOptions options, TimeProvider time, Action<Exception> failed)
+    public ClusterGate(Incarnation self, IMailboxTransport transport, MailboxOptions options, TimeProvider time, Background background, Action<Exception> failed)
     {
         Self = self;
+        _background = background;
         _failed = failed;
         Hub = new MailboxHub(self, transport, this, options, time);
     }
@@ -88,7 +91,7 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
     /// <returns>Null: no answer in time; ask again, perhaps somebody else.</returns>
     public async Task<bool?> Ask(Incarnation whom, long number, Incarnation root, TimeSpan wait, TimeProvider time, CancellationToken cancellation)
     {
-        var answer = _asked.GetOrAdd(number, static _ => new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously));
+        var answer = _asked.GetOrAdd(number, static (_, background) => background.Promise<bool>(), _background);
         var question = new AskVerdictMessage(number, root);
         if (whom == Self)
         {
@@ -144,7 +147,7 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
 
     void IMailboxOwner.OnPeerGone(Incarnation peer) => Pass(node => node.OnGone(peer));
 
-    void IMailboxOwner.OnOwnLifeIsOver(Incarnation later) => _failed(new Hosting.LogLostFailure(AppendStatus.Fenced, $"{later} lives: this is {Self}, whose log has another owner."));
+    void IMailboxOwner.OnOwnLifeIsOver(Incarnation later) => _failed(new LogLostFailure(AppendStatus.Fenced, $"{later} lives: this is {Self}, whose log has another owner."));
 
     void IMailboxOwner.OnViolation(Exception violation) => _failed(violation);
 
@@ -157,7 +160,7 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
     {
         if (_asked.TryGetValue(verdict.Number, out var asked))
         {
-            asked.TrySetResult(verdict.Committed);
+            asked.TrySet(verdict.Committed);
         }
     }
 

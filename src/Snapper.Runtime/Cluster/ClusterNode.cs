@@ -20,6 +20,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 {
     private readonly Worker _worker;
     private readonly ITimer _tick;
+    private readonly Queue<(Incarnation From, long Epoch, WireMessage Message)> _forMaster = new();
     private int _ticking;
 
     public ClusterNode(Worker worker, ClusterParts parts)
@@ -72,7 +73,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     public MasterSuccession Succession { get; }
 
     /// <summary>The master, while this worker is it. Used by the first executor alone.</summary>
-    public MasterHost? Master { get; set; }
+    public MasterHost? Master { get; private set; }
 
     /// <summary>Where messages from other workers are handled.</summary>
     public Executor First => _worker.Executors[0];
@@ -144,15 +145,24 @@ internal sealed class ClusterNode : IOwnership, IDisposable
             case FrozenMessage frozen:
                 if (Frozen.TryGetValue((frozen.MasterEpoch, frozen.Plan), out var answer))
                 {
-                    answer.TrySetResult();
+                    answer.TrySet(true);
                 }
 
                 break;
             case MovedMessage moved:
                 Apply(moved.Changed);
                 break;
-            case NewPactMessage or ToMasterMessage or SettledMessage or FreezeMessage:
-                Master?.OnMessage(from, message);
+            case NewPactMessage asked:
+                ToMaster(from, asked.MasterEpoch, message);
+                break;
+            case ToMasterMessage told:
+                ToMaster(from, told.MasterEpoch, message);
+                break;
+            case SettledMessage settled:
+                ToMaster(from, settled.MasterEpoch, message);
+                break;
+            case FreezeMessage freeze:
+                ToMaster(from, freeze.MasterEpoch, message);
                 break;
             case PartMessage part:
                 Succession.OnPart(part);
@@ -185,6 +195,30 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         }
     }
 
+    /// <summary>This worker is master from now on; on the first executor.</summary>
+    public void BeginMaster(MasterHost master)
+    {
+        Master = master;
+        for (var left = _forMaster.Count; left > 0; left--)
+        {
+            var (from, epoch, message) = _forMaster.Dequeue();
+            ToMaster(from, epoch, message);
+        }
+    }
+
+    /// <summary>Others may read in the store who is master before it has begun to be, and say each thing once (R3): what is for it waits.</summary>
+    private void ToMaster(Incarnation from, long epoch, WireMessage message)
+    {
+        if (Master is { } master && master.Epoch >= epoch)
+        {
+            master.OnMessage(from, message);
+        }
+        else
+        {
+            _forMaster.Enqueue((from, epoch, message));
+        }
+    }
+
     /// <summary>A life of a worker is known.</summary>
     public void OnUp(Incarnation peer) => First.PostRun(() => Acts.OnUp(peer));
 
@@ -201,7 +235,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     public SortedDictionary<string, IReadOnlyList<DirectoryKey>> OpenFreezes { get; } = new(StringComparer.Ordinal);
 
     /// <summary>Who waits for the master's answer to a freeze, by master epoch and plan.</summary>
-    public ConcurrentDictionary<(long MasterEpoch, string Plan), TaskCompletionSource> Frozen { get; } = new();
+    public ConcurrentDictionary<(long MasterEpoch, string Plan), Promise<bool>> Frozen { get; } = new();
 
     /// <summary>News of the directory, in whatever order (M7). What comes to this worker opens: its last owner has folded all of it; on the first executor.</summary>
     public bool Apply(IReadOnlyList<DirectoryEntry> changed)
@@ -248,8 +282,8 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     /// <summary>Looks at something on the first executor.</summary>
     public Task<T> Ask<T>(Func<T> look)
     {
-        var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
-        First.PostRun(() => done.SetResult(look()));
+        var done = _worker.Background.Promise<T>();
+        First.PostRun(() => done.TrySet(look()));
         return done.Task.WaitAsync(_worker.Stopping);
     }
 

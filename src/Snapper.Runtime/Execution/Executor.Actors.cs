@@ -326,7 +326,7 @@ internal sealed partial class Executor
                 // The store cannot be reached: those who wait for the actor wait on, until their own deadlines.
                 Transitions.Note(Transition.LoadRepeated);
                 Worker.NoteLoadFailure(cell.Key, exception);
-                await Task.Delay(TimeSpan.FromMilliseconds(Math.Min(1000, 20 << Math.Min(attempt, 6))), Worker.Time, Worker.Stopping).ConfigureAwait(false);
+                await Hosting.Background.Pause(TimeSpan.FromMilliseconds(Math.Min(1000, 20 << Math.Min(attempt, 6))), Worker.Time, Worker.Stopping).ConfigureAwait(false);
                 load = Worker.Store.Load(cell.Key, Worker.Stopping);
             }
         }

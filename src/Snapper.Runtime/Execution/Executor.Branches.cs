@@ -12,11 +12,7 @@ internal sealed partial class Executor
     public void BeginBranch(Attempt attempt) => attempt.Running = _runningAttempts.AddLast(attempt);
 
     /// <summary>A branch is over; on the first executor.</summary>
-    public void EndBranch(Attempt attempt)
-    {
-        Worker.Cluster!.Calls.Forget(attempt);
-        End(attempt);
-    }
+    public void EndBranch(Attempt attempt) => End(attempt);
 
     /// <summary>This worker's part of an ACT gives its changes, and then its vote (H3).</summary>
     public void EndAct(ActOutcome part)

@@ -180,7 +180,6 @@ internal sealed partial class Executor
 
     private void EndDoomed(Attempt attempt)
     {
-        Worker.Cluster?.Calls.Forget(attempt);
         if (attempt.Origin is not null)
         {
             End(attempt);
@@ -294,6 +293,7 @@ internal sealed partial class Executor
     private void End(Attempt attempt)
     {
         attempt.RootEnded = true;
+        Worker.Cluster?.Calls.Forget(attempt); // whoever was called may have dropped the call, and never answer
         if (attempt.Running is not null)
         {
             _runningAttempts.Remove(attempt.Running);

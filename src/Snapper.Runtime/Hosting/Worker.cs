@@ -26,6 +26,9 @@ internal sealed partial class Worker
     private readonly FrozenDictionary<string, ActorType> _types;
     private readonly Executor[] _executors;
     private readonly CancellationTokenSource _stopping = new();
+    // Not by the number of cores: their order, where it is asked for, is then the same on every machine.
+    private const int Stripes = 31;
+
     private long _actCounter;
     private long _final;
 
@@ -84,6 +87,8 @@ internal sealed partial class Worker
 
     public DeadlineWheel Wheel { get; }
 
+    public Background Background => _parts.Background;
+
     public IWorkerTrace? Trace => _parts.Trace;
 
     public IRarePoints? Rare => _parts.Rare;
@@ -95,7 +100,7 @@ internal sealed partial class Worker
     public WorkerCounters Counters { get; } = new();
 
     /// <summary>ACT attempts that are not queued, by tid: how the commit machine finds their roots.</summary>
-    public ConcurrentDictionary<long, Attempt> Acts { get; } = new();
+    public ConcurrentDictionary<long, Attempt> Acts { get; } = new(Stripes, Stripes);
 
     public IReadOnlyList<Executor> Executors => _executors;
 

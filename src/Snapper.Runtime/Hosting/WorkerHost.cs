@@ -188,7 +188,7 @@ public sealed class WorkerHost : IAsyncDisposable
         await KeepNumbers(setup.Log, opening, positions, cancellation).ConfigureAwait(false);
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
-            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare, 
+            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare, setup.Background,
             joining is null ? null : new ClusterParts(joining.Gate, joining.Doubts, setup.Cluster!.PartitionOf, IdPrefix(setup, opening)));
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
@@ -221,7 +221,7 @@ public sealed class WorkerHost : IAsyncDisposable
     }
 
     /// <summary>Becomes a member, and waits until the directory says what is this worker's.</summary>
-    private async Task Join(ClusterSetup setup, CancellationToken cancellation)
+    internal async Task Join(ClusterSetup setup, CancellationToken cancellation)
     {
         _membership = new ClusterMembership(_worker, setup, _joining!);
         Control = new ClusterControl(_worker, _membership, _joining!.Store);

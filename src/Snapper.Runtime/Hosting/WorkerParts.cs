@@ -20,6 +20,7 @@ internal sealed record WorkerParts(
     string IdPrefix,
     IWorkerTrace? Trace,
     IRarePoints? Rare,
+    Background Background,
     ClusterParts? Cluster);
 
 /// <summary>Where the log of earlier epochs ends: numbering goes on above it (R1).</summary>

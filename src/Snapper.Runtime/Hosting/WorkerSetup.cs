@@ -69,6 +69,9 @@ public sealed class WorkerSetup
     /// <summary>Decides what happens at rare points; null: nothing does.</summary>
     internal IRarePoints? Rare { get; init; }
 
+    /// <summary>Where things beside the executors are done; a simulator has a place of its own.</summary>
+    internal Background Background { get; init; } = Background.Pool;
+
     /// <summary>How many numbers a start sets apart for its life (R1); a simulator has fewer, so that lives use more than that.</summary>
     internal long NumbersOfALife { get; init; } = UsualNumbersOfALife;
 

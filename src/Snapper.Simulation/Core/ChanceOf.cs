@@ -47,4 +47,16 @@ internal enum ChanceOf : ulong
 
     /// <summary>Ids and deadlines of what a client of somebody's own actors asks for.</summary>
     OwnRequests = 18,
+
+    /// <summary>What a scenario of several workers has beside those of one.</summary>
+    Cluster = 20,
+
+    /// <summary>The roads between workers.</summary>
+    Network = 21,
+
+    /// <summary>The road to what workers share.</summary>
+    SharedStore = 22,
+
+    /// <summary>What operators and supervisors do.</summary>
+    Operators = 23,
 }

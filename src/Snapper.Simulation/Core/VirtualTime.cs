@@ -1,7 +1,7 @@
 namespace Snapper.Simulation.Core;
 
 /// <summary>The clock and timers of one simulated process. A timer fires up to a millisecond late, as real ones do.</summary>
-internal sealed class VirtualTime(World world, ProcessScope scope) : TimeProvider
+internal sealed class VirtualTime(ISimulation world, ProcessScope? scope) : TimeProvider
 {
     private static readonly DateTimeOffset s_origin = new(2030, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
@@ -11,7 +11,7 @@ internal sealed class VirtualTime(World world, ProcessScope scope) : TimeProvide
 
     public override long GetTimestamp() => world.Now;
 
-    public override DateTimeOffset GetUtcNow() => s_origin.AddTicks(world.Now + (world.Scenario.OffsetMs * TimeSpan.TicksPerMillisecond));
+    public override DateTimeOffset GetUtcNow() => s_origin.AddTicks(world.Now + world.ClockOffset);
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {
@@ -20,7 +20,7 @@ internal sealed class VirtualTime(World world, ProcessScope scope) : TimeProvide
         return timer;
     }
 
-    private sealed class Timer(World world, ProcessScope scope, TimerCallback callback, object? state) : ITimer
+    private sealed class Timer(ISimulation world, ProcessScope? scope, TimerCallback callback, object? state) : ITimer
     {
         private long _setting;
         private long _fireSetting = -1;

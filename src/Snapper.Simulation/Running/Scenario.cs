@@ -234,10 +234,12 @@ public sealed record Scenario
             : scenario with { PlannedFaults = [.. scenario.PlannedFaults, new PlannedFault(chance.Between(1, 100), FaultKind.StorageDown, chance.Between(3000, 7000))] };
     }
 
-    /// <summary>The scenario as text that <see cref="Parse"/> reads; only what differs from the seed's own.</summary>
-    public override string ToString()
+    /// <summary>The scenario as text that <see cref="Parse(string)"/> reads; only what differs from the seed's own.</summary>
+    public override string ToString() => Describe(Draw(Seed));
+
+    /// <summary>The scenario as text; only what differs from another of the same seed.</summary>
+    internal string Describe(Scenario drawn)
     {
-        var drawn = Draw(Seed);
         var text = new StringBuilder();
         text.Append(CultureInfo.InvariantCulture, $"seed={Seed}");
         Append(text, "workload", (int)Workload, (int)drawn.Workload);
@@ -279,9 +281,12 @@ public sealed record Scenario
         return text.ToString();
     }
 
-    /// <summary>Reads what <see cref="ToString"/> wrote.</summary>
+    /// <summary>Reads what <c>ToString</c> wrote.</summary>
     /// <exception cref="FormatException">It is not such a text; says what is wrong.</exception>
-    public static Scenario Parse(string text)
+    public static Scenario Parse(string text) => Parse(text, Draw);
+
+    /// <summary>Reads what <c>Describe</c> wrote.</summary>
+    internal static Scenario Parse(string text, Func<ulong, Scenario> draw)
     {
         ArgumentNullException.ThrowIfNull(text);
         Scenario? scenario = null;
@@ -292,7 +297,7 @@ public sealed record Scenario
             if (scenario is null)
             {
                 scenario = name == "seed" && ulong.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out var seed)
-                    ? Draw(seed)
+                    ? draw(seed)
                     : throw new FormatException($"A scenario begins with seed=NUMBER, not '{word}'; a seed is 0 to {ulong.MaxValue}.");
                 continue;
             }

@@ -47,7 +47,7 @@ public static class Shrinker
         return smallest;
     }
 
-    private static IEnumerable<Scenario> Smaller(Scenario s, bool hasScripts)
+    internal static IEnumerable<Scenario> Smaller(Scenario s, bool hasScripts)
     {
         if (s.PlannedFaults.Count > 0)
         {
@@ -167,7 +167,7 @@ public static class Shrinker
     }
 
     /// <summary>The least, the half, one less.</summary>
-    private static IEnumerable<int> Less(int value, int least)
+    internal static IEnumerable<int> Less(int value, int least)
     {
         if (value > least)
         {

@@ -6,7 +6,7 @@ namespace Snapper.Simulation.Workers;
 /// Requests that a worker has taken and not answered: as long as its process lives, each must hear something soon after its timeout, also from a worker that has
 /// failed or was stopped. Looked at each so often, without an event of its own.
 /// </summary>
-internal sealed class OpenRequests(World world)
+internal sealed class OpenRequests(IClientWorld world)
 {
     // Deadlines are looked at again after a second; what an executor that stands still adds is far below the other one.
     private static readonly long s_grace = TimeSpan.FromSeconds(2).Ticks;
@@ -17,7 +17,7 @@ internal sealed class OpenRequests(World world)
     /// <summary>When to look next, in virtual ticks.</summary>
     public long NextLook { get; private set; } = long.MaxValue;
 
-    public void Add(SimulatedWorker worker, TransactionRequest request, Task answer)
+    public void Add(IRequestTarget worker, TransactionRequest request, Task answer)
     {
         _waiting.Add(new Waiting(worker, request, answer, world.Now + request.Timeout.Ticks + s_grace));
         NextLook = Math.Min(NextLook, world.Now + s_interval);
@@ -53,5 +53,5 @@ internal sealed class OpenRequests(World world)
         NextLook = kept > 0 ? world.Now + s_interval : long.MaxValue;
     }
 
-    private readonly record struct Waiting(SimulatedWorker Worker, TransactionRequest Request, Task Answer, long Until);
+    private readonly record struct Waiting(IRequestTarget Worker, TransactionRequest Request, Task Answer, long Until);
 }

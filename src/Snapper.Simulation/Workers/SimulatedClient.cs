@@ -12,7 +12,10 @@ namespace Snapper.Simulation.Workers;
 /// A client behind an unreliable road (its sidecar): sends one transaction after the other. A request with an id is sent again when no answer
 /// comes; one without is sent once. It concludes what a careful client may conclude, no more.
 /// </summary>
-internal sealed class SimulatedClient(World world, int number)
+/// <param name="world">Where it is.</param>
+/// <param name="number">Its number among the clients.</param>
+/// <param name="route">Where all of its requests go; null: where the world leads them.</param>
+internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequestTarget?>? route = null)
 {
     private const int MostSends = 6;
     private const int MostLooks = 4;
@@ -36,13 +39,13 @@ internal sealed class SimulatedClient(World world, int number)
             return;
         }
 
-        Send(world.Workload.Next(number, _begun++), (_, _) => world.After(_chance.Between(0, Road / 3), null, Next));
+        Send(world.Workload.Next(number, _begun++), (_, _) => world.After(_chance.Between(0, world.Pause), null, Next));
     }
 
     /// <summary>One transaction from its first sending to the client's conclusion.</summary>
     private sealed class Exchange(SimulatedClient client, PlannedTransaction transaction, Action<ObservedOutcome, TransactionEnvelope?> concluded)
     {
-        private readonly World _world = client.World;
+        private readonly IClientWorld _world = client.World;
         private readonly long _invoked = client.World.Now;
         private TransactionEnvelope? _final;
         private TransactionEnvelope? _lastAbort;
@@ -116,7 +119,7 @@ internal sealed class SimulatedClient(World world, int number)
             var way = Chance.Between(Road / 20, late ? 200 * Road : Road);
             _world.After(way, null, () =>
             {
-                var worker = _world.Route(misrouted);
+                var worker = client.Route(misrouted);
                 if (worker is not { IsOpen: true })
                 {
                     Back(NotOpen(), answerLost);
@@ -127,7 +130,7 @@ internal sealed class SimulatedClient(World world, int number)
             });
         }
 
-        private void Submit(SimulatedWorker worker, bool gone, bool answerLost)
+        private void Submit(IRequestTarget worker, bool gone, bool answerLost)
         {
             var leaving = CancellationToken.None;
             if (gone)
@@ -210,7 +213,7 @@ internal sealed class SimulatedClient(World world, int number)
             {
                 Conclude(ObservedOutcome.Unknown);
             }
-            else if (_world.Route(misrouted: false) is { IsOpen: true } worker)
+            else if (client.Route(misrouted: false) is { IsOpen: true } worker)
             {
                 Ask(worker, id, looks);
             }
@@ -220,7 +223,7 @@ internal sealed class SimulatedClient(World world, int number)
             }
         });
 
-        private void Ask(SimulatedWorker worker, string id, int looks)
+        private void Ask(IRequestTarget worker, string id, int looks)
         {
             var isHeard = false;
             _world.Within(worker.Scope, () => worker.Find(id, found => _world.After(Chance.Between(Road / 20, Road), null, () =>
@@ -337,5 +340,7 @@ internal sealed class SimulatedClient(World world, int number)
         };
     }
 
-    private World World => world;
+    private IClientWorld World => world;
+
+    private IRequestTarget? Route(bool misrouted) => route is null ? world.Route(misrouted) : route();
 }

@@ -16,7 +16,7 @@ namespace Snapper.Simulation.Workers;
 /// <summary>
 /// One life of a worker process: the real worker, from recovery to its end. Its executors are pumped by the world, one item at a time.
 /// </summary>
-internal sealed class SimulatedWorker
+internal sealed class SimulatedWorker : IRequestTarget
 {
     private readonly World _world;
     private readonly StorageLink _link;

@@ -34,19 +34,6 @@ public sealed class OutcomeReader(ITransactionLog log, IStateStore store)
         return copied;
     }
 
-    private static OutcomeRecord? Among(IReadOnlyList<OutcomeRecord> outcomes, string requestId)
-    {
-        foreach (var outcome in outcomes)
-        {
-            if (outcome.RequestId == requestId)
-            {
-                return outcome;
-            }
-        }
-
-        return null;
-    }
-
     private static OutcomeRecord? InGroup(LogGroup group, long sequence, string requestId)
     {
         var decoder = new GroupDecoder();
@@ -57,16 +44,25 @@ public sealed class OutcomeReader(ITransactionLog log, IStateStore store)
             return null;
         }
 
-        switch (decoder.Current)
+        return decoder.Current switch
         {
-            case LocalBatchCommitted batch:
-                return Among(batch.Outcomes, requestId);
-            case Prepared prepared:
-                return Among(prepared.Outcomes, requestId); // nobody asks for its number before its batch is decided
-            case ActCommitted act:
-                return act.Outcome?.RequestId == requestId ? act.Outcome : null;
-            default:
-                return null;
+            LocalBatchCommitted batch => Among(batch.Outcomes, requestId),
+            Prepared part => Among(part.Outcomes, requestId), // true since its marker, of which whoever knows this place has heard
+            ActCommitted act => act.Outcome?.RequestId == requestId ? act.Outcome : null,
+            _ => null,
+        };
+    }
+
+    private static OutcomeRecord? Among(IReadOnlyList<OutcomeRecord> outcomes, string requestId)
+    {
+        for (var i = 0; i < outcomes.Count; i++)
+        {
+            if (outcomes[i].RequestId == requestId)
+            {
+                return outcomes[i];
+            }
         }
+
+        return null;
     }
 }

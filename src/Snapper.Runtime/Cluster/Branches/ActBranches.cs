@@ -31,6 +31,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         worker.Witness(call.Tid);
         if (_tombstones.Contains(call.Tid))
         {
+            Transitions.Note(ClusterTransition.CallTooLate);
             return; // W3: it came too late
         }
 
@@ -79,12 +80,15 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         var attempt = worker.Acts.GetValueOrDefault(prepare.Tid.Value);
         if (attempt is null || (prepare.Committed && !attempt.IsAlive))
         {
+            Transitions.Note(ClusterTransition.VotedNo);
+
             // H7: an abort rests on nothing here, or a part is lost. A call that is under way comes too late.
             _tombstones.Add(prepare.Tid);
             node.Send(root, new ActVotedMessage(prepare.Tid, attempt is null && !prepare.Committed, null, []));
             return;
         }
 
+        Transitions.Note(ClusterTransition.Voted);
         attempt.IsPrepared = true;
         attempt.TrySeal();
         if (!prepare.Committed)
@@ -243,6 +247,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     /// <summary>An ACT of several workers is committed by this record: it stays in the log until all others have their markers (R2).</summary>
     public void NoteDecided(ActOutcome outcome, long sequence)
     {
+        Transitions.Note(ClusterTransition.ActDecided);
         worker.Checkpoints.Hold(sequence);
         _unmarked.Add(outcome.Tid, new Decision(sequence, [.. outcome.Others]));
     }
@@ -276,6 +281,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
                 continue;
             }
 
+            Transitions.Note(ClusterTransition.ActLostWorker);
             var why = new AbortInfo(AbortReason.Migration, $"{peer} was lost while the transaction ran.");
             if (attempt.Origin is null)
             {
@@ -291,6 +297,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             }
             else if (attempt.IsPrepared)
             {
+                Transitions.Note(ClusterTransition.RootLostInDoubt);
                 _ = AskElsewhere(attempt.Tid, peer);
             }
             else
@@ -407,6 +414,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             return;
         }
 
+        Transitions.Note(ClusterTransition.LongWaitBroken);
         var why = new AbortInfo(AbortReason.Deadlock, $"Others waited behind it for more than {LongestWait.TotalMilliseconds:0} ms, perhaps in a ring over several workers.");
         if (attempt.Origin is null)
         {

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
@@ -77,6 +78,7 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
                 }
                 else
                 {
+                    Transitions.Note(ClusterTransition.NumberAskedAgain);
                     Ask(handle, ticket);
                 }
             }
@@ -185,6 +187,7 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
                 worker.SendToCommit(new Message { Kind = MessageKind.GlobalDecided, Bid = output.Bid });
                 break;
             case GlobalOutputKind.SendUndo:
+                Transitions.Note(ClusterTransition.GlobalUndo);
                 worker.SendToCoordinator(0, new Message { Kind = MessageKind.GlobalUndo, Bid = output.Bid, Value = output.Value, Count = output.Count });
                 break;
             case GlobalOutputKind.SendUndoGo:
@@ -193,6 +196,7 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
             case GlobalOutputKind.SendBack:
                 if (Take(output.Value) is { } back)
                 {
+                    Transitions.Note(ClusterTransition.SentBack);
                     RouteLater(back);
                 }
 

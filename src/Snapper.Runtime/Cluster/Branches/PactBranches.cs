@@ -63,6 +63,26 @@ internal sealed class PactBranches(ClusterNode node, Worker worker)
         worker.SendToCoordinator(0, new Message { Kind = MessageKind.GlobalPart, Body = bound });
     }
 
+    /// <summary>Another is master, and what earlier ones had open here is settled: of PACTs of theirs that are not known by now, no part comes any more (R3).</summary>
+    public void OnMaster(long epoch)
+    {
+        var first = TransactionId.Global(epoch, 0);
+        _highest = first.Value > _highest.Value ? first : _highest;
+        List<TransactionId>? orphans = null;
+        foreach (var branch in _branches.Values)
+        {
+            if (branch.Member is null && branch.Global.Value <= first.Value)
+            {
+                (orphans ??= []).Add(branch.Global); // somebody had called ahead of it
+            }
+        }
+
+        for (var i = 0; i < orphans?.Count; i++)
+        {
+            _branches.Remove(orphans[i]);
+        }
+    }
+
     /// <summary>A part has its place in this worker's order: what waited for it goes on.</summary>
     public void OnPlaced(Batch batch)
     {

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
@@ -41,6 +42,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     public MasterHost(ClusterNode node, Worker worker, MasterSeat.Taken seat, IEnumerable<Incarnation> living, LogWriterOptions writing)
     {
         var mastership = seat.Mastership;
+        Transitions.Note(ClusterTransition.MasterTaken);
         _decidedBefore = seat.Decided;
         _unsettled = [.. living];
         _node = node;
@@ -183,7 +185,11 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     void ILogObserver.Lost(AppendStatus status, string detail) => _node.First.PostRun(End);
 
     /// <summary>Another is master, or will be.</summary>
-    public void End() => IsOver = true;
+    public void End()
+    {
+        IsOver = true;
+        Transitions.Note(ClusterTransition.MasterEnded);
+    }
 
     public async ValueTask DisposeAsync()
     {

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
@@ -36,6 +37,7 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         if (!_settling)
         {
             _settling = true;
+            Transitions.Note(ClusterTransition.SuccessionBegun);
             _ = AskAll();
         }
     }
@@ -47,9 +49,14 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         {
             node.Pacts.OnPart(part.Part);
         }
-        else if (part.MasterEpoch >= _epoch) // else of an earlier one (R3)
+        else if (part.MasterEpoch >= _epoch)
         {
+            Transitions.Note(ClusterTransition.LaterMasterWaits);
             _waiting.Enqueue((part.MasterEpoch, part));
+        }
+        else
+        {
+            Transitions.Note(ClusterTransition.EarlierMasterRefused);
         }
     }
 
@@ -63,7 +70,12 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         }
         else if (said.MasterEpoch >= _epoch)
         {
+            Transitions.Note(ClusterTransition.LaterMasterWaits);
             _waiting.Enqueue((said.MasterEpoch, said));
+        }
+        else
+        {
+            Transitions.Note(ClusterTransition.EarlierMasterRefused);
         }
     }
 
@@ -111,12 +123,13 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
                         : await node.Gate.Ask(master, batch.Value, default, s_answer, worker.Time, worker.Stopping).ConfigureAwait(false);
                     if (verdict is null)
                     {
-                        await Task.Delay(TimeSpan.FromMilliseconds(20), worker.Time, worker.Stopping).ConfigureAwait(false);
+                        await Background.Pause(TimeSpan.FromMilliseconds(20), worker.Time, worker.Stopping).ConfigureAwait(false);
                     }
                 }
 
                 if (verdict == true)
                 {
+                    Transitions.Note(ClusterTransition.SuccessionCommitted);
                     node.First.PostRun(() => worker.SendToCommit(new Message { Kind = MessageKind.GlobalDecided, Bid = batch }));
                 }
             }
@@ -159,6 +172,8 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
             return;
         }
 
+        Transitions.Note(ClusterTransition.SuccessionUndone);
+
         // A9, as the master would; an undo of an earlier master that was not ended goes on as this one.
         _undoNumber = -_epoch;
         worker.SendToCoordinator(0, new Message
@@ -172,7 +187,9 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
     private void Settle()
     {
         _settling = false;
+        Transitions.Note(ClusterTransition.SuccessionSettled);
         var (master, epoch) = (_master, _epoch);
+        node.Pacts.OnMaster(epoch);
         node.Requests.Follow(master, epoch);
         foreach (var (plan, keys) in node.OpenFreezes)
         {

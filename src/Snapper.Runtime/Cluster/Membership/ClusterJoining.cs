@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Hosting;
@@ -21,10 +22,10 @@ internal sealed class ClusterJoining : IAsyncDisposable
     {
         _setup = setup;
         Store = setup.Cluster!.OpenStore(self);
-        Gate = new ClusterGate(self, setup.Cluster.Transport, setup.Cluster.Mailboxes, setup.Time, Fail);
-        Seat = new MasterSeat(Store);
+        Gate = new ClusterGate(self, setup.Cluster.Transport, setup.Cluster.Mailboxes, setup.Time, setup.Background, Fail);
+        Seat = new MasterSeat(Store, setup.Time);
         Doubts = new DoubtResolver(Gate, Store, Seat, setup.Time);
-        Lease = new LeaseKeeper(Store, setup.Cluster.Options.Lease, setup.Time, Fail);
+        Lease = new LeaseKeeper(Store, setup.Cluster.Options.Lease, setup.Time, setup.Background, Fail);
     }
 
     public IClusterStore Store { get; }
@@ -70,6 +71,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
             return (opening, []);
         }
 
+        Transitions.Note(ClusterTransition.RecoveredInDoubt);
         foreach (var member in await Store.Members.Read(cancellation).ConfigureAwait(false))
         {
             if (member.State == MemberState.Live && member.Incarnation.Worker != Store.Self.Worker)

@@ -26,7 +26,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
     private readonly TakeOvers _takeOvers;
     private readonly Migrator _migrator;
     private long _planVersion = -1;
-    private readonly TaskCompletionSource _placed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly Promise<bool> _placed;
     private readonly SortedDictionary<int, IStateStore> _archives = [];
     private Task _loop = Task.CompletedTask;
     private long _membershipVersion = -1;
@@ -40,6 +40,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         _setup = setup;
         _joining = joining;
         _store = joining.Store;
+        _placed = worker.Background.Promise<bool>();
         _step = TimeSpan.FromTicks(Math.Max(setup.Options.Lease.Ticks / 16, TimeSpan.TicksPerMillisecond * 5));
         _directory = new DirectoryFollower(_node, _store);
         _node.Members = Living;
@@ -57,15 +58,15 @@ internal sealed class ClusterMembership : IAsyncDisposable
     public Task Placed => _placed.Task;
 
     /// <summary>Begins.</summary>
-    public void Start() => _loop = Task.Run(Run);
+    public void Start() => _loop = _worker.Background.Run(Run);
 
     public async ValueTask DisposeAsync()
     {
-        await _ending.CancelAsync().ConfigureAwait(false);
+        _ending.Cancel(); // not CancelAsync: it would hop to the pool, away from a simulator
         await _loop.ConfigureAwait(false);
         await _takeOvers.DisposeAsync().ConfigureAwait(false);
         await _migrator.DisposeAsync().ConfigureAwait(false);
-        _placed.TrySetCanceled();
+        _placed.TryCancel();
         if (_node.Master is { } master)
         {
             await master.DisposeAsync().ConfigureAwait(false);
@@ -81,7 +82,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
             try
             {
                 await Step().ConfigureAwait(false);
-                await Task.Delay(_step, _worker.Time, _ending.Token).ConfigureAwait(false);
+                await Background.Pause(_step, _worker.Time, _ending.Token).ConfigureAwait(false);
             }
             catch (OperationCanceledException) when (_ending.IsCancellationRequested || _worker.Stopping.IsCancellationRequested)
             {
@@ -120,7 +121,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
             if (!_placed.Task.IsCompleted)
             {
                 await _directory.Reclaim(_ending.Token).ConfigureAwait(false);
-                _placed.TrySetResult();
+                _placed.TrySet(true);
             }
         }
 
@@ -237,12 +238,13 @@ internal sealed class ClusterMembership : IAsyncDisposable
 
     private bool BeginMaster(MasterSeat.Taken seat, IReadOnlyList<MigrationPlan> plans)
     {
-        _node.Master = new MasterHost(_node, _worker, seat, Living(), new());
+        var master = new MasterHost(_node, _worker, seat, Living(), new());
         foreach (var plan in plans)
         {
-            _node.Master.Frozen.Freeze(plan.Id, plan.From, plan.Keys, named: false);
+            master.Frozen.Freeze(plan.Id, plan.From, plan.Keys, named: false);
         }
 
+        _node.BeginMaster(master);
         return Follow(_node.Self, seat.Mastership.MasterEpoch);
     }
 

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
@@ -19,7 +20,7 @@ internal sealed class DirectoryFollower(ClusterNode node, IClusterStore store)
     /// <summary>Reads what is new; one reading at a time.</summary>
     public async Task Read(CancellationToken cancellation)
     {
-        await _one.WaitAsync(cancellation).ConfigureAwait(false);
+        await Background.Enter(_one, worker.Time, cancellation).ConfigureAwait(false);
         try
         {
             await ReadAll(cancellation).ConfigureAwait(false);
@@ -72,6 +73,7 @@ internal sealed class DirectoryFollower(ClusterNode node, IClusterStore store)
 
         if (own.Count > 0)
         {
+            Transitions.Note(ClusterTransition.Reclaimed);
             await Read(cancellation).ConfigureAwait(false);
         }
     }

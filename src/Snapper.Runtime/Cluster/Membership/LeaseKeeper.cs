@@ -1,3 +1,4 @@
+using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Writing;
@@ -14,7 +15,9 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     private readonly TimeSpan _every;
     private readonly CancellationTokenSource _ending = new();
     private readonly Action<Exception> _failed;
+    private readonly Background _background;
     private readonly Thread _thread;
+    private Task _loop = Task.CompletedTask;
     private string _directoryId = "";
     private long _directoryVersion;
     private int _begun;
@@ -22,12 +25,14 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     /// <param name="store">What all share.</param>
     /// <param name="lease">How long a lease lasts.</param>
     /// <param name="time">For the pauses.</param>
+    /// <param name="background">Without threads there, it renews without one of its own.</param>
     /// <param name="failed">Hears that this worker is no member any more: it must stop.</param>
-    public LeaseKeeper(IClusterStore store, TimeSpan lease, TimeProvider time, Action<Exception> failed)
+    public LeaseKeeper(IClusterStore store, TimeSpan lease, TimeProvider time, Background background, Action<Exception> failed)
     {
         _store = store;
         _time = time;
         _every = lease / 5;
+        _background = background;
         _failed = failed;
         _thread = new Thread(Run) { IsBackground = true, Name = $"lease {store.Self}", Priority = ThreadPriority.AboveNormal };
     }
@@ -43,7 +48,14 @@ internal sealed class LeaseKeeper : IAsyncDisposable
         }
 
         _begun = 1;
-        _thread.Start();
+        if (_background.HasThreads)
+        {
+            _thread.Start();
+        }
+        else
+        {
+            _loop = _background.Run(Go);
+        }
     }
 
     /// <summary>What was heard of the directory: a store that knows less has lost something.</summary>
@@ -55,37 +67,64 @@ internal sealed class LeaseKeeper : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        await _ending.CancelAsync().ConfigureAwait(false);
-        if (_begun != 0)
+        _ending.Cancel(); // not CancelAsync: it would hop to the pool, away from a simulator
+        if (_begun != 0 && _background.HasThreads)
         {
             _thread.Join();
         }
+
+        await _loop.ConfigureAwait(false);
 
         _ending.Dispose();
     }
 
     private void Run()
     {
-        while (!_ending.IsCancellationRequested)
+        while (Turn().GetAwaiter().GetResult() is { } pause && !_ending.Token.WaitHandle.WaitOne(pause))
         {
-            try
+        }
+    }
+
+    private async Task Go()
+    {
+        try
+        {
+            while (await Turn().ConfigureAwait(false) is { } pause)
             {
-                Renew().GetAwaiter().GetResult();
-                Task.Delay(_every, _time, _ending.Token).GetAwaiter().GetResult();
+                await Background.Pause(pause, _time, _ending.Token).ConfigureAwait(false);
             }
-            catch (OperationCanceledException) when (_ending.IsCancellationRequested)
-            {
-                return;
-            }
-            catch (Exception exception) when (StorageFaults.IsPassing(exception))
-            {
-                Thread.Sleep(_every / 4); // while the store is away nobody's lease can be judged
-            }
-            catch (Exception exception)
-            {
-                _failed(exception);
-                return;
-            }
+        }
+        catch (OperationCanceledException) when (_ending.IsCancellationRequested)
+        {
+        }
+    }
+
+    /// <summary>Renews once.</summary>
+    /// <returns>For how long to wait then; null: it is over.</returns>
+    private async Task<TimeSpan?> Turn()
+    {
+        if (_ending.IsCancellationRequested)
+        {
+            return null;
+        }
+
+        try
+        {
+            await Renew().ConfigureAwait(false);
+            return _every;
+        }
+        catch (OperationCanceledException) when (_ending.IsCancellationRequested)
+        {
+            return null;
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            return _every / 4; // while the store is away nobody's lease can be judged
+        }
+        catch (Exception exception)
+        {
+            _failed(exception);
+            return null;
         }
     }
 
@@ -94,7 +133,7 @@ internal sealed class LeaseKeeper : IAsyncDisposable
         var renewed = await _store.Members.Renew(_directoryId, Volatile.Read(ref _directoryVersion), _ending.Token).ConfigureAwait(false);
         if (renewed.Status is ClusterStatus.Fenced or ClusterStatus.Lost or ClusterStatus.Stale)
         {
-            throw new Hosting.LogLostFailure(AppendStatus.Fenced, $"{_store.Self} is no member any more ({renewed.Status}): {renewed.Detail}");
+            throw new LogLostFailure(AppendStatus.Fenced, $"{_store.Self} is no member any more ({renewed.Status}): {renewed.Detail}");
         }
     }
 }

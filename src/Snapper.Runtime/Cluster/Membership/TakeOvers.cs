@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
@@ -30,7 +31,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         {
             if (member.Incarnation.Worker != _node.Self.Worker && member.State != MemberState.Live && member.Entries > 0)
             {
-                _running = Task.Run(() => Run(member));
+                _running = worker.Background.Run(() => Run(member));
                 return;
             }
         }
@@ -49,11 +50,11 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
-            // The next look begins again.
+            Transitions.Note(ClusterTransition.TakeOverGivenUp); // the next look begins again
         }
         catch (LogLostException lost) when (lost.Status == AppendStatus.Fenced)
         {
-            // Another rescues it, or it has come back itself.
+            Transitions.Note(ClusterTransition.TakeOverGivenUp); // another rescues it, or it has come back itself
         }
         catch (Exception exception)
         {
@@ -69,6 +70,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
             return; // it lives, or another is at it
         }
 
+        Transitions.Note(ClusterTransition.Fenced);
         await using var rescue = fenced.Value!;
         RuntimeLog.TakingOver(worker.Logger, rescue.Fenced.ToString());
         _node.Gate.Hub.Retire(rescue.Fenced);
@@ -80,6 +82,11 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         }
 
         _node.Gate.Read(rescue.Fenced.Worker, rescue.Opened.Epoch, decided);
+        if (recovered.InDoubt.Count > 0)
+        {
+            Transitions.Note(ClusterTransition.TakeOverInDoubt);
+        }
+
         var verdicts = await _node.Doubts.Resolve(recovered.InDoubt, worker.Stopping).ConfigureAwait(false);
         var settled = await Settlement.Run(rescue.Log, rescue.States, rescue.Opening, recovered, verdicts, worker.Time, worker.Stopping).ConfigureAwait(false);
         var outcomes = new List<OutcomeRecord>(recovered.Outcomes);
@@ -94,6 +101,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         }
 
         await Divide(rescue).ConfigureAwait(false);
+        Transitions.Note(ClusterTransition.TakenOver);
         RuntimeLog.TakenOver(worker.Logger, rescue.Fenced.ToString(), recovered.Records, verdicts.Length);
         _node.First.PostRun(() =>
         {

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
@@ -34,11 +35,12 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             var plan = open.Plan;
             if (!Lives(plan.From, members) || !Lives(plan.To, members))
             {
+                Transitions.Note(ClusterTransition.MigrationOfGoneCancelled);
                 await store.Plans.Cancel(plan.Id, $"{(Lives(plan.From, members) ? plan.To : plan.From)} is gone.", cancellation).ConfigureAwait(false);
             }
             else if (plan.From == _node.Self && !_running.ContainsKey(plan.Id))
             {
-                _running[plan.Id] = Task.Run(() => Run(plan.Id), cancellation);
+                _running[plan.Id] = worker.Background.Run(() => Run(plan.Id));
             }
         }
 
@@ -100,7 +102,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
-            // The next look begins again, where the plan stands.
+            Transitions.Note(ClusterTransition.MigrationInterrupted); // the next look begins again, where the plan stands
         }
         catch (Exception exception)
         {
@@ -110,19 +112,23 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
 
     private async Task Run(MigrationPlan plan, MigrationProgress progress)
     {
-        using var bound = CancellationTokenSource.CreateLinkedTokenSource(worker.Stopping);
-        bound.CancelAfter(Bound);
+        using var limit = new CancellationTokenSource(Bound, worker.Time);
+        using var bound = CancellationTokenSource.CreateLinkedTokenSource(worker.Stopping, limit.Token);
         var why = "";
         try
         {
             if (await Freeze(plan).ConfigureAwait(false))
             {
+                Transitions.Note(ClusterTransition.MigrationFrozen);
                 progress.Enter(MigrationPhase.Freezing);
                 await FreezeAtMaster(plan, bound.Token).ConfigureAwait(false);
+                Transitions.Note(ClusterTransition.MigrationFrozenAtMaster);
                 progress.Enter(MigrationPhase.Draining);
                 await Drain(plan, bound.Token).ConfigureAwait(false);
+                Transitions.Note(ClusterTransition.MigrationDrained);
                 progress.Enter(MigrationPhase.HandingOver);
                 await HandOver(plan, bound.Token).ConfigureAwait(false);
+                Transitions.Note(ClusterTransition.MigrationHandedOver);
                 if (await Commit(plan, progress).ConfigureAwait(false))
                 {
                     return;
@@ -130,11 +136,13 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             }
             else
             {
+                Transitions.Note(ClusterTransition.MigrationNotFrozen);
                 why = "Something in it is not this worker's, or is being moved by another plan.";
             }
         }
         catch (OperationCanceledException) when (!worker.Stopping.IsCancellationRequested)
         {
+            Transitions.Note(ClusterTransition.MigrationTimedOut);
             why = $"It did not come to rest within {Bound.TotalSeconds:0} s; try again.";
         }
 
@@ -171,8 +179,8 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         {
             foreach (var executor in worker.Executors)
             {
-                var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-                executor.PostOutside(new Execution.WorkItem { Kind = Execution.WorkKind.Run, Extra = (Action)done.SetResult });
+                var done = worker.Background.Promise<bool>();
+                executor.PostOutside(new Execution.WorkItem { Kind = Execution.WorkKind.Run, Extra = (Action)(() => done.TrySet(true)) });
                 await done.Task.WaitAsync(worker.Stopping).ConfigureAwait(false);
             }
         }
@@ -186,7 +194,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             var epoch = _node.Requests.MasterEpoch;
             if (epoch != 0)
             {
-                var answer = _node.Frozen.GetOrAdd((epoch, plan.Id), static _ => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
+                var answer = _node.Frozen.GetOrAdd((epoch, plan.Id), static (_, background) => background.Promise<bool>(), worker.Background);
                 _node.Send(_node.Requests.Master, new FreezeMessage(epoch, plan.Id, plan.Keys));
                 try
                 {
@@ -203,7 +211,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
                 }
             }
 
-            await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
     }
 
@@ -216,7 +224,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         var highest = await _node.Ask(() => _node.Pacts.HighestKnown).ConfigureAwait(false);
         while (!await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
         {
-            await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
 
         var last = await _node.Ask(() =>
@@ -226,7 +234,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         }).ConfigureAwait(false);
         while (!await _node.Ask(() => worker.Final >= last && !IsVisited(plan)).ConfigureAwait(false))
         {
-            await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
     }
 
@@ -254,25 +262,25 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         await worker.Log.Drain(cancellation).ConfigureAwait(false);
         while (worker.Commits.ToldSequence < last)
         {
-            await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
 
         await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
         while (worker.Checkpoints.FoldedBelow <= last)
         {
             // The store failed: the states would be missed below, outcomes of requests that wrote nothing would not (I2).
-            await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
             await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
         }
 
         foreach (var executor in worker.Executors)
         {
-            var left = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+            Promise<bool> left;
             do
             {
-                left = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+                left = worker.Background.Promise<bool>();
                 var answer = left;
-                executor.PostRun(() => answer.SetResult(executor.TryLeave(actor => _node.Ownership.Look(actor).Plan == plan.Id)));
+                executor.PostRun(() => answer.TrySet(executor.TryLeave(actor => _node.Ownership.Look(actor).Plan == plan.Id)));
             }
             while (!await left.Task.WaitAsync(cancellation).ConfigureAwait(false) && await Pause(cancellation).ConfigureAwait(false));
         }
@@ -280,7 +288,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
 
     private async Task<bool> Pause(CancellationToken cancellation)
     {
-        await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
+        await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         return true;
     }
 
@@ -295,6 +303,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
                 var committed = await store.Plans.Commit(plan.Id, worker.Stopping).ConfigureAwait(false);
                 if (!committed.IsDone)
                 {
+                    Transitions.Note(ClusterTransition.MigrationFoundCancelled);
                     return false;
                 }
 
@@ -302,10 +311,11 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             }
             catch (Exception exception) when (StorageFaults.IsPassing(exception))
             {
-                await Task.Delay(s_look, worker.Time, worker.Stopping).ConfigureAwait(false); // nobody knows whether it is done: the same again tells
+                await Background.Pause(s_look, worker.Time, worker.Stopping).ConfigureAwait(false); // nobody knows whether it is done: the same again tells
             }
         }
 
+        Transitions.Note(ClusterTransition.MigrationCommitted);
         await _node.Ask(() => _node.OpenFreezes.Remove(plan.Id) && _node.Apply(moved)).ConfigureAwait(false);
         _node.TellMoved(moved);
         UnfreezeAtMaster(plan);

@@ -1,4 +1,6 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Records;
@@ -27,6 +29,14 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
                 ActPrepared act => await OfAct(act.Transaction, act.Root, cancellation).ConfigureAwait(false),
                 var other => throw new ArgumentException($"A {other.GetType().Name} is not conditional.", nameof(doubts)),
             };
+            if (doubts[i].Record is Prepared)
+            {
+                Transitions.Note(verdicts[i], ClusterTransition.BatchDoubtCommitted, ClusterTransition.BatchDoubtAborted);
+            }
+            else
+            {
+                Transitions.Note(verdicts[i], ClusterTransition.ActDoubtCommitted, ClusterTransition.ActDoubtAborted);
+            }
         }
 
         return verdicts;
@@ -51,7 +61,7 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
                 // Every look may be repeated.
             }
 
-            await Task.Delay(s_pause, time, cancellation).ConfigureAwait(false);
+            await Background.Pause(s_pause, time, cancellation).ConfigureAwait(false);
         }
     }
 
@@ -113,6 +123,7 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
             return;
         }
 
+        Transitions.Note(ClusterTransition.RootStreamRead);
         await using var rescue = fenced.Value!;
         var decided = new List<TransactionId>();
         var decoder = new GroupDecoder();

@@ -1,11 +1,12 @@
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Records;
 
 namespace Snapper.Runtime.Cluster.Recovering;
 
 /// <summary>The master's lease as this worker holds it, and what earlier masters have decided. Thread-safe.</summary>
-internal sealed class MasterSeat(IClusterStore store)
+internal sealed class MasterSeat(IClusterStore store, TimeProvider time)
 {
     private readonly SemaphoreSlim _one = new(1);
     private volatile Taken? _taken;
@@ -17,7 +18,7 @@ internal sealed class MasterSeat(IClusterStore store)
     /// <returns>True: it is held, now or from before.</returns>
     public async Task<bool> TryTake(CancellationToken cancellation)
     {
-        await _one.WaitAsync(cancellation).ConfigureAwait(false);
+        await Background.Enter(_one, time, cancellation).ConfigureAwait(false);
         try
         {
             if (_taken is not null)

@@ -1,0 +1,280 @@
+using System.Text;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Inspection;
+using Snapper.Simulation.Core;
+using Snapper.Simulation.Workers;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Checkpointing;
+using Snapper.TransactionLog.Cluster;
+using Snapper.TransactionLog.InMemory;
+using Snapper.TransactionLog.Writing;
+
+namespace Snapper.Simulation.Cluster;
+
+/// <summary>
+/// One life of one worker of several: the real worker with its membership, mailboxes, take-overs and migrations, from recovery to its end. Its executors are pumped by the
+/// world, one item at a time; whatever it does beside them is an event of the world's queue.
+/// </summary>
+internal sealed class ClusterProcess : IRequestTarget
+{
+    private readonly ClusterWorld _world;
+    private readonly VirtualTime _time;
+    private readonly StoreRoad _road;
+    private readonly CancellationTokenSource _starting = new();
+    private long[] _stalledUntil = [];
+    private int[] _ready = [];
+    private ClusterSetup? _setup;
+    private bool _isOpen;
+
+    public ClusterProcess(ClusterWorld world, int number, int life)
+    {
+        _world = world;
+        Number = number;
+        Life = life;
+        _road = new StoreRoad(world, this);
+        _time = new VirtualTime(world, Scope);
+    }
+
+    /// <summary>Number of the worker.</summary>
+    public int Number { get; }
+
+    /// <summary>Counts the lives of all workers, from 1.</summary>
+    public int Life { get; }
+
+    public ProcessScope Scope { get; } = new();
+
+    /// <summary>The worker, once it has recovered.</summary>
+    public WorkerHost? Host { get; private set; }
+
+    /// <summary>Requests are let in.</summary>
+    public bool IsOpen => _isOpen && !Scope.IsDead;
+
+    public ITransactionDoor Door => Host!.Door;
+
+    public IClusterControl? Control => Host?.Control;
+
+    /// <summary>Its worker's number and the epoch of its log; nobody before that is open.</summary>
+    public Incarnation Self => Host?.Worker.Cluster!.Self ?? default;
+
+    public Executor[] Executors { get; private set; } = [];
+
+    /// <summary>Executors that could run when they were counted last.</summary>
+    public int Ready { get; private set; }
+
+    /// <summary>It is master, as far as it knows.</summary>
+    public bool IsMaster => IsOpen && Host!.Worker.Cluster!.Master is { IsOver: false };
+
+    /// <summary>It takes requests, and nothing is under way.</summary>
+    public bool IsAtRest => IsOpen && !Scope.IsPaused && Host!.Worker is { Unavailability: null, Relay: { InFlight: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } worker
+        && worker.Cluster is { Door.Passing: 0, Pacts.Count: 0, Calls.Count: 0, Requests: { Waiting: 0, MasterEpoch: > 0 } } node
+        && worker.Commits.Open.Count == 0
+        && (node.Master is not { IsOver: false } master || (master.Undecided == 0 && master.Waiting == 0));
+
+    public string Standing
+    {
+        get
+        {
+            if (Host is not { Worker: var worker })
+            {
+                return $"w{Number} (life {Life}) is {(Scope.IsDead ? "dead" : "not recovered")}";
+            }
+
+            var node = worker.Cluster!;
+            var text = new StringBuilder();
+            text.Append($"{node.Self} (life {Life}) is {worker.Unavailability ?? "available"}{(Scope.IsPaused ? ", paused" : "")}{(Scope.IsDead ? ", dead" : "")}: {worker.Relay.InFlight} in flight, {worker.Relay.Ids.Running} ids running, ")
+                .Append($"{node.Door.Passing} passed on, {worker.Acts.Count} ACTs, {worker.Commits.ActsInOrder} in order, {node.Pacts.Count} global PACTs, {node.Calls.Count} calls, {node.Requests.Waiting} wait for ")
+                .Append($"{node.Requests.Master} in master epoch {node.Requests.MasterEpoch}, {worker.Wheel.Count} deadlines, final {worker.Final}, master: {node.Master?.Describe() ?? "no"}, directory {node.Directory.Version}");
+            foreach (var batch in worker.Commits.Open)
+            {
+                text.Append($"\n    batch {batch.Bid} part {batch.Part?.Bid} {batch.PartState} complete {batch.IsComplete} undecided {batch.Undecided}");
+            }
+
+            foreach (var act in worker.Acts.Values)
+            {
+                text.Append($"\n    act {act.Tid} of {act.Origin?.Root} alive {act.IsAlive} prepared {act.IsPrepared} root ended {act.RootEnded} doom {act.Doom} visited {string.Join(' ', act.TakeVisited())} at {string.Join(' ', act.TakeParticipants())}");
+            }
+
+            return text.ToString();
+        }
+    }
+
+    public void Find(string id, Action<TransactionEnvelope?> found) => SimulatedWorker.Hear(Door.Find(id, CancellationToken.None), found);
+
+    /// <summary>Begins recovery.</summary>
+    public void Start() => WorkerHost.Prepare(Setup(), _starting.Token).ContinueWith(
+        OnPrepared, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+
+    /// <summary>Ends it as <c>kill -9</c> would.</summary>
+    public void Crash()
+    {
+        Scope.Kill();
+        _isOpen = false;
+        Executors = [];
+    }
+
+    /// <summary>Asks it to stop; completes when it has drained.</summary>
+    public Task Stop() => Host!.Stop();
+
+    public void Stall(int executor, long until) => _stalledUntil[executor % _stalledUntil.Length] = until;
+
+    /// <summary>Counts the executors that could run now.</summary>
+    public int CountReady()
+    {
+        var ready = 0;
+        if (!Scope.IsPaused && !Scope.IsDead)
+        {
+            var executors = Executors;
+            for (var i = 0; i < executors.Length; i++)
+            {
+                if (executors[i].HasWork && _world.Now >= _stalledUntil[i])
+                {
+                    _ready[ready++] = i;
+                }
+            }
+        }
+
+        // A worker that is asked to stop ends the threads of its executors before it gives up who still waits: nothing begins behind such an answer.
+        return Ready = ready > 0 && Host is { Worker: { IsOver: true, Failure: null } } ? 0 : ready;
+    }
+
+    /// <summary>Handles one item of one of the executors that were counted, from 0.</summary>
+    public void RunReady(int choice)
+    {
+        var executor = Executors[_ready[choice]];
+        executor.Enter();
+        try
+        {
+            executor.RunOne();
+        }
+        catch (Exception exception)
+        {
+            // As the thread that pumps a real executor does it: a broken invariant stops the worker.
+            Host!.Worker.Fail(exception);
+        }
+        finally
+        {
+            Executor.Leave();
+        }
+    }
+
+    private WorkerSetup Setup()
+    {
+        var scenario = _world.Scenario;
+        var kept = _world.Shared.Log(Number);
+        _setup = ClusterSetup();
+        return new WorkerSetup
+        {
+            Options = new WorkerOptions
+            {
+                Name = $"w{Number}",
+                Number = Number,
+                Executors = scenario.Executors,
+                Coordinators = scenario.Coordinators,
+                OpenBatches = scenario.OpenBatches,
+                TransactionsPerBatch = scenario.TransactionsPerBatch,
+                TurnBound = TimeSpan.FromMilliseconds(Math.Max(100, scenario.TurnBoundMs)),
+                TurnTick = TimeSpan.FromMilliseconds(Math.Max(5, scenario.TurnBoundMs / 8)),
+                MarkMethodsThatFail = scenario.MarkFailing != 0,
+                IdleActorTimeout = TimeSpan.FromSeconds(1),
+                DrainTimeout = TimeSpan.FromMilliseconds(scenario.Seed % 3 == 0 ? 30 : 2000),
+                Seed = ((int)scenario.Seed * 31) + Life,
+                AnswersInline = true,
+            },
+            ActorTypes = World.OwnTypes,
+            Log = new RoadLog(_road, new MemoryTransactionLog(kept), LogSteps.Own, () => _world.SharedStore.FullUntil[Number] > _world.Now),
+            Store = new RoadStates(_road, new MemoryStateStore(kept, _world.ServerTime, new StateStoreOptions()), LogSteps.Own),
+            Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096, Rare = _world.Rare },
+            Writing = new LogWriterOptions { GroupBytesMax = 4096, Rare = _world.Rare },
+            Time = _time,
+            Rare = _world.Rare,
+            Failed = OnFailed,
+            Trace = _world.Trace?.Of(this),
+            Background = new Background(Later),
+            Cluster = _setup,
+        };
+    }
+
+    private ClusterSetup ClusterSetup() => new()
+    {
+        OpenStore = self => new RoadCluster(_road, _world.Shared.Open(self, new StateStoreOptions())),
+        ArchiveOf = other => new RoadStates(_road, new MemoryStateStore(_world.Shared.Log(other), _world.ServerTime, new StateStoreOptions()), LogSteps.Own),
+        Transport = _world.Network.Of(this),
+        Opened = hub => _world.Listens(this, hub),
+        Address = new MemberAddress($"w{Number}", "", Life, "simulated"),
+        Options = _world.Options,
+        FirstWorkers = _world.Cluster.Workers,
+        Mailboxes = new MailboxOptions { PumpsInline = true, Seed = Life, AnswerTimeout = TimeSpan.FromMilliseconds(_world.Cluster.AnswerMs) },
+        PartitionOf = _world.PartitionOf,
+    };
+
+    /// <summary>Where the pool would go on: a moment later, in whatever order.</summary>
+    private void Later(Action action) => _world.After(_world.Chance.Between(0, 2000L), Scope, action);
+
+    private void OnPrepared(Task<WorkerHost> prepared)
+    {
+        if (Scope.IsDead)
+        {
+            return;
+        }
+
+        if (!prepared.IsCompletedSuccessfully)
+        {
+            _world.StartFailed(this, prepared.Exception!.GetBaseException());
+            return;
+        }
+
+        Host = prepared.Result;
+        Executors = [.. Host.Worker.Executors];
+        _stalledUntil = new long[Executors.Length];
+        _ready = new int[Executors.Length];
+        if (Host.Failure is null)
+        {
+            Host.Join(_setup!, _starting.Token).ContinueWith(
+                OnJoined, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        }
+    }
+
+    private void OnJoined(Task joined)
+    {
+        if (Scope.IsDead || Host!.Failure is not null)
+        {
+            return; // it has said so
+        }
+
+        if (!joined.IsCompletedSuccessfully)
+        {
+            _world.StartFailed(this, joined.Exception?.GetBaseException() ?? new OperationCanceledException("Joining was given up."));
+            return;
+        }
+
+        Host.Open();
+        _isOpen = true;
+        SweepLater();
+    }
+
+    /// <summary>What a real worker does once a minute.</summary>
+    private void SweepLater()
+    {
+        if (_world.Scenario.SweepMs > 0)
+        {
+            _world.After(_world.Scenario.SweepMs * TimeSpan.TicksPerMillisecond, Scope, () =>
+            {
+                Host!.Maintain();
+                SweepLater();
+            });
+        }
+    }
+
+    private void OnFailed(Exception exception)
+    {
+        if (!Scope.IsDead)
+        {
+            _isOpen = false;
+            _world.WorkerFailed(this, exception);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+using System.Globalization;
+using System.Text;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Simulation.Core;
+using Snapper.Simulation.Running;
+
+namespace Snapper.Simulation.Cluster;
+
+/// <summary>A fault, or what an operator does, at a time of the run.</summary>
+/// <param name="AtMs">Virtual milliseconds from the start.</param>
+/// <param name="Kind">What happens.</param>
+/// <param name="Worker">To which worker; where it lives no more, to none.</param>
+/// <param name="ForMs">How long it lasts, or how long until the worker is back.</param>
+/// <param name="Detail">The other worker, the armed step, the first actor that moves; by kind.</param>
+public readonly record struct PlannedClusterFault(int AtMs, ClusterFaultKind Kind, int Worker, int ForMs, int Detail)
+{
+    /// <summary>Away for good: longer than any run.</summary>
+    public const int ForGood = 3_600_000;
+
+    /// <inheritdoc/>
+    public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Kind}@{AtMs}/{Worker}/{ForMs}/{Detail}");
+}
+
+/// <summary>
+/// Everything that a simulated run of several workers is made of. Drawn from a seed; a shrunk one differs from that in the fields that its text names. The seed also
+/// decides every later choice.
+/// </summary>
+public sealed record ClusterScenario
+{
+    /// <summary>Most workers of a run.</summary>
+    public const int MostWorkers = 8;
+
+    private static readonly ClusterFaultKind[] s_drawn =
+    [
+        ClusterFaultKind.WorkerCrash, ClusterFaultKind.WorkerCrash, ClusterFaultKind.WorkerLost, ClusterFaultKind.WorkerLost, ClusterFaultKind.MasterCrash, ClusterFaultKind.MasterLost,
+        ClusterFaultKind.WorkerPause, ClusterFaultKind.WorkerPausedLong, ClusterFaultKind.WorkerPausedLong, ClusterFaultKind.WorkerReplaced, ClusterFaultKind.GracefulRestart,
+        ClusterFaultKind.ExecutorStall, ClusterFaultKind.CrashAtStep, ClusterFaultKind.CrashAtStep, ClusterFaultKind.CrashAtStep, ClusterFaultKind.PauseAtStep,
+        ClusterFaultKind.CrashAtMessage, ClusterFaultKind.CrashAtMessage, ClusterFaultKind.PauseAtMessage, ClusterFaultKind.StoreDown, ClusterFaultKind.StoreCut,
+        ClusterFaultKind.StoreAnswersCut, ClusterFaultKind.StoreFull, ClusterFaultKind.NetworkCut, ClusterFaultKind.NetworkCutOneWay, ClusterFaultKind.Isolated,
+    ];
+
+    private static readonly ClusterFaultKind[] s_moves =
+        [ClusterFaultKind.ActorsMoved, ClusterFaultKind.ActorsMoved, ClusterFaultKind.ActorsMoved, ClusterFaultKind.PartitionsMoved, ClusterFaultKind.WorkerDrained, ClusterFaultKind.WorkerJoined];
+
+    /// <summary>What single workers and clients are like; what it says of logs, disks and faults with a time is not used.</summary>
+    public required Scenario Load { get; init; }
+
+    /// <summary>The seed.</summary>
+    public ulong Seed => Load.Seed;
+
+    /// <summary>Workers that begin, 1..<see cref="MostWorkers"/>.</summary>
+    public int Workers { get; init; }
+
+    /// <summary>The lease, in ms.</summary>
+    public int LeaseMs { get; init; }
+
+    /// <summary>Longest pause of a client between two transactions, in ms.</summary>
+    public int ThinkMs { get; init; }
+
+    /// <summary>Shortest way between two workers, in ticks of 100 ns.</summary>
+    public int NetworkTicksMin { get; init; }
+
+    /// <summary>Longest way.</summary>
+    public int NetworkTicksMax { get; init; }
+
+    /// <summary>How long a worker waits for the answer to a packet, in ms.</summary>
+    public int AnswerMs { get; init; }
+
+    /// <summary>Packets that something happens to, per 1,000.</summary>
+    public int NetworkFaultPerMille { get; init; }
+
+    /// <summary>Calls to the shared store that something happens to, per 1,000.</summary>
+    public int StoreFaultPerMille { get; init; }
+
+    /// <summary>1: at the end all workers die, and what they come back with is looked at.</summary>
+    public int DieAtEnd { get; init; }
+
+    /// <summary>Faults at their times.</summary>
+    public IReadOnlyList<PlannedClusterFault> Faults { get; init; } = [];
+
+    /// <summary>Nothing goes wrong and nothing moves, nobody waits on purpose, no rare point has the work done many times over.</summary>
+    public bool IsCalm => Load.IsCalm && NetworkFaultPerMille == 0 && StoreFaultPerMille == 0 && Faults.Count == 0;
+
+    /// <summary>Draws the scenario of a seed.</summary>
+    /// <param name="seed">The seed.</param>
+    /// <param name="workers">Workers that begin; 0: the seed decides, 2 to 4.</param>
+    public static ClusterScenario Draw(ulong seed, int workers = 0)
+    {
+        var chance = SeededChance.For(seed, ChanceOf.Cluster);
+        var near = chance.Between(200, 3000);
+        var scenario = new ClusterScenario
+        {
+            Load = DrawLoad(seed),
+            Workers = chance.Between(2, 4),
+            LeaseMs = chance.Between(100, 600),
+            ThinkMs = chance.Percent(30) ? 1 : chance.Between(5, 80),
+            NetworkTicksMin = near,
+            NetworkTicksMax = near * chance.Between(1, 20),
+            AnswerMs = chance.Percent(50) ? 2000 : chance.Between(20, 300),
+            DieAtEnd = chance.Percent(50) ? 1 : 0,
+        };
+        scenario = workers == 0 ? scenario : scenario with { Workers = workers };
+        return chance.Next(10) switch
+        {
+            0 => scenario, // what is wrong then is wrong in the schedule itself
+            1 => scenario with { Faults = DrawFaults(chance, scenario.Workers, 0, chance.Between(1, 6)) }, // nothing but moves
+            _ => scenario with
+            {
+                NetworkFaultPerMille = chance.Percent(40) ? 0 : chance.Between(1, 80),
+                StoreFaultPerMille = chance.Percent(50) ? 0 : chance.Between(1, 40),
+                Faults = DrawFaults(chance, scenario.Workers, chance.Between(1, 5), chance.Percent(60) ? chance.Between(1, 4) : 0),
+            },
+        };
+    }
+
+    /// <summary>The scenario as text that <see cref="Parse"/> reads; only what differs from the seed's own.</summary>
+    public override string ToString()
+    {
+        var drawn = Draw(Seed);
+        var text = new StringBuilder("workers=").Append(Workers).Append(' ').Append(Load.Describe(drawn.Load));
+        Append(text, "lease", LeaseMs, drawn.LeaseMs);
+        Append(text, "think", ThinkMs, drawn.ThinkMs);
+        Append(text, "near", NetworkTicksMin, drawn.NetworkTicksMin);
+        Append(text, "far", NetworkTicksMax, drawn.NetworkTicksMax);
+        Append(text, "answer", AnswerMs, drawn.AnswerMs);
+        Append(text, "network", NetworkFaultPerMille, drawn.NetworkFaultPerMille);
+        Append(text, "store", StoreFaultPerMille, drawn.StoreFaultPerMille);
+        Append(text, "die", DieAtEnd, drawn.DieAtEnd);
+        if (!Faults.SequenceEqual(drawn.Faults) || Workers != drawn.Workers)
+        {
+            text.Append(" strikes=").AppendJoin('+', Faults);
+        }
+
+        return text.ToString();
+    }
+
+    /// <summary>Reads what <see cref="ToString"/> wrote.</summary>
+    /// <exception cref="FormatException">It is not such a text; says what is wrong.</exception>
+    public static ClusterScenario Parse(string text)
+    {
+        ArgumentNullException.ThrowIfNull(text);
+        var own = new List<(string Name, string Value)>();
+        var others = new List<string>();
+        foreach (var word in text.Split(' ', StringSplitOptions.RemoveEmptyEntries))
+        {
+            var at = word.IndexOf('=', StringComparison.Ordinal);
+            var name = at < 0 ? word : word[..at];
+            if (name is "workers" or "lease" or "think" or "near" or "far" or "answer" or "network" or "store" or "die" or "strikes")
+            {
+                own.Add((name, at < 0 ? "" : word[(at + 1)..]));
+            }
+            else
+            {
+                others.Add(word);
+            }
+        }
+
+        var load = Scenario.Parse(string.Join(' ', others), DrawLoad);
+        var scenario = Draw(load.Seed) with { Load = load };
+        foreach (var (name, value) in own)
+        {
+            scenario = name == "strikes" ? scenario with { Faults = ParseFaults(value) } : scenario.With(name, Number(name, value));
+        }
+
+        return scenario;
+    }
+
+    /// <summary>As for one worker, but for what only one has; with less to do, because a run lasts longer.</summary>
+    private static Scenario DrawLoad(ulong seed)
+    {
+        var load = Scenario.Draw(seed);
+        var clients = Math.Min(load.Clients, 12);
+        return load with
+        {
+            Clients = clients,
+            TransactionsPerClient = Math.Max(2, 72 / clients),
+            PlannedFaults = [],
+            StorageFaultPerMille = 0,
+            Files = 0,
+            Remembers = 0,
+            Numbers = 0,
+            StateBytes = 0,
+        };
+    }
+
+    private static List<PlannedClusterFault> DrawFaults(SeededChance chance, int workers, int faults, int moves)
+    {
+        var drawn = new List<PlannedClusterFault>();
+        for (var i = 0; i < faults; i++)
+        {
+            var kind = s_drawn[chance.Next(s_drawn.Length)];
+            var lasts = kind switch
+            {
+                ClusterFaultKind.WorkerLost or ClusterFaultKind.MasterLost => chance.Percent(50) ? PlannedClusterFault.ForGood : chance.Between(300, 3000),
+                ClusterFaultKind.WorkerPausedLong or ClusterFaultKind.PauseAtStep or ClusterFaultKind.PauseAtMessage => chance.Between(300, 3000),
+                ClusterFaultKind.WorkerPause => chance.Between(5, 100),
+                ClusterFaultKind.CrashAtStep or ClusterFaultKind.CrashAtMessage => chance.Percent(60) ? chance.Between(1, 100) : chance.Percent(50) ? PlannedClusterFault.ForGood : chance.Between(300, 3000),
+                ClusterFaultKind.WorkerCrash or ClusterFaultKind.MasterCrash or ClusterFaultKind.GracefulRestart or ClusterFaultKind.ExecutorStall => chance.Between(1, 100),
+                _ => chance.Percent(50) ? chance.Between(5, 100) : chance.Between(100, 2000),
+            };
+            var detail = kind switch
+            {
+                ClusterFaultKind.CrashAtStep or ClusterFaultKind.PauseAtStep => (chance.Next(2) * 1000) + chance.Next(Tally<StoreStep>.Kinds.Count),
+                ClusterFaultKind.CrashAtMessage or ClusterFaultKind.PauseAtMessage => (chance.Next(2) * 1000) + (int)Tally<WireKind>.Kinds[chance.Next(Tally<WireKind>.Kinds.Count)],
+                _ => chance.Next(1000),
+            };
+            drawn.Add(new PlannedClusterFault(chance.Between(20, 800), kind, chance.Between(1, workers), lasts, detail));
+        }
+
+        for (var i = 0; i < moves; i++)
+        {
+            var kind = s_moves[chance.Next(s_moves.Length)];
+            drawn.Add(new PlannedClusterFault(chance.Between(20, 800), kind, chance.Between(1, workers), chance.Between(1, 100), chance.Next(1000)));
+        }
+
+        drawn.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
+        return drawn;
+    }
+
+    private ClusterScenario With(string name, int value) => name switch
+    {
+        "workers" => this with { Workers = Within(name, value, 1, MostWorkers) },
+        "lease" => this with { LeaseMs = Within(name, value, 100, 60_000) },
+        "think" => this with { ThinkMs = Within(name, value, 1, 10_000) },
+        "near" => this with { NetworkTicksMin = Within(name, value, 1, 10_000_000) },
+        "far" => this with { NetworkTicksMax = Within(name, value, 1, 10_000_000) },
+        "answer" => this with { AnswerMs = Within(name, value, 10, 60_000) },
+        "network" => this with { NetworkFaultPerMille = Within(name, value, 0, 1000) },
+        "store" => this with { StoreFaultPerMille = Within(name, value, 0, 1000) },
+        _ => this with { DieAtEnd = Within(name, value, 0, 1) },
+    };
+
+    private static int Within(string name, int value, int least, int most) =>
+        value >= least && value <= most ? value : throw new FormatException($"'{name}' of a scenario is {least} to {most}, not {value}.");
+
+    private static int Number(string word, string value) =>
+        int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out var number) ? number : throw new FormatException($"'{word}' should have a number, not '{value}'.");
+
+    private static List<PlannedClusterFault> ParseFaults(string text)
+    {
+        var faults = new List<PlannedClusterFault>();
+        foreach (var word in text.Split('+', StringSplitOptions.RemoveEmptyEntries))
+        {
+            var parts = word.Split('@', '/');
+            if (parts.Length != 5)
+            {
+                throw new FormatException($"A strike is written KIND@MS/WORKER/MS/DETAIL, not '{word}'.");
+            }
+
+            var kinds = s_drawn.Concat(s_moves).Distinct();
+            if (!Enum.TryParse<ClusterFaultKind>(parts[0], out var kind) || kind.ToString() != parts[0] || !kinds.Contains(kind))
+            {
+                throw new FormatException($"There is no strike '{parts[0]}' that has a time; there are: {string.Join(", ", kinds)}.");
+            }
+
+            faults.Add(new PlannedClusterFault(Number(word, parts[1]), kind, Within(word, Number(word, parts[2]), 1, MostWorkers), Number(word, parts[3]), Number(word, parts[4])));
+        }
+
+        return faults;
+    }
+
+    private static void Append(StringBuilder text, string name, int value, int drawn)
+    {
+        if (value != drawn)
+        {
+            text.Append(CultureInfo.InvariantCulture, $" {name}={value}");
+        }
+    }
+}

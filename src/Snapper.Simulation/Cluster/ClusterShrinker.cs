@@ -1,0 +1,80 @@
+using Snapper.Simulation.Running;
+
+namespace Snapper.Simulation.Cluster;
+
+/// <summary>Makes a failing scenario of several workers smaller as long as it fails; what is left is what a person has to look at.</summary>
+public static class ClusterShrinker
+{
+    /// <summary>Shrinks.</summary>
+    /// <param name="failing">A run that fails.</param>
+    /// <param name="runs">Most runs to try.</param>
+    /// <param name="enough">Ends the search early; what was found until then is the result.</param>
+    /// <returns>The smallest run found that fails.</returns>
+    public static ClusterRunResult Shrink(ClusterRunResult failing, int runs, CancellationToken enough = default)
+    {
+        ArgumentNullException.ThrowIfNull(failing);
+        var smallest = failing;
+        for (var again = true; again && runs > 0;)
+        {
+            again = false;
+            foreach (var smaller in Smaller(smallest.Scenario))
+            {
+                if (runs-- <= 0 || enough.IsCancellationRequested)
+                {
+                    break;
+                }
+
+                var result = ClusterSimulator.Run(smaller);
+                if (result.Violations.Count > 0 && ClassOf(result) == ClassOf(failing))
+                {
+                    smallest = result;
+                    again = true;
+                    break; // begin with the largest cuts again
+                }
+            }
+        }
+
+        return smallest;
+    }
+
+    /// <summary>What kind of thing is wrong, by the words that it begins with: another one is looked for in a run of its own.</summary>
+    private static string ClassOf(ClusterRunResult result)
+    {
+        var words = string.Concat(result.Violations[0].Where(static c => !char.IsAsciiDigit(c)));
+        return words[..Math.Min(words.Length, 12)];
+    }
+
+    private static IEnumerable<ClusterScenario> Smaller(ClusterScenario s)
+    {
+        for (var i = 0; i < s.Faults.Count; i++)
+        {
+            yield return s with { Faults = [.. s.Faults.Where((_, at) => at != i)] };
+        }
+
+        foreach (var rate in Shrinker.Less(s.NetworkFaultPerMille, 0))
+        {
+            yield return s with { NetworkFaultPerMille = rate };
+        }
+
+        foreach (var rate in Shrinker.Less(s.StoreFaultPerMille, 0))
+        {
+            yield return s with { StoreFaultPerMille = rate };
+        }
+
+        if (s.DieAtEnd != 0)
+        {
+            yield return s with { DieAtEnd = 0 };
+        }
+
+        // What is planned names workers by number, so fewer of them leave gaps that strike nobody.
+        foreach (var workers in Shrinker.Less(s.Workers, 1))
+        {
+            yield return s with { Workers = workers };
+        }
+
+        foreach (var load in Shrinker.Smaller(s.Load, hasScripts: true))
+        {
+            yield return s with { Load = load };
+        }
+    }
+}

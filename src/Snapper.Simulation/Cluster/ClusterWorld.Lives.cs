@@ -1,0 +1,191 @@
+using Snapper.Runtime.Cluster;
+using Snapper.Runtime.Hosting;
+using Snapper.Simulation.Faults;
+using Snapper.Simulation.Workers;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Writing;
+
+namespace Snapper.Simulation.Cluster;
+
+/// <summary>The lives of the workers: how they begin, fail, stay away, and come back.</summary>
+internal sealed partial class ClusterWorld
+{
+    private readonly List<ClusterProcess> _processes = [];
+    private readonly Seat?[] _seats = new Seat?[ClusterScenario.MostWorkers + 2];
+    private int _lives;
+
+    /// <summary>Lives that are not over, those that were replaced included; in the order of their beginnings.</summary>
+    public IReadOnlyList<ClusterProcess> Processes => _processes;
+
+    /// <summary>The latest life of a worker; null: it does not live.</summary>
+    public ClusterProcess? CurrentOf(int number) => _seats[number]?.Current;
+
+    /// <summary>Whoever listens under the name of a worker.</summary>
+    public (ClusterProcess Process, MailboxHub Hub)? HubOf(int number) =>
+        _seats[number] is { Hub: { } hub, Listener: { Scope.IsDead: false } listener } ? (listener, hub) : null;
+
+    /// <summary>A life of a worker can be spoken to from now on; an earlier one cannot any more.</summary>
+    public void Listens(ClusterProcess process, MailboxHub hub)
+    {
+        var seat = SeatOf(process.Number);
+        if (seat.Listener is null || seat.Listener.Life <= process.Life)
+        {
+            (seat.Listener, seat.Hub) = (process, hub);
+        }
+    }
+
+    /// <summary>A client goes to any worker; it cannot tell which of them live.</summary>
+    public IRequestTarget? Route(bool misrouted)
+    {
+        var open = misrouted || _routes.Percent(10) ? _processes : _processes.FindAll(static process => process.IsOpen);
+        var target = open.Count == 0 ? null : open[_routes.Next(open.Count)];
+        if (misrouted && target is not null)
+        {
+            Faults.Note(FaultKind.RequestMisrouted);
+        }
+
+        return target;
+    }
+
+    /// <summary>Begins a life of a worker after a while, unless one has begun meanwhile.</summary>
+    public void StartLater(int number, long pause)
+    {
+        var seat = SeatOf(number);
+        seat.IsAway = false;
+        After(pause, null, () =>
+        {
+            if (seat.Current is null)
+            {
+                Start(number);
+            }
+        });
+    }
+
+    /// <summary>Begins a life of a worker, beside an earlier one if that is not over.</summary>
+    public void Start(int number)
+    {
+        var process = new ClusterProcess(this, number, ++_lives);
+        SeatOf(number).Current = process;
+        _processes.Add(process);
+        process.Start();
+    }
+
+    /// <summary>Ends a life; if it was the worker's latest, another begins.</summary>
+    /// <param name="process">The life.</param>
+    /// <param name="pause">After so long; or not before everything is healed, or never.</param>
+    public void End(ClusterProcess process, long pause)
+    {
+        process.Crash();
+        _processes.Remove(process);
+        var seat = SeatOf(process.Number);
+        if (seat.Current != process)
+        {
+            return;
+        }
+
+        seat.Current = null;
+        if (pause >= PlannedClusterFault.ForGood * s_millisecond)
+        {
+            seat.IsAway = true;
+        }
+        else
+        {
+            StartLater(process.Number, pause);
+        }
+    }
+
+    /// <summary>A worker stands still, and goes on as if nothing had been.</summary>
+    public void PauseFor(ClusterProcess process, long duration)
+    {
+        process.Scope.IsPaused = true;
+        After(duration, null, () => GoOn(process));
+    }
+
+    public void StartFailed(ClusterProcess process, Exception exception)
+    {
+        if (exception is not IOException && !IsFenced(process, exception))
+        {
+            Violated($"w{process.Number} (life {process.Life}) could not start: {exception}");
+        }
+
+        End(process, Chance.Between(s_millisecond, 50 * s_millisecond));
+    }
+
+    public void WorkerFailed(ClusterProcess process, Exception exception)
+    {
+        if (!IsFenced(process, exception))
+        {
+            Violated($"w{process.Number} (life {process.Life}) stopped: {exception}");
+        }
+
+        // Not inside its own step: the process ends a moment later, as a real one does. Whoever starts it again may be slow.
+        var pause = Chance.Between(s_millisecond, (Chance.Percent(20) ? 3 * Cluster.LeaseMs : 50) * s_millisecond);
+        After(Chance.Between(0, s_millisecond), null, () =>
+        {
+            if (!process.Scope.IsDead)
+            {
+                End(process, pause);
+            }
+        });
+    }
+
+    /// <summary>Nothing goes wrong any more; who is away comes back, or stays away for good as long as others live.</summary>
+    private void Heal()
+    {
+        _healedAt = Now;
+        Rare.End();
+        SharedStore.Heal();
+        Network.Heal();
+        Operators.Heal();
+        foreach (var process in _processes.ToArray())
+        {
+            GoOn(process);
+        }
+
+        var lives = _processes.Count > 0 || Array.Exists(_seats, static seat => seat is { IsAway: false });
+        for (var number = 0; number < _seats.Length; number++)
+        {
+            if (_seats[number] is { Current: null, IsAway: true } && (!lives || Cluster.Seed % 2 == 0))
+            {
+                StartLater(number, Chance.Between(s_millisecond, 50 * s_millisecond));
+                lives = true;
+            }
+        }
+    }
+
+    private void GoOn(ClusterProcess process)
+    {
+        process.Scope.IsPaused = false;
+        while (!process.Scope.IsPaused && !process.Scope.IsDead && process.Scope.Missed.TryDequeue(out var missed))
+        {
+            missed();
+        }
+    }
+
+    /// <summary>It found itself fenced, and is: its log is at a later epoch.</summary>
+    private bool IsFenced(ClusterProcess process, Exception exception)
+    {
+        var status = exception switch
+        {
+            LogLostFailure failure => failure.Status,
+            LogLostException lost => lost.Status,
+            _ => (AppendStatus?)null,
+        };
+        return status == AppendStatus.Fenced && (process.Host is null || Shared.Log(process.Number).Epoch > process.Host.Opening.Epoch);
+    }
+
+    private Seat SeatOf(int number) => _seats[number] ??= new Seat();
+
+    /// <summary>The place of a worker, whoever lives in it.</summary>
+    private sealed class Seat
+    {
+        public ClusterProcess? Current { get; set; }
+
+        public ClusterProcess? Listener { get; set; }
+
+        public MailboxHub? Hub { get; set; }
+
+        /// <summary>It stays away.</summary>
+        public bool IsAway { get; set; }
+    }
+}

@@ -1,0 +1,256 @@
+using Snapper.Protocol.Channels;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Inspection;
+using Snapper.Simulation.Core;
+
+namespace Snapper.Simulation.Cluster;
+
+/// <summary>Makes what was planned happen. What finds nothing to strike does not count.</summary>
+internal sealed class Operators(ClusterWorld world)
+{
+    private const int SenderOrAfter = 1000;
+
+    private readonly List<PlannedClusterFault> _armed = [];
+    private readonly SeededChance _chance = SeededChance.For(world.Cluster.Seed, ChanceOf.Operators);
+    private int _migrations;
+
+    /// <summary>A planned fault's time has come.</summary>
+    public void Strike(PlannedClusterFault fault)
+    {
+        if (world.IsHealed)
+        {
+            return;
+        }
+
+        var until = world.Now + Ticks(fault.ForMs);
+        var other = 1 + ((fault.Worker + fault.Detail) % world.Cluster.Workers);
+        switch (fault.Kind)
+        {
+            case ClusterFaultKind.CrashAtStep or ClusterFaultKind.PauseAtStep or ClusterFaultKind.CrashAtMessage or ClusterFaultKind.PauseAtMessage:
+                _armed.Add(fault);
+                break;
+            case ClusterFaultKind.MasterCrash or ClusterFaultKind.MasterLost:
+                if (world.Processes.FirstOrDefault(static process => process.IsMaster) is { } master)
+                {
+                    Count(fault);
+                    world.End(master, Ticks(fault.ForMs));
+                }
+
+                break;
+            case ClusterFaultKind.StoreDown:
+                Count(fault);
+                world.SharedStore.DownUntil = until;
+                break;
+            case ClusterFaultKind.StoreCut:
+                Count(fault);
+                world.SharedStore.CutUntil[fault.Worker] = until;
+                break;
+            case ClusterFaultKind.StoreAnswersCut:
+                Count(fault);
+                world.SharedStore.MuteUntil[fault.Worker] = until;
+                break;
+            case ClusterFaultKind.StoreFull:
+                Count(fault);
+                world.SharedStore.FullUntil[fault.Worker] = until;
+                break;
+            case ClusterFaultKind.NetworkCut when other != fault.Worker:
+                Count(fault);
+                world.Network.Cut(fault.Worker, other, until);
+                world.Network.Cut(other, fault.Worker, until);
+                break;
+            case ClusterFaultKind.NetworkCutOneWay when other != fault.Worker:
+                Count(fault);
+                world.Network.Cut(fault.Worker, other, until);
+                break;
+            case ClusterFaultKind.Isolated:
+                Count(fault);
+                for (var worker = 1; worker <= ClusterScenario.MostWorkers; worker++)
+                {
+                    world.Network.Cut(fault.Worker, worker, until);
+                    world.Network.Cut(worker, fault.Worker, until);
+                }
+
+                break;
+            case ClusterFaultKind.ActorsMoved or ClusterFaultKind.PartitionsMoved or ClusterFaultKind.WorkerDrained:
+                Move(fault);
+                break;
+            case ClusterFaultKind.WorkerJoined:
+                Join(fault);
+                break;
+            default:
+                if (world.CurrentOf(fault.Worker) is { } process)
+                {
+                    Strike(fault, process);
+                }
+
+                break;
+        }
+    }
+
+    /// <summary>Nothing more is struck.</summary>
+    public void Heal() => _armed.Clear();
+
+    /// <summary>A process is at a step with the shared store: it may end here.</summary>
+    /// <returns>True: the step does not happen any more.</returns>
+    public bool AtStep(StoreStep step, ClusterProcess process, bool after)
+    {
+        for (var i = 0; i < _armed.Count && !process.Scope.IsDead; i++)
+        {
+            var fault = _armed[i];
+            if (fault.Kind is ClusterFaultKind.CrashAtStep or ClusterFaultKind.PauseAtStep && fault.Detail % SenderOrAfter == (int)step && fault.Detail >= SenderOrAfter == after)
+            {
+                _armed.RemoveAt(i);
+                Hit(fault, process, fault.Kind == ClusterFaultKind.CrashAtStep);
+                return fault.Kind == ClusterFaultKind.CrashAtStep;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>A packet is about to be taken: its sender, or whoever takes it, may end a moment later.</summary>
+    public void AtMessages(byte[] packet, ClusterProcess from, ClusterProcess to)
+    {
+        for (var i = 0; i < _armed.Count; i++)
+        {
+            var fault = _armed[i];
+            if (fault.Kind is not (ClusterFaultKind.CrashAtMessage or ClusterFaultKind.PauseAtMessage) || !Holds(packet, (WireKind)(fault.Detail % SenderOrAfter)))
+            {
+                continue;
+            }
+
+            _armed.RemoveAt(i--);
+            var struck = fault.Detail >= SenderOrAfter ? from : to;
+            world.After(_chance.Percent(50) ? 0 : _chance.Between(0, 2 * TimeSpan.TicksPerMillisecond), null, () =>
+            {
+                if (!struck.Scope.IsDead && !world.IsHealed)
+                {
+                    Hit(fault, struck, fault.Kind == ClusterFaultKind.CrashAtMessage);
+                }
+            });
+        }
+    }
+
+    private static bool Holds(byte[] bytes, WireKind kind)
+    {
+        if (ChannelPacket.TryRead(bytes, out var packet, out _))
+        {
+            foreach (var message in packet)
+            {
+                if (message.Span[0] == (byte)kind)
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
+    }
+
+    private void Hit(PlannedClusterFault fault, ClusterProcess process, bool crash)
+    {
+        Count(fault);
+        if (crash)
+        {
+            world.End(process, Ticks(fault.ForMs));
+        }
+        else
+        {
+            world.PauseFor(process, Ticks(fault.ForMs));
+        }
+    }
+
+    private void Strike(PlannedClusterFault fault, ClusterProcess process)
+    {
+        switch (fault.Kind)
+        {
+            case ClusterFaultKind.WorkerCrash or ClusterFaultKind.WorkerLost:
+                Count(fault);
+                world.End(process, Ticks(fault.ForMs));
+                break;
+            case ClusterFaultKind.WorkerPause or ClusterFaultKind.WorkerPausedLong:
+                Count(fault);
+                world.PauseFor(process, Ticks(fault.ForMs));
+                break;
+            case ClusterFaultKind.WorkerReplaced:
+                Count(fault);
+                if (fault.Detail % 2 == 0)
+                {
+                    world.PauseFor(process, Ticks(fault.ForMs));
+                }
+
+                world.Start(fault.Worker);
+                break;
+            case ClusterFaultKind.GracefulRestart when process.IsOpen && !process.Scope.IsPaused:
+                Count(fault);
+                process.Stop().ContinueWith(
+                    _ => world.After(0, null, () => EndStopped(process, fault)), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+                break;
+            case ClusterFaultKind.ExecutorStall when process.Executors.Length > 0:
+                Count(fault);
+                process.Stall(fault.Detail, world.Now + Ticks(fault.ForMs));
+                world.After(Ticks(fault.ForMs) + 1, null, static () => { }); // so that time goes on to the end of it
+                break;
+        }
+    }
+
+    private void EndStopped(ClusterProcess process, PlannedClusterFault fault)
+    {
+        if (!process.Scope.IsDead)
+        {
+            world.End(process, Ticks(fault.ForMs));
+        }
+    }
+
+    /// <summary>A worker that was not there from the beginning; a while later it gets what another one has.</summary>
+    private void Join(PlannedClusterFault fault)
+    {
+        var number = Math.Min(world.Cluster.Workers + 1, ClusterScenario.MostWorkers);
+        if (world.CurrentOf(number) is null)
+        {
+            Count(fault);
+            world.StartLater(number, 0);
+        }
+
+        world.After(Ticks(fault.ForMs), null, () => Move(fault with { Kind = ClusterFaultKind.PartitionsMoved, Worker = number }));
+    }
+
+    private void Move(PlannedClusterFault fault)
+    {
+        var open = world.Processes.Where(static process => process.IsOpen && !process.Scope.IsPaused).ToList();
+        if (open.Count == 0 || world.IsHealed)
+        {
+            return;
+        }
+
+        var asked = open[fault.Detail % open.Count];
+        var to = $"w{fault.Worker}";
+        var first = fault.Detail % world.Actors.Count;
+        var actors = world.Actors.Skip(first).Take(1 + (fault.Detail % 3)).ToList();
+        var ask = new MigrationAsk($"m{++_migrations}", null, null, null, to, "simulated", DryRun: false);
+        ask = fault.Kind switch
+        {
+            ClusterFaultKind.ActorsMoved => ask with { Actors = actors },
+            ClusterFaultKind.PartitionsMoved => ask with { Partitions = [.. actors.Select(actor => world.PartitionOf(actor).Number).Distinct()] },
+            _ => ask with { Worker = to, To = null },
+        };
+        Count(fault);
+        Task<MigrationView> made = null!;
+        world.Within(asked.Scope, () => made = asked.Control!.Migrate(ask, CancellationToken.None));
+        made.ContinueWith(
+            done =>
+            {
+                if (done.Exception?.GetBaseException() is { } exception && exception is not (MigrationRefusedException or StorageUnavailableException))
+                {
+                    world.Violated($"{ask} failed: {exception}");
+                }
+            },
+            CancellationToken.None,
+            TaskContinuationOptions.ExecuteSynchronously,
+            TaskScheduler.Default);
+    }
+
+    private void Count(PlannedClusterFault fault) => world.Happened.Note(fault.Kind);
+
+    private static long Ticks(int milliseconds) => milliseconds * TimeSpan.TicksPerMillisecond;
+}

@@ -1,0 +1,104 @@
+using System.Runtime.CompilerServices;
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.Simulation.Cluster;
+
+/// <summary>Whose log a process speaks to: each step has a name of its own there.</summary>
+/// <param name="Open">...</param>
+/// <param name="Append">...</param>
+/// <param name="Check">...</param>
+/// <param name="Read">...</param>
+/// <param name="Trim">...</param>
+/// <param name="Fold">...</param>
+/// <param name="Outcomes">...</param>
+internal sealed record LogSteps(StoreStep Open, StoreStep Append, StoreStep Check, StoreStep Read, StoreStep Trim, StoreStep Fold, StoreStep Outcomes)
+{
+    /// <summary>The process' own.</summary>
+    public static LogSteps Own { get; } =
+        new(StoreStep.LogOpen, StoreStep.LogAppend, StoreStep.LogCheck, StoreStep.LogRead, StoreStep.LogTrim, StoreStep.StateFold, StoreStep.OutcomesSave);
+
+    /// <summary>That of a worker that it has fenced.</summary>
+    public static LogSteps Rescued { get; } =
+        new(StoreStep.Fence, StoreStep.RescueAppend, StoreStep.LogCheck, StoreStep.RescueRead, StoreStep.RescueTrim, StoreStep.RescueFold, StoreStep.RescueOutcomes);
+
+    /// <summary>The master's.</summary>
+    public static LogSteps Master { get; } =
+        new(StoreStep.MasterTake, StoreStep.MasterAppend, StoreStep.LogCheck, StoreStep.MasterRead, StoreStep.MasterTrim, StoreStep.StateFold, StoreStep.OutcomesSave);
+}
+
+/// <summary>A log behind a road.</summary>
+/// <param name="road">The road.</param>
+/// <param name="log">The log in memory, whose calls complete at once.</param>
+/// <param name="steps">What its calls are.</param>
+/// <param name="isFull">It takes nothing now.</param>
+internal sealed class RoadLog(StoreRoad road, ITransactionLog log, LogSteps steps, Func<bool> isFull) : ITransactionLog
+{
+    public string Kind => log.Kind;
+
+    public Task<LogOpening> Open(CancellationToken cancellation) => road.Send(steps.Open, () => log.Open(CancellationToken.None).Result, cancellation);
+
+    public Task<AppendResult> Append(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation)
+    {
+        var bytes = group.ToArray(); // the sender may use its buffer again while a late copy of the call is under way
+        return road.Send(
+            steps.Append,
+            () => isFull() ? new AppendResult(AppendStatus.Refused, "simulated: no room") : log.Append(epoch, firstSequence, count, bytes, CancellationToken.None).Result,
+            cancellation);
+    }
+
+    public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) =>
+        road.Send(steps.Check, () => log.CheckEpoch(epoch, CancellationToken.None).Result, cancellation);
+
+    public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
+    {
+        foreach (var group in await road.Send(steps.Read, () => All(log.Read(fromSequence, CancellationToken.None)), cancellation))
+        {
+            yield return group;
+        }
+    }
+
+    public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
+        road.Send(steps.Trim, () => log.Trim(epoch, keepFrom, watermarks, CancellationToken.None).Result, cancellation);
+
+    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    private static List<LogGroup> All(IAsyncEnumerable<LogGroup> groups)
+    {
+        var all = new List<LogGroup>();
+        var reader = groups.GetAsyncEnumerator();
+        while (reader.MoveNextAsync().AsTask().Result)
+        {
+            all.Add(reader.Current);
+        }
+
+        return all;
+    }
+}
+
+/// <summary>A state store behind a road.</summary>
+/// <param name="road">The road.</param>
+/// <param name="store">The store in memory, whose calls complete at once.</param>
+/// <param name="steps">What its calls are.</param>
+internal sealed class RoadStates(StoreRoad road, IStateStore store, LogSteps steps) : IStateStore
+{
+    public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => road.Send(StoreStep.StateLoad, () => store.Load(actor, CancellationToken.None).Result, cancellation);
+
+    public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
+    {
+        var copy = folds.ToArray();
+        return road.Send(steps.Fold, () => store.Fold(epoch, copy, CancellationToken.None).Result, cancellation);
+    }
+
+    public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)
+    {
+        var copy = outcomes.ToArray();
+        return road.Send(steps.Outcomes, () => store.SaveOutcomes(epoch, copy, CancellationToken.None).Result, cancellation);
+    }
+
+    public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) =>
+        road.Send(StoreStep.OutcomeFind, () => store.FindOutcome(requestId, CancellationToken.None).Result, cancellation);
+
+    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+}

@@ -1,0 +1,146 @@
+using Snapper.Simulation.Core;
+
+namespace Snapper.Simulation.Cluster;
+
+/// <summary>
+/// The road of one process to what all share. A call travels, is carried out at once, and its answer travels back; on the way it may be lost, late, or cut off. A call
+/// that a dead process had sent is still carried out.
+/// </summary>
+internal sealed class StoreRoad(ClusterWorld world, ClusterProcess process)
+{
+    private const long Patience = 200 * TimeSpan.TicksPerMillisecond;
+
+    /// <summary>Sends a call.</summary>
+    /// <param name="step">What it is.</param>
+    /// <param name="carryOut">Does it, there.</param>
+    /// <param name="cancellation">Its sender waits no more; it may be carried out all the same.</param>
+    public Task<T> Send<T>(StoreStep step, Func<T> carryOut, CancellationToken cancellation)
+    {
+        // Continuations run inline: there is one thread, and the order of things is the seed's.
+        var answer = new TaskCompletionSource<T>();
+        if (cancellation.CanBeCanceled)
+        {
+            if (cancellation.IsCancellationRequested)
+            {
+                return Task.FromCanceled<T>(cancellation);
+            }
+
+            cancellation.Register(() => answer.TrySetCanceled(cancellation));
+        }
+
+        var fate = world.SharedStore.Draw(process);
+        if (fate is ClusterFaultKind.StoreCallLost or ClusterFaultKind.StoreDown or ClusterFaultKind.StoreCut)
+        {
+            GiveUp(answer);
+            return answer.Task;
+        }
+
+        if (fate is ClusterFaultKind.StoreCallLate or ClusterFaultKind.StoreAnswerLost or ClusterFaultKind.StoreAnswersCut)
+        {
+            GiveUp(answer);
+        }
+
+        var way = fate == ClusterFaultKind.StoreCallLate ? Patience + world.Chance.Between(0, 4 * Patience) : world.SharedStore.Travel(fate == ClusterFaultKind.StoreSlow);
+        world.After(way, null, () => Arrive(step, carryOut, fate is null or ClusterFaultKind.StoreSlow ? answer : null));
+        return answer.Task;
+    }
+
+    private void Arrive<T>(StoreStep step, Func<T> carryOut, TaskCompletionSource<T>? answer)
+    {
+        if (world.Operators.AtStep(step, process, after: false))
+        {
+            return; // it ended before it could send it
+        }
+
+        T result;
+        try
+        {
+            result = carryOut();
+        }
+        catch (Exception exception)
+        {
+            world.After(world.SharedStore.Travel(slow: false), process.Scope, () => answer?.TrySetException(exception));
+            return;
+        }
+
+        world.Operators.AtStep(step, process, after: true);
+        if (answer is not null)
+        {
+            world.After(world.SharedStore.Travel(slow: false), process.Scope, () => answer.TrySetResult(result));
+        }
+    }
+
+    private void GiveUp<T>(TaskCompletionSource<T> answer) =>
+        world.After(world.Chance.Between(Patience / 20, Patience), process.Scope, () => answer.TrySetException(new IOException("simulated: the connection broke")));
+}
+
+/// <summary>The shared store's side of those roads: how far away it is, and from whom it is cut off.</summary>
+internal sealed class SharedStoreWeather(ClusterWorld world)
+{
+    private readonly SeededChance _chance = SeededChance.For(world.Cluster.Seed, ChanceOf.SharedStore);
+
+    /// <summary>Nobody reaches it until then.</summary>
+    public long DownUntil { get; set; }
+
+    /// <summary>A worker does not reach it until then, by number.</summary>
+    public long[] CutUntil { get; } = new long[ClusterScenario.MostWorkers + 2];
+
+    /// <summary>A worker hears no answers until then, by number.</summary>
+    public long[] MuteUntil { get; } = new long[ClusterScenario.MostWorkers + 2];
+
+    /// <summary>The log of a worker takes nothing until then, by number.</summary>
+    public long[] FullUntil { get; } = new long[ClusterScenario.MostWorkers + 2];
+
+    /// <summary>Everything works again.</summary>
+    public void Heal()
+    {
+        DownUntil = 0;
+        Array.Clear(CutUntil);
+        Array.Clear(MuteUntil);
+        Array.Clear(FullUntil);
+    }
+
+    /// <summary>One way, in ticks.</summary>
+    public long Travel(bool slow) => slow
+        ? _chance.Between(TimeSpan.TicksPerMillisecond * 20, TimeSpan.TicksPerMillisecond * 150)
+        : _chance.Between(world.Scenario.StorageTicksMin, world.Scenario.StorageTicksMax);
+
+    /// <summary>What happens to a call; null: nothing.</summary>
+    public ClusterFaultKind? Draw(ClusterProcess process)
+    {
+        if (world.IsHealed)
+        {
+            return null;
+        }
+
+        if (world.Now < DownUntil)
+        {
+            return ClusterFaultKind.StoreDown;
+        }
+
+        if (world.Now < CutUntil[process.Number])
+        {
+            return ClusterFaultKind.StoreCut;
+        }
+
+        if (world.Now < MuteUntil[process.Number])
+        {
+            return ClusterFaultKind.StoreAnswersCut;
+        }
+
+        if (!_chance.PerMille(world.Cluster.StoreFaultPerMille))
+        {
+            return null;
+        }
+
+        var kind = _chance.Next(4) switch
+        {
+            0 => ClusterFaultKind.StoreCallLost,
+            1 => ClusterFaultKind.StoreAnswerLost,
+            2 => ClusterFaultKind.StoreCallLate,
+            _ => ClusterFaultKind.StoreSlow,
+        };
+        world.Happened.Note(kind);
+        return kind;
+    }
+}

@@ -1,0 +1,76 @@
+using Snapper.Runtime.Door;
+using Snapper.Simulation.Core;
+using Snapper.Simulation.Faults;
+using Snapper.Simulation.Running;
+using Snapper.Simulation.Workloads;
+using Snapper.Testing.Histories;
+
+namespace Snapper.Simulation.Workers;
+
+/// <summary>What clients are in: whom they reach, and who hears what they conclude.</summary>
+internal interface IClientWorld : ISimulation
+{
+    /// <summary>What is sent, how often, and what goes wrong on its way.</summary>
+    Scenario Scenario { get; }
+
+    /// <summary>What clients ask for.</summary>
+    IWorkload Workload { get; }
+
+    /// <summary>Faults that happened.</summary>
+    Tally<FaultKind> Faults { get; }
+
+    /// <summary>Requests that wait for their answers.</summary>
+    OpenRequests Open { get; }
+
+    /// <summary>Longest pause of a client between two transactions, in ticks.</summary>
+    long Pause { get; }
+
+    /// <summary>Nothing goes wrong any more.</summary>
+    bool IsHealed { get; }
+
+    /// <summary>All clients are done; the end is being looked at.</summary>
+    bool IsFinal { get; }
+
+    /// <summary>Nothing goes wrong, and all code is known not to wait.</summary>
+    bool IsCalm { get; }
+
+    /// <summary>Outcomes that somebody knew of may be gone.</summary>
+    bool LogWasLost { get; }
+
+    /// <summary>Where a request arrives; null: nowhere.</summary>
+    IRequestTarget? Route(bool misrouted);
+
+    /// <summary>Does something in a process now, or when it goes on.</summary>
+    void Within(ProcessScope scope, Action action);
+
+    /// <summary>Something is wrong.</summary>
+    void Violated(string what);
+
+    /// <summary>A worker has answered a request with a generated id so: whoever asks by the id must hear what became of it.</summary>
+    void ToldInDoubt(string id);
+
+    /// <summary>A client has concluded a transaction.</summary>
+    void Concluded(PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope, long invoked);
+
+    /// <summary>A client has nothing more to send.</summary>
+    void ClientIsDone();
+}
+
+/// <summary>A worker's life as its clients see it.</summary>
+internal interface IRequestTarget
+{
+    /// <summary>Its process.</summary>
+    ProcessScope Scope { get; }
+
+    /// <summary>Requests are let in.</summary>
+    bool IsOpen { get; }
+
+    /// <summary>Where they enter.</summary>
+    ITransactionDoor Door { get; }
+
+    /// <summary>Where it stands, in words.</summary>
+    string Standing { get; }
+
+    /// <summary>Asks it what became of a request, in its process.</summary>
+    void Find(string id, Action<TransactionEnvelope?> found);
+}
