@@ -31,6 +31,13 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
     /// <summary>Faults with a <see cref="StartupException"/> when a part stays down for good; to be asked for once <see cref="Start"/> has returned.</summary>
     public Task GivenUp => Task.WhenAny(Processes().Select(p => p.GivenUp).Append(_joinedGivenUp.Task)).Unwrap();
 
+    /// <summary>The workers as they run now; a pid is 0 between a death and the next start. From any thread.</summary>
+    public IReadOnlyList<ReadyWorker> Workers => [.. _workers.Select(Describe)];
+
+    /// <summary>What else runs now, by name.</summary>
+    public IReadOnlyList<(string Name, int Pid)> Others =>
+        [.. new[] { _placement, _redis }.OfType<SupervisedProcess>().Select(process => (process.Spec.Name, process.Identity.Pid))];
+
     /// <summary>A message to the person at the terminal.</summary>
     public void Say(string message) => messages.Say(message);
 
@@ -64,7 +71,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         await UntilReady(plan, cancellation);
         foreach (var process in Processes()) process.Settle();
         _ready = new ReadyLine(
-            [.. _workers.Select(Describe)],
+            Workers,
             Dashboard: null, ChildCommands.Word(plan.Log), redis?.ToString(), _redis?.Identity.Pid, ChildCommands.Word(plan.Sidecar));
     }
 
