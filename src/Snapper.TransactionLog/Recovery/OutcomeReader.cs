@@ -47,19 +47,26 @@ public sealed class OutcomeReader(ITransactionLog log, IStateStore store)
         switch (decoder.Current)
         {
             case LocalBatchCommitted batch:
-                foreach (var outcome in batch.Outcomes)
-                {
-                    if (outcome.RequestId == requestId)
-                    {
-                        return outcome;
-                    }
-                }
-
-                return null;
+                return Among(batch.Outcomes, requestId);
+            case Prepared prepared:
+                return Among(prepared.Outcomes, requestId); // whoever knows this place has read that it was decided
             case ActCommitted act:
                 return act.Outcome?.RequestId == requestId ? act.Outcome : null;
             default:
                 return null;
         }
+    }
+
+    private static OutcomeRecord? Among(IReadOnlyList<OutcomeRecord> outcomes, string requestId)
+    {
+        for (var i = 0; i < outcomes.Count; i++)
+        {
+            if (outcomes[i].RequestId == requestId)
+            {
+                return outcomes[i];
+            }
+        }
+
+        return null;
     }
 }
