@@ -126,6 +126,8 @@ public sealed class WorkerHost : IAsyncDisposable
             {
                 // What is not folded is in the log, and recovery folds it.
             }
+
+            await Leave().ConfigureAwait(false);
         }
 
         await _worker.Checkpoints.DisposeAsync().ConfigureAwait(false);
@@ -134,6 +136,25 @@ public sealed class WorkerHost : IAsyncDisposable
 
     /// <inheritdoc/>
     public async ValueTask DisposeAsync() => await Stop().ConfigureAwait(false);
+
+    /// <summary>A worker that owns nothing leaves for good. Of one that owns something the store does not take it: it is expected back, or taken over when its lease has run out.</summary>
+    private async Task Leave()
+    {
+        if (_joining is null)
+        {
+            return;
+        }
+
+        using var limit = new CancellationTokenSource(_worker.Options.DrainTimeout, _worker.Time);
+        try
+        {
+            await _joining.Store.Members.Leave(limit.Token).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (exception is OperationCanceledException || StorageFaults.IsPassing(exception))
+        {
+            // It is found out by its lease then.
+        }
+    }
 
     /// <summary>Ends it as a crash would, for tests: nothing is flushed, told or given up; whoever waits here is answered "in doubt", as by a connection that breaks.</summary>
     internal async Task Kill()
@@ -173,6 +194,7 @@ public sealed class WorkerHost : IAsyncDisposable
         {
             joining = await ClusterJoining.Begin(setup, opening, recovered, cancellation).ConfigureAwait(false);
             (opening, settled) = await joining.Settle(opening, recovered, cancellation).ConfigureAwait(false);
+            recovered = WithSettled(recovered, settled);
         }
 
         Worker? worker = null;
@@ -218,6 +240,23 @@ public sealed class WorkerHost : IAsyncDisposable
         checkpoints.Start();
         RuntimeLog.Opened(setup.Logger, setup.Options.Name, opening.Epoch, recovered.Records, recovered.Bytes, recovered.Elapsed.TotalMilliseconds);
         return new WorkerHost(worker, setup.Log, opening, recovered, new WorkerInspection(worker, setup, opening)) { _joining = joining };
+    }
+
+    /// <summary>What was settled is copied out before its records are trimmed, as what was found (I3).</summary>
+    private static RecoverySummary WithSettled(RecoverySummary recovered, IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> settled)
+    {
+        if (settled.Count == 0)
+        {
+            return recovered;
+        }
+
+        var outcomes = new List<OutcomeRecord>(recovered.Outcomes);
+        foreach (var (outcome, _) in settled)
+        {
+            outcomes.Add(outcome);
+        }
+
+        return recovered with { Outcomes = outcomes };
     }
 
     /// <summary>Becomes a member, and waits until the directory says what is this worker's.</summary>

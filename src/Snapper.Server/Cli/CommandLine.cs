@@ -21,6 +21,8 @@ internal static class CommandLine
         new(ClusterCommands.MigrateSyntax, ClusterCommands.Migrate),
         new(ClusterCommands.DrainSyntax, ClusterCommands.Drain),
         new(ClusterCommands.RebalanceSyntax, ClusterCommands.Rebalance),
+        new(MembershipCommands.JoinSyntax, MembershipCommands.Join),
+        new(MembershipCommands.LeaveSyntax, MembershipCommands.Leave),
         new(WorkerCommand.Syntax, WorkerCommand.Run, Hidden: true),
     ];
 

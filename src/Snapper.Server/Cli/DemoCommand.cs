@@ -16,17 +16,25 @@ internal static class DemoCommand
             Concurrency = arguments.Number("--concurrency", 32, 1, 1000),
             PhaseLength = TimeSpan.FromSeconds(arguments.Number("--seconds", 3, 1, 3600)),
         };
+        TimeSpan? length = arguments.Text("--for") is null ? null : TimeSpan.FromSeconds(arguments.Number("--for", 0, 0, 86_400));
+        if (length is not null && options.Workers == 1) throw new UsageException("--for is for several workers: with one, transfers do not go on.");
         using var signals = new StopSignals();
         return await UpCommand.Supervised(options, errors, signals, async deployment =>
         {
             output.WriteLine(deployment.Ready.ToLine());
             output.Flush();
-            var worker = deployment.Ready.Workers[0];
-            using var bank = new BankClient(new Uri(worker.Sidecar), Environment.GetEnvironmentVariable("DAPR_API_TOKEN"));
+            using var bank = new BankClient(() => [.. deployment.Workers.Select(w => new Uri(w.Sidecar))], Environment.GetEnvironmentVariable("DAPR_API_TOKEN"));
             bool passed;
             try
             {
-                passed = await new DemoRun(settings, bank, output).Run(signals.Stop);
+                var run = new DemoRun(settings, bank, output);
+                passed = await run.Run(signals.Stop);
+                if (passed && options.Workers > 1)
+                {
+                    WhereNext.Write(output, deployment, options);
+                    passed = await GoOn(run, deployment, length ?? TimeSpan.FromDays(365), output, signals.Stop);
+                    return passed ? ExitCode.Success : ExitCode.Failure;
+                }
             }
             catch (DemoFailedException problem)
             {
@@ -50,5 +58,28 @@ internal static class DemoCommand
 
             return passed ? ExitCode.Success : ExitCode.Failure;
         });
+    }
+
+    private static async Task<bool> GoOn(DemoRun run, Deployment deployment, TimeSpan length, TextWriter output, CancellationToken cancellation)
+    {
+        using var over = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
+        using var watch = new DemoWatch(deployment, output, Environment.GetEnvironmentVariable("APP_API_TOKEN"));
+        var watching = watch.Run(over.Token);
+        try
+        {
+            var going = run.GoOn(length, cancellation);
+            return await Task.WhenAny(going, deployment.GivenUp) == going ? await going : await Failed(deployment.GivenUp);
+        }
+        finally
+        {
+            await over.CancelAsync();
+            await watching;
+        }
+
+        static async Task<bool> Failed(Task givenUp)
+        {
+            await givenUp;
+            return false;
+        }
     }
 }

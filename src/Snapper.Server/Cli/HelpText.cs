@@ -10,7 +10,7 @@ internal static class HelpText
         writer.WriteLine();
         writer.WriteLine("usage: ./snapper COMMAND [options]");
         writer.WriteLine();
-        foreach (var command in commands) writer.WriteLine($"  {command.Name,-8} {command.Summary}");
+        foreach (var command in commands) writer.WriteLine($"  {command.Name,-9} {command.Summary}");
         writer.WriteLine();
         writer.WriteLine("./snapper help COMMAND lists a command's options.");
     }

@@ -29,7 +29,17 @@ internal static class UpCommand
         {
             deployment = new Deployment(options, messages);
             await deployment.Start(signals.Stop);
-            return await body(deployment);
+            using var over = CancellationTokenSource.CreateLinkedTokenSource(signals.Stop);
+            var changes = ChangeServer.Run(deployment, new ChangeFiles(DataDirectory.RunIn(options.DataDirectory)), over.Token);
+            try
+            {
+                return await body(deployment);
+            }
+            finally
+            {
+                await over.CancelAsync();
+                await changes;
+            }
         }
         catch (StartupException problem)
         {

@@ -31,6 +31,7 @@ internal sealed record UpOptions
     [
         .. Shared,
         new("--stay", null, "stay up afterwards, until Ctrl-C"),
+        new("--for", "SECONDS", "with several workers: how long transfers go on afterwards (default: until Ctrl-C)"),
         new("--seconds", "N", "length of each phase (default 3)"),
         new("--accounts", "N", "number of accounts (default 1000)"),
         new("--concurrency", "N", "requests under way at once (default 32)"),

@@ -12,16 +12,27 @@ internal sealed record BankAnswer(string Outcome, string? Reason, JsonElement? R
     public bool IsUndecided => Outcome is "inDoubt" or "unknown";
 }
 
-/// <summary>Plain HTTP to the service door through the sidecar: what any program in any language would send.</summary>
+/// <summary>Plain HTTP to the service door through the sidecars: what any program in any language would send.</summary>
 internal sealed class BankClient : IDisposable
 {
+    private const string Door = "/v1.0/invoke/snapper/method/v1/transactions";
+
     private readonly HttpClient _http;
-    private readonly Uri _door;
+    private readonly Func<IReadOnlyList<Uri>> _sidecars;
+    private uint _next;
 
     /// <summary>Sends to one sidecar.</summary>
     public BankClient(Uri sidecar, string? apiToken)
+        : this(() => [sidecar], apiToken)
     {
-        _door = new Uri(sidecar, "/v1.0/invoke/snapper/method/v1/transactions");
+    }
+
+    /// <summary>Sends to several sidecars in turn.</summary>
+    /// <param name="sidecars">Those that are there now, at least one.</param>
+    /// <param name="apiToken">What they want to see; null: nothing.</param>
+    public BankClient(Func<IReadOnlyList<Uri>> sidecars, string? apiToken)
+    {
+        _sidecars = sidecars;
         _http = new HttpClient(new SocketsHttpHandler { UseProxy = false, PooledConnectionLifetime = TimeSpan.FromMinutes(1) }) { Timeout = TimeSpan.FromSeconds(60) };
         if (!string.IsNullOrEmpty(apiToken)) _http.DefaultRequestHeaders.Add("dapr-api-token", apiToken);
     }
@@ -35,7 +46,7 @@ internal sealed class BankClient : IDisposable
         try
         {
             using var content = new StringContent(body, Encoding.UTF8, "application/json");
-            using var response = await _http.PostAsync(_door, content, cancellation);
+            using var response = await _http.PostAsync(NextDoor(), content, cancellation);
             var bytes = await response.Content.ReadAsByteArrayAsync(cancellation);
             return transactions.Count == 1 ? [Single(response.StatusCode, bytes)] : Batch(response.StatusCode, bytes, transactions.Count);
         }
@@ -48,6 +59,12 @@ internal sealed class BankClient : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _http.Dispose();
 
+    private Uri NextDoor()
+    {
+        var sidecars = _sidecars();
+        return new Uri(sidecars[(int)(Interlocked.Increment(ref _next) % (uint)sidecars.Count)], Door);
+    }
+
     private static BankAnswer Single(HttpStatusCode status, byte[] body)
     {
         using var json = ParseOrFail(status, body);
@@ -56,7 +73,9 @@ internal sealed class BankClient : IDisposable
         // Refused before it became a transaction: not executed, so it counts as an abort by its status.
         if (status is HttpStatusCode.TooManyRequests) return new BankAnswer("aborted", "overloaded", null);
         if (status is HttpStatusCode.ServiceUnavailable) return new BankAnswer("aborted", "unavailable", null);
-        throw Unexpected(status, body);
+
+        // A sidecar whose worker has just died answers with an error of its own: it may have been executed.
+        return status >= HttpStatusCode.InternalServerError ? new BankAnswer("unknown", null, null) : throw Unexpected(status, body);
     }
 
     private static IReadOnlyList<BankAnswer> Batch(HttpStatusCode status, byte[] body, int expected)
@@ -64,7 +83,11 @@ internal sealed class BankClient : IDisposable
         using var json = ParseOrFail(status, body);
         if (status != HttpStatusCode.OK || !json.RootElement.TryGetProperty("results", out var results) || results.GetArrayLength() != expected)
         {
-            if (status is not (HttpStatusCode.TooManyRequests or HttpStatusCode.ServiceUnavailable)) throw Unexpected(status, body);
+            if (status is not (HttpStatusCode.TooManyRequests or HttpStatusCode.ServiceUnavailable))
+            {
+                return status >= HttpStatusCode.InternalServerError ? [.. Enumerable.Repeat(new BankAnswer("unknown", null, null), expected)] : throw Unexpected(status, body);
+            }
+
             var reason = status == HttpStatusCode.TooManyRequests ? "overloaded" : "unavailable";
             return [.. Enumerable.Repeat(new BankAnswer("aborted", reason, null), expected)];
         }

@@ -19,6 +19,12 @@ internal sealed record DemoSettings
 /// <summary>One kind of load. <paramref name="PactShare"/> of the transactions are PACTs, the others ACTs.</summary>
 internal sealed record DemoPhase(string Name, double PactShare, int TransactionsPerRequest)
 {
+    /// <summary>What goes on behind the others, as long as somebody looks.</summary>
+    public static readonly DemoPhase GoesOn = new("mixed, goes on", 0.5, 1) { Length = TimeSpan.FromSeconds(5) };
+
+    /// <summary>Its own length, and no progress is shown; null: the settings'.</summary>
+    public TimeSpan? Length { get; init; }
+
     /// <summary>What the demo shows, in order.</summary>
     public static readonly IReadOnlyList<DemoPhase> All =
     [

@@ -24,6 +24,43 @@ internal static class WhereNext
         foreach (var example in Examples(worker)) output.WriteLine("  " + example);
     }
 
+    /// <summary>The end of the check with several workers: what runs, and what to do to it while transfers go on.</summary>
+    public static void Write(TextWriter output, Deployment deployment, UpOptions options)
+    {
+        output.WriteLine();
+        output.WriteLine($"  {"",-8} {"address",-24} {"pid",-8} {"sidecar",-24} pid");
+        foreach (var worker in deployment.Workers)
+        {
+            output.WriteLine($"  {worker.Name,-8} {worker.Url,-24} {worker.Pid,-8} {worker.Sidecar,-24} {worker.SidecarPid}");
+        }
+
+        foreach (var (name, pid) in deployment.Others) output.WriteLine($"  {name,-33} {pid}");
+        output.WriteLine();
+        output.WriteLine("Transfers go on until Ctrl-C. Try, in another terminal, while they do:");
+        output.WriteLine();
+        foreach (var example in Examples(deployment.Workers, options)) output.WriteLine("  " + example);
+        output.WriteLine();
+        output.Flush();
+    }
+
+    /// <summary>One shell command each; all succeed while the deployment is up.</summary>
+    internal static IEnumerable<string> Examples(IReadOnlyList<ReadyWorker> workers, UpOptions options)
+    {
+        var url = workers[0].Url == "http://127.0.0.1:5101" ? "" : $" --url {workers[0].Url}";
+        var data = options.DataDirectory == Path.GetFullPath(".snapper") ? "" : $" --data {options.DataDirectory}";
+        var (second, last) = (workers[1].Name, workers[^1].Name);
+        yield return $"./snapper workers{url}";
+        yield return $"kill -9 {workers[1].Pid}         # {second}; or any other pid: of a worker, a sidecar, placement, Redis";
+        yield return $"kill -STOP {workers[1].Pid}      # {second} is taken over when its lease has run out; kill -CONT wakes it";
+        yield return $"./snapper migrate{url} --to {last} Account/{DemoSettings.Account(0)} Account/{DemoSettings.Account(1)}";
+        yield return $"./snapper drain{url} {second}";
+        yield return $"./snapper join{data}";
+        yield return $"./snapper rebalance{url}";
+        yield return $"./snapper leave{data} {last}";
+        yield return $"curl -s '{workers[0].Url}/v1/directory?actor=Account/{DemoSettings.Account(0)}'";
+        yield return $"curl -s {workers[0].Url}/v1/migrations";
+    }
+
     /// <summary>One shell command each; all succeed while the deployment is up.</summary>
     internal static IEnumerable<string> Examples(ReadyWorker worker)
     {

@@ -26,7 +26,16 @@ internal sealed class DataDirectory : IDisposable
     public string Redis => Path.Combine(Root, "redis");
 
     /// <summary>What runs now.</summary>
-    public string RunStatePath => Path.Combine(Root, "run", "state.json");
+    public string RunStatePath => RunStateIn(Root);
+
+    /// <summary>Where a supervisor is asked to change what runs.</summary>
+    public string Run => RunIn(Root);
+
+    /// <summary><see cref="RunStatePath"/> of any data directory.</summary>
+    public static string RunStateIn(string root) => Path.Combine(RunIn(root), "state.json");
+
+    /// <summary><see cref="Run"/> of any data directory.</summary>
+    public static string RunIn(string root) => Path.Combine(root, "run");
 
     /// <summary>Which kind of log the last run used.</summary>
     private string LogKindPath => Path.Combine(Root, "log-kind");

@@ -5,7 +5,7 @@ using Snapper.Server.Hosting;
 namespace Snapper.Server.Supervision;
 
 /// <summary>One running system: Redis, placement, and a sidecar and a worker for each i. Started once, stopped once.</summary>
-internal sealed class Deployment(UpOptions options, MessageWriter messages)
+internal sealed partial class Deployment(UpOptions options, MessageWriter messages)
 {
     private static readonly TimeSpan StartWithin = TimeSpan.FromMinutes(5);
     private static readonly TimeSpan SayWaitingEvery = TimeSpan.FromSeconds(10);
@@ -21,12 +21,22 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
     private SupervisedProcess? _redis;
     private SupervisedProcess? _placement;
     private ReadyLine? _ready;
+    private Plan? _plan;
+    private string? _redisAddress;
+    private int _placementPort;
 
     /// <summary>What callers need to know; set once <see cref="Start"/> has returned.</summary>
     public ReadyLine Ready => _ready ?? throw new InvalidOperationException("The deployment has not started.");
 
     /// <summary>Faults with a <see cref="StartupException"/> when a part stays down for good; to be asked for once <see cref="Start"/> has returned.</summary>
-    public Task GivenUp => Task.WhenAny(Processes().Select(p => p.GivenUp)).Unwrap();
+    public Task GivenUp => Task.WhenAny(Processes().Select(p => p.GivenUp).Append(_joinedGivenUp.Task)).Unwrap();
+
+    /// <summary>The workers as they run now; a pid is 0 between a death and the next start. From any thread.</summary>
+    public IReadOnlyList<ReadyWorker> Workers => [.. _workers.Select(Describe)];
+
+    /// <summary>What else runs now, by name.</summary>
+    public IReadOnlyList<(string Name, int Pid)> Others =>
+        [.. new[] { _placement, _redis }.OfType<SupervisedProcess>().Select(process => (process.Spec.Name, process.Identity.Pid))];
 
     /// <summary>A message to the person at the terminal.</summary>
     public void Say(string message) => messages.Say(message);
@@ -56,13 +66,17 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
         }
 
         var redis = await StartRedis(plan, cancellation);
+        (_plan, _redisAddress) = (plan, redis?.ToString());
         StartSidecarsAndWorkers(plan, redis?.ToString());
         await UntilReady(plan, cancellation);
         foreach (var process in Processes()) process.Settle();
         _ready = new ReadyLine(
-            [.. _workers.Select(w => new ReadyWorker(w.Name, w.Url, w.SidecarUrl, w.Worker.Identity.Pid, (w.Sidecar ?? w.Worker).Identity.Pid))],
+            Workers,
             Dashboard: null, ChildCommands.Word(plan.Log), redis?.ToString(), _redis?.Identity.Pid, ChildCommands.Word(plan.Sidecar));
     }
+
+    private static ReadyWorker Describe(WorkerPair pair) =>
+        new(pair.Name, pair.Url, pair.SidecarUrl, pair.Worker.Identity.Pid, (pair.Sidecar ?? pair.Worker).Identity.Pid);
 
     /// <summary>Stops in the order in which the parts need each other: workers drain first, Redis goes last.</summary>
     /// <param name="force">Cancelled when the user has no more patience: everything is killed.</param>
@@ -80,11 +94,13 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
 
     private void RequirePorts()
     {
-        for (var i = 1; i <= options.Workers; i++)
-        {
-            Require(options.WorkerPort(i), $"worker w{i}", "--base-port");
-            Require(options.SidecarPortOf(i), $"the sidecar of w{i}", "--sidecar-port");
-        }
+        for (var i = 1; i <= options.Workers; i++) RequirePorts(i);
+    }
+
+    private void RequirePorts(int i)
+    {
+        Require(options.WorkerPort(i), $"worker w{i}", "--base-port");
+        Require(options.SidecarPortOf(i), $"the sidecar of w{i}", "--sidecar-port");
 
         static void Require(int port, string use, string option)
         {
@@ -119,7 +135,7 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
         var address = new HostAndPort("127.0.0.1", Ports.Free(1)[0]);
         _redis = Supervise(ChildCommands.Redis(plan.RedisServer, _data, address.Port, options.Fsync));
         _redis.Start();
-        await Until($"redis-server on {address}", () => RedisProbe.Unavailable(address, cancellation), cancellation);
+        await Until($"redis-server on {address}", Processes(), () => RedisProbe.Unavailable(address, cancellation), cancellation);
         return address;
     }
 
@@ -127,15 +143,11 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
     {
         var ports = Ports.Free(3 + (2 * options.Workers));
         if (plan.Placement is not null) _placement = Supervise(ChildCommands.Placement(plan.Placement, _data!, ports[0], ports[1], ports[2]));
-        var components = plan.Daprd is null ? null : Repository.Components();
+        _placementPort = ports[0];
         var workers = new List<WorkerPair>();
         for (var i = 1; i <= options.Workers; i++)
         {
-            var worker = Supervise(ChildCommands.Worker(_data!, options, i, plan, redis, watchParent: _wrappers.Setpriv is null));
-            var sidecar = plan.Daprd is null
-                ? null
-                : Supervise(ChildCommands.Daprd(plan.Daprd, _data!, options, i, new SidecarPorts(ports[1 + (2 * i)], ports[2 + (2 * i)], ports[0]), components, redis));
-            workers.Add(new WorkerPair($"w{i}", $"http://127.0.0.1:{options.WorkerPort(i)}", $"http://127.0.0.1:{options.SidecarPortOf(i)}", worker, sidecar));
+            workers.Add(Pair(plan, redis, i, new SidecarPorts(ports[1 + (2 * i)], ports[2 + (2 * i)], _placementPort)));
         }
 
         // Assigned whole: a death of Redis may write the run state at this moment.
@@ -148,23 +160,30 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
         }
     }
 
+    private WorkerPair Pair(Plan plan, string? redis, int i, SidecarPorts ports)
+    {
+        var worker = Supervise(ChildCommands.Worker(_data!, options, i, plan, redis, watchParent: _wrappers.Setpriv is null));
+        var sidecar = plan.Daprd is null ? null : Supervise(ChildCommands.Daprd(plan.Daprd, _data!, options, i, ports, Repository.Components(), redis));
+        return new WorkerPair($"w{i}", $"http://127.0.0.1:{options.WorkerPort(i)}", $"http://127.0.0.1:{options.SidecarPortOf(i)}", worker, sidecar);
+    }
+
     private async Task UntilReady(Plan plan, CancellationToken cancellation)
     {
         using var probe = new ReadinessProbe();
         foreach (var worker in _workers)
         {
-            await Until(worker.Name, () => probe.Missing(worker.Url, worker.SidecarUrl, plan.Sidecar, cancellation), cancellation);
+            await Until(worker.Name, Processes(), () => probe.Missing(worker.Url, worker.SidecarUrl, plan.Sidecar, cancellation), cancellation);
         }
     }
 
     /// <summary>Asks until nothing is missing; ends early when a child gives up.</summary>
-    private async Task Until(string what, Func<Task<string?>> missing, CancellationToken cancellation)
+    private async Task Until(string what, IEnumerable<SupervisedProcess> needed, Func<Task<string?>> missing, CancellationToken cancellation)
     {
         var started = Stopwatch.GetTimestamp();
         var said = TimeSpan.Zero;
         while (true)
         {
-            foreach (var process in Processes())
+            foreach (var process in needed)
             {
                 if (process.GivenUp.IsFaulted) await process.GivenUp;
             }
@@ -203,7 +222,7 @@ internal sealed class Deployment(UpOptions options, MessageWriter messages)
             {
                 _stateFile!.Write(new RunState(
                     ProcessIdentity.Of(Environment.ProcessId),
-                    [.. _workers.Select(w => new WorkerRunState(w.Name, w.Worker.Identity, (w.Sidecar ?? w.Worker).Identity))],
+                    [.. _workers.Select(w => new WorkerRunState(w.Name, w.Worker.Identity, (w.Sidecar ?? w.Worker).Identity, w.Url))],
                     _placement?.Identity, _redis?.Identity));
             }
             catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)

@@ -18,7 +18,11 @@ internal sealed record ProcessIdentity(int Pid, long StartTicks)
 }
 
 /// <summary>One worker and its sidecar; with the embedded sidecar both are the same process.</summary>
-internal sealed record WorkerRunState(string Name, ProcessIdentity Worker, ProcessIdentity Sidecar);
+/// <param name="Name">w1.</param>
+/// <param name="Worker">Its process.</param>
+/// <param name="Sidecar">Its sidecar's.</param>
+/// <param name="Url">Base address of the worker's own HTTP API; null: written by an earlier version.</param>
+internal sealed record WorkerRunState(string Name, ProcessIdentity Worker, ProcessIdentity Sidecar, string? Url = null);
 
 /// <summary>What a supervisor has running at a moment.</summary>
 /// <param name="Supervisor">The <c>up</c> process.</param>

@@ -148,9 +148,9 @@ internal sealed class ClusterMembership : IAsyncDisposable
                 continue;
             }
 
-            if (member.CurrentEpoch > member.Incarnation.Epoch)
+            if (member.CurrentEpoch > member.Incarnation.Epoch || member.State == MemberState.Left)
             {
-                _node.Gate.Hub.Retire(member.Incarnation); // R4: nothing of a fenced life counts
+                _node.Gate.Hub.Retire(member.Incarnation); // R4: nothing of a fenced life counts; one that has left takes nothing any more
             }
             else
             {

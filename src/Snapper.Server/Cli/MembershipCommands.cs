@@ -1,0 +1,113 @@
+using System.Diagnostics;
+using System.Text.Json.Nodes;
+using Snapper.Server.Supervision;
+
+namespace Snapper.Server.Cli;
+
+/// <summary>Workers that come and go: asks the <c>up</c> or <c>demo</c> that runs on a data directory.</summary>
+internal static class MembershipCommands
+{
+    private static readonly TimeSpan AnsweredWithin = TimeSpan.FromMinutes(2);
+    private static readonly TimeSpan DrainedWithin = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(100);
+
+    private static readonly CommandOption s_data = new("--data", "DIR", "the data directory of the running system (default .snapper)");
+
+    public static readonly CommandSyntax JoinSyntax = new("join", "adds a worker with its sidecar to the running system; it owns nothing until something is moved to it", [s_data]);
+
+    public static readonly CommandSyntax LeaveSyntax = new("leave", "moves everything of a worker to the others, and stops it for good", [s_data], "NAME");
+
+    public static async Task<int> Join(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    {
+        var (files, _) = Running(arguments);
+        var joined = (await Ask(files, "join", null)).Joined!;
+        output.WriteLine($"{joined.Name} has joined: {joined.Url}, sidecar {joined.Sidecar}, pid {joined.Pid}. It owns nothing yet: './snapper rebalance --url {joined.Url}' gives it its share.");
+        return ExitCode.Success;
+    }
+
+    public static async Task<int> Leave(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    {
+        if (arguments.Rest.Count != 1) throw new UsageException("name the one worker that shall leave.");
+        var name = arguments.Rest[0];
+        var (files, state) = Running(arguments);
+        if (state.Workers.All(w => w.Name != name)) throw new UsageException($"no worker {name} runs there; there are {string.Join(", ", state.Workers.Select(w => w.Name))}.");
+        if (state.Workers.FirstOrDefault(w => w.Name != name)?.Url is not { } other) throw new UsageException($"{name} is the only worker: there is nobody to take what it owns.");
+        await Drain(other, name, output);
+        await Ask(files, "leave", name);
+        output.WriteLine($"{name} has left");
+        return ExitCode.Success;
+    }
+
+    /// <summary>Again and again until nothing is its own: a part that does not come to rest is given back, and others may die meanwhile.</summary>
+    private static async Task Drain(string other, string name, TextWriter output)
+    {
+        using var http = new HttpClient { BaseAddress = new Uri(other + "/"), Timeout = TimeSpan.FromSeconds(30) };
+        var started = Stopwatch.GetTimestamp();
+        for (var attempt = 1; ; attempt++)
+        {
+            string last;
+            try
+            {
+                var all = await http.GetFromJsonAsync<JsonNode>("v1/workers");
+                var mine = all!["workers"]!.AsArray().FirstOrDefault(w => (string?)w!["worker"] == name);
+                if (mine is null || (long)mine["entries"]! == 0) return;
+                last = $"it owns {(long)mine["entries"]!} partitions and single actors, and is {(string?)mine["state"]}";
+                using var answer = await http.PostAsJsonAsync("v1/migrations", new { worker = name, reason = $"{name} leaves" });
+                var migration = await answer.Content.ReadFromJsonAsync<JsonNode>();
+                if (answer.IsSuccessStatusCode)
+                {
+                    if (attempt == 1) output.WriteLine($"{name} gives {migration!["keys"]} partitions and single actors to the others");
+                    await Ended(http, (string)migration!["id"]!, started);
+                }
+                else
+                {
+                    last = (string?)migration?["detail"] ?? $"{other} answered {(int)answer.StatusCode}";
+                }
+            }
+            catch (Exception problem) when (problem is HttpRequestException or TaskCanceledException)
+            {
+                last = problem.Message;
+            }
+
+            if (Stopwatch.GetElapsedTime(started) > DrainedWithin)
+            {
+                throw new StartupException($"{name} is not empty after {DrainedWithin.TotalSeconds:0} s ({last}); it stays. Try again.");
+            }
+
+            await Task.Delay(LookEvery);
+        }
+    }
+
+    private static async Task Ended(HttpClient http, string id, long started)
+    {
+        while (Stopwatch.GetElapsedTime(started) < DrainedWithin)
+        {
+            var migration = await http.GetFromJsonAsync<JsonNode>("v1/migrations/" + Uri.EscapeDataString(id));
+            if ((string?)migration!["state"] != "planned") return;
+            await Task.Delay(LookEvery);
+        }
+    }
+
+    private static (ChangeFiles Files, RunState State) Running(ParsedArguments arguments)
+    {
+        var data = Path.GetFullPath(arguments.Text("--data") ?? ".snapper");
+        return new RunStateFile(DataDirectory.RunStateIn(data)).Read() is { } state && state.Supervisor.IsAlive()
+            ? (new ChangeFiles(DataDirectory.RunIn(data)), state)
+            : throw new StartupException($"neither 'snapper up' nor 'snapper demo' runs on {data}; name the data directory of the running system with --data");
+    }
+
+    private static async Task<ChangeAnswer> Ask(ChangeFiles files, string verb, string? worker)
+    {
+        var request = new ChangeRequest(Guid.NewGuid().ToString("n"), verb, worker);
+        var started = Stopwatch.GetTimestamp();
+        var asked = false;
+        while (Stopwatch.GetElapsedTime(started) < AnsweredWithin)
+        {
+            asked = asked || files.TryAsk(request);
+            if (files.AnswerTo(request.Id) is { } answer) return answer.Problem is null ? answer : throw new StartupException(answer.Problem);
+            await Task.Delay(LookEvery);
+        }
+
+        throw new StartupException($"the running system has not answered within {AnsweredWithin.TotalSeconds:0} s; its own output says why");
+    }
+}
