@@ -1,3 +1,4 @@
+using Snapper.Benchmarks.Clusters;
 using Snapper.Benchmarks.InProcess;
 using Snapper.Benchmarks.Runs;
 
@@ -26,6 +27,13 @@ public static class BenchmarkSuite
         new IdleBenchmark(),
         new RecoveryBenchmark(),
         new MemoryBenchmark(),
+        new ClusterLocalCpuBenchmark(),
+        new ClusterRatioBenchmark(
+            "cluster-global-cpu", "CPU per PACT over 2 workers ÷ CPU per local PACT, 2 workers in process, Redis included", 2,
+            ("PACT over 2 workers", new ClusterMix(TransactionKind.Pact, 1)), ("local PACT", new ClusterMix(TransactionKind.Pact, 0)), Cpu, new Goal(3, 1.8, false)),
+        new ClusterRatioBenchmark(
+            "cluster-mixed", "throughput of local PACTs while 10 % of all are over 2 workers ÷ while none is, 2 workers in process", 2,
+            ("10 % over 2 workers", new ClusterMix(TransactionKind.Pact, 0.1)), ("all local", new ClusterMix(TransactionKind.Pact, 0)), static run => run.LocalPerSecond, new Goal(0.6, 0.8, true)),
     ];
 
     /// <summary>The named ones; all when no name is given.</summary>
