@@ -27,6 +27,8 @@ public static class BenchmarkSuite
         new IdleBenchmark(),
         new RecoveryBenchmark(),
         new MemoryBenchmark(),
+        new SingleWorkerCpuBenchmark("single-worker-cpu", "PACT", 1),
+        new SingleWorkerCpuBenchmark("single-worker-cpu-act", "ACT", 0),
         new ClusterLocalCpuBenchmark(),
         new ClusterRatioBenchmark(
             "cluster-global-cpu", "CPU per PACT over 2 workers ÷ CPU per local PACT, 2 workers in process, Redis included", 2,

@@ -7,11 +7,22 @@ namespace Snapper.Benchmarks.Suite;
 /// <summary>What the benchmarks of several workers in this process have in common.</summary>
 internal static class ClusterSides
 {
-    /// <summary>Loops to try: the workers share the load, and each needs enough of it to fill its batches.</summary>
-    public static IReadOnlyList<LoadShape> Shapes(BenchmarkContext context) => context.Options.Pipelines.Select(static count => new LoadShape(count)).ToArray();
+    /// <summary>
+    /// Both sides have the same number of loops, as many for each worker of the greater side as one worker is given at most elsewhere: what differs shall be the number of workers,
+    /// not how full their batches are.
+    /// </summary>
+    public static LoadShape ShapeFor(BenchmarkContext context, int workers) => new(context.Options.Pipelines.Max() * workers);
+
+    /// <summary>A comparison; both sides run once before it, unmeasured, for the just-in-time compiler.</summary>
+    public static async Task<(SideRuns A, SideRuns B)> CompareAsync(BenchmarkContext context, Side a, Side b)
+    {
+        await a.RunAsync(a.Shapes[0], context.Plan.Times, context.Plan.Seed);
+        await b.RunAsync(b.Shapes[0], context.Plan.Times, context.Plan.Seed);
+        return await SideBySide.RunAsync(a, b, context.Plan, context.Progress);
+    }
 
     /// <summary>A workload on a cluster.</summary>
-    public static Side Of(BenchmarkContext context, ClusterInProcess cluster, string name, ClusterMix mix)
+    public static Side Of(BenchmarkContext context, ClusterInProcess cluster, string name, ClusterMix mix, LoadShape shape)
     {
         var owners = new int[cluster.Keys.Count];
         for (var i = 0; i < owners.Length; i++)
@@ -20,7 +31,7 @@ internal static class ClusterSides
         }
 
         var transfers = new PlacedTransfers(owners);
-        return new Side(name, Shapes(context), (_, seed) => new ClusterPipeline(cluster, transfers, mix, seed), cluster.Processes)
+        return new Side(name, [shape], (_, seed) => new ClusterPipeline(cluster, transfers, mix, seed), cluster.Processes)
         {
             OwnRole = "runtime and driver",
 
@@ -61,11 +72,12 @@ public sealed class ClusterLocalCpuBenchmark : IBenchmark
         await using var four = await ClusterInProcess.StartAsync(Many, context.Options.Accounts);
         await using var one = await ClusterInProcess.StartAsync(1, context.Options.Accounts);
         var mix = new ClusterMix(TransactionKind.Pact, 0);
-        var (a, b) = await SideBySide.RunAsync(
-            ClusterSides.Of(context, four, "local PACT, 4 workers", mix), ClusterSides.Of(context, one, "local PACT, 1 worker", mix), context.Plan, context.Progress);
+        var shape = ClusterSides.ShapeFor(context, Many);
+        var (a, b) = await ClusterSides.CompareAsync(
+            context, ClusterSides.Of(context, four, "local PACT, 4 workers", mix, shape), ClusterSides.Of(context, one, "local PACT, 1 worker", mix, shape));
         var any = await SideBySide.RunOneAsync(
-            ClusterSides.Of(context, four, "local PACT, 4 workers, sent to any of them", mix with { AnyWorker = true }), context.Plan, context.Progress);
-        var result = BenchmarkResult.Ratio(Name, What, new Goal(1.3, 1.1, false), a, b, static run => run.CpuPerTransaction, context.Plan.Seed, any);
+            ClusterSides.Of(context, four, "local PACT, 4 workers, sent to any of them", mix with { AnyWorker = true }, shape), context.Plan, context.Progress);
+        var result = BenchmarkResult.PairedRatio(Name, What, new Goal(1.3, 1.1, false), a, b, static run => run.CpuPerTransaction, context.Plan.Seed, any);
         return ClusterSides.Watched(result, four, one);
     }
 }
@@ -84,8 +96,9 @@ public sealed class ClusterRatioBenchmark(
     public async Task<BenchmarkResult> RunAsync(BenchmarkContext context)
     {
         await using var cluster = await ClusterInProcess.StartAsync(workers, context.Options.Accounts);
-        var (a, b) = await SideBySide.RunAsync(
-            ClusterSides.Of(context, cluster, upper.Name, upper.Mix), ClusterSides.Of(context, cluster, lower.Name, lower.Mix), context.Plan, context.Progress);
-        return ClusterSides.Watched(BenchmarkResult.Ratio(Name, What, goal, a, b, metric, context.Plan.Seed), cluster);
+        var shape = ClusterSides.ShapeFor(context, workers);
+        var (a, b) = await ClusterSides.CompareAsync(
+            context, ClusterSides.Of(context, cluster, upper.Name, upper.Mix, shape), ClusterSides.Of(context, cluster, lower.Name, lower.Mix, shape));
+        return ClusterSides.Watched(BenchmarkResult.PairedRatio(Name, What, goal, a, b, metric, context.Plan.Seed), cluster);
     }
 }
