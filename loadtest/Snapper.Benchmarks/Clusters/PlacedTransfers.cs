@@ -11,14 +11,16 @@ public sealed class PlacedTransfers
 {
     private const int Width = 4;
     private readonly int[][] _byWorker;
+    private readonly int[] _accounts;
     private readonly int[] _workerOf;
 
-    /// <param name="owners">The worker of each account, from 1.</param>
+    /// <param name="owners">The worker of each account, from 1; 0: the account is not drawn.</param>
     /// <exception cref="ArgumentException">A worker owns fewer than four accounts, too few for a transfer of its own.</exception>
     public PlacedTransfers(IReadOnlyList<int> owners)
     {
-        _byWorker = owners.Select(static (worker, account) => (worker, account)).GroupBy(static pair => pair.worker).OrderBy(static group => group.Key)
+        _byWorker = owners.Select(static (worker, account) => (worker, account)).Where(static pair => pair.worker > 0).GroupBy(static pair => pair.worker).OrderBy(static group => group.Key)
             .Select(static group => group.Select(static pair => pair.account).ToArray()).ToArray();
+        _accounts = _byWorker.SelectMany(static accounts => accounts).ToArray();
         _workerOf = new int[owners.Count];
         for (var worker = 0; worker < _byWorker.Length; worker++)
         {
@@ -43,13 +45,13 @@ public sealed class PlacedTransfers
     public Transfer Draw(ref FastRandom random, bool distributed)
     {
         Span<int> drawn = stackalloc int[Width];
-        var at = random.Next(_workerOf.Length);
+        var at = _accounts[random.Next(_accounts.Length)];
         var home = _workerOf[at];
         drawn[0] = at;
         var away = home;
         while (distributed && away == home)
         {
-            away = _workerOf[random.Next(_workerOf.Length)];
+            away = _workerOf[_accounts[random.Next(_accounts.Length)]];
         }
 
         DrawFrom(_byWorker[home], ref random, drawn, 1, Width / 2);

@@ -36,6 +36,12 @@ public static class BenchmarkSuite
         new ClusterRatioBenchmark(
             "cluster-mixed", "throughput of local PACTs while 10 % of all are over 2 workers ÷ while none is, 2 workers in process", 2,
             ("10 % over 2 workers", new ClusterMix(TransactionKind.Pact, 0.1)), ("all local", new ClusterMix(TransactionKind.Pact, 0)), static run => run.LocalPerSecond, new Goal(0.6, 0.8, true)),
+        new ClusterMigrationBenchmark(
+            "cluster-migration-aborts", "2 to 4 workers under load, half of all actors move: transactions aborted meanwhile", "%", new Goal(0.01, 0, false), static round => round.AbortedPercent),
+        new ClusterMigrationBenchmark(
+            "cluster-migration-dip", "... throughput while they move, below that before and after", "%", new Goal(25, 10, false), static round => round.DipPercent),
+        new ClusterMigrationBenchmark(
+            "cluster-migration-pause", "... longest wait of the callers of an actor that moves, 99th percentile of these actors", "ms", new Goal(250, 50, false), static round => round.PauseDuring),
     ];
 
     /// <summary>The named ones; all when no name is given.</summary>
