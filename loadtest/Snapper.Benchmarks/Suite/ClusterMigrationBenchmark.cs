@@ -45,6 +45,7 @@ public sealed class ClusterMigrationBenchmark(string name, string what, string u
         {
             ["load"] = $"{Loops} closed loops, {Mix.Acts:P0} ACTs, {Mix.Distributed:P0} of all over two workers; requests go to the worker that owned the root before",
             ["the move took, ms"] = Each(static round => round.Move.TotalMilliseconds),
+            ["phases"] = string.Join(" | ", rounds.Select(static round => round.Phases)),
             ["committed/s before, during, after"] = string.Join("; ", rounds.Select(static round => string.Create(
                 CultureInfo.InvariantCulture, $"{round.Before.PerSecond:F0}, {round.During.PerSecond:F0}, {round.After.PerSecond:F0}"))),
             ["transactions aborted during"] = RunResult.Describe(Sum(rounds.Select(static round => round.During.Aborts))),
@@ -99,7 +100,7 @@ public sealed class ClusterMigrationBenchmark(string name, string what, string u
             var before = load.Next();
             var began = Stopwatch.GetTimestamp();
             var orders = new[] { await OrderAsync(cluster, "m1", moved[0], "w3"), await OrderAsync(cluster, "m2", moved[1], "w4") };
-            var states = await Task.WhenAll(orders.Select(order => EndedAsync(cluster, order)));
+            var ends = await Task.WhenAll(orders.Select(order => EndedAsync(cluster, order)));
             var move = Stopwatch.GetElapsedTime(began);
             var during = load.Next();
             await Task.Delay(context.Plan.Times.Measured);
@@ -108,31 +109,54 @@ public sealed class ClusterMigrationBenchmark(string name, string what, string u
             await running;
             var round = new MigrationRound(
                 before, during, after, move, before.PauseP99(account => moves[account]), during.PauseP99(account => moves[account]), during.PauseP99(account => !moves[account]),
-                cluster.Vigil.TakeOvers, cluster.Vigil.Problem ?? states.FirstOrDefault(static state => state is not null));
+                cluster.Vigil.TakeOvers, cluster.Vigil.Problem ?? ends.Select(static end => end.Problem).FirstOrDefault(static problem => problem is not null))
+            {
+                Phases = string.Join("; ", ends.Select(static end => end.Phases)),
+            };
             context.Progress(string.Create(
                 CultureInfo.InvariantCulture,
-                $"  moved {gone.Count} partitions in {move.TotalMilliseconds:F0} ms; {before.PerSecond:F0}, {during.PerSecond:F0}, {after.PerSecond:F0}/s; pause {round.PauseBefore:F1} -> {round.PauseDuring:F1} ms; aborted {RunResult.Describe(during.Aborts)}{(round.Problem is null ? "" : ", VOID: " + round.Problem)}"));
+                $"  moved {gone.Count} partitions in {move.TotalMilliseconds:F0} ms; {before.PerSecond:F0}, {during.PerSecond:F0}, {after.PerSecond:F0}/s; pause {round.PauseBefore:F1} -> {round.PauseDuring:F1} ms; aborted {RunResult.Describe(during.Aborts)}; {round.Phases}{(round.Problem is null ? "" : ", VOID: " + round.Problem)}"));
             return round;
         }
 
         private static async Task<string> OrderAsync(ClusterInProcess cluster, string id, int[] partitions, string to) =>
             (await cluster[1].Control.Migrate(new MigrationAsk(id, null, partitions, null, to, "bench", DryRun: false), CancellationToken.None)).Id;
 
-        /// <summary>Waits for the end of a migration; what is wrong with it, or null.</summary>
-        private static async Task<string?> EndedAsync(ClusterInProcess cluster, string id)
+        /// <summary>Waits for the end of a migration; what is wrong with it, or null, and how long its phases took.</summary>
+        private static async Task<(string? Problem, string Phases)> EndedAsync(ClusterInProcess cluster, string id)
         {
             var since = Stopwatch.GetTimestamp();
             while (Stopwatch.GetElapsedTime(since) < MoveDeadline)
             {
-                if (await cluster[1].Control.Migration(id, CancellationToken.None) is { State: not "planned" } ended)
+                var source = await SourceAsync(cluster, id);
+                if (source is { State: not "planned" } ended)
                 {
-                    return ended.State == "done" ? null : $"the migration {id} is {ended.State}: {string.Join("; ", ended.Parts.Select(static part => part.Why).Where(static why => why is not null))}";
+                    var problem = ended.State == "done" ? null : $"the migration {id} is {ended.State}: {string.Join("; ", ended.Parts.Select(static part => part.Why).Where(static why => why is not null))}";
+                    return (problem, string.Join(", ", ended.Parts.Select(DescribePhases)));
                 }
 
                 await Task.Delay(10);
             }
 
-            return $"the migration {id} has not ended within {MoveDeadline.TotalSeconds:0} s";
+            return ($"the migration {id} has not ended within {MoveDeadline.TotalSeconds:0} s", "");
+        }
+
+        // Only the source knows its phases.
+        private static async Task<MigrationView?> SourceAsync(ClusterInProcess cluster, string id)
+        {
+            var anywhere = await cluster[1].Control.Migration(id, CancellationToken.None);
+            return anywhere?.Parts[0].From == "w1" ? anywhere : await cluster[2].Control.Migration(id, CancellationToken.None);
+        }
+
+        private static string DescribePhases(MigrationPartView part)
+        {
+            var text = $"{part.From} to {part.To}";
+            for (var i = 0; i + 1 < part.Phases.Count; i++)
+            {
+                text += string.Create(CultureInfo.InvariantCulture, $" {part.Phases[i].Phase} {(part.Phases[i + 1].At - part.Phases[i].At).TotalMilliseconds:F0} ms");
+            }
+
+            return text;
         }
     }
 }
@@ -141,6 +165,9 @@ public sealed class ClusterMigrationBenchmark(string name, string what, string u
 public sealed record MigrationRound(
     MigrationWindow Before, MigrationWindow During, MigrationWindow After, TimeSpan Move, double PauseBefore, double PauseDuring, double PauseOfOthers, int TakeOvers, string? Problem)
 {
+    /// <summary>How long the phases of each part took.</summary>
+    public string Phases { get; init; } = "";
+
     /// <summary>Aborted ÷ all while actors moved, in per cent.</summary>
     public double AbortedPercent => 100.0 * During.Aborts.Values.Sum() / Math.Max(1, During.Committed + During.Aborts.Values.Sum());
 
