@@ -73,3 +73,20 @@ public sealed class PlacedTransfers
         }
     }
 }
+
+/// <summary>The same as accounts of a request: all over two workers, or all of one.</summary>
+public sealed class PlacedChooser(PlacedTransfers transfers, bool distributed) : Load.IAccountChooser
+{
+    /// <inheritdoc />
+    public int Width => 4;
+
+    /// <inheritdoc />
+    public void Draw(ref FastRandom random, Span<int> accounts)
+    {
+        var transfer = transfers.Draw(ref random, distributed);
+        accounts[0] = transfer.Root;
+        accounts[1] = transfer.To1;
+        accounts[2] = transfer.To2;
+        accounts[3] = transfer.To3;
+    }
+}

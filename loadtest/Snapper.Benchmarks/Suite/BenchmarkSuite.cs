@@ -36,6 +36,7 @@ public static class BenchmarkSuite
         new ClusterRatioBenchmark(
             "cluster-mixed", "throughput of local PACTs while 10 % of all are over 2 workers ÷ while none is, 2 workers in process", 2,
             ("10 % over 2 workers", new ClusterMix(TransactionKind.Pact, 0.1)), ("all local", new ClusterMix(TransactionKind.Pact, 0)), static run => run.LocalPerSecond, new Goal(0.6, 0.8, true)),
+        new ClusterSidecarBenchmark(),
         new ClusterMigrationBenchmark(
             "cluster-migration-aborts", "2 to 4 workers under load, half of all actors move: transactions aborted meanwhile", "%", new Goal(0.01, 0, false), static round => round.AbortedPercent),
         new ClusterMigrationBenchmark(
