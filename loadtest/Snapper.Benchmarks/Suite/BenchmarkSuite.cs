@@ -43,6 +43,9 @@ public static class BenchmarkSuite
             "cluster-migration-dip", "... throughput while they move, below that before and after", "%", new Goal(25, 10, false), static round => round.DipPercent),
         new ClusterMigrationBenchmark(
             "cluster-migration-pause", "... longest wait of the callers of an actor that moves, 99th percentile of these actors", "ms", new Goal(250, 50, false), static round => round.PauseDuring),
+        new ClusterFailoverBenchmark("cluster-failover", master: false),
+        new ClusterFailoverBenchmark("cluster-failover-master", master: true),
+        new ClusterScalingBenchmark(),
     ];
 
     /// <summary>The named ones; all when no name is given.</summary>
