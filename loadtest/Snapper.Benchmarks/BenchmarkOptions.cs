@@ -41,6 +41,9 @@ public sealed record BenchmarkOptions
     /// <summary>Seconds of the idle measurement.</summary>
     public double Idle { get; init; } = 20;
 
+    /// <summary>Commit whose runtime <c>single-worker-cpu</c> compares this tree's with: what <c>git worktree add</c> takes.</summary>
+    public string Old { get; init; } = "f451d1f";
+
     /// <summary>Decides all random choices.</summary>
     public ulong Seed { get; init; } = 42;
 
@@ -59,6 +62,7 @@ public sealed record BenchmarkOptions
           --connections L  connections to try (32,64,128)       --batch L    transactions per request to try (32,128,256)
           --pipelines L    in-process loops to try (64,128,256) --transactions N  before the crash of `recovery` (1000000)
           --resident N     accounts that `memory` touches (200000)
+          --old COMMIT     what `single-worker-cpu` compares this tree with (f451d1f)
           --quick          everything short, one repetition: a smoke test, not a measurement
           --out FOLDER     write table and JSON there as well
           --list           names and what they measure
@@ -122,6 +126,7 @@ public sealed record BenchmarkOptions
         "--batch" => this with { Batches = Numbers(name, value, 1000) },
         "--pipelines" => this with { Pipelines = Numbers(name, value, 65_536) },
         "--seed" => this with { Seed = (ulong)Number(name, value, 0, long.MaxValue) },
+        "--old" => this with { Old = value.StartsWith('-') ? throw new OptionsException($"--old must be a commit, not \"{value}\".") : value },
         "--out" => this with { Out = value },
         _ => throw new OptionsException($"{name} is not an option."),
     };

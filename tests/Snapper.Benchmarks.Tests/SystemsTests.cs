@@ -17,7 +17,9 @@ public sealed class SystemsTests
     {
         Assert.True(ReadyLine.IsIt(Ready));
         Assert.False(ReadyLine.IsIt("ready or not"));
-        Assert.Equal(new ReadyLine(new Uri("http://127.0.0.1:5101"), new Uri("http://127.0.0.1:3500"), 11, 12, "127.0.0.1:6379"), ReadyLine.Parse(Ready));
+        var line = ReadyLine.Parse(Ready);
+        Assert.Equal([new ReadyWorker("w1", new Uri("http://127.0.0.1:5101"), new Uri("http://127.0.0.1:3500"), 11, 12)], line.Workers);
+        Assert.Equal("127.0.0.1:6379", line.Redis);
     }
 
     [Theory]

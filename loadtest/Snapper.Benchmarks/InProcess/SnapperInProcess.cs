@@ -3,11 +3,8 @@ using Snapper.Apps.SmallBank;
 using Snapper.Benchmarks.Load;
 using Snapper.Benchmarks.Measurement;
 using Snapper.Benchmarks.Systems;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Requests;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Redis;
 
@@ -16,9 +13,9 @@ namespace Snapper.Benchmarks.InProcess;
 /// <summary>The real runtime in this process, with a real Redis beside it (<c>appendonly yes</c>, <c>appendfsync always</c>).</summary>
 public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSystem
 {
-    private readonly ActorKey[] _keys = new ActorKey[settings.Accounts];
+    private readonly ActorKey[] _keys = TransferRequests.Keys(settings.Accounts);
     private LocalActors? _plain;
-    private ChildProcess? _redis;
+    private RedisServer? _redis;
     private RedisConnections? _connections;
     private RedisTransactionLog? _log;
     private RedisStateStore? _store;
@@ -36,21 +33,8 @@ public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSys
     /// <inheritdoc/>
     public async Task StartAsync(CancellationToken cancellation)
     {
-        for (var i = 0; i < _keys.Length; i++)
-        {
-            _keys[i] = new ActorKey("Account", AccountIds.Of(i));
-        }
-
-        var port = Ports.Free();
-        _redis = ChildProcess.Start(
-            "redis-server",
-            ServerTools.RedisServer(),
-            [
-                "--port", port.ToString(CultureInfo.InvariantCulture), "--bind", "127.0.0.1", "--dir", settings.DataFolder, "--save", "",
-                "--appendonly", "yes", "--appendfsync", "always",
-            ]);
-        await _redis.WaitForLineAsync(static line => line.Contains("Ready to accept connections", StringComparison.Ordinal), TimeSpan.FromSeconds(20), "its ready line");
-        _connections = await RedisConnections.Connect(new RedisOptions { Port = port });
+        _redis = await RedisServer.StartAsync(settings.DataFolder);
+        _connections = await _redis.ConnectAsync();
         _log = new RedisTransactionLog(_connections, "w1");
         _store = new RedisStateStore(_log, TimeProvider.System, new StateStoreOptions());
         var options = OptionsFromEnvironment();
@@ -60,7 +44,7 @@ public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSys
         Facts = new Dictionary<string, string>
         {
             ["executors"] = options.Executors.ToString(CultureInfo.InvariantCulture),
-            ["redis"] = "appendonly yes, appendfsync always",
+            ["redis"] = RedisServer.Durability,
         };
     }
 
@@ -73,21 +57,7 @@ public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSys
             return new TransactionEnd(true, 1, null);
         }
 
-        var envelope = await _worker!.Door.Submit(
-            new TransactionRequest
-            {
-                Actor = _keys[transfer.Root],
-                Method = "MultiTransfer",
-                Input = InputOf(transfer),
-                Mode = kind == TransactionKind.Pact ? TransactionMode.Pact : TransactionMode.Act,
-                Access = kind == TransactionKind.Pact
-                    ? [new(_keys[transfer.Root], 1), new(_keys[transfer.To1], 1), new(_keys[transfer.To2], 1), new(_keys[transfer.To3], 1)]
-                    : null,
-            },
-            CancellationToken.None);
-        return envelope.Outcome == Outcome.Committed
-            ? new TransactionEnd(true, envelope.Attempts, null)
-            : new TransactionEnd(false, Math.Max(1, envelope.Attempts), ReasonOf(envelope));
+        return TransferRequests.EndOf(await _worker!.Door.Submit(TransferRequests.Of(_keys, kind, transfer), CancellationToken.None));
     }
 
     /// <inheritdoc/>
@@ -117,19 +87,6 @@ public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSys
             await _redis.DisposeAsync();
         }
     }
-
-    private static byte[] InputOf(Transfer transfer)
-    {
-        // {"to":["c000001","c000002","c000003"],"amount":1}
-        var input = "{\"to\":[\"c000000\",\"c000000\",\"c000000\"],\"amount\":1}"u8.ToArray();
-        AccountIds.Write(transfer.To1, input.AsSpan(8));
-        AccountIds.Write(transfer.To2, input.AsSpan(18));
-        AccountIds.Write(transfer.To3, input.AsSpan(28));
-        return input;
-    }
-
-    private static string ReasonOf(TransactionEnvelope envelope) =>
-        envelope.Abort is { } abort && abort.Reason != AbortReason.None ? AbortReasons.Name(abort.Reason) : envelope.Outcome + " " + envelope.Rejection?.Detail;
 
     /// <summary>Settings to try, by environment; the defaults are the product's.</summary>
     private static WorkerOptions OptionsFromEnvironment()

@@ -17,6 +17,9 @@ public sealed class Tally
     /// <summary>Attempts of ACTs that did not commit.</summary>
     public long ActAborted { get; private set; }
 
+    /// <summary>Those of the committed ones that touched several workers.</summary>
+    public long Distributed { get; private set; }
+
     /// <summary>Transactions that ended aborted, by reason.</summary>
     public Dictionary<string, long> Aborts { get; } = new(StringComparer.Ordinal);
 
@@ -26,7 +29,7 @@ public sealed class Tally
     /// <summary>Back to nothing.</summary>
     public void Clear()
     {
-        Committed = Attempts = ActAttempts = ActAborted = 0;
+        Committed = Attempts = ActAttempts = ActAborted = Distributed = 0;
         Aborts.Clear();
         Errors.Clear();
     }
@@ -49,6 +52,9 @@ public sealed class Tally
             ActAborted += attempts - 1;
         }
     }
+
+    /// <summary>The one that was just counted as committed touched several workers.</summary>
+    public void CountDistributed() => Distributed++;
 
     /// <summary>Counts a transaction that ended aborted after some attempts.</summary>
     public void Abort(string reason, bool act = false, int attempts = 1)
@@ -77,6 +83,7 @@ public sealed class Tally
         Attempts += other.Attempts;
         ActAttempts += other.ActAttempts;
         ActAborted += other.ActAborted;
+        Distributed += other.Distributed;
         AddErrorsAndAborts(other);
     }
 

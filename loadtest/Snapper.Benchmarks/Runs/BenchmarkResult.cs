@@ -8,6 +8,9 @@ namespace Snapper.Benchmarks.Runs;
 /// <param name="HigherIsBetter">Which side of them is good.</param>
 public sealed record Goal(double Bar, double Aim, bool HigherIsBetter)
 {
+    /// <summary>True: the worse end of the 95 % interval must be on the good side, not the number alone.</summary>
+    public bool WholeInterval { get; init; }
+
     /// <summary>"aim met", "bar met" or "below the bar".</summary>
     public string Judge(double measured)
     {
@@ -50,27 +53,35 @@ public sealed record BenchmarkResult
     public string Command { get; init; } = "";
 
     /// <summary>One word or two for the table.</summary>
-    public string Verdict => Missing is not null ? "NO RESULT" : Goal is null || Measured is null ? "information" : Goal.Judge(Measured.Value);
+    public string Verdict => Missing is not null ? "NO RESULT" : Goal is null || Measured is null ? "information" : Goal.Judge(Judged);
 
-    /// <summary>metric(A) ÷ metric(B), or no number when a run of either is void.</summary>
+    private double Judged => Goal!.WholeInterval && Interval is { } interval ? (Goal.HigherIsBetter ? interval.Low : interval.High) : Measured!.Value;
+
+    /// <summary>median(metric(A)) ÷ median(metric(B)), or no number when a run of either is void.</summary>
     public static BenchmarkResult Ratio(
-        string name, string what, Goal goal, SideRuns a, SideRuns b, Func<RunResult, double> metric, ulong seed, params SideRuns[] beside)
+        string name, string what, Goal goal, SideRuns a, SideRuns b, Func<RunResult, double> metric, ulong seed, params SideRuns[] beside) => Compared(
+        name, what, goal, a, b, beside,
+        () => (a.Summary(metric).Median / b.Summary(metric).Median, Bootstrap.RatioOfMedians(a.Values(metric), b.Values(metric), seed)));
+
+    /// <summary>The median of metric(A) ÷ metric(B) of neighbouring runs: for a machine that others use as well. No number when a run of either is void.</summary>
+    public static BenchmarkResult PairedRatio(
+        string name, string what, Goal goal, SideRuns a, SideRuns b, Func<RunResult, double> metric, ulong seed, params SideRuns[] beside) => Compared(
+        name, what, goal, a, b, beside,
+        () => (Summary.Of(Bootstrap.Ratios(a.Values(metric), b.Values(metric))).Median, Bootstrap.MedianOfRatios(a.Values(metric), b.Values(metric), seed)));
+
+    private static BenchmarkResult Compared(
+        string name, string what, Goal goal, SideRuns a, SideRuns b, SideRuns[] beside, Func<(double Measured, Interval Interval)> compare)
     {
         var result = new BenchmarkResult { Name = name, What = what, Goal = goal, Sides = [a, b, .. beside] };
-        if ((a.Void is null ? null : $"{a.Name}: {a.Void}") is { } voidA)
+        foreach (var side in new[] { a, b })
         {
-            return result with { Missing = voidA };
+            if (side.Void is { } reason)
+            {
+                return result with { Missing = $"{side.Name}: {reason}" };
+            }
         }
 
-        if ((b.Void is null ? null : $"{b.Name}: {b.Void}") is { } voidB)
-        {
-            return result with { Missing = voidB };
-        }
-
-        return result with
-        {
-            Measured = a.Summary(metric).Median / b.Summary(metric).Median,
-            Interval = Bootstrap.RatioOfMedians(a.Values(metric), b.Values(metric), seed),
-        };
+        var (measured, interval) = compare();
+        return result with { Measured = measured, Interval = interval };
     }
 }

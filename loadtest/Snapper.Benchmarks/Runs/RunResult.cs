@@ -16,6 +16,9 @@ public sealed record RunResult
     /// <summary>Transactions that committed in the window.</summary>
     public required long Committed { get; init; }
 
+    /// <summary>Those of them that touched several workers.</summary>
+    public long Distributed { get; init; }
+
     /// <summary>Attempts in the window.</summary>
     public required long Attempts { get; init; }
 
@@ -49,6 +52,9 @@ public sealed record RunResult
     /// <summary>Committed transactions per second.</summary>
     public double PerSecond => Committed / Seconds;
 
+    /// <summary>Committed transactions of one worker alone, per second.</summary>
+    public double LocalPerSecond => (Committed - Distributed) / Seconds;
+
     /// <summary>CPU microseconds per committed transaction, all processes.</summary>
     public double CpuPerTransaction => Cpu.Sum(share => share.Microseconds) / Math.Max(1, Committed);
 
@@ -65,6 +71,7 @@ public sealed record RunResult
             Pipelines = pipelines,
             Seconds = seconds,
             Committed = tally.Committed,
+            Distributed = tally.Distributed,
             Attempts = tally.Attempts,
             ActAttempts = tally.ActAttempts,
             ActAborted = tally.ActAborted,

@@ -20,6 +20,19 @@ public static class Bootstrap
     public static Interval DifferenceOfMedians(IReadOnlyList<double> minuend, IReadOnlyList<double> subtrahend, ulong seed) =>
         OfTwo(minuend, subtrahend, seed, static (a, b) => a - b);
 
+    /// <summary>
+    /// 95 % interval of the median of <paramref name="numerator"/>[i] ÷ <paramref name="denominator"/>[i]: the i-th runs of both sides are neighbours in time, so that what
+    /// drifts between the pairs falls out of it.
+    /// </summary>
+    /// <exception cref="ArgumentException">Not as many of the one as of the other, or none.</exception>
+    public static Interval MedianOfRatios(IReadOnlyList<double> numerator, IReadOnlyList<double> denominator, ulong seed) => Median(Ratios(numerator, denominator), seed);
+
+    /// <summary>The ratios of pairs of runs.</summary>
+    /// <exception cref="ArgumentException">Not as many of the one as of the other.</exception>
+    public static double[] Ratios(IReadOnlyList<double> numerator, IReadOnlyList<double> denominator) => numerator.Count == denominator.Count
+        ? numerator.Zip(denominator, static (a, b) => a / b).ToArray()
+        : throw new ArgumentException($"{numerator.Count} runs of one side have no {denominator.Count} partners.");
+
     /// <summary>95 % interval of the median.</summary>
     public static Interval Median(IReadOnlyList<double> values, ulong seed) => OfTwo(values, [1.0], seed, static (a, _) => a);
 

@@ -1,3 +1,4 @@
+using Snapper.Benchmarks.Clusters;
 using Snapper.Benchmarks.InProcess;
 using Snapper.Benchmarks.Runs;
 
@@ -26,6 +27,25 @@ public static class BenchmarkSuite
         new IdleBenchmark(),
         new RecoveryBenchmark(),
         new MemoryBenchmark(),
+        new SingleWorkerCpuBenchmark("single-worker-cpu", "PACT", 1),
+        new SingleWorkerCpuBenchmark("single-worker-cpu-act", "ACT", 0),
+        new ClusterLocalCpuBenchmark(),
+        new ClusterRatioBenchmark(
+            "cluster-global-cpu", "CPU per PACT over 2 workers ÷ CPU per local PACT, 2 workers in process, Redis included", 2,
+            ("PACT over 2 workers", new ClusterMix(TransactionKind.Pact, 1)), ("local PACT", new ClusterMix(TransactionKind.Pact, 0)), Cpu, new Goal(3, 1.8, false)),
+        new ClusterRatioBenchmark(
+            "cluster-mixed", "throughput of local PACTs while 10 % of all are over 2 workers ÷ while none is, 2 workers in process", 2,
+            ("10 % over 2 workers", new ClusterMix(TransactionKind.Pact, 0.1)), ("all local", new ClusterMix(TransactionKind.Pact, 0)), static run => run.LocalPerSecond, new Goal(0.6, 0.8, true)),
+        new ClusterSidecarBenchmark(),
+        new ClusterMigrationBenchmark(
+            "cluster-migration-aborts", "2 to 4 workers under load, half of all actors move: transactions aborted meanwhile", "%", new Goal(0.01, 0, false), static round => round.AbortedPercent),
+        new ClusterMigrationBenchmark(
+            "cluster-migration-dip", "... throughput while they move, below that before and after", "%", new Goal(25, 10, false), static round => round.DipPercent),
+        new ClusterMigrationBenchmark(
+            "cluster-migration-pause", "... longest wait of the callers of an actor that moves, 99th percentile of these actors", "ms", new Goal(250, 50, false), static round => round.PauseDuring),
+        new ClusterFailoverBenchmark("cluster-failover", master: false),
+        new ClusterFailoverBenchmark("cluster-failover-master", master: true),
+        new ClusterScalingBenchmark(),
     ];
 
     /// <summary>The named ones; all when no name is given.</summary>

@@ -22,13 +22,16 @@ public sealed class BaselineSystem : ISystemUnderTest
     private readonly List<MeasuredProcess> processes = [];
     private readonly string folder = Directory.CreateTempSubdirectory("snapper-baseline-").FullName;
 
-    private BaselineSystem(int sidecarPort) => Sidecar = new Uri($"http://127.0.0.1:{sidecarPort}");
+    private BaselineSystem(IEnumerable<int> sidecarPorts) => Sidecars = sidecarPorts.Select(static port => new Uri($"http://127.0.0.1:{port}")).ToArray();
+
+    /// <summary>One for each host, which share the actors as Dapr's placement decides.</summary>
+    public IReadOnlyList<Uri> Sidecars { get; }
 
     /// <inheritdoc />
     public string Name => SystemName;
 
     /// <inheritdoc />
-    public Uri Sidecar { get; }
+    public Uri Sidecar => Sidecars[0];
 
     /// <inheritdoc />
     public IReadOnlyList<MeasuredProcess> Processes => processes;
@@ -43,13 +46,14 @@ public sealed class BaselineSystem : ISystemUnderTest
 
     /// <summary>Starts placement, the server and its sidecar, and waits until a call succeeds.</summary>
     /// <exception cref="InvalidOperationException">One of them does not start, also at the third try.</exception>
-    public static async Task<BaselineSystem> StartAsync()
+    /// <param name="hosts">Servers, each with a sidecar.</param>
+    public static async Task<BaselineSystem> StartAsync(int hosts = 1)
     {
         for (var attempt = 1; ; attempt++)
         {
             try
             {
-                return await StartOnceAsync();
+                return await StartOnceAsync(hosts);
             }
             catch (InvalidOperationException failure) when (attempt < StartsMax)
             {
@@ -59,15 +63,22 @@ public sealed class BaselineSystem : ISystemUnderTest
         }
     }
 
-    private static async Task<BaselineSystem> StartOnceAsync()
+    private static async Task<BaselineSystem> StartOnceAsync(int hosts)
     {
-        var ports = new { Placement = Ports.Free(), Raft = Ports.Free(), Health = Ports.Free(), App = Ports.Free(), Http = Ports.Free(), Grpc = Ports.Free(), Internal = Ports.Free() };
-        var system = new BaselineSystem(ports.Http);
+        var (placement, raft, health) = (Ports.Free(), Ports.Free(), Ports.Free());
+        var ports = Enumerable.Range(0, hosts).Select(static _ => (App: Ports.Free(), Http: Ports.Free(), Grpc: Ports.Free(), Internal: Ports.Free())).ToArray();
+        var system = new BaselineSystem(ports.Select(static each => each.Http));
         try
         {
-            system.StartPlacement(ports.Placement, ports.Raft, ports.Health);
-            await system.StartServerAsync(ports.App, ports.Http);
-            await system.StartSidecarAsync(ports.App, ports.Http, ports.Grpc, ports.Internal, ports.Placement);
+            system.StartPlacement(placement, raft, health);
+            foreach (var (app, http, grpc, between) in ports)
+            {
+                await system.StartServerAsync(app, http);
+                await system.StartSidecarAsync(app, http, grpc, between, placement);
+            }
+
+            // Each host knows by now where every actor is, whichever sidecar is asked.
+            await system.WaitForAllAsync();
             return system;
         }
         catch
@@ -78,11 +89,14 @@ public sealed class BaselineSystem : ISystemUnderTest
     }
 
     /// <summary>The 4-actor transfer: withdraws at the root, deposits to three others in parallel.</summary>
-    public HttpWorkload MultiTransfer(IAccountChooser chooser) => new(
-        Sidecar,
+    public HttpWorkload MultiTransfer(IAccountChooser chooser) => MultiTransfer(chooser, Sidecar);
+
+    /// <summary>The same through a given sidecar.</summary>
+    public static HttpWorkload MultiTransfer(IAccountChooser chooser, Uri sidecar) => new(
+        sidecar,
         RequestTemplate.Single(
             "PUT",
-            Sidecar,
+            sidecar,
             "/v1.0/actors/" + ActorType + "/{0}/method/MultiTransfer",
             Reentrancy,
             """{"to":["{1}","{2}","{3}"],"amount":1}""",
@@ -159,14 +173,27 @@ public sealed class BaselineSystem : ISystemUnderTest
             workingDirectory: folder);
         Add("daprd", sidecar);
         using var client = new HttpClient { Timeout = TimeSpan.FromSeconds(2) };
-        await sidecar.WaitUntilAsync(() => CallsSucceedAsync(client), StartDeadline, "a call to an actor");
+        await sidecar.WaitUntilAsync(() => CallSucceedsAsync(client, new Uri($"http://127.0.0.1:{http}"), 0), StartDeadline, "a call to an actor");
     }
 
-    private async Task<bool> CallsSucceedAsync(HttpClient client)
+    private async Task WaitForAllAsync()
+    {
+        const int Probes = 32;
+        using var client = new HttpClient { Timeout = TimeSpan.FromSeconds(2) };
+        foreach (var sidecar in Sidecars)
+        {
+            for (var account = 0; account < Probes; account++)
+            {
+                await children[^1].WaitUntilAsync(() => CallSucceedsAsync(client, sidecar, account), StartDeadline, $"a call to actor {account} through {sidecar}");
+            }
+        }
+    }
+
+    private static async Task<bool> CallSucceedsAsync(HttpClient client, Uri sidecar, int account)
     {
         try
         {
-            using var request = new HttpRequestMessage(HttpMethod.Put, new Uri(Sidecar, $"/v1.0/actors/{ActorType}/{AccountIds.Of(0)}/method/Noop"));
+            using var request = new HttpRequestMessage(HttpMethod.Put, new Uri(sidecar, $"/v1.0/actors/{ActorType}/{AccountIds.Of(account)}/method/Noop"));
             request.Headers.Add("Dapr-Reentrancy-Id", "plain");
             using var response = await client.SendAsync(request);
             return response.IsSuccessStatusCode;

@@ -70,6 +70,13 @@ public sealed partial class ChildProcess : IAsyncDisposable
         return child;
     }
 
+    /// <summary>Writes a line to its input.</summary>
+    public async Task WriteLineAsync(string line)
+    {
+        await process.StandardInput.WriteLineAsync(line);
+        await process.StandardInput.FlushAsync();
+    }
+
     /// <summary>Waits for a line that it prints, from now or among the last ones.</summary>
     /// <exception cref="InvalidOperationException">It ended, or did not print the line in time.</exception>
     public async Task<string> WaitForLineAsync(Func<string, bool> isIt, TimeSpan deadline, string what)

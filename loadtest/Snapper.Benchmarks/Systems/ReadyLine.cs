@@ -2,13 +2,18 @@ using System.Text.Json;
 
 namespace Snapper.Benchmarks.Systems;
 
-/// <summary>What <c>./snapper up</c> prints when requests will succeed.</summary>
-/// <param name="Worker">HTTP API of the first worker.</param>
+/// <summary>A worker of <c>./snapper up</c>.</summary>
+/// <param name="Name"><c>w1</c>.</param>
+/// <param name="Url">Its HTTP API.</param>
 /// <param name="Sidecar">HTTP API of its sidecar.</param>
-/// <param name="WorkerId">Process id of the worker.</param>
-/// <param name="SidecarId">Process id of its sidecar.</param>
+/// <param name="ProcessId">Its process.</param>
+/// <param name="SidecarId">Process of its sidecar.</param>
+public sealed record ReadyWorker(string Name, Uri Url, Uri Sidecar, int ProcessId, int SidecarId);
+
+/// <summary>What <c>./snapper up</c> prints when requests will succeed.</summary>
+/// <param name="Workers">At least one, in order.</param>
 /// <param name="Redis">host:port.</param>
-public sealed record ReadyLine(Uri Worker, Uri Sidecar, int WorkerId, int SidecarId, string Redis)
+public sealed record ReadyLine(IReadOnlyList<ReadyWorker> Workers, string Redis)
 {
     private const string Prefix = "ready ";
 
@@ -33,9 +38,9 @@ public sealed record ReadyLine(Uri Worker, Uri Sidecar, int WorkerId, int Sideca
             throw new InvalidOperationException("The ready line lists no worker.");
         }
 
-        var worker = workers[0];
-        return new ReadyLine(
-            new Uri(Text(worker, "url")), new Uri(Text(worker, "sidecar")), Number(worker, "pid"), Number(worker, "sidecarPid"), Text(root, "redis"));
+        var found = workers.EnumerateArray().Select(static worker => new ReadyWorker(
+            Text(worker, "name"), new Uri(Text(worker, "url")), new Uri(Text(worker, "sidecar")), Number(worker, "pid"), Number(worker, "sidecarPid"))).ToArray();
+        return new ReadyLine(found, Text(root, "redis"));
     }
 
     private static string Text(JsonElement element, string field) =>

@@ -44,6 +44,9 @@ public sealed class SnapperSystem : ISystemUnderTest
     /// <summary>Process id of the worker.</summary>
     public int WorkerId { get; private set; }
 
+    /// <summary>All workers as they were started; the properties above are the first one's.</summary>
+    public IReadOnlyList<ReadyWorker> Workers { get; private set; } = [];
+
     /// <inheritdoc />
     public IReadOnlyList<MeasuredProcess> Processes => processes;
 
@@ -51,8 +54,9 @@ public sealed class SnapperSystem : ISystemUnderTest
     public IReadOnlyDictionary<string, string> Facts { get; private set; } = new Dictionary<string, string>();
 
     /// <summary>Starts it and waits for its line <c>ready {json}</c>.</summary>
+    /// <param name="workers">How many, each with a sidecar.</param>
     /// <exception cref="InvalidOperationException">It did not get ready, or runs on stand-ins that are not to be measured.</exception>
-    public static async Task<SnapperSystem> StartAsync()
+    public static async Task<SnapperSystem> StartAsync(int workers = 1)
     {
         var root = ServerTools.RepositoryRoot();
         var program = Path.Combine(root, "snapper");
@@ -62,10 +66,10 @@ public sealed class SnapperSystem : ISystemUnderTest
         }
 
         var folder = Directory.CreateTempSubdirectory("snapper-bench-").FullName;
-        var basePort = Ports.FreeRun(2);
+        var basePort = Ports.FreeRun(workers + 1);
         string[] arguments =
         [
-            "up", "--workers", "1", "--data", folder, "--base-port", Text(basePort), "--sidecar-port", Text(Ports.Free()),
+            "up", "--workers", Text(workers), "--data", folder, "--base-port", Text(basePort), "--sidecar-port", Text(Ports.FreeRun(workers)),
             "--dashboard-port", Text(Ports.Free()), "--fsync", "always",
         ];
         var up = ChildProcess.Start("./snapper up", program, arguments, workingDirectory: root);
@@ -84,8 +88,15 @@ public sealed class SnapperSystem : ISystemUnderTest
     }
 
     /// <summary>One PACT of four accounts per request, through the sidecar's service door.</summary>
-    public HttpWorkload MultiTransfer(IAccountChooser chooser) =>
-        new(Sidecar, RequestTemplate.Single("POST", Sidecar, InvokePath, "", TransferItem, 4), chooser, new EnvelopeAnswers());
+    public HttpWorkload MultiTransfer(IAccountChooser chooser) => MultiTransfer(chooser, Sidecar);
+
+    /// <summary>The same through a given sidecar.</summary>
+    public static HttpWorkload MultiTransfer(IAccountChooser chooser, Uri sidecar) =>
+        new(sidecar, RequestTemplate.Single("POST", sidecar, InvokePath, "", TransferItem, 4), chooser, new EnvelopeAnswers());
+
+    /// <summary>The same straight to a worker.</summary>
+    public static HttpWorkload DirectMultiTransfer(IAccountChooser chooser, Uri worker) =>
+        new(worker, RequestTemplate.Single("POST", worker, TransactionsPath, "", TransferItem, 4), chooser, new EnvelopeAnswers());
 
     /// <summary>Many PACTs of four accounts per request, through the sidecar's service door.</summary>
     public HttpWorkload BatchedMultiTransfer(IAccountChooser chooser, int batch) =>
@@ -111,9 +122,10 @@ public sealed class SnapperSystem : ISystemUnderTest
 
     private async Task UseAsync(ReadyLine ready)
     {
-        Worker = ready.Worker;
-        Sidecar = ready.Sidecar;
-        WorkerId = ready.WorkerId;
+        Workers = ready.Workers;
+        Worker = Workers[0].Url;
+        Sidecar = Workers[0].Sidecar;
+        WorkerId = Workers[0].ProcessId;
         var redis = await RedisProbe.AskAsync(ready.Redis);
         Facts = new Dictionary<string, string>
         {
@@ -121,17 +133,17 @@ public sealed class SnapperSystem : ISystemUnderTest
             ["redis"] = redis.Version,
             ["appendfsync"] = redis.Fsync,
         };
-        FindProcesses(ready.SidecarId, redis.ProcessId);
+        FindProcesses(redis.ProcessId);
     }
 
     // Everything that `up` started counts, itself included; the ready line tells which is which.
-    private void FindProcesses(int sidecarId, int redisId)
+    private void FindProcesses(int redisId)
     {
         var found = new List<MeasuredProcess>();
         foreach (var process in ProcessTree.Of(up.Id))
         {
-            var role = process.ProcessId == WorkerId ? "server"
-                : process.ProcessId == sidecarId ? "daprd"
+            var role = Workers.Any(worker => worker.ProcessId == process.ProcessId) ? "server"
+                : Workers.Any(worker => worker.SidecarId == process.ProcessId) ? "daprd"
                 : process.ProcessId == redisId ? "redis"
                 : process.Name == "placement" ? "placement"
                 : "launcher";
@@ -139,7 +151,8 @@ public sealed class SnapperSystem : ISystemUnderTest
         }
 
         // A server that detached itself from `up` still counts.
-        foreach (var (role, id) in new (string, int)[] { ("server", WorkerId), ("daprd", sidecarId), ("redis", redisId) })
+        var known = Workers.SelectMany(static worker => new (string, int)[] { ("server", worker.ProcessId), ("daprd", worker.SidecarId) }).Append(("redis", redisId));
+        foreach (var (role, id) in known)
         {
             if (found.TrueForAll(process => process.ProcessId != id))
             {

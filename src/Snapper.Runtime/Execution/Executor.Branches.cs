@@ -42,6 +42,7 @@ internal sealed partial class Executor
         var evenSealed = AbortReasons.IsRepeated(why.Reason);
         if (attempt.TryDoom(why, evenSealed) || (evenSealed && !attempt.IsAlive && TryOverrule(attempt, why)))
         {
+            Worker.Cluster!.Calls.Forget(attempt);
             EndDoomedAct(attempt);
         }
     }

@@ -191,7 +191,9 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     /// <summary>An ACT is aborted: it ends here, and wherever it went from here: a call may be under way that its root does not know of (W3).</summary>
     public void OnAbort(TransactionId tid)
     {
-        if (!_tombstones.Add(tid) || !worker.Acts.TryRemove(tid.Value, out var attempt))
+        // A part that was dead when it was asked for its vote has a stone already, and still holds its actors.
+        _tombstones.Add(tid);
+        if (!worker.Acts.TryRemove(tid.Value, out var attempt))
         {
             return;
         }

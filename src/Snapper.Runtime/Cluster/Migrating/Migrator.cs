@@ -112,6 +112,8 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
 
     private async Task Run(MigrationPlan plan, MigrationProgress progress)
     {
+        // What was changed until now is folded while everything still runs; the fold for which the actors wait (M5) then has little to do.
+        await worker.Checkpoints.FoldNow().WaitAsync(worker.Stopping).ConfigureAwait(false);
         using var limit = new CancellationTokenSource(Bound, worker.Time);
         using var bound = CancellationTokenSource.CreateLinkedTokenSource(worker.Stopping, limit.Token);
         var why = "";
