@@ -32,8 +32,10 @@ public interface IClusterControl
     Task<IReadOnlyList<MigrationView>> Migrations(int limit, CancellationToken cancellation);
 }
 
-/// <summary>A worker as the store knows it. <paramref name="State"/>: <c>live</c>, <c>expired</c>, <c>fenced</c> or <c>left</c>; <paramref name="Entries"/>: partitions and single actors that it owns.</summary>
-public sealed record ClusterWorkerView(string Worker, long Epoch, string State, bool Master, double LeaseMs, long Entries, string Url, int Pid, string Version, string? Rescuer);
+/// <summary>A worker as the store knows it. <paramref name="State"/>: <c>live</c>, <c>expired</c>, <c>fenced</c> or <c>left</c>; <paramref name="Entries"/>: partitions and single actors that it owns.
+/// <paramref name="Expirations"/> and <paramref name="Evictions"/>: how often a life of it was fenced by another worker, after its lease had run out, or although it lived (it could not be reached).</summary>
+public sealed record ClusterWorkerView(string Worker, long Epoch, string State, bool Master, double LeaseMs, long Entries, string Url, int Pid, string Version, string? Rescuer,
+    long Expirations, long Evictions);
 
 /// <summary>Placement: partitions per worker, and single actors that are not where their partition is.</summary>
 public sealed record DirectoryView(int Partitions, IReadOnlyDictionary<string, int> PartitionsByWorker, IReadOnlyList<PlacedActorView> Actors, long Version);

@@ -27,13 +27,13 @@ internal static class ClusterCommands
     {
         using var http = Open(arguments);
         var workers = await Ask(http, HttpMethod.Get, "v1/workers", null);
-        output.WriteLine("worker   epoch  state     owns   lease      address");
+        output.WriteLine("worker   epoch  state     owns   lease     expired  evicted  address");
         foreach (var worker in workers["workers"]!.AsArray())
         {
             var master = (bool)worker!["master"]! ? "  master" : "";
             output.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
-                $"{worker["worker"],-8} {worker["epoch"],5}  {worker["state"],-8} {worker["entries"],5}  {(double)worker["leaseMs"]!,6:0} ms  {worker["url"]}{master}"));
+                $"{worker["worker"],-8} {worker["epoch"],5}  {worker["state"],-8} {worker["entries"],5}  {(double)worker["leaseMs"]!,6:0} ms  {worker["expirations"],7}  {worker["evictions"],7}  {worker["url"]}{master}"));
         }
 
         return ExitCode.Success;

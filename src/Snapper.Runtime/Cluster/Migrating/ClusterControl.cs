@@ -24,7 +24,8 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
             views.Add(new ClusterWorkerView(
                 NameOf(member.Incarnation), member.Incarnation.Epoch, member.State.ToString().ToLowerInvariant(),
                 standing.Master.IsHeld && standing.Master.Holder == member.Incarnation, member.Remaining.TotalMilliseconds, member.Entries, member.Address.Url,
-                member.Address.ProcessId, member.Address.Version, member.Rescuer.IsNone ? null : NameOf(member.Rescuer)));
+                member.Address.ProcessId, member.Address.Version, member.Rescuer.IsNone ? null : NameOf(member.Rescuer),
+                member.Expirations, member.Evictions));
         }
 
         return views;
