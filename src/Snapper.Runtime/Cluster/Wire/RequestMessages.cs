@@ -76,6 +76,7 @@ internal sealed record SubmittedMessage(long Handle, TransactionEnvelope? Envelo
         writer.Number(envelope.Transaction);
         writer.Number(envelope.Batch);
         writer.Number(envelope.Attempts);
+        writer.OptionalText(envelope.Worker);
         writer.Bytes(envelope.Result.Span);
         writer.Flag(envelope.Abort is not null);
         if (envelope.Abort is { } abort)
@@ -116,6 +117,7 @@ internal sealed record SubmittedMessage(long Handle, TransactionEnvelope? Envelo
             Transaction = reader.Number(),
             Batch = reader.Number(),
             Attempts = reader.Int(),
+            Worker = reader.OptionalText(),
             Result = reader.Bytes(),
             Abort = reader.Flag() ? ReadAbort(ref reader) : null,
             Rejection = reader.Flag() ? ReadRejection(ref reader) : null,
