@@ -15,6 +15,22 @@ public sealed class TransactionalActorAttribute(string type) : Attribute
 }
 
 /// <summary>
+/// Keeps actors together that belong together: those of all types whose ids begin with the same key, up to the first separator, are in one partition, which one worker owns
+/// and which moves as a whole. <c>Warehouse</c> <c>3</c>, <c>District</c> <c>3/7</c> and <c>Customer</c> <c>3/7/21</c> are together when all three classes carry it.
+/// </summary>
+/// <remarks>
+/// For good: the workers note it in the directory when the type is first seen, and a worker whose class says something else is refused when it joins. A single actor that was
+/// moved by itself stays where it was moved to.
+/// </remarks>
+/// <param name="separator">Where the key ends: a printable ASCII character, no letter, no digit, no blank. An id without it is its own key.</param>
+[AttributeUsage(AttributeTargets.Class, Inherited = false)]
+public sealed class PartitionKeyAttribute(char separator = '/') : Attribute
+{
+    /// <summary>Where the key ends.</summary>
+    public char Separator { get; } = separator;
+}
+
+/// <summary>
 /// Says that the method, as the root of a PACT, is likely to abort after it has called others: every declared actor then
 /// holds its turn until the outcome is known, so that an abort undoes nothing of anyone else (protocol A1, A3).
 /// </summary>

@@ -55,3 +55,13 @@ public sealed class TransactionRejectedException(string transactionId, Rejection
     /// <summary>The same call may be accepted later. The client has already repeated it until its timeout.</summary>
     public bool IsTransient { get; } = rejection.IsTransient;
 }
+
+/// <summary>A worker refused what an operator asked of it; nothing was done.</summary>
+public sealed class OperationRefusedException(int status, string detail) : Exception(string.Create(CultureInfo.InvariantCulture, $"Refused (HTTP {status}): {detail}"))
+{
+    /// <summary>HTTP status: 400 what was asked is malformed, 404 there is no such thing or one worker alone, 409 it cannot be now.</summary>
+    public int Status { get; } = status;
+
+    /// <summary>Names what is wrong.</summary>
+    public string Detail { get; } = detail;
+}

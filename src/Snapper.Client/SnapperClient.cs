@@ -16,13 +16,14 @@ namespace Snapper.Client;
 /// Every transaction carries an id. The client repeats what was surely not executed, or was aborted in a way that may
 /// pass, and asks by id for what it lost sight of, until the timeout; effects happen once.
 /// </remarks>
-public sealed class SnapperClient : IAsyncDisposable
+public sealed partial class SnapperClient : IAsyncDisposable
 {
     private const int LongestId = 128;
 
     private readonly SnapperClientOptions _options;
     private readonly CancellationTokenSource _closing = new();
-    private readonly ServiceDoor _door;
+    private readonly Routes _routes;
+    private readonly OperatorDoor _operator;
     private readonly TransactionCourier _courier;
     private readonly RequestIds _ids = new();
 
@@ -33,10 +34,12 @@ public sealed class SnapperClient : IAsyncDisposable
     {
         _options = options ?? new SnapperClientOptions();
         _options.Check();
-        _door = new ServiceDoor(_options, _closing.Token);
-        var sender = new BatchSender(_door, _options.MaxBatch, _options.MaxConcurrentRequests);
-        _courier = new TransactionCourier(_door, sender, _options, _closing.Token);
+        _routes = new Routes(_options, _closing.Token);
+        _operator = new OperatorDoor(_options);
+        _courier = new TransactionCourier(_routes, _options, _closing.Token);
     }
+
+    internal Routes Routes => _routes;
 
     internal JsonSerializerOptions Json => _options.Json;
 
@@ -78,7 +81,7 @@ public sealed class SnapperClient : IAsyncDisposable
 
         var access = request.Mode == TransactionMode.Pact ? request.Access : null;
         RequestWriter.End(writer.Json, request.Mode, request.AccessMode, access, timeout);
-        return Deliver(id, writer.ToBytes(), timeout, cancellation);
+        return Deliver(request.Actor.Type, request.Actor.Id, id, writer.ToBytes(), timeout, cancellation);
     }
 
     /// <summary>What became of a transaction; null when the worker does not know it, which decides nothing while it may be under way.</summary>
@@ -88,7 +91,19 @@ public sealed class SnapperClient : IAsyncDisposable
         ObjectDisposedException.ThrowIf(_closing.IsCancellationRequested, this);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellation, _closing.Token);
         either.CancelAfter(_options.Timeout);
-        return await _door.Ask(CheckedId(id), either.Token).ConfigureAwait(false);
+        var known = CheckedId(id);
+        for (var left = _routes.Count; ; left--)
+        {
+            var route = _routes.Pick(null, Environment.TickCount64);
+            try
+            {
+                return await route.Door.Ask(known, either.Token).ConfigureAwait(false);
+            }
+            catch (HttpRequestException lost) when (left > 1)
+            {
+                _routes.Note(route, null, Attempt.Lost(lost.Message)); // any other worker answers as well
+            }
+        }
     }
 
     /// <summary>
@@ -98,7 +113,8 @@ public sealed class SnapperClient : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await _closing.CancelAsync().ConfigureAwait(false);
-        _door.Dispose();
+        _routes.Dispose();
+        _operator.Dispose();
     }
 
     internal Task<TransactionReply> Run<TActor>(
@@ -120,7 +136,7 @@ public sealed class SnapperClient : IAsyncDisposable
         }
 
         RequestWriter.End(writer.Json, mode, options?.AccessMode ?? AccessMode.Strict, access?.Calls, timeout);
-        return Deliver(requestId, writer.ToBytes(), timeout, cancellation);
+        return Deliver(type, id, requestId, writer.ToBytes(), timeout, cancellation);
     }
 
     private static void WriteInput(Utf8JsonWriter json, ReadOnlySpan<byte> input)
@@ -136,10 +152,10 @@ public sealed class SnapperClient : IAsyncDisposable
         }
     }
 
-    private Task<TransactionReply> Deliver(string id, byte[] body, TimeSpan timeout, CancellationToken cancellation)
+    private Task<TransactionReply> Deliver(string actorType, string actorId, string id, byte[] body, TimeSpan timeout, CancellationToken cancellation)
     {
         ObjectDisposedException.ThrowIf(_closing.IsCancellationRequested, this);
-        return _courier.Deliver(id, body, timeout, cancellation);
+        return _courier.Deliver(_routes.KeyOf(actorType, actorId), id, body, timeout, cancellation);
     }
 
     private TimeSpan CheckedTimeout(TimeSpan? timeout)

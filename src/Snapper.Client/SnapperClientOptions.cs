@@ -9,6 +9,8 @@ public sealed class SnapperClientOptions
     /// <summary>The service door takes at most this many transactions in one request.</summary>
     public const int BatchLimit = 1000;
 
+    private const int MostWorkers = 64;
+
     /// <summary>
     /// The Dapr sidecar's HTTP address. Default: <c>DAPR_HTTP_ENDPOINT</c>, else port <c>DAPR_HTTP_PORT</c> (3500) on
     /// the loopback address. Not used when <see cref="Worker"/> is set.
@@ -17,6 +19,16 @@ public sealed class SnapperClientOptions
 
     /// <summary>A worker's own address, to call it without a sidecar. Default: null, through the sidecar.</summary>
     public Uri? Worker { get; init; }
+
+    /// <summary>
+    /// The workers' own addresses, when there are several to call without a sidecar: 1 to 64, each once. The client then learns from answers which worker owns which actor and
+    /// sends there first, passes over one that does not answer, and brings the same transaction, with the same id, to another. Default: none; takes the place of
+    /// <see cref="Worker"/> and <see cref="Sidecar"/> when there are any.
+    /// </summary>
+    public IReadOnlyList<Uri> Workers { get; init; } = [];
+
+    /// <summary>With several <see cref="Workers"/>: of how many actors the worker is remembered. Range: 0 to 1,000,000. Default: 100,000.</summary>
+    public int RememberedActors { get; init; } = 100_000;
 
     /// <summary>Dapr app id of the workers. Default: <c>snapper</c>.</summary>
     public string AppId { get; init; } = "snapper";
@@ -57,12 +69,31 @@ public sealed class SnapperClientOptions
     /// <summary>How inputs and results become JSON. Default: camelCase, read without regard to case.</summary>
     public JsonSerializerOptions Json { get; init; } = JsonSerializerOptions.Web;
 
-    internal Uri TransactionsUri => Worker is { } worker
-        ? Below(worker, "v1/transactions")
-        : Below(Sidecar, $"v1.0/invoke/{Uri.EscapeDataString(AppId)}/method/v1/transactions");
+    /// <summary>Whether requests go through a sidecar.</summary>
+    internal bool UsesSidecar => Workers.Count == 0 && Worker is null;
+
+    /// <summary>The addresses of a resource at each worker, or at the sidecar.</summary>
+    /// <param name="path">Without a slash before it.</param>
+    internal Uri[] UrisOf(string path) => Workers.Count > 0
+        ? [.. Workers.Select(worker => Below(worker, path))]
+        : [Worker is { } one ? Below(one, path) : Below(Sidecar, $"v1.0/invoke/{Uri.EscapeDataString(AppId)}/method/{path}")];
+
+    internal Uri[] TransactionsUris => UrisOf("v1/transactions");
 
     internal void Check()
     {
+        ArgumentNullException.ThrowIfNull(Workers);
+        foreach (var worker in Workers)
+        {
+            CheckAddress(worker, nameof(Workers));
+        }
+
+        if (Workers.Count > MostWorkers || Workers.Distinct().Count() != Workers.Count)
+        {
+            throw new ArgumentException($"{nameof(Workers)} names at most {MostWorkers} addresses, each once.", nameof(Workers));
+        }
+
+        CheckRange(RememberedActors, 0, 1_000_000, nameof(RememberedActors));
         CheckAddress(Worker ?? Sidecar, Worker is null ? nameof(Sidecar) : nameof(Worker));
         ArgumentException.ThrowIfNullOrEmpty(AppId);
         ArgumentNullException.ThrowIfNull(Json);

@@ -7,6 +7,7 @@ internal static class Names
 {
     public const string Contract = "Snapper.Actors.ITransactionalActor";
     public const string ActorAttribute = "Snapper.Actors.TransactionalActorAttribute";
+    public const string PartitionKeyAttribute = "Snapper.Actors.PartitionKeyAttribute";
     public const string MayAbortAttribute = "Snapper.Actors.MayAbortAttribute";
     public const string ReadOnlyAttribute = "Snapper.Actors.ReadOnlyMethodAttribute";
     public const string ActorBase = "Snapper.Actors.TransactionalActor<TState>";
@@ -51,21 +52,24 @@ internal static class Names
     }
 
     /// <summary>Does the symbol carry the attribute?</summary>
-    public static bool Has(ISymbol? symbol, string attribute)
+    public static bool Has(ISymbol? symbol, string attribute) => Find(symbol, attribute) is not null;
+
+    /// <summary>The attribute on the symbol; null: it does not carry it.</summary>
+    public static AttributeData? Find(ISymbol? symbol, string attribute)
     {
         if (symbol is null)
         {
-            return false;
+            return null;
         }
 
         foreach (var candidate in symbol.GetAttributes())
         {
             if (candidate.AttributeClass?.ToDisplayString() == attribute)
             {
-                return true;
+                return candidate;
             }
         }
 
-        return false;
+        return null;
     }
 }

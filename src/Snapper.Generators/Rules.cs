@@ -50,6 +50,9 @@ internal static class Rules
     public static readonly DiagnosticDescriptor NegativeTurnBound = Error(
         "SNAP015", "A turn bound is not negative", "TurnBoundMs of '{0}' is {1}; use a number of milliseconds, or 0 for the worker's setting");
 
+    public static readonly DiagnosticDescriptor InvalidSeparator = Error(
+        "SNAP016", "A partition key ends at a printable ASCII character that is no letter and no digit", "The partition key of '{0}' cannot end at {1}; use a printable ASCII character that is neither a letter, a digit nor a blank, for example '/'");
+
     // Known only when all methods have been seen.
     public static readonly DiagnosticDescriptor MarkedCallee = WarningAtEnd(
         "SNAP101", "A marked method called by an unmarked one counts as unmarked", "'{0}' calls '{1}', which is marked [MayAbort], but is not marked itself: as the root of a transaction it runs as if nothing could abort; mark it too, or expect an abort to cost others a second run");
@@ -74,6 +77,7 @@ internal static class Rules
         "SNAP013" => UnsupportedConstructor,
         "SNAP014" => DuplicateActorType,
         "SNAP015" => NegativeTurnBound,
+        "SNAP016" => InvalidSeparator,
         _ => throw new ArgumentOutOfRangeException(nameof(id), id, "Not a rule of the generator."),
     };
 

@@ -135,6 +135,19 @@ public sealed class DiagnosticsTests
         ["SNAP015"],
         Compile.Findings(Class("[TransactionalActor(\"Counter\", TurnBoundMs = -1)] public sealed class Counter : TransactionalActor<Count>, ICounter")));
 
+    [Theory]
+    [InlineData("[PartitionKey]", null)]
+    [InlineData("[PartitionKey(':')]", null)]
+    [InlineData("[PartitionKey('\\'')]", null)]
+    [InlineData("[PartitionKey('x')]", "SNAP016")]
+    [InlineData("[PartitionKey('7')]", "SNAP016")]
+    [InlineData("[PartitionKey(' ')]", "SNAP016")]
+    [InlineData("[PartitionKey('\\n')]", "SNAP016")]
+    [InlineData("[PartitionKey('\u00e4')]", "SNAP016")]
+    public void A_partition_key_that_ends_at_no_separator_is_an_error(string attribute, string? finding) => Assert.Equal(
+        finding is null ? [] : [finding],
+        Compile.Findings(Class(attribute + "[TransactionalActor(\"Counter\")] public sealed class Counter : TransactionalActor<Count>, ICounter")));
+
     [Fact]
     public void A_broken_interface_is_reported_once_and_its_class_makes_no_further_noise() => Assert.Equal(
         ["SNAP005"],

@@ -23,7 +23,7 @@ public sealed class ExecutionTests
 
         public sealed record Total(int Value);
 
-        [TransactionalActor("Notebook", TurnBoundMs = 300)]
+        [TransactionalActor("Notebook", TurnBoundMs = 300), PartitionKey('\'')]
         public sealed class Note : TransactionalActor<Total>, INote
         {
             protected override Total InitialState() => new(100);
@@ -56,6 +56,7 @@ public sealed class ExecutionTests
         Assert.Equal("Note", note.ActorClass.Name);
         Assert.Equal("Total", note.StateType.Name);
         Assert.Equal(300, note.TurnBoundMs);
+        Assert.Equal('\'', note.PartitionSeparator);
         Assert.True(note.StateIsImmutable);
         Assert.Equal(["IBase", "INote"], note.Interfaces.Select(i => i.Name).Order());
         Assert.Equal(["Add", "Call", "Get", "Twice", "new"], note.Methods.Select(m => m.Name).Order(StringComparer.Ordinal));

@@ -12,6 +12,7 @@ namespace Snapper.Actors.Generated;
 /// attempts; otherwise each writing attempt works on a copy.
 /// </param>
 /// <param name="TurnBoundMs">See <see cref="TransactionalActorAttribute.TurnBoundMs"/>.</param>
+/// <param name="PartitionSeparator">See <see cref="PartitionKeyAttribute.Separator"/>; null: the class names no partition key.</param>
 public sealed record ActorTypeDescriptor(
     string Type,
     Type ActorClass,
@@ -20,4 +21,5 @@ public sealed record ActorTypeDescriptor(
     Func<IServiceProvider?, TransactionalActor> Create,
     IReadOnlyList<ActorMethod> Methods,
     bool StateIsImmutable,
-    int TurnBoundMs);
+    int TurnBoundMs,
+    char? PartitionSeparator = null);

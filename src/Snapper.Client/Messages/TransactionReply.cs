@@ -62,6 +62,9 @@ public sealed class TransactionReply
     /// <summary>How often the system started it; 0 when never.</summary>
     public int Attempts { get; init; }
 
+    /// <summary>Name of the worker, one of several, that owned the root and ran it; null: there is one alone, or it never ran.</summary>
+    public string? Worker { get; init; }
+
     /// <summary>Committed: the result as UTF-8 JSON. Else empty.</summary>
     public ReadOnlyMemory<byte> Result { get; init; }
 

@@ -13,17 +13,24 @@ internal sealed class ServiceDoor : IDisposable
 {
     private const int MaxAnswerBytes = 256 * 1024 * 1024;
     private const int MaxQuotedChars = 300;
+    private const string WorkerHeader = "Snapper-Worker";
 
     private readonly HttpMessageInvoker _http;
     private readonly Uri _transactions;
     private readonly string? _apiToken;
     private readonly CancellationToken _closing;
+    private readonly bool _learnsWorker;
 
-    public ServiceDoor(SnapperClientOptions options, CancellationToken closing)
+    /// <param name="options">How to connect.</param>
+    /// <param name="transactions">Where.</param>
+    /// <param name="learnsWorker">Take note of which worker answers.</param>
+    /// <param name="closing">Ends all that is under way.</param>
+    public ServiceDoor(SnapperClientOptions options, Uri transactions, bool learnsWorker, CancellationToken closing)
     {
-        _transactions = options.TransactionsUri;
-        _apiToken = options.Worker is null ? options.ApiToken : null;
+        _transactions = transactions;
+        _apiToken = options.UsesSidecar ? options.ApiToken : null;
         _closing = closing;
+        _learnsWorker = learnsWorker;
         _http = new HttpMessageInvoker(new SocketsHttpHandler
         {
             ConnectTimeout = options.ConnectTimeout,
@@ -33,6 +40,9 @@ internal sealed class ServiceDoor : IDisposable
             PooledConnectionIdleTimeout = TimeSpan.FromMinutes(1),
         });
     }
+
+    /// <summary>Name of the worker that answered last; null: not asked for, or it is alone.</summary>
+    public string? Worker { get; private set; }
 
     public void Dispose() => _http.Dispose();
 
@@ -86,6 +96,11 @@ internal sealed class ServiceDoor : IDisposable
         request.Content = new BatchContent(batch);
         using var response = await _http.SendAsync(request, giveUp.Token).ConfigureAwait(false);
         using var answer = await Answer.Read(response, MaxAnswerBytes, giveUp.Token).ConfigureAwait(false);
+        if (_learnsWorker && response.Headers.TryGetValues(WorkerHeader, out var names) && names.First() is var name && name != Worker)
+        {
+            Worker = name;
+        }
+
         var status = (int)response.StatusCode;
         switch (status)
         {

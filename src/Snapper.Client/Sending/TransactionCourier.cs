@@ -1,5 +1,6 @@
 using Snapper.Client.Messages;
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
 
 namespace Snapper.Client.Sending;
 
@@ -7,12 +8,17 @@ namespace Snapper.Client.Sending;
 /// Brings one transaction to an outcome: sends it, sends it again when that is sure to do no harm, asks by id when its
 /// fate is unknown, until its timeout. Every sending carries the same id and the same bytes, so effects happen once.
 /// </summary>
-internal sealed class TransactionCourier(ServiceDoor door, BatchSender sender, SnapperClientOptions options, CancellationToken closing)
+internal sealed class TransactionCourier(Routes routes, SnapperClientOptions options, CancellationToken closing)
 {
     /// <summary>Brings a transaction to an outcome. Does not throw for outcomes.</summary>
     /// <exception cref="OperationCanceledException">The caller gave up; the transaction may still commit.</exception>
     /// <exception cref="ObjectDisposedException">The client was closed before the transaction was sent.</exception>
-    public async Task<TransactionReply> Deliver(string id, byte[] body, TimeSpan timeout, CancellationToken cancellation)
+    /// <param name="root">Whom it goes to, if that helps (<see cref="Routes.KeyOf"/>).</param>
+    /// <param name="id">The request's id.</param>
+    /// <param name="body">The whole request.</param>
+    /// <param name="timeout">For all of it, but the grace.</param>
+    /// <param name="cancellation">Ends the wait.</param>
+    public async Task<TransactionReply> Deliver(ActorKey? root, string id, byte[] body, TimeSpan timeout, CancellationToken cancellation)
     {
         var now = Environment.TickCount64;
         var wait = timeout + options.AnswerGrace;
@@ -25,7 +31,9 @@ internal sealed class TransactionCourier(ServiceDoor door, BatchSender sender, S
         {
             while (true)
             {
-                var attempt = await SendOnce(transaction, giveUp.Token).ConfigureAwait(false);
+                var route = routes.Pick(root, Environment.TickCount64);
+                var attempt = await SendOnce(route, transaction, giveUp.Token).ConfigureAwait(false);
+                var isElsewhere = routes.Note(route, root, attempt);
                 if (heard.Note(attempt) is { } final)
                 {
                     return final;
@@ -37,13 +45,14 @@ internal sealed class TransactionCourier(ServiceDoor door, BatchSender sender, S
                     return GiveUp(heard, id, cancellation);
                 }
 
-                if (backoff.Next(heard.RetryAfter) is not { } pause)
+                // What one worker asks for does not bind those who did not.
+                if (backoff.Next(isElsewhere ? null : heard.RetryAfter) is not { } pause)
                 {
                     return GiveUp(heard, id, cancellation);
                 }
 
                 await Task.Delay(pause, giveUp.Token).ConfigureAwait(false);
-                if (heard.Doubt is not null && await Resolve(id, heard, backoff, giveUp.Token).ConfigureAwait(false) is { } resolved)
+                if (heard.Doubt is not null && await Resolve(root, id, heard, backoff, giveUp.Token).ConfigureAwait(false) is { } resolved)
                 {
                     return resolved;
                 }
@@ -55,22 +64,23 @@ internal sealed class TransactionCourier(ServiceDoor door, BatchSender sender, S
         }
     }
 
-    private async ValueTask<Attempt> SendOnce(PendingTransaction transaction, CancellationToken cancellation)
+    private static async ValueTask<Attempt> SendOnce(Route route, PendingTransaction transaction, CancellationToken cancellation)
     {
         var attempt = transaction.Begin();
         using var abandoned = cancellation.UnsafeRegister(static state => ((PendingTransaction)state!).End(Attempt.Abandoned), transaction);
-        sender.Send(transaction);
+        route.Sender.Send(transaction);
         return await attempt.ConfigureAwait(false);
     }
 
     /// <summary>Asks by id until there is an outcome (returned), or until sending again is what decides (null).</summary>
-    private async Task<TransactionReply?> Resolve(string id, Heard heard, Backoff backoff, CancellationToken cancellation)
+    private async Task<TransactionReply?> Resolve(ActorKey? root, string id, Heard heard, Backoff backoff, CancellationToken cancellation)
     {
         while (true)
         {
+            var route = routes.Pick(root, Environment.TickCount64);
             try
             {
-                var found = await door.Ask(id, cancellation).ConfigureAwait(false);
+                var found = await route.Door.Ask(id, cancellation).ConfigureAwait(false);
                 if (found is null)
                 {
                     return null; // No decision: the request may still be under way. Sending it again decides (I2).
@@ -85,6 +95,7 @@ internal sealed class TransactionCourier(ServiceDoor door, BatchSender sender, S
             catch (HttpRequestException e)
             {
                 heard.Doubt = e.Message;
+                routes.Note(route, root, Attempt.Lost(e.Message));
             }
 
             if (backoff.Next() is not { } pause)

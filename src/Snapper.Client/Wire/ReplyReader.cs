@@ -84,7 +84,7 @@ internal static class ReplyReader
 
     private static TransactionReply ReadEnvelope(ref Utf8JsonReader reader, ReadOnlySpan<byte> utf8)
     {
-        string? id = null;
+        string? id = null, worker = null;
         TransactionOutcome? outcome = null;
         var mode = TransactionMode.Pact;
         long transaction = 0, batch = 0, attempts = 0;
@@ -117,6 +117,10 @@ internal static class ReplyReader
             else if (reader.ValueTextEquals("attempts"u8))
             {
                 attempts = reader.ReadNumber();
+            }
+            else if (reader.ValueTextEquals("worker"u8))
+            {
+                worker = reader.ReadString();
             }
             else if (reader.ValueTextEquals("result"u8))
             {
@@ -155,6 +159,7 @@ internal static class ReplyReader
             Mode = mode,
             Transaction = transaction,
             Batch = batch,
+            Worker = worker,
             Attempts = (int)Math.Clamp(attempts, 0, int.MaxValue),
             Result = result,
             Touched = touched,

@@ -52,7 +52,12 @@ internal static class DescriptorEmitter
 
         source.Close(",");
         source.Line($"StateIsImmutable: {Literal(actor.StateIsImmutable)},");
-        source.Line($"TurnBoundMs: {actor.TurnBoundMs.ToString(System.Globalization.CultureInfo.InvariantCulture)});");
+        source.Line($"TurnBoundMs: {actor.TurnBoundMs.ToString(System.Globalization.CultureInfo.InvariantCulture)}{(actor.PartitionSeparator is null ? ");" : ",")}");
+        if (actor.PartitionSeparator is { } separator)
+        {
+            source.Line($"PartitionSeparator: {Microsoft.CodeAnalysis.CSharp.SymbolDisplay.FormatLiteral(separator, quote: true)});");
+        }
+
         source.Outdent();
     }
 

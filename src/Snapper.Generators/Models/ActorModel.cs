@@ -6,6 +6,7 @@ namespace Snapper.Generators.Models;
 /// <param name="Identifier">Of the class, as C# writes it.</param>
 /// <param name="Type">Name of the actor type.</param>
 /// <param name="TurnBoundMs">As in the attribute; 0: not given.</param>
+/// <param name="PartitionSeparator">As in the attribute; null: it has none.</param>
 /// <param name="State">Full name of the state's type.</param>
 /// <param name="StateIsImmutable">Proven to be shareable between attempts.</param>
 /// <param name="Contracts">Full names of the actor interfaces.</param>
@@ -17,6 +18,7 @@ internal sealed record ActorModel(
     string Identifier,
     string Type,
     int TurnBoundMs,
+    char? PartitionSeparator,
     string State,
     bool StateIsImmutable,
     EquatableArray<string> Contracts,

@@ -14,7 +14,8 @@ internal static class ActorReader
         var findings = new List<Finding>();
         var type = attribute.ConstructorArguments.Length == 1 ? attribute.ConstructorArguments[0].Value as string : null;
         var turnBoundMs = TurnBoundMs(attribute);
-        CheckClass(actor, type, turnBoundMs, findings);
+        var separator = PartitionSeparator(actor);
+        CheckClass(actor, type, turnBoundMs, separator, findings);
 
         var actorBase = Names.ActorBaseOf(actor);
         if (actorBase is null)
@@ -44,6 +45,7 @@ internal static class ActorReader
             Names.Identifier(actor),
             type!,
             turnBoundMs,
+            separator,
             Names.Plain(state),
             StateImmutability.IsProven(state),
             new EquatableArray<string>(contracts.Select(Names.Plain).ToImmutableArray()),
@@ -63,7 +65,7 @@ internal static class ActorReader
         _ => null,
     };
 
-    private static void CheckClass(INamedTypeSymbol actor, string? type, int turnBoundMs, List<Finding> findings)
+    private static void CheckClass(INamedTypeSymbol actor, string? type, int turnBoundMs, char? separator, List<Finding> findings)
     {
         if (Obstacle(actor) is { } obstacle)
         {
@@ -78,6 +80,11 @@ internal static class ActorReader
         if (turnBoundMs < 0)
         {
             findings.Add(Finding.Of(Rules.NegativeTurnBound, actor, actor.Name, turnBoundMs.ToString()));
+        }
+
+        if (separator is { } given && (given is <= ' ' or >= (char)127 || IsLetter(given) || given is >= '0' and <= '9'))
+        {
+            findings.Add(Finding.Of(Rules.InvalidSeparator, actor, actor.Name, "U+" + ((int)given).ToString("X4", System.Globalization.CultureInfo.InvariantCulture)));
         }
     }
 
@@ -100,6 +107,9 @@ internal static class ActorReader
     }
 
     private static bool IsLetter(char c) => c is (>= 'a' and <= 'z') or (>= 'A' and <= 'Z');
+
+    private static char? PartitionSeparator(INamedTypeSymbol actor) =>
+        Names.Find(actor, Names.PartitionKeyAttribute) is { ConstructorArguments.Length: 1 } key ? key.ConstructorArguments[0].Value as char? : null;
 
     private static int TurnBoundMs(AttributeData attribute)
     {

@@ -24,8 +24,11 @@ public readonly record struct Partition(int Number)
     public static Partition OfKey(string partitionKey)
     {
         ArgumentNullException.ThrowIfNull(partitionKey);
-        return OfHash(StableHash.Of(string.Empty, partitionKey));
+        return OfKey(partitionKey.AsSpan());
     }
+
+    /// <summary>The same for a key that is part of an id.</summary>
+    public static Partition OfKey(ReadOnlySpan<char> partitionKey) => OfHash(StableHash.Of(string.Empty, partitionKey));
 
     /// <inheritdoc/>
     public override string ToString() => Number.ToString(CultureInfo.InvariantCulture);

@@ -7,7 +7,7 @@ public static class StableHash
     private const ulong Prime = 1099511628211;
 
     /// <summary>64-bit FNV-1a of the two texts with a separator that neither can hide.</summary>
-    public static ulong Of(string first, string second)
+    public static ulong Of(ReadOnlySpan<char> first, ReadOnlySpan<char> second)
     {
         var hash = Add(Offset, first);
         hash = (hash ^ 0x1FFFF) * Prime;
@@ -19,7 +19,7 @@ public static class StableHash
         return hash ^ (hash >> 32);
     }
 
-    private static ulong Add(ulong hash, string text)
+    private static ulong Add(ulong hash, ReadOnlySpan<char> text)
     {
         foreach (var c in text)
         {

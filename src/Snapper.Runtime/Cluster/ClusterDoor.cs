@@ -137,7 +137,13 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
             var state = node.Ownership.Look(request.Actor).State;
             if (state is not OwnershipState.NotOwned)
             {
-                return await worker.Relay.Submit(asked, cancellation).ConfigureAwait(false);
+                var own = await worker.Relay.Submit(asked, cancellation).ConfigureAwait(false);
+                if (own.Outcome != Outcome.Rejected)
+                {
+                    own.Worker ??= worker.Options.Name; // else it was passed on after all, and says where to
+                }
+
+                return own;
             }
 
             if (worker.Unavailability is { } why)

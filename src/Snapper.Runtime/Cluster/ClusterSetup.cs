@@ -27,9 +27,9 @@ public sealed class ClusterSetup
     /// <summary>How many workers divide an empty directory among them, 1 to 1,023; fewer wait for the rest. Default: 1.</summary>
     public int FirstWorkers { get; init; } = 1;
 
+    /// <summary>For how long a worker must not be reached by the master, although its lease lives, to be evicted (R5); 100 ms or more. Default: 3 s.</summary>
+    public TimeSpan Patience { get; init; } = TimeSpan.FromSeconds(3);
+
     /// <summary>Bounds of the channels.</summary>
     public MailboxOptions Mailboxes { get; init; } = new();
-
-    /// <summary>Partition of an actor; the same in all workers, for good. Default: by its own hash.</summary>
-    public Func<ActorKey, Partition>? PartitionOf { get; init; }
 }

@@ -163,6 +163,7 @@ internal sealed partial class Mailbox
                 {
                     // Busy or not, an earlier life or a later one: the worker can be reached.
                     _unansweredSince = null;
+                    _answeredBy = answer.From;
                 }
 
                 if (goOn)

@@ -33,6 +33,7 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
     private long _bytesReceived;
     private long _messagesReceived;
     private string? _lastProblem;
+    private Incarnation _answeredBy;
 
     public Mailbox(Incarnation own, int worker, IMailboxTransport transport, IMailboxOwner owner, MailboxOptions options, TimeProvider time)
     {
@@ -70,6 +71,18 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
     public bool IsFull => _sender.IsFull;
 
     public long QueuedBytes => _sender.QueuedBytes;
+
+    /// <summary>The life that answered last.</summary>
+    public Incarnation Answered
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _answeredBy;
+            }
+        }
+    }
 
     public TimeSpan Unanswered
     {

@@ -86,6 +86,19 @@ public sealed class MailboxHub : IDisposable
     /// </summary>
     public TimeSpan Unanswered(int worker) => Find(worker)?.Unanswered ?? TimeSpan.Zero;
 
+    /// <summary>The life of a worker that answered last, whatever it said; nobody: none did.</summary>
+    public Incarnation Answered(int worker) => Find(worker)?.Answered ?? default;
+
+    /// <summary>
+    /// Sends an empty packet to this worker itself, by the same road on which packets to others go: when it does not come back, it is this end of the road that is broken.
+    /// </summary>
+    /// <returns>False, or an error of the transport's: it did not come back.</returns>
+    public async Task<bool> TryOwnRoad(CancellationToken cancellation)
+    {
+        var answer = await _transport.Deliver(Own.Worker, default, cancellation).ConfigureAwait(false);
+        return ChannelAnswer.TryRead(answer.Span, out var read) && read.From == Own;
+    }
+
     /// <summary>
     /// A packet has come, in whatever way. Its messages are handed to the owner before this returns; it waits for nothing but another packet of the same
     /// peer that is just being handed over. Never throws for what is in the packet.
@@ -97,6 +110,11 @@ public sealed class MailboxHub : IDisposable
         if (_disposed)
         {
             return NotReady;
+        }
+
+        if (packet.IsEmpty)
+        {
+            return new ChannelAnswer { Kind = AnswerKind.Refused, From = Own, Problem = "An empty packet: somebody tries the road." }.ToBytes();
         }
 
         if (!ChannelPacket.TryRead(packet, out var read, out var problem))

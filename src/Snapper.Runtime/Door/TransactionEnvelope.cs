@@ -81,6 +81,9 @@ public sealed class TransactionEnvelope
     /// <summary>How often it was started; 0 when never.</summary>
     public int Attempts { get; init; }
 
+    /// <summary>Name of the worker, one of several, that owned the root; null: there is one alone, or the request reached no owner.</summary>
+    public string? Worker { get; internal set; }
+
     /// <summary>Committed: the result as UTF-8 JSON (<c>null</c> for a method without result).</summary>
     public ReadOnlyMemory<byte> Result { get; init; }
 

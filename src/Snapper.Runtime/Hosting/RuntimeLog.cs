@@ -37,4 +37,7 @@ internal static partial class RuntimeLog
 
     [LoggerMessage(EventId = 1010, Level = LogLevel.Information, Message = "The actors of worker {Dead} were taken over: {Records} records read, {InDoubt} were in doubt")]
     public static partial void TakenOver(ILogger logger, string dead, long records, int inDoubt);
+
+    [LoggerMessage(EventId = 1011, Level = LogLevel.Warning, Message = "Worker {Peer} cannot be reached although its lease lives: it is evicted")]
+    public static partial void Evicting(ILogger logger, string peer);
 }

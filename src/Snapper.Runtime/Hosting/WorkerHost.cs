@@ -211,7 +211,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
             setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare, setup.Background,
-            joining is null ? null : new ClusterParts(joining.Gate, joining.Doubts, setup.Cluster!.PartitionOf, IdPrefix(setup, opening)));
+            joining is null ? null : new ClusterParts(joining.Gate, joining.Doubts, joining.PartitionOf, IdPrefix(setup, opening)));
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
         worker.Commits.StartAt(opening.NextSequence - 1);

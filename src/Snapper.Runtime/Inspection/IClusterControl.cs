@@ -5,6 +5,9 @@ namespace Snapper.Runtime.Inspection;
 /// <summary>The workers as one system: who is there, who owns what, and moving it. Thread-safe.</summary>
 public interface IClusterControl
 {
+    /// <summary>Name of this worker.</summary>
+    string Name { get; }
+
     /// <summary>All workers that ever registered, by number.</summary>
     /// <exception cref="StorageUnavailableException">The store cannot be reached now.</exception>
     Task<IReadOnlyList<ClusterWorkerView>> Workers(CancellationToken cancellation);
@@ -32,8 +35,10 @@ public interface IClusterControl
     Task<IReadOnlyList<MigrationView>> Migrations(int limit, CancellationToken cancellation);
 }
 
-/// <summary>A worker as the store knows it. <paramref name="State"/>: <c>live</c>, <c>expired</c>, <c>fenced</c> or <c>left</c>; <paramref name="Entries"/>: partitions and single actors that it owns.</summary>
-public sealed record ClusterWorkerView(string Worker, long Epoch, string State, bool Master, double LeaseMs, long Entries, string Url, int Pid, string Version, string? Rescuer);
+/// <summary>A worker as the store knows it. <paramref name="State"/>: <c>live</c>, <c>expired</c>, <c>fenced</c> or <c>left</c>; <paramref name="Entries"/>: partitions and single actors that it owns.
+/// <paramref name="Expirations"/> and <paramref name="Evictions"/>: how often a life of it was fenced by another worker, after its lease had run out, or although it lived (it could not be reached).</summary>
+public sealed record ClusterWorkerView(string Worker, long Epoch, string State, bool Master, double LeaseMs, long Entries, string Url, int Pid, string Version, string? Rescuer,
+    long Expirations, long Evictions);
 
 /// <summary>Placement: partitions per worker, and single actors that are not where their partition is.</summary>
 public sealed record DirectoryView(int Partitions, IReadOnlyDictionary<string, int> PartitionsByWorker, IReadOnlyList<PlacedActorView> Actors, long Version);
@@ -41,7 +46,7 @@ public sealed record DirectoryView(int Partitions, IReadOnlyDictionary<string, i
 /// <summary>A single actor that was moved out of its partition.</summary>
 public sealed record PlacedActorView(string Type, string Id, string Worker);
 
-/// <summary>What shall move. Exactly one of actors, partitions and worker is given.</summary>
+/// <summary>What shall move. Exactly one of actors, partitions, worker and rebalance is given.</summary>
 /// <param name="Id">The caller's id; null: one is made. The same again changes nothing.</param>
 /// <param name="Actors">Single actors.</param>
 /// <param name="Partitions">Whole partitions, 0..4,095.</param>
@@ -49,8 +54,10 @@ public sealed record PlacedActorView(string Type, string Id, string Worker);
 /// <param name="To">Where to; null: spread over the others that live.</param>
 /// <param name="Reason">For people.</param>
 /// <param name="DryRun">Only say what would move.</param>
+/// <param name="Rebalance">As many partitions as it takes for every worker that lives to have its share; without <paramref name="To"/>.</param>
 public sealed record MigrationAsk(
-    string? Id, IReadOnlyList<ActorKey>? Actors, IReadOnlyList<int>? Partitions, string? Worker, string? To, string Reason, bool DryRun);
+    string? Id, IReadOnlyList<ActorKey>? Actors, IReadOnlyList<int>? Partitions, string? Worker, string? To, string Reason, bool DryRun,
+    bool Rebalance = false);
 
 /// <summary>A migration. <paramref name="State"/>: <c>planned</c>, <c>done</c>, <c>cancelled</c>, or <c>partly</c> when only some of its parts are done and none is open.</summary>
 public sealed record MigrationView(string Id, string State, int Keys, string Reason, IReadOnlyList<MigrationPartView> Parts);

@@ -21,9 +21,10 @@ public static class SnapperApi
         ArgumentNullException.ThrowIfNull(inspection);
         ArgumentNullException.ThrowIfNull(options);
         options.Validate();
+        control ??= static () => null;
 
         var log = endpoints.ServiceProvider.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Server.Api");
-        var transactions = new TransactionEndpoints(door, options, log);
+        var transactions = new TransactionEndpoints(door, options, log, control);
         Post(endpoints, "/v1/transactions", transactions.Submit, log, options);
         Get(endpoints, "/v1/transactions/{**id}", transactions.Find, log, options);
 
@@ -41,7 +42,7 @@ public static class SnapperApi
         var stopping = endpoints.ServiceProvider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
         Get(endpoints, "/v1/events", new EventsEndpoint(inspection, TimeSpan.FromSeconds(1), stopping).Watch, log, options);
         Get(endpoints, "/metrics", new MetricsEndpoint(inspection).Scrape, log, options);
-        var cluster = new ClusterEndpoints(control ?? (static () => null), options);
+        var cluster = new ClusterEndpoints(control, options);
         Get(endpoints, "/v1/workers", cluster.Workers, log, options);
         Get(endpoints, "/v1/directory", cluster.Directory, log, options);
         endpoints.MapPost("/v1/migrations", new FailureGuard(cluster.Migrate, log, options.RetryAfter).Run);

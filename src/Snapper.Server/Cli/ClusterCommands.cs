@@ -27,13 +27,13 @@ internal static class ClusterCommands
     {
         using var http = Open(arguments);
         var workers = await Ask(http, HttpMethod.Get, "v1/workers", null);
-        output.WriteLine("worker   epoch  state     owns   lease      address");
+        output.WriteLine("worker   epoch  state     owns   lease     expired  evicted  address");
         foreach (var worker in workers["workers"]!.AsArray())
         {
             var master = (bool)worker!["master"]! ? "  master" : "";
             output.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
-                $"{worker["worker"],-8} {worker["epoch"],5}  {worker["state"],-8} {worker["entries"],5}  {(double)worker["leaseMs"]!,6:0} ms  {worker["url"]}{master}"));
+                $"{worker["worker"],-8} {worker["epoch"],5}  {worker["state"],-8} {worker["entries"],5}  {(double)worker["leaseMs"]!,6:0} ms  {worker["expirations"],7}  {worker["evictions"],7}  {worker["url"]}{master}"));
         }
 
         return ExitCode.Success;
@@ -78,44 +78,8 @@ internal static class ClusterCommands
         return await Run(arguments, new JsonObject { ["worker"] = arguments.Rest[0] }, output);
     }
 
-    public static async Task<int> Rebalance(ParsedArguments arguments, TextWriter output, TextWriter errors)
-    {
-        using var http = Open(arguments);
-        var living = new SortedDictionary<string, List<int>>(StringComparer.Ordinal);
-        foreach (var worker in (await Ask(http, HttpMethod.Get, "v1/workers", null))["workers"]!.AsArray())
-        {
-            if ((string?)worker!["state"] == "live")
-            {
-                var name = (string)worker["worker"]!;
-                var owned = await Ask(http, HttpMethod.Get, "v1/directory?worker=" + name, null);
-                living.Add(name, [.. owned["partitions"]!.AsArray().Select(number => (int)number!)]);
-            }
-        }
-
-        var exit = ExitCode.Success;
-        var all = living.Values.Sum(owned => owned.Count);
-        foreach (var (poor, has) in living)
-        {
-            var share = (all / living.Count) - has.Count;
-            var moving = new JsonArray();
-            foreach (var rich in living.Values.OrderByDescending(owned => owned.Count))
-            {
-                while (moving.Count < share && rich.Count > all / living.Count)
-                {
-                    moving.Add(rich[^1]);
-                    rich.RemoveAt(rich.Count - 1);
-                }
-            }
-
-            if (moving.Count > 0)
-            {
-                output.WriteLine($"{moving.Count} partitions to {poor}");
-                exit = Math.Max(exit, await Run(arguments, new JsonObject { ["partitions"] = moving, ["to"] = poor }, output));
-            }
-        }
-
-        return exit;
-    }
+    public static Task<int> Rebalance(ParsedArguments arguments, TextWriter output, TextWriter errors) =>
+        Run(arguments, new JsonObject { ["rebalance"] = true }, output);
 
     private static async Task<int> Run(ParsedArguments arguments, JsonObject body, TextWriter output)
     {

@@ -20,4 +20,7 @@ internal static class ExitCode
 
     /// <summary>A worker found its log or the checkpoints damaged. Starting it again does not help; a person must decide.</summary>
     public const int LogDamaged = 72;
+
+    /// <summary>A worker's program places actors of a type by another partition key than the directory says. Starting it again does not help; the program must be changed.</summary>
+    public const int OtherPlacement = 73;
 }

@@ -11,6 +11,9 @@ internal static partial class ServerLog
         Message = "LOST LOG. {Detail} Bring the data back and start again; or accept the loss: './snapper up --accept-lost-log', or remove that file.")]
     public static partial void LogLost(ILogger logger, string detail);
 
+    [LoggerMessage(EventId = 2005, Level = LogLevel.Critical, Message = "OTHER PLACEMENT. {Detail}")]
+    public static partial void OtherPlacement(ILogger logger, string detail);
+
     [LoggerMessage(EventId = 2003, Level = LogLevel.Warning, Message = "What is remembered of the log could not be written, and stays behind: {Detail}")]
     public static partial void MemoryNotWritten(ILogger logger, string detail);
 

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using Snapper.Protocol.Channels;
 using Snapper.Runtime.Cluster;
+using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 using Snapper.Server.Cli;
@@ -27,7 +28,7 @@ internal static class WorkerProcess
     /// <summary>Serves until cancelled, then drains and returns.</summary>
     /// <param name="settings">What this worker is.</param>
     /// <param name="cancellation">SIGTERM or SIGINT: stop taking requests, finish those under way, return within 10 s.</param>
-    /// <returns>0, or why it stopped by itself: <see cref="ExitCode.MustRestart"/>, <see cref="ExitCode.LogLost"/>, <see cref="ExitCode.LogDamaged"/>.</returns>
+    /// <returns>0, or why it stopped by itself: <see cref="ExitCode.MustRestart"/>, <see cref="ExitCode.LogLost"/>, <see cref="ExitCode.LogDamaged"/>, <see cref="ExitCode.OtherPlacement"/>.</returns>
     public static async Task<int> Run(WorkerSettings settings, CancellationToken cancellation)
     {
         var door = new DoorSwitch();
@@ -75,6 +76,11 @@ internal static class WorkerProcess
         {
             ServerLog.LogDamaged(logger, storage.Place, damage.Message);
             return ExitCode.LogDamaged;
+        }
+        catch (PlacementMismatchException mismatch)
+        {
+            ServerLog.OtherPlacement(logger, mismatch.Message);
+            return mismatch.IsForGood ? ExitCode.OtherPlacement : ExitCode.MustRestart;
         }
         catch (LogLostException lost)
         {

@@ -114,7 +114,7 @@ internal static class ChildCommands
             Log = new LogFile(Path.Combine(data.Logs, $"worker-{name}.log")),
             Environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(options.RedisLogin)) { ["SNAPPER_REDIS"] = null },
 
-            FinalExitCodes = [ExitCode.LogLost, ExitCode.LogDamaged],
+            FinalExitCodes = [ExitCode.LogLost, ExitCode.LogDamaged, ExitCode.OtherPlacement],
 
             // It drains for up to 10 s, then cuts off who is left and closes its connections.
             StopWithin = TimeSpan.FromSeconds(15),

@@ -51,6 +51,9 @@ internal static class ClusterArguments
         }
     }
 
+    public static string OtherKey(string type, char? known, char? declared) =>
+        $"actors of the type {type} are placed by {PartitionKeys.Describe(known)}, and this worker's program says {PartitionKeys.Describe(declared)}";
+
     public static void Page(int most, int limit)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(most, 1);

@@ -22,6 +22,19 @@ public interface IClusterDirectory
     /// <summary>Most entries of a page.</summary>
     public const int LongestPage = 8192;
 
+    /// <summary>
+    /// Says by which keys this worker places actors, after it has registered and before it looks at the directory. The directory keeps what the first worker said of a type for good:
+    /// all workers place alike, and stay able to find what was stored.
+    /// </summary>
+    /// <param name="keys">Of the types that this worker hosts.</param>
+    /// <param name="cancellation">Gives up.</param>
+    /// <returns>
+    /// The keys of all types that any worker ever declared, which this worker places by. <see cref="ClusterStatus.Conflict"/>: a type has another key there; the detail names both.
+    /// <see cref="ClusterStatus.NotYet"/>: a type that names a key is new, and a worker that does not know it lives: that one would place the type's actors elsewhere. One that
+    /// does not renew in time is told <see cref="ClusterStatus.Stale"/> when it does. <see cref="ClusterStatus.Stale"/>: this worker is not registered.
+    /// </returns>
+    Task<ClusterResult<PartitionKeys>> Declare(PartitionKeys keys, CancellationToken cancellation);
+
     /// <summary>Gives an empty directory its first owners.</summary>
     /// <param name="owners">By number of the partition, all of them (<see cref="PartitionDivision.Evenly"/>).</param>
     /// <param name="cancellation">Gives up.</param>

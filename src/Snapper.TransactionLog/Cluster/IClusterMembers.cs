@@ -21,7 +21,8 @@ public interface IClusterMembers
     /// <param name="directoryVersion">Highest version of the directory that this worker has heard of, from whomever; 0: none.</param>
     /// <param name="cancellation">Gives up.</param>
     /// <returns>
-    /// <see cref="ClusterStatus.Fenced"/>, <see cref="ClusterStatus.Lost"/> (also: its registration is gone), <see cref="ClusterStatus.Stale"/>: it has left.
+    /// <see cref="ClusterStatus.Fenced"/>, <see cref="ClusterStatus.Lost"/> (also: its registration is gone), <see cref="ClusterStatus.Stale"/>: it has left, or its lease
+    /// had run out and a type was declared meanwhile that this worker would place wrongly (<see cref="IClusterDirectory.Declare"/>).
     /// </returns>
     Task<ClusterResult<ClusterStanding>> Renew(string directoryId, long directoryVersion, CancellationToken cancellation);
 
@@ -125,6 +126,12 @@ public sealed record Member
 
     /// <summary>Who fenced it last to rescue it; nobody: nobody did.</summary>
     public required Incarnation Rescuer { get; init; }
+
+    /// <summary>How often a life of this worker was fenced by another one after its lease had run out, since the directory began.</summary>
+    public required long Expirations { get; init; }
+
+    /// <summary>How often a life of this worker was fenced by another one although its lease lived (R5), since the directory began.</summary>
+    public required long Evictions { get; init; }
 
     /// <summary>How to reach it.</summary>
     public required MemberAddress Address { get; init; }

@@ -35,6 +35,44 @@ internal static partial class ClusterScripts
         return out
         """);
 
+    /// <summary>ARGV: worker, then type and separator (nothing: the whole id) of each type. Answers both for each type that is known.</summary>
+    public static readonly RedisScript Declare = new(Library + Judge + """
+        local TYPES = C .. 'types'
+        local w, at = ARGV[1], now()
+        local why = unfit(w, guardEpoch)
+        if why then
+          return {'STALE', why}
+        end
+        local added
+        for i = 2, #ARGV, 2 do
+          local known = call('HGET', TYPES, ARGV[i])
+          if known and known ~= ARGV[i + 1] then
+            return {'CONFLICT', ARGV[i], known}
+          end
+          if not known and ARGV[i + 1] ~= '' then
+            added = added or ARGV[i]
+          end
+        end
+        if added then
+          for _, other in ipairs(call('SMEMBERS', MEMBERS)) do
+            local o = call('HMGET', member(other), 'epoch', 'types')
+            if other ~= w and o[1] and o[2] and not unfit(other, o[1]) and unbroken(other, at) >= 0 then
+              return {'NOTYET', 'the type ' .. added .. ' is new here and names a partition key, and w' .. other .. '/' .. o[1] .. ' lives and does not know it'}
+            end
+          end
+        end
+        number(META, 'types', call('HGET', META, 'types'))
+        dirty()
+        for i = 2, #ARGV, 2 do
+          call('HSET', TYPES, ARGV[i], ARGV[i + 1])
+        end
+        local version = text(call('HINCRBY', META, 'types', added and 1 or 0))
+        call('HSET', member(w), 'types', version)
+        local out = call('HGETALL', TYPES)
+        table.insert(out, 1, 'OK')
+        return out
+        """);
+
     /// <summary>ARGV: number of owners, worker and epoch of each, then for each partition its owner's number in that list.</summary>
     public static readonly RedisScript AssignAll = new(Library + Entries + """
         local version = number(META, 'version', call('HGET', META, 'version'))

@@ -21,7 +21,7 @@ internal static partial class ClusterScripts
         end
         call('HSETNX', META, 'id', ARGV[7])
         call('HSET', key, 'epoch', guardEpoch, 'generation', generation, 'since', text(at), 'app', ARGV[3], 'url', ARGV[4], 'pid', ARGV[5], 'version', ARGV[6])
-        call('HDEL', key, 'left', 'rescuer', 'rescuerEpoch')
+        call('HDEL', key, 'left', 'rescuer', 'rescuerEpoch', 'types')
         call('SADD', MEMBERS, w)
         call('ZADD', LEASES, text(at + tonumber(ARGV[2])), w)
         call('HINCRBY', META, 'membership', 1)
@@ -31,7 +31,7 @@ internal static partial class ClusterScripts
     /// <summary>ARGV: worker, lease in ms, id of the directory or nothing, highest version known, 1 if this opening has registered.</summary>
     public static readonly RedisScript Renew = new(Library + Standing + """
         local w, key, at = ARGV[1], member(ARGV[1]), now()
-        local m = call('HMGET', key, 'epoch', 'left')
+        local m = call('HMGET', key, 'epoch', 'left', 'types')
         if not m[1] and ARGV[5] == '1' then
           return lost('the registration of worker w' .. w .. ' is gone')
         end
@@ -41,7 +41,10 @@ internal static partial class ClusterScripts
         if m[2] then
           return {'STALE', 'w' .. w .. '/' .. guardEpoch .. ' has left'}
         end
-        local d = call('HMGET', META, 'id', 'version')
+        local d = call('HMGET', META, 'id', 'version', 'types')
+        if m[3] and number(key, 'types', m[3]) < number(META, 'types', d[3]) then
+          return {'STALE', 'w' .. w .. '/' .. guardEpoch .. ' does not know the partition key of a type that was declared while its lease had run out'}
+        end
         if ARGV[3] ~= '' and d[1] ~= ARGV[3] then
           return lost('the directory is not ' .. ARGV[3] .. ' any more, but ' .. (d[1] or 'gone'))
         end
@@ -59,7 +62,7 @@ internal static partial class ClusterScripts
 
     public static readonly RedisScript Look = new(Library + Standing + "return standing(now())");
 
-    /// <summary>Thirteen values for each worker.</summary>
+    /// <summary>Fifteen values for each worker.</summary>
     public static readonly RedisScript ReadMembers = new(Library + """
         local at, out = now(), {'OK'}
         local workers = call('SMEMBERS', MEMBERS)
@@ -69,7 +72,7 @@ internal static partial class ClusterScripts
         table.sort(workers, function(one, other) return tonumber(one) < tonumber(other) end)
         for _, w in ipairs(workers) do
           local key = member(w)
-          local m = call('HMGET', key, 'epoch', 'since', 'left', 'rescuer', 'rescuerEpoch', 'app', 'url', 'pid', 'version')
+          local m = call('HMGET', key, 'epoch', 'since', 'left', 'rescuer', 'rescuerEpoch', 'app', 'url', 'pid', 'version', 'expirations', 'evictions')
           if not m[1] then
             damaged(key, 'it is gone, and worker w' .. w .. ' is registered')
           end
@@ -77,7 +80,7 @@ internal static partial class ClusterScripts
           local remaining = ends and math.max(0, tonumber(ends) - at) or 0
           local lived = remaining > 0 and math.max(0, at - number(key, 'since', m[2])) or 0
           local values = {w, m[1], call('HGET', log(w), 'epoch') or '0', text(remaining), text(lived), m[3] or '0',
-            call('HGET', SHARES, w) or '0', m[4] or '0', m[5] or '0', m[6] or '', m[7] or '', m[8] or '0', m[9] or ''}
+            call('HGET', SHARES, w) or '0', m[4] or '0', m[5] or '0', m[6] or '', m[7] or '', m[8] or '0', m[9] or '', m[10] or '0', m[11] or '0'}
           for _, value in ipairs(values) do
             out[#out + 1] = value
           end
@@ -149,8 +152,13 @@ internal static partial class ClusterScripts
             return {'NOTYET', 'w' .. w .. '/' .. e .. ' is being rescued by w' .. m[3] .. '/' .. m[4]}
           end
         end
-        call('ZCARD', LEASES)
+        local ends = call('ZSCORE', LEASES, w)
+        local counter = not m[2] and ends and tonumber(ends) > at and 'evictions' or 'expirations'
+        number(key, counter, call('HGET', key, counter))
         dirty()
+        if call('HGET', KEYS[1], 'epoch') == e then
+          call('HINCRBY', key, counter, 1)
+        end
         call('HSET', key, 'rescuer', me, 'rescuerEpoch', guardEpoch)
         call('ZREM', LEASES, w)
         call('HINCRBY', META, 'membership', 1)

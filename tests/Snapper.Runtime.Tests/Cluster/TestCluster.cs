@@ -1,4 +1,6 @@
+using System.Collections.Concurrent;
 using System.Text.Json;
+using Snapper.Actors.Generated;
 using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
 using Snapper.Protocol.Directory;
@@ -21,26 +23,38 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     private readonly WorkerOptions _options;
     private readonly WorkerHost?[] _hosts = new WorkerHost?[16];
     private readonly MailboxHub?[] _hubs = new MailboxHub?[16];
-    private readonly Road _road;
+    private readonly ConcurrentDictionary<(int From, int To), bool> _cuts = new();
     private int _next;
 
-    private TestCluster(WorkerOptions options, TimeSpan lease)
+    private readonly Func<int, IReadOnlyList<ActorTypeDescriptor>> _types;
+
+    private TestCluster(WorkerOptions options, TimeSpan lease, Func<int, IReadOnlyList<ActorTypeDescriptor>>? types)
     {
         _options = options;
+        _types = types ?? (static _ => []);
         Options = new ClusterOptions { Lease = lease };
         _shared = new MemoryCluster(TimeProvider.System, Options);
-        _road = new Road(this);
     }
 
     public ClusterOptions Options { get; }
 
+    /// <summary>After which a worker that cannot be reached is evicted.</summary>
+    public TimeSpan Patience { get; private init; } = TimeSpan.FromSeconds(3);
+
     public List<(int Worker, Exception Failure)> Failures { get; } = [];
 
-    public int Workers { get; private set; }
+    public int Workers { get; set; }
 
-    public static async Task<TestCluster> Start(int workers, WorkerOptions? options = null, TimeSpan? lease = null)
+    /// <param name="workers">How many.</param>
+    /// <param name="options">Executors, coordinators and marking.</param>
+    /// <param name="lease">Of each.</param>
+    /// <param name="patience">With workers that cannot be reached.</param>
+    /// <param name="types">Actor types of a worker beside those that all have, by its number.</param>
+    public static async Task<TestCluster> Start(
+        int workers, WorkerOptions? options = null, TimeSpan? lease = null, Func<int, IReadOnlyList<ActorTypeDescriptor>>? types = null,
+        TimeSpan? patience = null)
     {
-        var cluster = new TestCluster(options ?? new WorkerOptions(), lease ?? TimeSpan.FromSeconds(2)) { Workers = workers };
+        var cluster = new TestCluster(options ?? new WorkerOptions(), lease ?? TimeSpan.FromSeconds(2), types) { Workers = workers, Patience = patience ?? TimeSpan.FromSeconds(3) };
         await Task.WhenAll(Enumerable.Range(1, workers).Select(cluster.Open)).WaitAsync(TimeSpan.FromSeconds(20));
         return cluster;
     }
@@ -63,6 +77,18 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
         _hubs[worker] = null;
         await this[worker].Kill();
     }
+
+    /// <summary>What one worker sends to another is lost from now on, its answers to the other's packets included.</summary>
+    public void Cut(int from, int to) => _cuts[(from, to)] = true;
+
+    /// <summary>The packets of one worker to another are lost from now on; its answers to the other's packets are not.</summary>
+    public void CutCalls(int from, int to) => _cuts[(from, to)] = false;
+
+    /// <summary>All roads are good again.</summary>
+    public void Heal() => _cuts.Clear();
+
+    /// <summary>The workers as the store knows them.</summary>
+    public Task<IReadOnlyList<Member>> Members() => _shared.Open(new Incarnation(1, 1), new StateStoreOptions()).Members.Read(CancellationToken.None);
 
     /// <summary>What failed without having been killed.</summary>
     public IReadOnlyList<(int Worker, Exception Failure)> Unexpected
@@ -140,7 +166,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
             new WorkerSetup
             {
                 Options = options,
-                ActorTypes = [.. SnapperAppsSmallBankActors.All, .. SnapperAppsListAppendActors.All],
+                ActorTypes = [.. SnapperAppsSmallBankActors.All, .. SnapperAppsListAppendActors.All, .. _types(worker)],
                 Log = new MemoryTransactionLog(storage),
                 Store = new MemoryStateStore(storage, TimeProvider.System, new StateStoreOptions()),
                 Failed = exception =>
@@ -154,7 +180,8 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 {
                     OpenStore = self => _shared.Open(self, new StateStoreOptions()),
                     ArchiveOf = other => new MemoryStateStore(_shared.Log(other), TimeProvider.System, new StateStoreOptions()),
-                    Transport = _road,
+                    Transport = new Road(this, worker),
+                    Patience = Patience,
                     Opened = hub => _hubs[worker] = hub,
                     Address = new MemberAddress($"w{worker}", "", Environment.ProcessId, "test"),
                     Options = Options,
@@ -165,12 +192,15 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     }
 
     /// <summary>Moves an actor, and waits for what becomes of the plan.</summary>
-    public async Task<PlanState> Move(string plan, int from, int to, ActorKey actor)
+    public Task<PlanState> Move(string plan, int from, int to, ActorKey actor) => Move(plan, from, to, DirectoryKey.Of(actor, Partition.Of(actor)));
+
+    /// <summary>The same for whatever the directory places.</summary>
+    public async Task<PlanState> Move(string plan, int from, int to, DirectoryKey key)
     {
         var source = this[from].Worker.Cluster!;
         var store = _shared.Open(source.Self, new StateStoreOptions());
         var made = await store.Plans.Create(
-            new MigrationPlan(plan, [DirectoryKey.Of(actor, Partition.Of(actor))], source.Self, this[to].Worker.Cluster!.Self, "test"), CancellationToken.None);
+            new MigrationPlan(plan, [key], source.Self, this[to].Worker.Cluster!.Self, "test"), CancellationToken.None);
         if (!made.IsDone)
         {
             return PlanState.Cancelled; // it has moved meanwhile, or its owner has changed
@@ -238,12 +268,23 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
         }
     }
 
-    private sealed class Road(TestCluster cluster) : IMailboxTransport
+    private sealed class Road(TestCluster cluster, int from) : IMailboxTransport
     {
         public async Task<ReadOnlyMemory<byte>> Deliver(int worker, ReadOnlyMemory<byte> packet, CancellationToken cancellation)
         {
             await Task.Yield();
-            return cluster._hubs[worker]?.Deliver(packet.ToArray()) ?? MailboxHub.NotReady;
+            if (cluster._cuts.ContainsKey((from, worker)))
+            {
+                await Task.Delay(Timeout.Infinite, cancellation);
+            }
+
+            var answer = cluster._hubs[worker]?.Deliver(packet.ToArray()) ?? MailboxHub.NotReady;
+            if (cluster._cuts.TryGetValue((worker, from), out var answersToo) && answersToo)
+            {
+                await Task.Delay(Timeout.Infinite, cancellation);
+            }
+
+            return answer;
         }
     }
 }

@@ -64,6 +64,9 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     /// <summary>PACTs that wait for a number.</summary>
     public int Waiting => _machine.Waiting;
 
+    /// <summary>Nothing is numbered before this worker has settled what earlier masters had open (R3). On the first executor.</summary>
+    public bool Awaits(Incarnation worker) => _unsettled.Contains(worker);
+
     /// <summary>Where it stands, for people.</summary>
     public string Describe() => $"epoch {Epoch}, {(IsOver ? "over, " : "")}{Undecided} batches undecided, {Waiting + _early.Count} waiting, not settled: {string.Join(' ', _unsettled)}";
 

@@ -1,4 +1,5 @@
 using Snapper.Protocol;
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Hosting;
@@ -6,6 +7,7 @@ using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Records;
 using Snapper.TransactionLog.Recovery;
+using Snapper.TransactionLog.Writing;
 
 namespace Snapper.Runtime.Cluster.Membership;
 
@@ -15,6 +17,8 @@ namespace Snapper.Runtime.Cluster.Membership;
 /// </summary>
 internal sealed class ClusterJoining : IAsyncDisposable
 {
+    private static readonly TimeSpan s_again = TimeSpan.FromMilliseconds(50);
+
     private readonly WorkerSetup _setup;
     private Worker? _worker;
 
@@ -38,6 +42,9 @@ internal sealed class ClusterJoining : IAsyncDisposable
 
     public LeaseKeeper Lease { get; }
 
+    /// <summary>Partition of an actor; null: no type names a partition key.</summary>
+    public Func<ActorKey, Partition>? PartitionOf { get; private set; }
+
     /// <summary>Why it cannot go on; null: it can.</summary>
     public Exception? Failure { get; private set; }
 
@@ -58,7 +65,59 @@ internal sealed class ClusterJoining : IAsyncDisposable
         joining.Gate.Read(setup.Options.Number, opening.Epoch, decided);
         setup.Cluster!.Opened(joining.Gate.Hub);
         await joining.Lease.Begin(setup.Cluster.Address, cancellation).ConfigureAwait(false);
+        try
+        {
+            await joining.Declare(cancellation).ConfigureAwait(false);
+        }
+        catch
+        {
+            await joining.DisposeAsync().ConfigureAwait(false); // else it would keep a lease, and own nothing
+            throw;
+        }
+
         return joining;
+    }
+
+    /// <summary>
+    /// All workers place actors alike, or one of them does not join. A type that names a key and is new waits for those who do not know it: of workers that were started anew
+    /// together the last lives may still have their leases.
+    /// </summary>
+    private async Task Declare(CancellationToken cancellation)
+    {
+        var types = new List<KeyValuePair<string, char?>>();
+        foreach (var type in _setup.ActorTypes)
+        {
+            types.Add(new(type.Type, type.PartitionSeparator));
+        }
+
+        var own = new PartitionKeys(types);
+        var began = _setup.Time.GetTimestamp();
+        while (true)
+        {
+            var declared = await Store.Directory.Declare(own, cancellation).ConfigureAwait(false);
+            if (declared.IsDone)
+            {
+                PartitionOf = declared.Value!.Any ? declared.Value.Of : null;
+                return;
+            }
+
+            if (declared.Status is ClusterStatus.Fenced or ClusterStatus.Lost or ClusterStatus.Stale)
+            {
+                throw new LogLostException(AppendStatus.Fenced, $"{Store.Self} is no member any more ({declared.Status}): {declared.Detail}");
+            }
+
+            if (declared.Status == ClusterStatus.Conflict || _setup.Time.GetElapsedTime(began) > _setup.Cluster!.Options.Lease * 1.5)
+            {
+                throw new PlacementMismatchException(
+                    $"Worker w{Store.Self.Worker} cannot join: {declared.Detail}. "
+                    + (declared.Status == ClusterStatus.Conflict
+                        ? "The partition key of a type is for good, since stored actors are found by it; give the type its key back, or give the class another type's name."
+                        : "Stop all workers that run the program without it, and start again."),
+                    declared.Status == ClusterStatus.Conflict);
+            }
+
+            await Task.Delay(s_again, _setup.Time, cancellation).ConfigureAwait(false);
+        }
     }
 
     /// <summary>Settles what was in doubt.</summary>

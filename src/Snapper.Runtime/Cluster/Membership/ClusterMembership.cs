@@ -25,6 +25,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
     private readonly DirectoryFollower _directory;
     private readonly TakeOvers _takeOvers;
     private readonly Migrator _migrator;
+    private readonly Evictions _evictions;
     private long _planVersion = -1;
     private readonly Promise<bool> _placed;
     private readonly SortedDictionary<int, IStateStore> _archives = [];
@@ -46,6 +47,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         _node.Members = Living;
         _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
         _migrator = new Migrator(worker, _store);
+        _evictions = new Evictions(worker, _node, setup.Patience);
     }
 
     /// <summary>Workers as they were read last, by number.</summary>
@@ -129,6 +131,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         if (_placed.Task.IsCompleted)
         {
             _takeOvers.Look(Members);
+            await Evict().ConfigureAwait(false);
             if (standing.PlanVersion != _planVersion || _migrator.IsBusy)
             {
                 await _migrator.Look(Members, _ending.Token).ConfigureAwait(false);
@@ -136,6 +139,29 @@ internal sealed class ClusterMembership : IAsyncDisposable
             }
         }
     }
+
+    /// <summary>R5: whoever cannot be reached though its lease lives, and has something that others need.</summary>
+    private async Task Evict()
+    {
+        var unreachable = _evictions.Look(Members, _seat is not null);
+        if (unreachable.Count == 0)
+        {
+            return;
+        }
+
+        await ReadMembers().ConfigureAwait(false); // what they own now
+        foreach (var member in Members)
+        {
+            if (member.State == MemberState.Live && unreachable.Contains(member.Incarnation)
+                && (member.Entries > 0 || await _node.Ask(() => IsAwaited(member.Incarnation)).ConfigureAwait(false)))
+            {
+                _takeOvers.TryEvict(member);
+                return; // one at a time
+            }
+        }
+    }
+
+    private bool IsAwaited(Incarnation peer) => _node.Requests.Master == peer || (_node.Master is { IsOver: false } master && master.Awaits(peer));
 
     private async Task ReadMembers()
     {

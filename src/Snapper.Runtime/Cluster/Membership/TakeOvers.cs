@@ -31,19 +31,33 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         {
             if (member.Incarnation.Worker != _node.Self.Worker && member.State != MemberState.Live && member.Entries > 0)
             {
-                _running = worker.Background.Run(() => Run(member));
+                _running = worker.Background.Run(() => Run(member, FenceWhen.LeaseExpired));
                 return;
             }
         }
     }
 
+    /// <summary>Fences a worker whose lease lives, and takes its actors over (R5).</summary>
+    /// <returns>False: a take-over is under way; look again.</returns>
+    public bool TryEvict(Member unreachable)
+    {
+        if (!_running.IsCompleted)
+        {
+            return false;
+        }
+
+        RuntimeLog.Evicting(worker.Logger, unreachable.Incarnation.ToString());
+        _running = Task.Run(() => Run(unreachable, FenceWhen.Always));
+        return true;
+    }
+
     public async ValueTask DisposeAsync() => await _running.ConfigureAwait(false);
 
-    private async Task Run(Member dead)
+    private async Task Run(Member dead, FenceWhen when)
     {
         try
         {
-            await TakeOver(dead).ConfigureAwait(false);
+            await TakeOver(dead, when).ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (worker.Stopping.IsCancellationRequested)
         {
@@ -62,9 +76,9 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         }
     }
 
-    private async Task TakeOver(Member dead)
+    private async Task TakeOver(Member dead, FenceWhen when)
     {
-        var fenced = await store.Members.Fence(dead.Incarnation, FenceWhen.LeaseExpired, worker.Stopping).ConfigureAwait(false);
+        var fenced = await store.Members.Fence(dead.Incarnation, when, worker.Stopping).ConfigureAwait(false);
         if (!fenced.IsDone)
         {
             return; // it lives, or another is at it

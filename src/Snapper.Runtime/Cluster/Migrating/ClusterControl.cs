@@ -14,6 +14,8 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
 {
     private readonly ClusterNode _node = worker.Cluster!;
 
+    public string Name => worker.Options.Name;
+
     public async Task<IReadOnlyList<ClusterWorkerView>> Workers(CancellationToken cancellation)
     {
         var (members, standing) = await Reach(async () =>
@@ -24,7 +26,8 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
             views.Add(new ClusterWorkerView(
                 NameOf(member.Incarnation), member.Incarnation.Epoch, member.State.ToString().ToLowerInvariant(),
                 standing.Master.IsHeld && standing.Master.Holder == member.Incarnation, member.Remaining.TotalMilliseconds, member.Entries, member.Address.Url,
-                member.Address.ProcessId, member.Address.Version, member.Rescuer.IsNone ? null : NameOf(member.Rescuer)));
+                member.Address.ProcessId, member.Address.Version, member.Rescuer.IsNone ? null : NameOf(member.Rescuer),
+                member.Expirations, member.Evictions));
         }
 
         return views;
@@ -178,19 +181,20 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
 
     private List<MigrationPlan> Divide(string id, MigrationAsk ask)
     {
-        var moving = Moving(ask);
         var living = Living();
+        var (moving, targets) = ask.Rebalance ? Rebalancing(living) : (Moving(ask), null);
         Incarnation? to = ask.To is null ? null : Find(living, ask.To) ?? throw new MigrationRefusedException($"There is no worker {ask.To} that lives.");
         var groups = new SortedDictionary<(int From, int To), (Incarnation From, Incarnation To, List<DirectoryKey> Keys)>();
         var turn = 0;
-        foreach (var entry in moving)
+        for (var i = 0; i < moving.Count; i++)
         {
+            var entry = moving[i];
             if (!living.Contains(entry.Owner))
             {
                 throw new MigrationRefusedException($"{entry.Key} is at {entry.Owner}, which does not live now; it is about to be taken over.");
             }
 
-            var target = to ?? Next(living, entry.Owner, ref turn);
+            var target = targets is not null ? targets[i] : to ?? Next(living, entry.Owner, ref turn);
             if (target == entry.Owner)
             {
                 continue;
@@ -214,6 +218,24 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         }
 
         return plans;
+    }
+
+    private (List<DirectoryEntry> Moving, List<Incarnation>? Targets) Rebalancing(List<Incarnation> living)
+    {
+        var owners = new Incarnation[Partition.Count];
+        for (var partition = 0; partition < owners.Length; partition++)
+        {
+            owners[partition] = _node.Directory.Find(new Partition(partition))?.Owner ?? default;
+        }
+
+        var (moving, targets) = (new List<DirectoryEntry>(), new List<Incarnation>());
+        foreach (var (partition, target) in PartitionDivision.Rebalance(owners, living))
+        {
+            moving.Add(_node.Directory.Find(partition)!);
+            targets.Add(target);
+        }
+
+        return (moving, targets);
     }
 
     private List<DirectoryEntry> Moving(MigrationAsk ask)

@@ -74,6 +74,7 @@ internal sealed record SubmittedMessage(long Handle, TransactionEnvelope? Envelo
         writer.Number(envelope.Transaction);
         writer.Number(envelope.Batch);
         writer.Number(envelope.Attempts);
+        writer.OptionalText(envelope.Worker);
         writer.Bytes(envelope.Result.Span);
         writer.Flag(envelope.Abort is not null);
         if (envelope.Abort is { } abort)
@@ -114,6 +115,7 @@ internal sealed record SubmittedMessage(long Handle, TransactionEnvelope? Envelo
             Transaction = reader.Number(),
             Batch = reader.Number(),
             Attempts = reader.Int(),
+            Worker = reader.OptionalText(),
             Result = reader.Bytes(),
             Abort = reader.Flag() ? ReadAbort(ref reader) : null,
             Rejection = reader.Flag() ? ReadRejection(ref reader) : null,

@@ -105,6 +105,11 @@ public static class EnvelopeWriter
         json.WriteNumber("transaction"u8, envelope.Transaction);
         json.WriteNumber("batch"u8, envelope.Batch);
         json.WriteNumber("attempts"u8, envelope.Attempts);
+        if (envelope.Worker is { } worker)
+        {
+            json.WriteString("worker"u8, worker);
+        }
+
         if (withResult && envelope.Outcome == Outcome.Committed)
         {
             json.WritePropertyName("result"u8);

@@ -145,13 +145,19 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOption
     private sealed record ActorBody(string? Type, string? Id);
 
     private sealed record MigrationBody(
-        IReadOnlyList<ActorBody>? Actors, IReadOnlyList<int>? Partitions, string? Worker, string? To, string? Reason, string? Id, bool DryRun = false)
+        IReadOnlyList<ActorBody>? Actors, IReadOnlyList<int>? Partitions, string? Worker, string? To, string? Reason, string? Id, bool DryRun = false,
+        bool Rebalance = false)
     {
         public string? Problem()
         {
-            if ((Actors is null ? 0 : 1) + (Partitions is null ? 0 : 1) + (Worker is null ? 0 : 1) != 1)
+            if ((Actors is null ? 0 : 1) + (Partitions is null ? 0 : 1) + (Worker is null ? 0 : 1) + (Rebalance ? 1 : 0) != 1)
             {
-                return "Exactly one of actors, partitions and worker must be there.";
+                return "Exactly one of actors, partitions, worker and rebalance must be there.";
+            }
+
+            if (Rebalance && To is not null)
+            {
+                return "to cannot be there with rebalance: every worker gets its share.";
             }
 
             foreach (var actor in Actors ?? [])
@@ -173,7 +179,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOption
                 (actors ??= []).Add(new ActorKey(actor.Type!, actor.Id!));
             }
 
-            return new MigrationAsk(Id, actors, Partitions, Worker, To, Reason ?? "", DryRun);
+            return new MigrationAsk(Id, actors, Partitions, Worker, To, Reason ?? "", DryRun, Rebalance);
         }
     }
 }

@@ -1,15 +1,23 @@
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Requests;
 
 namespace Snapper.Server.Api.Endpoints;
 
 /// <summary>The service and direct doors: submit one transaction or many, and ask by id.</summary>
-internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOptions options, ILogger log)
+internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOptions options, ILogger log, Func<IClusterControl?> control)
 {
+    private const string WorkerHeader = "Snapper-Worker";
+
     /// <summary>POST /v1/transactions.</summary>
     public async Task Submit(HttpContext context)
     {
+        if (control() is { } cluster)
+        {
+            context.Response.Headers[WorkerHeader] = cluster.Name; // with the answers' "worker" it tells a client which address to send to
+        }
+
         var parsed = await Read(context);
         if (parsed.Batch is { } batch)
         {

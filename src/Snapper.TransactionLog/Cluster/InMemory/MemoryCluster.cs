@@ -56,6 +56,12 @@ public sealed class MemoryCluster
 
     internal Dictionary<int, int> PlannedActors { get; } = [];
 
+    /// <summary>Separators of types; null: the whole id.</summary>
+    internal SortedDictionary<string, char?> Types { get; } = new(StringComparer.Ordinal);
+
+    /// <summary>Rises with each new type that names a partition key.</summary>
+    internal long TypesVersion { get; set; }
+
     internal MemoryMaster? Master { get; set; }
 
     internal string Id { get; set; } = "";
@@ -198,6 +204,13 @@ internal sealed class MemoryMember
     public bool Left { get; set; }
 
     public Incarnation Rescuer { get; set; }
+
+    public long Expirations { get; set; }
+
+    public long Evictions { get; set; }
+
+    /// <summary>Version of the types that it has heard of; null: it has not declared its own yet.</summary>
+    public long? TypesVersion { get; set; }
 }
 
 /// <summary>The master's lease.</summary>

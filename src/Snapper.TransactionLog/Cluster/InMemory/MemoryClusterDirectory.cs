@@ -43,6 +43,60 @@ internal sealed class MemoryClusterDirectory(MemorySession session) : IClusterDi
         });
     }
 
+    public Task<ClusterResult<PartitionKeys>> Declare(PartitionKeys keys, CancellationToken cancellation)
+    {
+        ArgumentNullException.ThrowIfNull(keys);
+        return session.Run(() =>
+        {
+            if (_cluster.Unfit(session.Self) is { } why)
+            {
+                return new ClusterResult<PartitionKeys>(ClusterStatus.Stale, null, why);
+            }
+
+            string? added = null;
+            foreach (var (type, separator) in keys.Types)
+            {
+                if (!_cluster.Types.TryGetValue(type, out var known))
+                {
+                    added ??= separator is null ? null : type;
+                }
+                else if (known != separator)
+                {
+                    return new ClusterResult<PartitionKeys>(ClusterStatus.Conflict, null, ClusterArguments.OtherKey(type, known, separator));
+                }
+            }
+
+            if (added is not null && WhoKnowsLess() is { } other)
+            {
+                return new ClusterResult<PartitionKeys>(ClusterStatus.NotYet, null, $"the type {added} is new here and names a partition key, and {other} lives and does not know it");
+            }
+
+            foreach (var (type, separator) in keys.Types)
+            {
+                _cluster.Types[type] = separator;
+            }
+
+            _cluster.TypesVersion += added is null ? 0 : 1;
+            _cluster.Members[session.Self.Worker].TypesVersion = _cluster.TypesVersion;
+            return new ClusterResult<PartitionKeys>(ClusterStatus.Done, new PartitionKeys(_cluster.Types));
+        });
+    }
+
+    /// <summary>Another worker that lives and has read the types already; null: none.</summary>
+    private Incarnation? WhoKnowsLess()
+    {
+        foreach (var member in _cluster.Members.Values)
+        {
+            if (member.Incarnation != session.Self && member.TypesVersion is not null && _cluster.Unfit(member.Incarnation) is null
+                && _cluster.UnbrokenMs(member.Incarnation.Worker) >= 0)
+            {
+                return member.Incarnation;
+            }
+        }
+
+        return null;
+    }
+
     public Task<ClusterResult> AssignAll(IReadOnlyList<Incarnation> owners, CancellationToken cancellation)
     {
         ClusterArguments.Owners(owners);

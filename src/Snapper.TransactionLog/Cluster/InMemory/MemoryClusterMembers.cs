@@ -19,6 +19,7 @@ internal sealed class MemoryClusterMembers(MemorySession session, StateStoreOpti
                 return Stale($"{session.Self} has left");
             }
 
+            var earlier = _cluster.Members.GetValueOrDefault(session.Self.Worker);
             _cluster.Id = "memory";
             _cluster.Members[session.Self.Worker] = new MemoryMember
             {
@@ -26,6 +27,8 @@ internal sealed class MemoryClusterMembers(MemorySession session, StateStoreOpti
                 Address = address,
                 SinceMs = _cluster.NowMs,
                 LeaseEndsMs = _cluster.NowMs + _cluster.Options.LeaseMs,
+                Expirations = earlier?.Expirations ?? 0,
+                Evictions = earlier?.Evictions ?? 0,
             };
             _cluster.MembershipVersion++;
             return new ClusterResult<ClusterStanding>(ClusterStatus.Done, _cluster.Standing());
@@ -40,6 +43,11 @@ internal sealed class MemoryClusterMembers(MemorySession session, StateStoreOpti
             if (_cluster.Members.GetValueOrDefault(session.Self.Worker) is not { } member || member.Incarnation != session.Self || member.Left)
             {
                 return Stale($"{session.Self} is not registered, or has left");
+            }
+
+            if (member.TypesVersion < _cluster.TypesVersion)
+            {
+                return Stale($"{session.Self} does not know the partition key of a type that was declared while its lease had run out");
             }
 
             if ((directoryId.Length > 0 && directoryId != _cluster.Id) || directoryVersion > _cluster.Version)
@@ -80,6 +88,8 @@ internal sealed class MemoryClusterMembers(MemorySession session, StateStoreOpti
                 LiveFor = TimeSpan.FromMilliseconds(Math.Max(0, _cluster.UnbrokenMs(worker))),
                 Entries = _cluster.Shares.GetValueOrDefault(worker),
                 Rescuer = member.Rescuer,
+                Expirations = member.Expirations,
+                Evictions = member.Evictions,
                 Address = member.Address,
             });
         }
@@ -126,6 +136,14 @@ internal sealed class MemoryClusterMembers(MemorySession session, StateStoreOpti
             }
 
             var member = _cluster.Members[target.Worker];
+            if (_cluster.Log(target.Worker).Epoch == target.Epoch)
+            {
+                // Not a second rescuer, nor a worker that has begun a new life by itself.
+                var lives = !member.Left && member.LeaseEndsMs > _cluster.NowMs;
+                member.Evictions += lives ? 1 : 0;
+                member.Expirations += lives ? 0 : 1;
+            }
+
             member.Rescuer = session.Self;
             member.LeaseEndsMs = null;
             _cluster.MembershipVersion++;

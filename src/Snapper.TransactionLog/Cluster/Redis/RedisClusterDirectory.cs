@@ -30,6 +30,43 @@ internal sealed class RedisClusterDirectory(RedisClusterSession session) : IClus
         });
     }
 
+    public async Task<ClusterResult<PartitionKeys>> Declare(PartitionKeys keys, CancellationToken cancellation)
+    {
+        ArgumentNullException.ThrowIfNull(keys);
+        var values = new List<RedisValue> { session.Self.Worker };
+        foreach (var (type, separator) in keys.Types)
+        {
+            values.Add(type);
+            values.Add(separator?.ToString() ?? "");
+        }
+
+        var answer = await session.Run(ClusterScripts.Declare, [.. values], cancellation).ConfigureAwait(false);
+        if (answer.Status == ClusterStatus.Conflict)
+        {
+            // The script names the type and what is known of it.
+            return new ClusterResult<PartitionKeys>(
+                ClusterStatus.Conflict, null, ClusterArguments.OtherKey(answer.Text(0), Separator(answer.Text(1)), keys.Types[answer.Text(0)]));
+        }
+
+        return answer.With(static all =>
+        {
+            var types = new KeyValuePair<string, char?>[all.Count / 2];
+            for (var i = 0; i < types.Length; i++)
+            {
+                types[i] = new KeyValuePair<string, char?>(all.Text(2 * i), Separator(all.Text((2 * i) + 1)));
+            }
+
+            return new PartitionKeys(types);
+        });
+    }
+
+    private static char? Separator(string text) => text.Length switch
+    {
+        0 => null,
+        1 when PartitionKeys.IsSeparator(text[0]) => text[0],
+        _ => throw new CorruptLogException($"Redis holds what this program did not write: key {{cluster}}:types says that ids end at '{text}'."),
+    };
+
     public async Task<ClusterResult> AssignAll(IReadOnlyList<Incarnation> owners, CancellationToken cancellation)
     {
         ClusterArguments.Owners(owners);

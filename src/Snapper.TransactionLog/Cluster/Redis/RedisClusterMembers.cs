@@ -8,7 +8,7 @@ namespace Snapper.TransactionLog.Cluster.Redis;
 internal sealed class RedisClusterMembers(RedisClusterSession session, StateStoreOptions states, TimeProvider time) : IClusterMembers
 {
     private const string Members = "{cluster}:member";
-    private const int ValuesPerMember = 13;
+    private const int ValuesPerMember = 15;
     private volatile bool _registered;
 
     public async Task<ClusterResult<ClusterStanding>> Register(MemberAddress address, CancellationToken cancellation)
@@ -111,6 +111,8 @@ internal sealed class RedisClusterMembers(RedisClusterSession session, StateStor
             LiveFor = TimeSpan.FromMilliseconds(answer.Number(at + 4, Members)),
             Entries = answer.Number(at + 6, "{cluster}:shares"),
             Rescuer = answer.Incarnation(at + 7, Members),
+            Expirations = answer.Number(at + 13, Members),
+            Evictions = answer.Number(at + 14, Members),
             Address = new MemberAddress(answer.Text(at + 9), answer.Text(at + 10), (int)answer.Number(at + 11, Members), answer.Text(at + 12)),
         };
     }

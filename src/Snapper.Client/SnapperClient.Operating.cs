@@ -1,0 +1,95 @@
+using Snapper.Client.Messages;
+
+namespace Snapper.Client;
+
+/// <content>For operators: the workers as one system, and moving actors between them.</content>
+public sealed partial class SnapperClient
+{
+    private static readonly TimeSpan s_look = TimeSpan.FromMilliseconds(50);
+
+    /// <summary>The workers, by number; none: there is one alone.</summary>
+    /// <exception cref="HttpRequestException">No worker answered.</exception>
+    public async Task<IReadOnlyList<ClusterMember>> Workers(CancellationToken cancellation = default) =>
+        (await Ask<MembersAnswer>(HttpMethod.Get, "v1/workers", null, cancellation).ConfigureAwait(false))?.Workers ?? [];
+
+    /// <summary>
+    /// Begins to move actors, partitions or everything of a worker, or to give every worker its share. Transactions go on meanwhile. It is repeated with the same id when an answer
+    /// was lost, which changes nothing.
+    /// </summary>
+    /// <returns>The migration as it was planned; with <see cref="MigrationRequest.DryRun"/> as it would be.</returns>
+    /// <exception cref="ArgumentException">Not exactly one of the things that can move is named.</exception>
+    /// <exception cref="OperationRefusedException">It cannot be: the detail says why.</exception>
+    /// <exception cref="HttpRequestException">No worker answered.</exception>
+    public async Task<MigrationStatus> Migrate(MigrationRequest request, CancellationToken cancellation = default)
+    {
+        ArgumentNullException.ThrowIfNull(request);
+        if ((request.Actors is null ? 0 : 1) + (request.Partitions is null ? 0 : 1) + (request.Worker is null ? 0 : 1) + (request.Rebalance ? 1 : 0) != 1)
+        {
+            throw new ArgumentException("Exactly one of Actors, Partitions, Worker and Rebalance says what shall move.", nameof(request));
+        }
+
+        var actors = request.Actors?.Select(static actor => new ActorBody(actor.Type, actor.Id)).ToArray();
+        var body = new MigrationBody(
+            actors, request.Partitions, request.Worker, request.Rebalance ? true : null, request.To, request.Reason, request.Id ?? _ids.Next(), request.DryRun ? true : null);
+        return await Ask<MigrationStatus>(HttpMethod.Post, "v1/migrations", body, cancellation).ConfigureAwait(false)
+            ?? throw new HttpRequestException("the worker answered null");
+    }
+
+    /// <summary>A migration; null: there is none of that id, or it is forgotten.</summary>
+    /// <exception cref="HttpRequestException">No worker answered.</exception>
+    public Task<MigrationStatus?> FindMigration(string id, CancellationToken cancellation = default)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(id);
+        return Ask<MigrationStatus>(HttpMethod.Get, "v1/migrations/" + Uri.EscapeDataString(id), null, cancellation);
+    }
+
+    /// <summary>Migrations that are under way, and those that ended last.</summary>
+    /// <exception cref="HttpRequestException">No worker answered.</exception>
+    public async Task<IReadOnlyList<MigrationStatus>> Migrations(CancellationToken cancellation = default) =>
+        (await Ask<MigrationsAnswer>(HttpMethod.Get, "v1/migrations", null, cancellation).ConfigureAwait(false))?.Migrations ?? [];
+
+    /// <summary>Waits until a migration is over, also when workers come and go meanwhile.</summary>
+    /// <param name="id">Of the migration.</param>
+    /// <param name="timeout">How long.</param>
+    /// <param name="cancellation">Ends the wait, not the migration.</param>
+    /// <returns>As it is when it is over, or when the time is.</returns>
+    /// <exception cref="OperationRefusedException">There is no such migration.</exception>
+    /// <exception cref="HttpRequestException">When the time was over, no worker answered.</exception>
+    public async Task<MigrationStatus> WaitForMigration(string id, TimeSpan timeout, CancellationToken cancellation = default)
+    {
+        var until = Environment.TickCount64 + (long)timeout.TotalMilliseconds;
+        while (true)
+        {
+            try
+            {
+                var found = await FindMigration(id, cancellation).ConfigureAwait(false) ?? throw new OperationRefusedException(404, $"There is no migration '{id}'.");
+                if (found.IsOver || Environment.TickCount64 >= until)
+                {
+                    return found;
+                }
+            }
+            catch (HttpRequestException) when (Environment.TickCount64 < until)
+            {
+                // Its workers are the ones that move things; one may just be starting.
+            }
+
+            await Task.Delay(s_look, cancellation).ConfigureAwait(false);
+        }
+    }
+
+    private Task<T?> Ask<T>(HttpMethod method, string path, object? body, CancellationToken cancellation)
+        where T : class
+    {
+        ObjectDisposedException.ThrowIf(_closing.IsCancellationRequested, this);
+        return _operator.Ask<T>(method, path, body, cancellation);
+    }
+
+    private sealed record MembersAnswer(IReadOnlyList<ClusterMember> Workers);
+
+    private sealed record MigrationsAnswer(IReadOnlyList<MigrationStatus> Migrations);
+
+    private sealed record ActorBody(string Type, string Id);
+
+    private sealed record MigrationBody(
+        IReadOnlyList<ActorBody>? Actors, IReadOnlyList<int>? Partitions, string? Worker, bool? Rebalance, string? To, string? Reason, string Id, bool? DryRun);
+}
