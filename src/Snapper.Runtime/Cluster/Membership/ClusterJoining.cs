@@ -116,7 +116,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
                     declared.Status == ClusterStatus.Conflict);
             }
 
-            await Task.Delay(s_again, _setup.Time, cancellation).ConfigureAwait(false);
+            await Background.Pause(s_again, _setup.Time, cancellation).ConfigureAwait(false);
         }
     }
 

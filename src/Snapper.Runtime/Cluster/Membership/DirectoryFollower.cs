@@ -7,7 +7,7 @@ using Snapper.TransactionLog.Cluster;
 namespace Snapper.Runtime.Cluster.Membership;
 
 /// <summary>Reads the directory's changes and applies them to this worker's table and to what it owns.</summary>
-internal sealed class DirectoryFollower(ClusterNode node, IClusterStore store)
+internal sealed class DirectoryFollower(Worker worker, ClusterNode node, IClusterStore store)
 {
     private readonly List<DirectoryEntry> _whole = [];
     private DirectoryCursor _cursor = DirectoryCursor.Start;

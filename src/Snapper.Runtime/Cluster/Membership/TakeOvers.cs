@@ -47,7 +47,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         }
 
         RuntimeLog.Evicting(worker.Logger, unreachable.Incarnation.ToString());
-        _running = Task.Run(() => Run(unreachable, FenceWhen.Always));
+        _running = worker.Background.Run(() => Run(unreachable, FenceWhen.Always));
         return true;
     }
 
