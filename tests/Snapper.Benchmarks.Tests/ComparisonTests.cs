@@ -91,6 +91,18 @@ public sealed class ComparisonTests
     public void A_number_is_judged_by_bar_and_aim(bool higherIsBetter, double measured, string verdict) =>
         Assert.Equal(verdict, (higherIsBetter ? new Goal(2, 3, true) : new Goal(3, 2, false)).Judge(measured));
 
+    [Theory]
+    [InlineData(false, 1.0, 1.05, "bar met")]
+    [InlineData(false, 1.0, 1.09, "BAR MISSED")]
+    [InlineData(true, 1.05, 1.2, "BAR MISSED")]
+    [InlineData(true, 1.09, 1.2, "bar met")]
+    public void A_goal_for_the_whole_interval_is_judged_by_its_worse_end(bool higherIsBetter, double low, double high, string verdict)
+    {
+        var goal = new Goal(1.08, higherIsBetter ? 2 : 0.5, higherIsBetter) { WholeInterval = true };
+        var result = new BenchmarkResult { Name = "x", What = "y", Goal = goal, Measured = 1.08, Interval = new Statistics.Interval(low, high) };
+        Assert.Equal(verdict, result.Verdict);
+    }
+
     [Fact]
     public async Task In_process_benchmarks_drive_any_system_in_their_mix()
     {

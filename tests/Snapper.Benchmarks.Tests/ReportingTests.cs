@@ -94,6 +94,8 @@ public sealed class ReportingTests
         Assert.Contains("--repeat", Wrong("--repeat"), StringComparison.Ordinal);
         Assert.Contains("\"0\"", Wrong("--repeat", "0"), StringComparison.Ordinal);
         Assert.Contains("\"x\"", Wrong("--connections", "8,x"), StringComparison.Ordinal);
+        Assert.Equal("v1.2", BenchmarkOptions.Parse(["--old", "v1.2"]).Old);
+        Assert.Contains("--old must be a commit", Wrong("--old", "--force"), StringComparison.Ordinal);
         Assert.Contains("nonsense", Assert.Throws<OptionsException>(() => BenchmarkSuite.Select(["nonsense"])).Message, StringComparison.Ordinal);
 
         static string Wrong(params string[] arguments) => Assert.Throws<OptionsException>(() => BenchmarkOptions.Parse(arguments)).Message;

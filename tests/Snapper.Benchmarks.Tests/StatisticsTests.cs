@@ -38,6 +38,17 @@ public sealed class StatisticsTests
     }
 
     [Fact]
+    public void Ratios_of_pairs_do_not_see_what_drifts_between_them()
+    {
+        double[] a = [11, 22, 44, 88, 176];
+        double[] b = [10, 20, 40, 80, 160];
+        var interval = Bootstrap.MedianOfRatios(a, b, 1);
+        Assert.Equal(1.1, interval.Low, 9);
+        Assert.Equal(1.1, interval.High, 9);
+        Assert.Contains("5 runs", Assert.Throws<ArgumentException>(() => Bootstrap.MedianOfRatios(a, [10], 1)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void A_bootstrap_of_medians_covers_the_true_difference_about_as_often_as_it_says()
     {
         // 50 experiments with two samples from the same distribution: the interval of the difference must hold 0 in about 95 % of them.
