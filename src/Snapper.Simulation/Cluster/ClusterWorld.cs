@@ -191,6 +191,12 @@ internal sealed partial class ClusterWorld : IClientWorld
             return; // a look at the living, the same look comes again at the end; or an id that had its answer
         }
 
+        if (verdict == ObservedOutcome.Committed && envelope!.Result.IsEmpty)
+        {
+            Violated($"{transaction.Request.Actor}.{transaction.Request.Method} (id {transaction.Request.Id}) was answered {Answers.Describe(envelope)}, without a result.");
+            return;
+        }
+
         if (transaction.Request.Id is not null && envelope is not null && Answers.IsFinal(envelope))
         {
             _answered.Add((transaction, envelope));
