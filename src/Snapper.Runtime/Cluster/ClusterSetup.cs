@@ -30,6 +30,9 @@ public sealed class ClusterSetup
     /// <summary>For how long a worker must not be reached by the master, although its lease lives, to be evicted (R5); 100 ms or more. Default: 3 s.</summary>
     public TimeSpan Patience { get; init; } = TimeSpan.FromSeconds(3);
 
+    /// <summary>Partition of an actor, in place of the types' keys; the same in all workers. For simulators. Null: by the types' keys.</summary>
+    internal Func<ActorKey, Partition>? PartitionOf { get; init; }
+
     /// <summary>Bounds of the channels.</summary>
     public MailboxOptions Mailboxes { get; init; } = new();
 }

@@ -48,6 +48,9 @@ internal sealed class RoadCluster(StoreRoad road, IClusterStore store) : ICluste
         public Task<ClusterResult<DirectoryPage>> Read(DirectoryCursor after, int most, CancellationToken cancellation) =>
             road.Send(StoreStep.DirectoryRead, () => directory.Read(after, most, CancellationToken.None).Result, cancellation);
 
+        public Task<ClusterResult<PartitionKeys>> Declare(PartitionKeys keys, CancellationToken cancellation) =>
+            road.Send(StoreStep.Declare, () => directory.Declare(keys, CancellationToken.None).Result, cancellation);
+
         public Task<ClusterResult> AssignAll(IReadOnlyList<Incarnation> owners, CancellationToken cancellation) =>
             road.Send(StoreStep.AssignAll, () => directory.AssignAll(owners, CancellationToken.None).Result, cancellation);
 

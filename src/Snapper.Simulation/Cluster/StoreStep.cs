@@ -24,6 +24,7 @@ internal enum StoreStep
     RescueOutcomes,
     RescueTrim,
     DirectoryRead,
+    Declare,
     AssignAll,
     TakeOver,
     Reclaim,

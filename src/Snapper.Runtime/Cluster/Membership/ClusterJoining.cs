@@ -97,7 +97,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
             var declared = await Store.Directory.Declare(own, cancellation).ConfigureAwait(false);
             if (declared.IsDone)
             {
-                PartitionOf = declared.Value!.Any ? declared.Value.Of : null;
+                PartitionOf = _setup.Cluster!.PartitionOf ?? (declared.Value!.Any ? declared.Value.Of : null);
                 return;
             }
 
