@@ -180,7 +180,7 @@ internal static class CommitRecords
         return new OutcomeRecord
         {
             RequestId = request.Id,
-            IsCallerKey = request.HasCallerKey || request.Asked.GeneratedId is not null, // I4: whoever has passed it on may ask again by the id that it made
+            IsCallerKey = request.HasKey,
             RequestHash = request.RequestHash,
             IsAct = !request.IsPact,
             Transaction = attempt.Tid,

@@ -52,7 +52,15 @@ internal sealed class Relay : ITransactionDoor
         {
             Deadline = _worker.Time.GetTimestamp() + (long)(asked.Timeout.TotalSeconds * _worker.Time.TimestampFrequency),
         };
-        return asked.Id is null ? Begin(request, cancellation) : BeginWithKey(request, cancellation);
+        if (asked.Id is not null)
+        {
+            return BeginWithKey(request, cancellation);
+        }
+
+        // I4: an id that another worker has just made is nowhere known; it may be asked for again soon, if that worker does not hear of this one any more.
+        return !request.HasKey || _ids.TryBegin(request.Key, request, out var running, out var done)
+            ? Begin(request, cancellation)
+            : Join(request, running, done, cancellation);
     }
 
     public async Task<TransactionEnvelope?> Find(string id, CancellationToken cancellation)
@@ -125,7 +133,7 @@ internal sealed class Relay : ITransactionDoor
         request.Phase = RequestPhase.Answered;
         _wheel.Remove(request);
         var reason = envelope.Abort?.Reason ?? AbortReason.None;
-        if (request.HasCallerKey)
+        if (request.HasKey)
         {
             KeptOutcome? kept = (AbortReasons.IsKept(reason) || Planted.Is(PlantedFault.RetryableAbortKept)) && request.Sequence > 0
                 ? new KeptOutcome(request.RequestHash, request.Sequence + (Planted.Is(PlantedFault.KeptPlaceIsWrong) ? 1 : 0), _worker.UnixMs())
@@ -140,7 +148,7 @@ internal sealed class Relay : ITransactionDoor
             if (!request.HasCallerKey && !Planted.Is(PlantedFault.InDoubtNotResolved))
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
-                _ids.End(request.Key, new KeptOutcome(default, 0, _worker.UnixMs(), envelope));
+                _ids.End(request.Key, new KeptOutcome(request.RequestHash, 0, _worker.UnixMs(), envelope));
             }
         }
 
@@ -157,7 +165,7 @@ internal sealed class Relay : ITransactionDoor
 
         request.Phase = RequestPhase.Answered;
         _wheel.Remove(request);
-        if (request.HasCallerKey)
+        if (request.HasKey)
         {
             _ids.End(request.Key, null); // who owns the root keeps it
         }
@@ -169,14 +177,14 @@ internal sealed class Relay : ITransactionDoor
     /// <summary>The deadline passed after the root had ended: the outcome is on its way, but not known.</summary>
     public void InDoubt(Request request)
     {
-        if (!request.HasCallerKey)
+        if (!request.HasKey)
         {
             _ids.Register(request.Key, request);
         }
 
         var answered = request.TryAnswerInDoubt(request.Envelope(Outcome.InDoubt));
         Transitions.Note(answered, Transition.InDoubtAnswered, Transition.InDoubtTooLate);
-        if (!answered && !request.HasCallerKey)
+        if (!answered && !request.HasKey)
         {
             _ids.End(request.Key, null); // the answer was quicker
         }
@@ -313,7 +321,7 @@ internal sealed class Relay : ITransactionDoor
         }
 
         Transitions.Note(Transition.IdKnown);
-        var kept = await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
+        var kept = done.Envelope ?? await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
         return kept ?? Rejected(request.Asked, new Rejection(
             RejectionKind.Unavailable, OutcomeIsMoving, Admission.ShortRetry));
     }

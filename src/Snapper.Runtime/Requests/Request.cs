@@ -43,7 +43,7 @@ internal sealed class Request
         Method = method;
         Input = input;
         Id = id;
-        _key = asked.Id is null ? default : IdempotencyIndex.KeyOf(id);
+        _key = HasKey ? IdempotencyIndex.KeyOf(id) : default;
         RequestHash = requestHash;
         Declared = declared;
     }
@@ -75,8 +75,11 @@ internal sealed class Request
 
     public bool HasCallerKey => Asked.Id is not null;
 
+    /// <summary>It may be asked again by its id: the caller's, or one that another worker made, which has passed it on (I4).</summary>
+    public bool HasKey => Asked.Id is not null || Asked.GeneratedId is not null;
+
     /// <summary>What the index knows <see cref="Id"/> by.</summary>
-    public UInt128 Key => HasCallerKey ? _key : IdempotencyIndex.KeyOf(Id);
+    public UInt128 Key => HasKey ? _key : IdempotencyIndex.KeyOf(Id);
 
     public UInt128 RequestHash { get; }
 
