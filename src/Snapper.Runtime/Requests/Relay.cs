@@ -140,7 +140,7 @@ internal sealed class Relay : ITransactionDoor
             if (!request.HasCallerKey && !Planted.Is(PlantedFault.InDoubtNotResolved))
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
-                _ids.End(request.Key, new KeptOutcome(default, 0, _worker.UnixMs(), envelope));
+                _ids.End(request.Key, new KeptOutcome(request.RequestHash, 0, _worker.UnixMs(), envelope));
             }
         }
 
@@ -313,7 +313,7 @@ internal sealed class Relay : ITransactionDoor
         }
 
         Transitions.Note(Transition.IdKnown);
-        var kept = await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
+        var kept = done.Envelope ?? await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
         return kept ?? Rejected(request.Asked, new Rejection(
             RejectionKind.Unavailable, OutcomeIsMoving, Admission.ShortRetry));
     }

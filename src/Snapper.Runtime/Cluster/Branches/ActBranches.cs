@@ -237,12 +237,15 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         worker.PostToCommits(() => worker.StartAwaiting(attempt));
     }
 
-    /// <summary>Aborts an ACT on the workers that it has visited from here. From any thread.</summary>
+    /// <summary>Aborts an ACT on the workers that it has visited from here. Its root's worker, which it may have called back, is told otherwise. From any thread.</summary>
     public void AbortElsewhere(Attempt attempt)
     {
         foreach (var visited in attempt.TakeVisited())
         {
-            node.Send(visited, new ActAbortMessage(attempt.Tid));
+            if (visited != attempt.Origin?.Root)
+            {
+                node.Send(visited, new ActAbortMessage(attempt.Tid));
+            }
         }
     }
 
