@@ -1,3 +1,4 @@
+using Snapper.Live.Cluster;
 using Snapper.Live.Rounds;
 
 namespace Snapper.Verify;
@@ -23,6 +24,12 @@ internal static class LiveCommand
         {
             Console.WriteLine(LiveOptions.Help);
             return 0;
+        }
+
+        if (options.Workers > 1)
+        {
+            var several = new ClusterRun(options, Console.WriteLine);
+            return await several.Run(interrupted) || (several.WasStopped && several.Violations.Count == 0) ? 0 : 1;
         }
 
         // False also where it was interrupted: that alone is no finding.

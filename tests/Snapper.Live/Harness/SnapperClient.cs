@@ -5,24 +5,34 @@ using System.Text.Json.Nodes;
 
 namespace Snapper.Live.Harness;
 
-/// <summary>Plain HTTP to one worker and its sidecar, as any language does it. Failures of the connection are answers too.</summary>
+/// <summary>Plain HTTP to a worker and its sidecar, or to several in turn, as any language does it. Failures of the connection are answers too.</summary>
 internal sealed class SnapperClient : IDisposable
 {
     private readonly HttpClient _http;
+    private readonly (Uri Worker, Uri Sidecar)[] _all;
+    private uint _next;
 
     public SnapperClient(Uri worker, Uri sidecar)
+        : this((worker, sidecar))
     {
-        Worker = worker;
-        Sidecar = sidecar;
+    }
+
+    public SnapperClient(params (Uri Worker, Uri Sidecar)[] all)
+    {
+        _all = all;
         _http = new HttpClient(new SocketsHttpHandler { ConnectTimeout = TimeSpan.FromSeconds(5), PooledConnectionLifetime = TimeSpan.FromMinutes(1), UseProxy = false })
         {
             Timeout = TimeSpan.FromSeconds(60),
         };
     }
 
-    public Uri Worker { get; }
+    /// <summary>A worker; of several another one each time.</summary>
+    public Uri Worker => Next.Worker;
 
-    public Uri Sidecar { get; }
+    /// <summary>A sidecar; of several another one each time.</summary>
+    public Uri Sidecar => Next.Sidecar;
+
+    private (Uri Worker, Uri Sidecar) Next => _all.Length == 1 ? _all[0] : _all[(int)(Interlocked.Increment(ref _next) % (uint)_all.Length)];
 
     public void Dispose() => _http.Dispose();
 

@@ -11,12 +11,15 @@ namespace Snapper.Live.Links;
 /// <param name="name">For messages.</param>
 /// <param name="port">Where callers come in; null: not known yet.</param>
 /// <param name="target">The port on which the target listens; null: not known yet.</param>
-internal sealed class Link(string name, Func<int?> port, Func<int?> target) : IAsyncDisposable
+/// <param name="at">The loopback address at which callers come in; null: 127.0.0.1.</param>
+/// <param name="callerOf">Tells from the port of a caller who it is, so that each has a <see cref="Lane"/> of its own; null: nobody is told from others.</param>
+internal sealed class Link(string name, Func<int?> port, Func<int?> target, IPAddress? at = null, Func<int, string?>? callerOf = null) : IAsyncDisposable
 {
     private static readonly TimeSpan LookAgain = TimeSpan.FromMilliseconds(15);
 
     private readonly CancellationTokenSource _stop = new();
     private readonly ConcurrentDictionary<LinkConnection, Task> _connections = new();
+    private readonly ConcurrentDictionary<string, Lane> _lanes = new();
     private readonly Lock _gate = new();
     private Socket? _listener;
     private bool _refuses;
@@ -30,6 +33,9 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target) : IA
 
     /// <summary>From the target to the caller.</summary>
     public Direction Down { get; } = new();
+
+    /// <summary>The part of the road that belongs to one caller.</summary>
+    public Lane Of(string caller) => _lanes.GetOrAdd(caller, static _ => new Lane());
 
     /// <summary>Connections that it carries now.</summary>
     public int Connections => _connections.Count;
@@ -144,7 +150,7 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target) : IA
             var listener = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
             try
             {
-                listener.Bind(new IPEndPoint(IPAddress.Loopback, here));
+                listener.Bind(new IPEndPoint(at ?? IPAddress.Loopback, here));
                 listener.Listen(512);
             }
             catch (SocketException)
@@ -172,9 +178,16 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target) : IA
                     continue;
                 }
 
-                var connection = new LinkConnection(caller, Up, Down);
+                var lane = callerOf?.Invoke(((IPEndPoint)caller.RemoteEndPoint!).Port) is { } who ? Of(who) : null;
+                var connection = new LinkConnection(caller, lane?.Up ?? Up, lane?.Down ?? Down);
+                if (lane?.Enters(connection) == false)
+                {
+                    connection.Dispose();
+                    continue;
+                }
+
                 var started = new TaskCompletionSource();
-                _connections[connection] = Carry(connection, there, started.Task);
+                _connections[connection] = Carry(connection, lane, there, started.Task);
                 started.SetResult();
             }
         }
@@ -184,7 +197,7 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target) : IA
         }
     }
 
-    private async Task Carry(LinkConnection connection, int there, Task isListed)
+    private async Task Carry(LinkConnection connection, Lane? lane, int there, Task isListed)
     {
         await isListed;
         using (connection)
@@ -192,6 +205,7 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target) : IA
             await connection.Run(there);
         }
 
+        lane?.Leaves(connection);
         _connections.TryRemove(connection, out _);
     }
 }

@@ -25,6 +25,8 @@ internal sealed class BankLoad(SnapperClient client, LoadOptions options, string
 
     public Submitter Submitter => _submitter;
 
+    public IReadOnlyList<string> AccountNames => _accounts;
+
     public Task Run(CancellationToken stop = default) => Task.WhenAll(Enumerable.Range(0, options.Clients).Select(process => Task.Run(() => RunClient(process, stop), CancellationToken.None)));
 
     /// <summary>Asks for all balances when all is quiet, and judges the money.</summary>

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Snapper.Live.Cluster;
 using Snapper.Live.Faults;
 
 namespace Snapper.Live.Rounds;
@@ -12,7 +13,7 @@ internal sealed record LiveOptions
           --seed S          draws the faults, their order and length, and what the clients ask for; when the system answers is not in its hand,
                             so two runs of one seed are alike, not the same
           --faults A,B      only these                               --markdown       the table for docs/verification.md
-          --workers 1       several come with the next version
+          --workers N       so many workers, 2 to 8 (1): other faults, of several workers, and migrations that cross them
         """;
 
     public int Seed { get; init; } = Random.Shared.Next();
@@ -22,6 +23,12 @@ internal sealed record LiveOptions
     public TimeSpan Time { get; init; } = TimeSpan.FromHours(24);
 
     public IReadOnlyList<FaultKind> Faults { get; init; } = FaultCatalog.All;
+
+    /// <summary>More than one: see <see cref="Cluster.ClusterRun"/>.</summary>
+    public int Workers { get; init; } = 1;
+
+    /// <summary>With several workers: only these; null: all.</summary>
+    public IReadOnlyList<ClusterFault>? ClusterFaults { get; init; }
 
     public bool Markdown { get; init; }
 
@@ -35,6 +42,7 @@ internal sealed record LiveOptions
     public static LiveOptions Parse(IReadOnlyList<string> arguments)
     {
         var options = new LiveOptions();
+        string[]? faults = null;
         for (var i = 0; i < arguments.Count; i++)
         {
             var name = arguments[i];
@@ -46,15 +54,25 @@ internal sealed record LiveOptions
                 "--rounds" => options with { Rounds = Number(name, Value(), 1, 1_000_000) },
                 "--minutes" => options with { Time = TimeSpan.FromMinutes(Number(name, Value(), 1, 10_000)), Rounds = int.MaxValue },
                 "--seed" => options with { Seed = Number(name, Value(), 0, int.MaxValue) },
-                "--faults" => options with { Faults = FaultCatalog.Named(Value().Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)) },
+                "--faults" => With(options, faults = Value().Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)),
                 "--markdown" => options with { Markdown = true },
-                "--workers" => Number(name, Value(), 1, 64) == 1 ? options : throw new FormatException("--live runs on one worker; several are not in this version: leave --workers out or give 1."),
+                "--workers" => options with { Workers = Number(name, Value(), 1, 8) },
                 _ => throw new FormatException($"'verify --live' has no option '{name}'."),
             };
         }
 
-        return options.Faults.Count > 0 ? options : throw new FormatException("--faults names none.");
+        if (faults is { Length: 0 })
+        {
+            throw new FormatException("--faults names none.");
+        }
+
+        return faults is null ? options
+            : options.Workers > 1 ? options with { ClusterFaults = Live.Cluster.ClusterFaults.Named(faults) }
+            : options with { Faults = FaultCatalog.Named(faults) };
     }
+
+    /// <summary>Which catalog they are from is known when all options are.</summary>
+    private static LiveOptions With(LiveOptions options, string[] _) => options;
 
     private static int Number(string name, string text, int least, int most) =>
         int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number >= least && number <= most

@@ -124,7 +124,7 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
 
             await prober.Stop();
             var judging = Stopwatch.StartNew();
-            _violations.AddRange((await segment.End(system)).Select(problem => $"Clients {number}: {problem}"));
+            _violations.AddRange((await segment.End(system.RestartServer, system.Folder)).Select(problem => $"Clients {number}: {problem}"));
             _violations.AddRange((await prober.Problems()).Select(problem => $"Probes {number}: {problem}"));
             print($"clients {number}: {segment.Transactions:N0} transactions judged in {judging.Elapsed.TotalSeconds:0.0} s, {(_violations.Count == 0 ? "nothing found" : "VIOLATION")}");
             _transactions += segment.Transactions;

@@ -1,6 +1,5 @@
 using Snapper.Live.Harness;
 using Snapper.Live.Load;
-using Snapper.Live.Running;
 
 namespace Snapper.Live.Rounds;
 
@@ -65,22 +64,24 @@ internal sealed class Segment : IDisposable
     /// <summary>Throws what a client threw.</summary>
     public Task ThrowIfBroken() => _load.IsCompleted ? _load : Task.CompletedTask;
 
-    /// <summary>Lets the requests under way end, kills the server once more so that the last reads come out of the log, and judges.</summary>
+    /// <summary>Names of the accounts in use.</summary>
+    public IReadOnlyList<string> AccountNames => _bank.AccountNames;
+
+    /// <summary>Lets the requests under way end, kills the servers once more so that the last reads come out of the log, and judges.</summary>
+    /// <param name="restart">Kills the servers, and returns when they are ready again.</param>
+    /// <param name="folder">Where a history is kept that is wrong.</param>
     /// <returns>What is wrong.</returns>
-    public async Task<IReadOnlyList<string>> End(LiveSystem system)
+    public async Task<IReadOnlyList<string>> End(Func<Task> restart, string folder)
     {
         await _stop.CancelAsync();
         await _load.WaitAsync(EndsWithin);
-        await system.Kill(Part.Server);
-        await Eventually.Holds("the server to be ready for the last reads", TimeSpan.FromSeconds(30), async () =>
-            await _client.Get("readyz", TimeSpan.FromSeconds(2)) is { Status: 200 } ? null : $"up says:\n{system.Output}");
-
+        await restart();
         var report = await _lists.Judge();
         var money = await _bank.Judge();
         var problems = new List<string>();
         if (!report.Passed)
         {
-            problems.Add($"{report}\nThe history is in {_lists.SaveTo(Path.Combine(system.Folder, $"history-{_number}.jsonl"))}: ./snapper verify --history FILE");
+            problems.Add($"{report}\nThe history is in {_lists.SaveTo(Path.Combine(folder, $"history-{_number}.jsonl"))}: ./snapper verify --history FILE");
         }
 
         if (!money.Passed)

@@ -118,6 +118,14 @@ internal sealed class LiveSystem : IAsyncDisposable
         await Eventually.Holds($"{part} ({pid}) to be dead", BackWithin, () => Task.FromResult(victim is { IsAlive: true } ? "it is alive" : null));
     }
 
+    /// <summary>kill -9 of the server; returns when the next one is ready.</summary>
+    public async Task RestartServer()
+    {
+        await Kill(Part.Server);
+        await Eventually.Holds("the server to be ready for the last reads", BackWithin, async () =>
+            await Client.Get("readyz", TimeSpan.FromSeconds(2)) is { Status: 200 } ? null : $"up says:\n{Output}");
+    }
+
     /// <summary>Stops it as an operator does, and checks that it leaves no process behind.</summary>
     public async Task Stop()
     {

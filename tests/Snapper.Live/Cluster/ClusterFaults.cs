@@ -1,0 +1,310 @@
+using System.Globalization;
+using Snapper.Live.Harness;
+using Snapper.Live.Links;
+
+namespace Snapper.Live.Cluster;
+
+/// <summary>All kinds of faults of several workers.</summary>
+internal static class ClusterFaults
+{
+    private static readonly TimeSpan Bound = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan PauseBound = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan TakenOverWithin = TimeSpan.FromSeconds(40);
+
+    public static IReadOnlyList<ClusterFault> All { get; } =
+    [
+        new("worker-kill", "kill -9 of a worker that is not the master; it is started again", Bound, strike => Kill(strike, strike.Any(butMaster: true))),
+        new("master-kill", "kill -9 of the master; it is started again", Bound, strike => Kill(strike, strike.Master)),
+        new("two-kill", "kill -9 of two workers at once", Bound, strike => { var one = strike.Any(); return Kill(strike, one, strike.Other(one)); }),
+        new("all-kill", "kill -9 of all workers", Bound, strike => Kill(strike, [.. Enumerable.Range(1, strike.System.Workers)])),
+        new("worker-gone", "kill -9 of a worker that stays away until others have taken over", Bound, strike => Gone(strike, strike.Any(butMaster: true))) { IsQuick = false },
+        new("master-gone", "kill -9 of the master, which stays away until others have taken over", Bound, strike => Gone(strike, strike.Master)) { IsQuick = false },
+        new("worker-pause", "SIGSTOP of a worker for 6 to 10 s: its lease runs out, and it wakes with an old epoch", Bound, strike => Pause(strike, strike.Any(butMaster: true), 6_000, 10_000)) { IsQuick = false },
+        new("master-pause", "SIGSTOP of the master for 6 to 10 s", Bound, strike => Pause(strike, strike.Master, 6_000, 10_000)) { IsQuick = false },
+        new("worker-blink", "SIGSTOP of a worker for 0.2 to 2 s", Bound, strike => Pause(strike, strike.Any(), 200, 2_000)),
+        new("worker-term", "SIGTERM to a worker", Bound, strike => Kill(strike, ProcessTable.Terminate, strike.Any())),
+        new("daprd-kill", "kill -9 of a worker's daprd", Bound, strike => Part(strike, $"sidecar w{strike.Any()}")),
+        new("placement-kill", "kill -9 of placement", Bound, strike => Part(strike, "placement")),
+        new("redis-kill", "kill -9 of redis-server", Bound, strike => Part(strike, "redis")),
+        new("redis-pause", "SIGSTOP of redis-server for 0.2 to 6 s", Bound, RedisPause),
+        new("cut-redis", "no connection between one worker and Redis for 5 to 8 s: its lease runs out while it lives", Bound, CutRedis) { IsQuick = false },
+        new("silence-redis", "nothing passes between one worker and Redis for 5 to 8 s, in one or both directions", Bound, SilenceRedis) { IsQuick = false },
+        new("cut-road", "no connection from one worker to another, in one direction, for up to 4 s", Bound, CutRoad),
+        new("silence-road", "nothing passes from one worker to another, in one or both directions, for up to 4 s", Bound, SilenceRoad),
+        new("cut-off", "no worker reaches one of them, and it reaches none, for up to 4 s; Redis is reached", Bound, CutOff),
+        new("migrate", "an actor in use, and 200 partitions, move to and fro", PauseBound, Migrate) { MeasuresPause = true },
+        new("drain-rebalance", "everything of a worker moves to the others and back", Bound, strike => Moving(strike, strike.Any(), () => Task.CompletedTask)),
+        new("migrate-source-kill", "kill -9 of the source while everything of it moves away", Bound, strike => Moving(strike, strike.Any(), worker => Kill(strike, worker))),
+        new("migrate-target-kill", "kill -9 of a target meanwhile", Bound, strike => Moving(strike, strike.Any(), worker => Kill(strike, strike.Other(worker)))),
+        new("migrate-master-kill", "kill -9 of the master meanwhile", Bound, strike => Moving(strike, strike.Any(butMaster: true), () => Kill(strike, strike.Master))),
+        new("migrate-redis-kill", "kill -9 of redis-server meanwhile", Bound, strike => Moving(strike, strike.Any(), () => Part(strike, "redis"))),
+        new("migrate-daprd-kill", "kill -9 of the source's daprd meanwhile", Bound, strike => Moving(strike, strike.Any(), worker => Part(strike, $"sidecar w{worker}"))),
+        new("migrate-source-pause", "SIGSTOP of the source for 6 to 10 s meanwhile", Bound, strike => Moving(strike, strike.Any(), worker => Pause(strike, worker, 6_000, 10_000))) { IsQuick = false },
+        new("migrate-cut-road", "the roads from the source are cut meanwhile", Bound, strike => Moving(strike, strike.Any(), worker => Roads(strike, worker, others: true, inbound: false))),
+        new("join-leave", "a worker joins, gets its share, and leaves again", Bound, strike => JoinAndLeave(strike, kills: false)) { IsQuick = false },
+        new("join-kill-leave", "a worker joins, gets its share, dies, and leaves again", Bound, strike => JoinAndLeave(strike, kills: true)) { IsQuick = false },
+    ];
+
+    /// <summary>The kinds of these names.</summary>
+    /// <exception cref="FormatException">There is none of such a name.</exception>
+    public static IReadOnlyList<ClusterFault> Named(IEnumerable<string> names) =>
+        [.. names.Select(name => All.FirstOrDefault(kind => kind.Name == name)
+            ?? throw new FormatException($"With several workers there is no fault '{name}'; there are: {string.Join(", ", All.Select(kind => kind.Name))}."))];
+
+    private static Task Kill(ClusterStrike strike, params int[] workers) => Kill(strike, ProcessTable.Kill, workers);
+
+    private static async Task Kill(ClusterStrike strike, int signal, params int[] workers)
+    {
+        strike.Detail += $"w{string.Join(" w", workers)} ";
+        strike.Mark();
+        strike.Victims.AddRange(workers.Length == strike.System.Workers ? [] : workers);
+        await Task.WhenAll(workers.Select(worker => strike.System.Kill($"w{worker}", signal)));
+    }
+
+    private static async Task Part(ClusterStrike strike, string part)
+    {
+        strike.Detail += part + " ";
+        strike.Mark();
+        await strike.System.Kill(part);
+        strike.NotBeforeNow();
+    }
+
+    /// <summary>Whoever would start it again stands still meanwhile.</summary>
+    private static async Task Gone(ClusterStrike strike, int worker)
+    {
+        var supervisor = strike.System.Supervisor;
+        strike.Detail = $"w{worker}";
+        strike.Victims.Add(worker);
+        ProcessTable.Signal(supervisor, ProcessTable.Stop);
+        try
+        {
+            strike.Mark();
+            ProcessTable.Signal(await strike.System.Pid($"w{worker}"), ProcessTable.Kill);
+            await Recovered(strike);
+        }
+        finally
+        {
+            ProcessTable.Signal(supervisor, ProcessTable.Continue);
+        }
+    }
+
+    /// <summary>Waits until the others answer for everything, so that the end of the fault is not taken for the cure.</summary>
+    private static Task Recovered(ClusterStrike strike) => Eventually.Holds("others to have taken over", TakenOverWithin, () =>
+    {
+        strike.Cancellation.ThrowIfCancellationRequested();
+        var actors = strike.Prober.Recovered(strike.Hit, strike.Since, strike.Victims, global: false, out var missing);
+        var global = strike.Prober.Recovered(strike.Hit, strike.Since, strike.Victims, global: true, out var missingToo);
+        return Task.FromResult(actors is null || global is null ? missing + missingToo : null);
+    });
+
+    private static async Task Pause(ClusterStrike strike, int worker, int least, int most)
+    {
+        var time = strike.Between(least, most);
+        strike.Detail += string.Create(CultureInfo.InvariantCulture, $"w{worker} for {time.TotalSeconds:0.0} s ");
+        strike.Victims.Add(worker);
+        var pid = await strike.System.Pid($"w{worker}");
+        ProcessTable.Signal(pid, ProcessTable.Stop);
+        strike.Mark();
+        try
+        {
+            await strike.Wait(time);
+        }
+        finally
+        {
+            ProcessTable.Signal(pid, ProcessTable.Continue);
+        }
+
+        if (least < 4_000)
+        {
+            strike.Mark();
+        }
+    }
+
+    private static async Task RedisPause(ClusterStrike strike)
+    {
+        var time = strike.Between(200, 6_000);
+        strike.Detail = string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0.0} s");
+        var pid = await strike.System.Pid("redis");
+        ProcessTable.Signal(pid, ProcessTable.Stop);
+        try
+        {
+            await strike.Wait(time);
+        }
+        finally
+        {
+            ProcessTable.Signal(pid, ProcessTable.Continue);
+            strike.Mark();
+        }
+    }
+
+    private static Task CutRedis(ClusterStrike strike) => WithoutRedis(strike, lane => lane.Cut(refuses: true));
+
+    private static Task SilenceRedis(ClusterStrike strike)
+    {
+        var direction = strike.Random.Next(3);
+        strike.Detail = direction switch { 0 => "to Redis ", 1 => "from Redis ", _ => "both ways " };
+        return WithoutRedis(strike, lane => lane.Hold(up: direction != 1, down: direction != 0));
+    }
+
+    private static async Task WithoutRedis(ClusterStrike strike, Action<Lane> begin)
+    {
+        var worker = strike.Any();
+        var lane = strike.System.ToRedis.Of($"w{worker}");
+        var time = strike.Between(5_000, 8_000);
+        strike.Detail += string.Create(CultureInfo.InvariantCulture, $"w{worker} for {time.TotalSeconds:0.0} s, {lane.Connections} connections");
+        if (lane.Connections == 0)
+        {
+            strike.Problems.Enqueue($"No connection of w{worker} to Redis was found: nothing was cut.");
+        }
+
+        strike.Victims.Add(worker);
+        strike.Mark();
+        begin(lane);
+        try
+        {
+            await strike.Wait(time);
+        }
+        finally
+        {
+            lane.Heal();
+        }
+    }
+
+    private static Task CutRoad(ClusterStrike strike)
+    {
+        var (from, to) = Pair(strike);
+        return During(strike, [strike.System.Road($"w{from}", $"w{to}")], lane => lane.Cut(refuses: true));
+    }
+
+    private static Task SilenceRoad(ClusterStrike strike)
+    {
+        var (from, to) = Pair(strike);
+        var direction = strike.Random.Next(3);
+        strike.Detail += direction switch { 0 => "there", 1 => "back", _ => "both ways" };
+        return During(strike, [strike.System.Road($"w{from}", $"w{to}")], lane => lane.Hold(up: direction != 1, down: direction != 0));
+    }
+
+    private static Task CutOff(ClusterStrike strike)
+    {
+        var worker = strike.Any();
+        strike.Detail = $"w{worker}";
+        return Roads(strike, worker, others: true, inbound: true);
+    }
+
+    private static Task Roads(ClusterStrike strike, int worker, bool others, bool inbound)
+    {
+        var lanes = new List<Lane>();
+        for (var other = 1; others && other <= strike.System.Workers; other++)
+        {
+            if (other != worker)
+            {
+                lanes.Add(strike.System.Road($"w{worker}", $"w{other}"));
+                if (inbound)
+                {
+                    lanes.Add(strike.System.Road($"w{other}", $"w{worker}"));
+                }
+            }
+        }
+
+        return During(strike, lanes, lane => lane.Cut(refuses: true));
+    }
+
+    private static (int From, int To) Pair(ClusterStrike strike)
+    {
+        var from = strike.Any();
+        var to = strike.Other(from);
+        strike.Detail += $"w{from} to w{to} ";
+        return (from, to);
+    }
+
+    private static async Task During(ClusterStrike strike, IReadOnlyList<Lane> lanes, Action<Lane> begin)
+    {
+        var time = strike.Between(200, 4_000);
+        strike.Detail += string.Create(CultureInfo.InvariantCulture, $" {lanes.Sum(lane => lane.Connections)} connections, {time.TotalSeconds:0.0} s");
+        if (lanes.All(lane => lane.Connections == 0))
+        {
+            strike.Problems.Enqueue("No connection was found on the road: nothing was cut.");
+        }
+
+        foreach (var lane in lanes)
+        {
+            begin(lane);
+        }
+
+        try
+        {
+            await strike.Wait(time);
+        }
+        finally
+        {
+            foreach (var lane in lanes)
+            {
+                lane.Heal();
+            }
+
+            strike.Mark();
+        }
+    }
+
+    private static async Task Migrate(ClusterStrike strike)
+    {
+        strike.Mark();
+        var from = strike.Any();
+        var to = strike.Other(from);
+        var account = "Account/" + strike.Prober.AccountAt(from);
+        var there = await strike.System.Snapper("migrate", "--to", $"w{to}", account);
+        await strike.Wait(TimeSpan.FromMilliseconds(500));
+        var first = strike.Random.Next(4096 - 200);
+        var partitions = await strike.System.Snapper(["migrate", "--to", $"w{to}", .. Enumerable.Range(first, 200).Select(number => number.ToString(CultureInfo.InvariantCulture))]);
+        var back = await strike.System.Snapper("migrate", "--to", $"w{from}", account);
+        strike.Detail = string.Join("; ", new[] { there, partitions, back }.Select(one => one.Said.Split('\n')[^1]));
+        if (there.Exit != 0 || back.Exit != 0)
+        {
+            strike.Problems.Enqueue($"A migration without a fault was not done: {there.Said} {back.Said}");
+        }
+
+        strike.Measured = strike.Prober.LongestSince(strike.Hit, from);
+    }
+
+    private static Task Moving(ClusterStrike strike, int worker, Func<Task> meanwhile) => Moving(strike, worker, _ => meanwhile());
+
+    /// <summary>Everything of a worker moves away, and something happens at a random moment of it; then all is divided anew.</summary>
+    private static async Task Moving(ClusterStrike strike, int worker, Func<int, Task> meanwhile)
+    {
+        strike.Detail = $"drain w{worker}: ";
+        strike.Mark();
+        var draining = strike.System.Snapper("drain", $"w{worker}");
+        await strike.Wait(strike.Between(250, 1_200));
+        await meanwhile(worker);
+        var drained = await draining;
+        strike.Detail += drained.Said.Split('\n')[^1];
+    }
+
+    private static async Task JoinAndLeave(ClusterStrike strike, bool kills)
+    {
+        var name = $"w{strike.System.Workers + 1}";
+        strike.Mark();
+        var joined = await strike.System.Snapper("join");
+        var balanced = await strike.System.Snapper("rebalance");
+        if (kills)
+        {
+            await strike.System.Kill(name);
+        }
+
+        var left = await strike.System.Snapper("leave", name);
+        strike.Mark();
+        strike.Detail = string.Join("; ", new[] { joined, balanced, left }.Select(one => one.Said.Split('\n')[^1]));
+        foreach (var (exit, said) in new[] { joined, left })
+        {
+            if (exit != 0)
+            {
+                strike.Problems.Enqueue(said);
+            }
+        }
+
+        if ((await strike.System.Members())?.FirstOrDefault(member => member.Name == name) is { State: not "left" } still)
+        {
+            strike.Problems.Enqueue($"{name} has left, and is shown as {still}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Net;
+using System.Text.Json;
+using Snapper.Live.Harness;
+using Snapper.Live.Links;
+
+namespace Snapper.Live.Cluster;
+
+/// <summary>A worker as the others see it.</summary>
+internal sealed record MemberNow(string Name, string State, long Entries, bool Master, string? Rescuer);
+
+/// <summary>
+/// Several real workers, started by <c>./snapper up --workers N</c>, with links on the road from each worker to Redis and on the roads between their
+/// sidecars, each with a lane per caller.
+/// </summary>
+internal sealed class ClusterSystem : IAsyncDisposable
+{
+    private const int SidecarsFrom = 12;
+    private const int RedisAt = 30;
+    private static readonly TimeSpan BackWithin = TimeSpan.FromSeconds(60);
+
+    private readonly UpOptions _options;
+    private readonly ClusterStand _stand;
+    private readonly List<Link> _inboxes = [];
+    private SnapperProcess? _process;
+    private bool _disposed;
+
+    private ClusterSystem(int workers)
+    {
+        Workers = workers;
+        var offsets = Enumerable.Range(1, 10).Concat(Enumerable.Range(SidecarsFrom, 10)).Append(RedisAt).ToArray();
+        var options = UpOptions.Random(embedded: false, offsets);
+        _options = options with { SidecarPort = options.BasePort + SidecarsFrom, More = ["--workers", workers.ToString(CultureInfo.InvariantCulture)] };
+        _stand = new ClusterStand(Path.Combine(_options.Data, "stand"), _options.BasePort + RedisAt, _options.BasePort);
+        ToRedis = new Link("workers to Redis", () => _stand.RedisPortAsked, () => _options.BasePort + RedisAt, callerOf: port => ConnectionOwner.Of(port, Pids("worker")));
+        for (var i = 1; i <= workers + 1; i++)
+        {
+            var number = i;
+            _inboxes.Add(new Link(
+                $"sidecars to that of w{i}", () => _stand.InboxOf(number), () => _stand.InboxOf(number), IPAddress.Parse($"127.0.0.{100 + i}"),
+                port => ConnectionOwner.Of(port, Pids("sidecar"))));
+        }
+
+        Client = NewClient();
+    }
+
+    /// <summary>How many there are at the beginning and in the end: w1, w2, ...</summary>
+    public int Workers { get; }
+
+    /// <summary>With a lane per worker, by name.</summary>
+    public Link ToRedis { get; }
+
+    /// <summary>A client that uses all workers and sidecars in turn.</summary>
+    public SnapperClient Client { get; }
+
+    public string Folder => _options.Data;
+
+    public string Output => _process?.Output ?? "";
+
+    /// <summary>The <c>up</c> that starts again whatever dies.</summary>
+    public int Supervisor => State()?.GetProperty("supervisor").GetProperty("pid").GetInt32() ?? 0;
+
+    /// <summary>The road from the sidecar of one worker to that of another, by names.</summary>
+    public Lane Road(string from, string to) => Inbox(to).Of(from);
+
+    /// <summary>All roads to a worker.</summary>
+    public Link Inbox(string worker) => _inboxes[int.Parse(worker.AsSpan(1), CultureInfo.InvariantCulture) - 1];
+
+    public static async Task<ClusterSystem> Start(int workers, CancellationToken cancellation)
+    {
+        var system = new ClusterSystem(workers);
+        try
+        {
+            system.ToRedis.Start();
+            system._inboxes.ForEach(link => link.Start());
+            system._process = await SnapperProcess.Start(system._options with
+            {
+                Environment = new Dictionary<string, string> { ["SNAPPER_REDIS_SERVER"] = system._stand.Redis, ["SNAPPER_DAPRD"] = system._stand.Daprd },
+            }, cancellation);
+            return system;
+        }
+        catch
+        {
+            await system.DisposeAsync();
+            Directory.Delete(system.Folder, recursive: true);
+            throw;
+        }
+    }
+
+    public SnapperClient NewClient() => new([.. Enumerable.Range(1, Workers).Select(Addresses)]);
+
+    /// <summary>A client of one worker, from 1.</summary>
+    public SnapperClient ClientOf(int worker) => new(Addresses(worker));
+
+    /// <summary>The process of a worker (<c>w1</c>), a sidecar (<c>sidecar w1</c>), <c>placement</c> or <c>redis</c>, alive; waits while it is started again.</summary>
+    public async Task<int> Pid(string part)
+    {
+        var pid = 0;
+        await Eventually.Holds($"{part} to run", BackWithin, () =>
+        {
+            pid = PidNow(part);
+            return Task.FromResult(pid > 1 && ProcessTable.Read(pid) is not null ? null : $"up says:\n{Output}");
+        });
+        return pid;
+    }
+
+    public async Task Kill(string part, int signal = ProcessTable.Kill)
+    {
+        var pid = await Pid(part);
+        var victim = ProcessTable.Read(pid);
+        ProcessTable.Signal(pid, signal);
+        await Eventually.Holds($"{part} ({pid}) to be dead", BackWithin, () => Task.FromResult(victim is { IsAlive: true } ? "it is alive" : null));
+    }
+
+    /// <summary>As any worker that answers tells it; null: none does.</summary>
+    public async Task<IReadOnlyList<MemberNow>?> Members()
+    {
+        for (var tries = 0; tries < Workers; tries++)
+        {
+            if (await Client.Get("v1/workers", TimeSpan.FromSeconds(2)) is { Status: 200, Json: var json })
+            {
+                return [.. json.GetProperty("workers").EnumerateArray().Select(worker => new MemberNow(
+                    worker.GetProperty("worker").GetString()!, worker.GetProperty("state").GetString()!, worker.GetProperty("entries").GetInt64(),
+                    worker.GetProperty("master").GetBoolean(), worker.TryGetProperty("rescuer", out var rescuer) ? rescuer.GetString() : null))];
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>Who owns an actor; null: nobody says.</summary>
+    public async Task<string?> OwnerOf(string actor) =>
+        await Client.Get($"v1/directory?actor={Uri.EscapeDataString(actor)}", TimeSpan.FromSeconds(2)) is { Status: 200, Json: var json }
+            && json.TryGetProperty("worker", out var owner) ? owner.GetString() : null;
+
+    /// <summary>A command of <c>./snapper</c> on this system.</summary>
+    /// <returns>Its exit code and what it said.</returns>
+    public async Task<(int Exit, string Said)> Snapper(params string[] arguments)
+    {
+        var url = arguments[0] is "join" or "leave" ? ("--data", Folder) : ("--url", Client.Worker.ToString());
+        var start = new ProcessStartInfo(Path.Combine(Repository.Root, "snapper"), [arguments[0], url.Item1, url.Item2, .. arguments[1..]])
+        {
+            WorkingDirectory = Repository.Root,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
+        using var command = Process.Start(start)!;
+        var said = Task.WhenAll(command.StandardOutput.ReadToEndAsync(), command.StandardError.ReadToEndAsync());
+        await command.WaitForExitAsync();
+        return (command.ExitCode, string.Concat(await said).Trim());
+    }
+
+    /// <summary>Kills all workers, so that what is read next comes out of the logs, and waits until all are ready.</summary>
+    public async Task RestartAll()
+    {
+        await Task.WhenAll(Enumerable.Range(1, Workers).Select(worker => Kill($"w{worker}")));
+        await AllReady();
+    }
+
+    public async Task AllReady()
+    {
+        for (var worker = 1; worker <= Workers; worker++)
+        {
+            using var client = ClientOf(worker);
+            await Eventually.Holds($"w{worker} to be ready", BackWithin, async () =>
+                await client.Get("readyz", TimeSpan.FromSeconds(2)) is { Status: 200 } ? null : $"up says:\n{Output}");
+        }
+    }
+
+    /// <summary>All roads are clear.</summary>
+    public void Heal()
+    {
+        for (var i = 1; i <= Workers + 1; i++)
+        {
+            ToRedis.Of($"w{i}").Heal();
+            _inboxes[i - 1].Heal();
+            for (var j = 1; j <= Workers + 1; j++)
+            {
+                _inboxes[i - 1].Of($"w{j}").Heal();
+            }
+        }
+    }
+
+    public Task Stop() => _process?.Stop() ?? Task.CompletedTask;
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_disposed)
+        {
+            return;
+        }
+
+        _disposed = true;
+        if (_process is { } process)
+        {
+            await process.DisposeAsync();
+        }
+
+        await ToRedis.DisposeAsync();
+        foreach (var link in _inboxes)
+        {
+            await link.DisposeAsync();
+        }
+
+        Client.Dispose();
+    }
+
+    private (Uri Worker, Uri Sidecar) Addresses(int worker) =>
+        (new Uri($"http://127.0.0.1:{_options.BasePort + worker}"), new Uri($"http://127.0.0.1:{_options.SidecarPort + worker - 1}"));
+
+    private JsonElement? State()
+    {
+        try
+        {
+            using var state = JsonDocument.Parse(File.ReadAllBytes(Path.Combine(Folder, "run", "state.json")));
+            return state.RootElement.Clone();
+        }
+        catch (Exception early) when (early is IOException or JsonException)
+        {
+            return null;
+        }
+    }
+
+    private IEnumerable<(string Name, int Pid)> Pids(string part) => State() is { } state
+        ? state.GetProperty("workers").EnumerateArray().Select(worker => (worker.GetProperty("name").GetString()!, worker.GetProperty(part).GetProperty("pid").GetInt32()))
+        : [];
+
+    private int PidNow(string part)
+    {
+        if (State() is not { } state)
+        {
+            return 0;
+        }
+
+        if (part is "placement" or "redis")
+        {
+            return state.GetProperty(part) is { ValueKind: JsonValueKind.Object } process ? process.GetProperty("pid").GetInt32() : 0;
+        }
+
+        var sidecar = part.StartsWith("sidecar ", StringComparison.Ordinal);
+        return Pids(sidecar ? "sidecar" : "worker").FirstOrDefault(one => one.Name == (sidecar ? part[8..] : part)).Pid;
+    }
+}

@@ -1,0 +1,55 @@
+using System.Collections.Concurrent;
+
+namespace Snapper.Live.Links;
+
+/// <summary>One caller's part of a <see cref="Link"/>: its weather, and whether its connections are let in. Thread-safe.</summary>
+internal sealed class Lane
+{
+    private readonly ConcurrentDictionary<LinkConnection, bool> _connections = new();
+    private volatile bool _refuses;
+
+    /// <summary>From the caller to the target.</summary>
+    public Direction Up { get; } = new();
+
+    /// <summary>From the target to the caller.</summary>
+    public Direction Down { get; } = new();
+
+    /// <summary>Connections of this caller now.</summary>
+    public int Connections => _connections.Count;
+
+    /// <summary>Breaks all connections of the caller with a reset, and its new ones when asked to, until <see cref="Heal"/>.</summary>
+    public void Cut(bool refuses)
+    {
+        _refuses = refuses;
+        foreach (var connection in _connections.Keys)
+        {
+            connection.Reset();
+        }
+    }
+
+    /// <summary>Nothing passes in these directions; it stays under way.</summary>
+    public void Hold(bool up, bool down)
+    {
+        Up.Set(new Weather(Holds: up));
+        Down.Set(new Weather(Holds: down));
+    }
+
+    /// <summary>Clear weather.</summary>
+    public void Heal()
+    {
+        _refuses = false;
+        Up.Set(Weather.Clear);
+        Down.Set(Weather.Clear);
+    }
+
+    /// <summary>A connection of the caller comes in.</summary>
+    /// <returns>False: it is not let in.</returns>
+    public bool Enters(LinkConnection connection)
+    {
+        _connections[connection] = true;
+        return !_refuses;
+    }
+
+    /// <summary>It has ended.</summary>
+    public void Leaves(LinkConnection connection) => _connections.TryRemove(connection, out _);
+}
