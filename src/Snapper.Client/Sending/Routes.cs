@@ -1,4 +1,3 @@
-using Snapper.Client.Messages;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Client.Sending;

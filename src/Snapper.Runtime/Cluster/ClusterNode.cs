@@ -174,6 +174,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
             case FindOutcomeMessage asked:
                 Door.OnFind(from, asked);
                 break;
+            case LoadMessage load:
+                Balancer?.OnLoad(from, load);
+                break;
             case VerdictMessage verdict:
                 Gate.OnVerdict(verdict);
                 break;
@@ -226,6 +229,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
     /// <summary>Where outcomes are that others copied out of their logs: actors may have come from them.</summary>
     public IReadOnlyList<Snapper.TransactionLog.IStateStore> Archives { get; set; } = [];
+
+    /// <summary>Proposes moves; null: the policy is off.</summary>
+    public Balancing.Balancer? Balancer { get; set; }
 
     /// <summary>The workers that live, as far as this one knows.</summary>
     public Func<IReadOnlyList<Incarnation>> Members { get; set; } = static () => [];

@@ -30,6 +30,9 @@ public sealed class ClusterSetup
     /// <summary>For how long a worker must not be reached by the master, although its lease lives, to be evicted (R5); 100 ms or more. Default: 3 s.</summary>
     public TimeSpan Patience { get; init; } = TimeSpan.FromSeconds(3);
 
+    /// <summary>The policy that proposes moves. Default: off.</summary>
+    public Balancing.BalancingOptions Balancing { get; init; } = new();
+
     /// <summary>Bounds of the channels.</summary>
     public MailboxOptions Mailboxes { get; init; } = new();
 }

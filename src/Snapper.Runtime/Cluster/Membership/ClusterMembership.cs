@@ -1,5 +1,6 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Balancing;
 using Snapper.Runtime.Cluster.Mastering;
 using Snapper.Runtime.Cluster.Migrating;
 using Snapper.Runtime.Cluster.Recovering;
@@ -47,6 +48,11 @@ internal sealed class ClusterMembership : IAsyncDisposable
         _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
         _migrator = new Migrator(worker, _store);
         _evictions = new Evictions(worker, _node, setup.Patience);
+        setup.Balancing.Validate();
+        if (setup.Balancing.Mode != BalancingMode.Off)
+        {
+            _node.Balancer = new Balancer(worker, _node, _store, setup.Balancing);
+        }
     }
 
     /// <summary>Workers as they were read last, by number.</summary>
@@ -135,6 +141,11 @@ internal sealed class ClusterMembership : IAsyncDisposable
             {
                 await _migrator.Look(Members, _ending.Token).ConfigureAwait(false);
                 _planVersion = standing.PlanVersion;
+            }
+
+            if (_node.Balancer is { } balancer)
+            {
+                await balancer.Step(Members, _seat is not null, _ending.Token).ConfigureAwait(false);
             }
         }
     }
