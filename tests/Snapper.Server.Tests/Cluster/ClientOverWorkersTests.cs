@@ -14,7 +14,7 @@ public sealed class ClientOverWorkersTests
     public async Task The_client_learns_the_owner_follows_a_move_and_goes_on_when_a_worker_goes()
     {
         await using var workers = await WorkersOverHttp.Start(3);
-        await using var snapper = Client(workers);
+        await using var snapper = Open(workers);
         for (var i = 0; i < 6; i++)
         {
             await Deposit(snapper, "alice"); // all three addresses have answered, and so their names are known
@@ -58,7 +58,7 @@ public sealed class ClientOverWorkersTests
     public async Task The_client_drains_and_rebalances_and_sees_the_workers()
     {
         await using var workers = await WorkersOverHttp.Start(3);
-        await using var snapper = Client(workers);
+        await using var snapper = Open(workers);
         var members = await snapper.Workers();
         Assert.Equal(["w1", "w2", "w3"], members.Select(member => member.Worker));
         Assert.Equal(4096, members.Sum(member => member.Entries));
@@ -84,7 +84,7 @@ public sealed class ClientOverWorkersTests
     public async Task What_cannot_move_is_refused_with_the_reason_and_what_is_unknown_is_null()
     {
         await using var workers = await WorkersOverHttp.Start(2);
-        await using var snapper = Client(workers);
+        await using var snapper = Open(workers);
 
         var refused = await Assert.ThrowsAsync<OperationRefusedException>(() => snapper.Migrate(new MigrationRequest { Worker = "w9" }));
         Assert.Equal(409, refused.Status);
@@ -94,12 +94,12 @@ public sealed class ClientOverWorkersTests
         await Assert.ThrowsAsync<OperationRefusedException>(() => snapper.WaitForMigration("never", TimeSpan.FromSeconds(1)));
     }
 
-    private static SnapperClient Client(WorkersOverHttp workers) => new(new SnapperClientOptions { Workers = workers.Addresses });
+    private static SnapperClient Open(WorkersOverHttp workers) => new(new SnapperClientOptions { Workers = workers.Addresses });
 
     private static Task Deposit(SnapperClient snapper, string account) => snapper.Actor<IAccount>(account).Act(a => a.DepositChecking(new AmountInput(1)));
 
     private static async Task<decimal> Balance(SnapperClient snapper, string account) => (await snapper.Actor<IAccount>(account).Act(a => a.Balance())).Checking;
 
     private static Task<TransactionReply> Read(SnapperClient snapper, string account) => snapper.Submit(
-        new TransactionRequestMessage { Actor = new ActorKey("Account", account), Method = "Balance", Mode = Client.Messages.TransactionMode.Act });
+        new TransactionRequestMessage { Actor = new ActorKey("Account", account), Method = "Balance", Mode = TransactionMode.Act });
 }
