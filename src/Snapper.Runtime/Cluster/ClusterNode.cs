@@ -32,6 +32,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         Calls = new RemoteCalls(this, worker);
         Pacts = new PactBranches(this, worker);
         Acts = new ActBranches(this, worker);
+        Gone = new GoneLives(this);
         Requests = new GlobalRequests(this, worker);
         Door = new ClusterDoor(worker, this, parts.IdPrefix);
         Succession = new MasterSuccession(this, worker);
@@ -58,6 +59,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
     /// <summary>Parts of global batches, and their transactions here.</summary>
     public PactBranches Pacts { get; }
+
+    /// <summary>Lives of others that are over and may still ask.</summary>
+    public GoneLives Gone { get; }
 
     /// <summary>ACTs that other workers take part in.</summary>
     public ActBranches Acts { get; }
@@ -192,6 +196,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     public void OnGone(Incarnation peer) => First.PostRun(() =>
     {
         Acts.OnGone(peer);
+        Gone.Add(peer);
         Pacts.OnGone(peer);
         Master?.OnGone(peer);
         Door.OnGone(peer);
