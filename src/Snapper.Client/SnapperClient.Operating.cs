@@ -43,6 +43,12 @@ public sealed partial class SnapperClient
         return Ask<MigrationStatus>(HttpMethod.Get, "v1/migrations/" + Uri.EscapeDataString(id), null, cancellation);
     }
 
+    /// <summary>What the policy that proposes moves sees and proposes; it moves nothing unless the workers are configured to.</summary>
+    /// <returns>Null: there is one worker alone.</returns>
+    /// <exception cref="HttpRequestException">No worker answered.</exception>
+    public Task<MigrationProposals?> MigrationProposals(CancellationToken cancellation = default) =>
+        Ask<MigrationProposals>(HttpMethod.Get, "v1/migrations/proposals", null, cancellation);
+
     /// <summary>Migrations that are under way, and those that ended last.</summary>
     /// <exception cref="HttpRequestException">No worker answered.</exception>
     public async Task<IReadOnlyList<MigrationStatus>> Migrations(CancellationToken cancellation = default) =>

@@ -43,6 +43,9 @@ internal sealed class FakeWorker : IAsyncDisposable
     /// <summary>What a question by id is answered with; default: the envelope, or 404.</summary>
     public Func<HttpContext, string, Task>? OnAsk { get; set; }
 
+    /// <summary>As which of several workers it answers; null: it is alone.</summary>
+    public string? Name { get; set; }
+
     public int MostUnderWay { get; private set; }
 
     public Uri Address { get; private set; } = null!;
@@ -116,6 +119,11 @@ internal sealed class FakeWorker : IAsyncDisposable
     private async Task OnPost(HttpContext context)
     {
         Calls.Enqueue((context.Request.Path, context.Request.Headers["dapr-api-token"]));
+        if (Name is not null)
+        {
+            context.Response.Headers["Snapper-Worker"] = Name;
+        }
+
         using var body = await JsonDocument.ParseAsync(context.Request.Body);
         var transactions = body.RootElement.GetProperty("transactions").EnumerateArray().Select(t => t.Clone()).ToArray();
         lock (_script)

@@ -28,6 +28,9 @@ public sealed class DirectoryTable
     /// <summary>Number of actors that have an entry of their own.</summary>
     public int Overrides => _content.OverrideCount;
 
+    /// <summary>The partition that an actor belongs to.</summary>
+    public Partition PartitionOf(ActorKey actor) => _partitionOf(actor);
+
     /// <summary>The directory's key for an actor alone.</summary>
     public DirectoryKey KeyOf(ActorKey actor) => DirectoryKey.Of(actor, _partitionOf(actor));
 

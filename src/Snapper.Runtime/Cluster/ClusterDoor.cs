@@ -137,6 +137,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
             var state = node.Ownership.Look(request.Actor).State;
             if (state is not OwnershipState.NotOwned)
             {
+                node.Balancer?.Note(asked);
                 var own = await worker.Relay.Submit(asked, cancellation).ConfigureAwait(false);
                 if (own.Outcome != Outcome.Rejected)
                 {

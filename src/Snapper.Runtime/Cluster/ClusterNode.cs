@@ -33,6 +33,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         Calls = new RemoteCalls(this, worker);
         Pacts = new PactBranches(this, worker);
         Acts = new ActBranches(this, worker);
+        Gone = new GoneLives(this);
         Requests = new GlobalRequests(this, worker);
         Door = new ClusterDoor(worker, this, parts.IdPrefix);
         Succession = new MasterSuccession(this, worker);
@@ -59,6 +60,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
     /// <summary>Parts of global batches, and their transactions here.</summary>
     public PactBranches Pacts { get; }
+
+    /// <summary>Lives of others that are over and may still ask.</summary>
+    public GoneLives Gone { get; }
 
     /// <summary>ACTs that other workers take part in.</summary>
     public ActBranches Acts { get; }
@@ -187,6 +191,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
             case FindOutcomeMessage asked:
                 Door.OnFind(from, asked);
                 break;
+            case LoadMessage load:
+                Balancer?.OnLoad(from, load);
+                break;
             case VerdictMessage verdict:
                 Gate.OnVerdict(verdict);
                 break;
@@ -226,6 +233,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     public void OnGone(Incarnation peer) => First.PostRun(() =>
     {
         Acts.OnGone(peer);
+        Gone.Add(peer);
         Pacts.OnGone(peer);
         Master?.OnGone(peer);
         Door.OnGone(peer);
@@ -275,6 +283,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
     /// <summary>Where outcomes are that others copied out of their logs: actors may have come from them.</summary>
     public IReadOnlyList<Snapper.TransactionLog.IStateStore> Archives { get; set; } = [];
+
+    /// <summary>Proposes moves; null: the policy is off.</summary>
+    public Balancing.Balancer? Balancer { get; set; }
 
     /// <summary>The workers that live, as far as this one knows.</summary>
     public Func<IReadOnlyList<Incarnation>> Members { get; set; } = static () => [];

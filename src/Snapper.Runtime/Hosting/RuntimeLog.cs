@@ -40,4 +40,7 @@ internal static partial class RuntimeLog
 
     [LoggerMessage(EventId = 1011, Level = LogLevel.Warning, Message = "Worker {Peer} cannot be reached although its lease lives: it is evicted")]
     public static partial void Evicting(ILogger logger, string peer);
+
+    [LoggerMessage(EventId = 1012, Level = LogLevel.Information, Message = "The policy moves {Key} to {Target}: {Why}")]
+    public static partial void PolicyMoves(ILogger logger, string key, string target, string why);
 }

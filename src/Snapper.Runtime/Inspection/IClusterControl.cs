@@ -26,6 +26,9 @@ public interface IClusterControl
     /// <exception cref="StorageUnavailableException">The store cannot be reached now; ask again with the same id.</exception>
     Task<MigrationView> Migrate(MigrationAsk ask, CancellationToken cancellation);
 
+    /// <summary>What the policy sees and proposes, as this worker knows it; nothing while it is off.</summary>
+    BalancingView Proposals();
+
     /// <summary>A migration; null: never made, or forgotten.</summary>
     /// <exception cref="StorageUnavailableException">The store cannot be reached now.</exception>
     Task<MigrationView?> Migration(string id, CancellationToken cancellation);
@@ -70,3 +73,18 @@ public sealed record MigrationPhaseView(string Phase, DateTimeOffset At);
 
 /// <summary>A migration cannot be as it was asked for.</summary>
 public sealed class MigrationRefusedException(string message) : Exception(message);
+
+/// <summary>The policy that proposes moves.</summary>
+/// <param name="Mode"><c>off</c>, <c>propose</c> or <c>execute</c>.</param>
+/// <param name="IntervalMs">How often it looks.</param>
+/// <param name="Workers">What each worker that lives carried in the last interval: touches of actors by transactions, per second.</param>
+/// <param name="Proposals">The best first.</param>
+/// <param name="Moves">How many this worker has carried out as master.</param>
+public sealed record BalancingView(string Mode, double IntervalMs, IReadOnlyList<WorkerLoadView> Workers, IReadOnlyList<ProposalView> Proposals, long Moves);
+
+/// <summary>The load of a worker.</summary>
+public sealed record WorkerLoadView(string Worker, double PerSecond);
+
+/// <summary>A move that would help: of a partition, or of the actor with <paramref name="Type"/> and <paramref name="Id"/>. <paramref name="Confirmed"/>: how many looks in a row have made it.</summary>
+public sealed record ProposalView(
+    int? Partition, string? Type, string? Id, string From, string To, double PerSecond, string Why, int Confirmed, bool Ripe);

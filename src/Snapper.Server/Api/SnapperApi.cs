@@ -47,6 +47,7 @@ public static class SnapperApi
         Get(endpoints, "/v1/directory", cluster.Directory, log, options);
         endpoints.MapPost("/v1/migrations", new FailureGuard(cluster.Migrate, log, options.RetryAfter).Run);
         Get(endpoints, "/v1/migrations", cluster.Migrations, log, options);
+        Get(endpoints, "/v1/migrations/proposals", cluster.Proposals, log, options);
         Get(endpoints, "/v1/migrations/{**id}", cluster.Migration, log, options);
         endpoints.MapFallback("/{**path}", UnknownEndpoints.NotFound);
     }

@@ -12,6 +12,8 @@ internal static class ClusterCommands
     private static readonly CommandOption s_reason = new("--reason", "TEXT", "kept with the plan");
     private static readonly CommandOption s_dryRun = new("--dry-run", null, "only say what would move");
 
+    private static readonly CommandOption s_propose = new("--propose", null, "move nothing; show what the policy proposes by load and by actors used together");
+
     public static readonly CommandSyntax WorkersSyntax = new("workers", "shows the workers of a running system and what they own", [s_url]);
 
     public static readonly CommandSyntax MigrateSyntax = new(
@@ -21,7 +23,7 @@ internal static class ClusterCommands
         "drain", "moves everything of a worker to the others while transactions run", [s_url, s_to, s_reason, s_dryRun], "NAME");
 
     public static readonly CommandSyntax RebalanceSyntax = new(
-        "rebalance", "moves partitions so that every worker has its share, while transactions run", [s_url, s_reason, s_dryRun]);
+        "rebalance", "moves partitions so that every worker has its share, while transactions run", [s_url, s_reason, s_dryRun, s_propose]);
 
     public static async Task<int> Workers(ParsedArguments arguments, TextWriter output, TextWriter errors)
     {
@@ -79,7 +81,32 @@ internal static class ClusterCommands
     }
 
     public static Task<int> Rebalance(ParsedArguments arguments, TextWriter output, TextWriter errors) =>
-        Run(arguments, new JsonObject { ["rebalance"] = true }, output);
+        arguments.Flag("--propose") ? Propose(arguments, output) : Run(arguments, new JsonObject { ["rebalance"] = true }, output);
+
+    private static async Task<int> Propose(ParsedArguments arguments, TextWriter output)
+    {
+        using var http = Open(arguments);
+        var seen = await Ask(http, HttpMethod.Get, "v1/migrations/proposals", null);
+        if ((string?)seen["mode"] == "off")
+        {
+            output.WriteLine("The policy is off. Start the workers with Snapper__Cluster__Policy=propose, or execute.");
+            return ExitCode.Failure;
+        }
+
+        foreach (var load in seen["workers"]!.AsArray())
+        {
+            output.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{load!["worker"],-8} {(double)load["perSecond"]!,9:0} actors touched per second"));
+        }
+
+        foreach (var move in seen["proposals"]!.AsArray())
+        {
+            var what = move!["partition"] is { } partition ? $"partition {partition}" : $"{move["type"]}/{move["id"]}";
+            output.WriteLine($"{what} from {move["from"]} to {move["to"]}{((bool)move["ripe"]! ? "" : " (not ripe)")}: {move["why"]}");
+        }
+
+        output.WriteLine($"{seen["proposals"]!.AsArray().Count} proposals, mode {seen["mode"]}, {seen["moves"]} carried out");
+        return ExitCode.Success;
+    }
 
     private static async Task<int> Run(ParsedArguments arguments, JsonObject body, TextWriter output)
     {

@@ -3,6 +3,7 @@ using Snapper.Actors.Generated;
 using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
 using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Cluster.Balancing;
 using Snapper.Server.Api;
 using Snapper.Server.Cli;
 using Snapper.TransactionLog.Cluster;
@@ -80,6 +81,16 @@ internal static class WorkerConfiguration
     {
         var standard = new ClusterOptions();
         return standard with { Lease = configuration.GetSection("Snapper:Cluster").GetValue(nameof(ClusterOptions.Lease), standard.Lease) };
+    }
+
+    /// <summary>The same section: <c>Policy</c>, off, propose or execute, and <c>PolicyInterval</c>.</summary>
+    public static BalancingOptions Balancing(IConfiguration configuration)
+    {
+        var standard = new BalancingOptions();
+        var section = configuration.GetSection("Snapper:Cluster");
+        var options = new BalancingOptions { Mode = section.GetValue("Policy", standard.Mode), Interval = section.GetValue("PolicyInterval", standard.Interval) };
+        options.Validate();
+        return options;
     }
 
     private static int NumberOf(string name)

@@ -235,6 +235,7 @@ internal static class WorkerProcess
                 UpOptions.AppId, $"http://127.0.0.1:{settings.ListenPort.ToString(CultureInfo.InvariantCulture)}", Environment.ProcessId, WorkerConfiguration.Version),
             Options = options,
             FirstWorkers = settings.FirstWorkers!.Value,
+            Balancing = WorkerConfiguration.Balancing(app.Configuration),
         };
     }
 

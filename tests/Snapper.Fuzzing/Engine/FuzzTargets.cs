@@ -1,3 +1,4 @@
+using Snapper.Fuzzing.Cluster;
 using Snapper.Fuzzing.CommandLine;
 using Snapper.Fuzzing.Http;
 using Snapper.Fuzzing.Storage;
@@ -11,6 +12,7 @@ internal static class FuzzTargets
     private static readonly (string Name, Func<FuzzTarget> Make)[] All =
     [
         ("records", static () => new RecordsTarget()),
+        ("mailbox", static () => new MailboxTarget()),
         ("http", static () => new HttpTarget(actorDoor: false)),
         ("actor-door", static () => new HttpTarget(actorDoor: true)),
         ("command-line", static () => new CommandLineTarget()),

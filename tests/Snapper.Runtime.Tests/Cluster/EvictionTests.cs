@@ -129,7 +129,7 @@ public sealed class EvictionTests(ITestOutputHelper output)
         }
 
         var (_, fenced) = Assert.Single(cluster.Failures);
-        Assert.Contains("Fenced", Assert.IsType<LogLostFailure>(fenced).Message, StringComparison.Ordinal);
+        Assert.IsType<LogLostFailure>(fenced); // at its lease, at its log, or told by another: whichever is first
         var report = SerializabilityChecker.Check(load.History);
         Assert.True(report.Passed, report.ToString());
     }

@@ -67,6 +67,37 @@ public sealed class FailoverTests(ITestOutputHelper output)
         }
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Logs_are_kept_for_the_dead_only_until_their_streams_are_resolved(bool comesBack)
+    {
+        await using var cluster = await TestCluster.Start(3, new WorkerOptions { Executors = 1 }, TimeSpan.FromSeconds(1));
+        var load = new ListAppendLoad(cluster, new LoadShape(3, 1500, 12, 24, 0) { MostOperations = 3 });
+        var running = load.Run();
+        await UnderWay(cluster, () => load.History.Count > 300);
+        var victim = cluster.Master == 1 ? 2 : 1;
+        for (var other = 1; other <= 3; other++)
+        {
+            if (other != victim)
+            {
+                cluster.Cut(victim, other); // its votes have come, what it says of its markers is lost
+            }
+        }
+
+        await Rig.Until(() => Others().Any(worker => cluster[worker].Worker.Cluster!.Acts.Unmarked > 0), "somebody waits for a marker", 10);
+        await cluster.Kill(victim);
+        cluster.Heal();
+        if (comesBack)
+        {
+            await cluster.Open(victim).WaitAsync(TimeSpan.FromSeconds(15));
+        }
+
+        await End(cluster, load, running, 3);
+        await Rig.Until(() => Others().All(worker => cluster[worker].Worker.Cluster!.Acts.Unmarked == 0), "nobody waits for markers any more", 20);
+        IEnumerable<int> Others() => Enumerable.Range(1, 3).Where(worker => worker != victim);
+    }
+
     private async Task End(TestCluster cluster, ListAppendLoad load, Task running, int workers)
     {
         try

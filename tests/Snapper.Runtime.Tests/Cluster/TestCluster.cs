@@ -6,6 +6,7 @@ using Snapper.Apps.SmallBank;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster;
+using Snapper.Runtime.Cluster.Balancing;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
@@ -41,6 +42,9 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     /// <summary>After which a worker that cannot be reached is evicted.</summary>
     public TimeSpan Patience { get; private init; } = TimeSpan.FromSeconds(3);
 
+    /// <summary>The policy that proposes moves.</summary>
+    public BalancingOptions Balancing { get; private init; } = new();
+
     public List<(int Worker, Exception Failure)> Failures { get; } = [];
 
     public int Workers { get; set; }
@@ -49,12 +53,13 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     /// <param name="options">Executors, coordinators and marking.</param>
     /// <param name="lease">Of each.</param>
     /// <param name="patience">With workers that cannot be reached.</param>
+    /// <param name="balancing">The policy.</param>
     /// <param name="types">Actor types of a worker beside those that all have, by its number.</param>
     public static async Task<TestCluster> Start(
         int workers, WorkerOptions? options = null, TimeSpan? lease = null, Func<int, IReadOnlyList<ActorTypeDescriptor>>? types = null,
-        TimeSpan? patience = null)
+        TimeSpan? patience = null, BalancingOptions? balancing = null)
     {
-        var cluster = new TestCluster(options ?? new WorkerOptions(), lease ?? TimeSpan.FromSeconds(2), types) { Workers = workers, Patience = patience ?? TimeSpan.FromSeconds(3) };
+        var cluster = new TestCluster(options ?? new WorkerOptions(), lease ?? TimeSpan.FromSeconds(2), types) { Workers = workers, Patience = patience ?? TimeSpan.FromSeconds(3), Balancing = balancing ?? new() };
         await Task.WhenAll(Enumerable.Range(1, workers).Select(cluster.Open)).WaitAsync(TimeSpan.FromSeconds(20));
         return cluster;
     }
@@ -182,6 +187,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                     ArchiveOf = other => new MemoryStateStore(_shared.Log(other), TimeProvider.System, new StateStoreOptions()),
                     Transport = new Road(this, worker),
                     Patience = Patience,
+                    Balancing = Balancing,
                     Opened = hub => _hubs[worker] = hub,
                     Address = new MemberAddress($"w{worker}", "", Environment.ProcessId, "test"),
                     Options = Options,

@@ -275,6 +275,23 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         }
     }
 
+    /// <summary>Decided ACTs of this life that others may still ask for; while there are any, the log keeps them.</summary>
+    public int Unmarked => _unmarked.Count;
+
+    /// <summary>The stream of a life that is over was resolved: nobody will ask for what was decided for it.</summary>
+    public void OnResolved(Incarnation life)
+    {
+        Kept?.Forget(life.Worker);
+        foreach (var (tid, decision) in _unmarked)
+        {
+            if (decision.Missing.Remove(life) && decision.Missing.Count == 0)
+            {
+                _unmarked.Remove(tid);
+                worker.Checkpoints.Release(decision.Sequence);
+            }
+        }
+    }
+
     /// <summary>The life of a worker is over: ACTs that need it end, unless they are decided.</summary>
     public void OnGone(Incarnation peer)
     {

@@ -1,5 +1,6 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Balancing;
 using Snapper.Runtime.Cluster.Mastering;
 using Snapper.Runtime.Cluster.Migrating;
 using Snapper.Runtime.Cluster.Recovering;
@@ -48,6 +49,11 @@ internal sealed class ClusterMembership : IAsyncDisposable
         _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
         _migrator = new Migrator(worker, _store);
         _evictions = new Evictions(worker, _node, setup.Patience);
+        setup.Balancing.Validate();
+        if (setup.Balancing.Mode != BalancingMode.Off)
+        {
+            _node.Balancer = new Balancer(worker, _node, _store, setup.Balancing);
+        }
     }
 
     /// <summary>Workers as they were read last, by number.</summary>
@@ -116,7 +122,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         {
             await Assign().ConfigureAwait(false);
         }
-        else if (standing.DirectoryVersion != _directory.Cursor.Through || standing.DirectoryId != _directory.Cursor.DirectoryId)
+        else if (standing.DirectoryVersion != _directory.Cursor.Through || standing.DirectoryId != _directory.Cursor.DirectoryId || _node.Gone.Any)
         {
             await _directory.Read(_ending.Token).ConfigureAwait(false);
             _joining.Lease.Heard(_directory.Cursor.DirectoryId, _directory.Cursor.Through);
@@ -136,6 +142,11 @@ internal sealed class ClusterMembership : IAsyncDisposable
             {
                 await _migrator.Look(Members, _ending.Token).ConfigureAwait(false);
                 _planVersion = standing.PlanVersion;
+            }
+
+            if (_node.Balancer is { } balancer)
+            {
+                await balancer.Step(Members, _seat is not null, _ending.Token).ConfigureAwait(false);
             }
         }
     }

@@ -33,6 +33,7 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
 
     private async Task ReadAll(CancellationToken cancellation)
     {
+        var isForGone = node.Gone.Any && await node.Ask(node.Gone.BeginReading).ConfigureAwait(false);
         while (true)
         {
             var read = await store.Directory.Read(_cursor, IClusterDirectory.LongestPage, cancellation).ConfigureAwait(false);
@@ -46,6 +47,11 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
             _cursor = page.Next;
             if (page.IsLast)
             {
+                if (isForGone)
+                {
+                    await node.Ask(node.Gone.EndReading).ConfigureAwait(false);
+                }
+
                 return;
             }
         }

@@ -106,6 +106,8 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         return View(id, ask.Reason, parts);
     }
 
+    public BalancingView Proposals() => _node.Balancer?.View ?? new BalancingView("off", 0, [], [], 0);
+
     public async Task<MigrationView?> Migration(string id, CancellationToken cancellation)
     {
         var parts = new List<MigrationPartView>();

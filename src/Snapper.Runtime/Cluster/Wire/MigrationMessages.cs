@@ -87,9 +87,14 @@ internal static class Entries
 
     public static DirectoryKey ReadKey(ref WireReader reader)
     {
-        var number = reader.Int();
-        var partition = number < Partition.Count ? new Partition(number) : throw new WireFormatException($"a partition {number}");
+        var partition = ReadPartition(ref reader);
         return reader.Flag() ? DirectoryKey.Of(reader.Actor(), partition) : DirectoryKey.Of(partition);
+    }
+
+    public static Partition ReadPartition(ref WireReader reader)
+    {
+        var number = reader.Int();
+        return number < Partition.Count ? new Partition(number) : throw new WireFormatException($"a partition {number}");
     }
 
     public static DirectoryKey[] ReadKeys(ref WireReader reader)

@@ -36,6 +36,7 @@ internal static class WireCodec
             WireKind.Submit => SubmitMessage.Read(ref reader),
             WireKind.Submitted => SubmittedMessage.Read(ref reader),
             WireKind.FindOutcome => FindOutcomeMessage.Read(ref reader),
+            WireKind.Load => LoadMessage.Read(ref reader),
             WireKind.Part => PartMessage.Read(ref reader),
             WireKind.FromMaster => FromMasterMessage.Read(ref reader),
             _ => throw new WireFormatException($"a message of kind {(byte)kind}"),

@@ -88,4 +88,9 @@ internal enum WireKind : byte
 
     /// <summary>What is known of a request's id.</summary>
     FindOutcome = 42,
+
+    // ---- placement
+
+    /// <summary>What the sender's transactions touched lately.</summary>
+    Load = 45,
 }

@@ -108,6 +108,14 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOption
         }
     }
 
+    public async Task Proposals(HttpContext context)
+    {
+        if (await Control(context) is { } workers)
+        {
+            await Send(context, StatusCodes.Status200OK, workers.Proposals());
+        }
+    }
+
     public async Task Migration(HttpContext context)
     {
         if (await Control(context) is not { } workers)
@@ -168,7 +176,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOption
                 }
             }
 
-            return Id is { Length: 0 or > 100 } ? "id must have 1 to 100 characters." : null;
+            return Id is { Length: 0 or > 100 } ? "id must have 1 to 100 characters." : Id == "proposals" ? "id must not be 'proposals': that address is taken." : null;
         }
 
         public MigrationAsk ToAsk()
