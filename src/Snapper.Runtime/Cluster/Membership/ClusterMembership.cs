@@ -114,7 +114,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         {
             await Assign().ConfigureAwait(false);
         }
-        else if (standing.DirectoryVersion != _directory.Cursor.Through || standing.DirectoryId != _directory.Cursor.DirectoryId)
+        else if (!_placed.Task.IsCompleted || standing.DirectoryVersion != _directory.Cursor.Through || standing.DirectoryId != _directory.Cursor.DirectoryId)
         {
             await _directory.Read(_ending.Token).ConfigureAwait(false);
             _joining.Lease.Heard(_directory.Cursor.DirectoryId, _directory.Cursor.Through);
