@@ -52,7 +52,14 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         {
             var first = await Task.WhenAny(asked).ConfigureAwait(false);
             asked.Remove(first);
-            found = await first.ConfigureAwait(false);
+            try
+            {
+                found = await first.ConfigureAwait(false);
+            }
+            catch (PeerGoneException)
+            {
+                // It knows nothing any more; what it had recorded, its rescuer or its next life knows.
+            }
         }
 
         return found;
