@@ -139,23 +139,24 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
     {
         var began = worker.Time.GetTimestamp();
         var asked = request;
+        var mayHaveRun = false;
         while (true)
         {
             var state = node.Ownership.Look(request.Actor).State;
             if (state is not OwnershipState.NotOwned)
             {
-                return await worker.Relay.Submit(asked, cancellation).ConfigureAwait(false);
+                return Sure(await worker.Relay.Submit(asked, cancellation).ConfigureAwait(false), mayHaveRun);
             }
 
             if (worker.Unavailability is { } why)
             {
-                return Rejected(asked, why);
+                return Sure(Rejected(asked, why), mayHaveRun);
             }
 
             var left = request.Timeout - worker.Time.GetElapsedTime(began);
             if (left <= TimeSpan.Zero || hops > MostHops)
             {
-                return Rejected(asked, $"{request.Actor} has no owner that answers now.");
+                return Sure(Rejected(asked, $"{request.Actor} has no owner that answers now."), mayHaveRun);
             }
 
             asked = With(asked, asked.GeneratedId ?? (asked.Id is null ? NewId() : null), left);
@@ -174,13 +175,14 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
 
                     if (answer is not { Outcome: Outcome.Rejected, Rejection.Kind: RejectionKind.Unavailable })
                     {
-                        return answer;
+                        return Sure(answer, mayHaveRun);
                     }
                 }
                 catch (PeerGoneException)
                 {
                     Transitions.Note(ClusterTransition.PassedOnAskedAgain);
                     // It may have been executed there: from now on it is asked for by its id.
+                    mayHaveRun = true;
                     asked = With(asked, null, left, asked.Id ?? asked.GeneratedId);
                 }
             }
@@ -233,6 +235,11 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         Caller = asked.Caller,
         TraceParent = asked.TraceParent,
     };
+
+    /// <summary>A refusal says that nothing was executed. Of a request that a worker that is gone had, only whoever has read that worker's log knows (I4).</summary>
+    private static TransactionEnvelope Sure(TransactionEnvelope answer, bool mayHaveRun) => answer.Outcome != Outcome.Rejected || !mayHaveRun
+        ? answer
+        : new TransactionEnvelope { Id = answer.Id, Outcome = Outcome.InDoubt, Mode = answer.Mode };
 
     private static TransactionEnvelope Rejected(TransactionRequest asked, string why) => new()
     {
