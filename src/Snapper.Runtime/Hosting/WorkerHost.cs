@@ -173,6 +173,7 @@ public sealed class WorkerHost : IAsyncDisposable
         {
             joining = await ClusterJoining.Begin(setup, opening, recovered, cancellation).ConfigureAwait(false);
             (opening, settled) = await joining.Settle(opening, recovered, cancellation).ConfigureAwait(false);
+            recovered = WithOutcomes(recovered, settled);
         }
 
         Worker? worker = null;
@@ -242,6 +243,18 @@ public sealed class WorkerHost : IAsyncDisposable
     /// </summary>
     private static long NumbersAbove(long highest, LogOpening opening, long ofALife) =>
         opening.Epoch == 1 || Planted.Is(PlantedFault.NumbersUsedAgain) ? 0 : ((highest / ofALife) + 1) * ofALife;
+
+    /// <summary>I3: what recovery has settled is copied out of the log, as all else that it found there, before that is trimmed.</summary>
+    private static RecoverySummary WithOutcomes(RecoverySummary recovered, IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> settled)
+    {
+        var outcomes = new List<OutcomeRecord>(recovered.Outcomes);
+        foreach (var (outcome, _) in settled)
+        {
+            outcomes.Add(outcome);
+        }
+
+        return recovered with { Outcomes = outcomes };
+    }
 
     /// <summary>
     /// Makes the numbers of this life durable before one is used: a life whose transactions left no record would otherwise share
