@@ -52,7 +52,14 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         {
             var first = await Task.WhenAny(asked).ConfigureAwait(false);
             asked.Remove(first);
-            found = await first.ConfigureAwait(false);
+            try
+            {
+                found = await first.ConfigureAwait(false);
+            }
+            catch (PeerGoneException)
+            {
+                // It knows nothing any more; what it had recorded, its rescuer or its next life knows.
+            }
         }
 
         return found;
@@ -132,6 +139,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
     {
         var began = worker.Time.GetTimestamp();
         var asked = request;
+        var mayHaveRun = false;
         while (true)
         {
             var state = node.Ownership.Look(request.Actor).State;
@@ -144,18 +152,18 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
                     own.Worker ??= worker.Options.Name; // else it was passed on after all, and says where to
                 }
 
-                return own;
+                return Sure(own, mayHaveRun);
             }
 
             if (worker.Unavailability is { } why)
             {
-                return Rejected(asked, why);
+                return Sure(Rejected(asked, why), mayHaveRun);
             }
 
             var left = request.Timeout - worker.Time.GetElapsedTime(began);
             if (left <= TimeSpan.Zero || hops > MostHops)
             {
-                return Rejected(asked, $"{request.Actor} has no owner that answers now.");
+                return Sure(Rejected(asked, $"{request.Actor} has no owner that answers now."), mayHaveRun);
             }
 
             asked = With(asked, asked.Id ?? NewId(), left);
@@ -174,12 +182,13 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
 
                     if (answer is not { Outcome: Outcome.Rejected, Rejection.Kind: RejectionKind.Unavailable })
                     {
-                        return answer;
+                        return Sure(answer, mayHaveRun);
                     }
                 }
                 catch (PeerGoneException)
                 {
-                    Transitions.Note(ClusterTransition.PassedOnAskedAgain); // it may have been executed there: whoever owns the root next finds its id, or runs it (I4)
+                    Transitions.Note(ClusterTransition.PassedOnAskedAgain);
+                    mayHaveRun = true; // whoever owns the root next finds its id, or runs it (I4)
                 }
             }
 
@@ -231,6 +240,11 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         Caller = asked.Caller,
         TraceParent = asked.TraceParent,
     };
+
+    /// <summary>A refusal says that nothing was executed. Of a request that a worker that is gone had, only whoever has read that worker's log knows (I4).</summary>
+    private static TransactionEnvelope Sure(TransactionEnvelope answer, bool mayHaveRun) => answer.Outcome != Outcome.Rejected || !mayHaveRun
+        ? answer
+        : new TransactionEnvelope { Id = answer.Id, Outcome = Outcome.InDoubt, Mode = answer.Mode };
 
     private static TransactionEnvelope Rejected(TransactionRequest asked, string why) => new()
     {

@@ -14,6 +14,23 @@ internal sealed partial class Executor
     /// <summary>A branch is over; on the first executor.</summary>
     public void EndBranch(Attempt attempt) => End(attempt);
 
+    /// <summary>
+    /// A9: whole batches go, also PACTs that have not begun, or are just beginning here. Before its actor hears of the undo, so that from here on it either has an attempt that
+    /// ends, or does not begin under this number.
+    /// </summary>
+    public void PostRemoved(Request request, Snapper.Protocol.Messages.Message removed) => PostRun(() =>
+    {
+        if (request.Attempt is { } attempt && attempt.Tid == removed.Tid)
+        {
+            removed.Body = attempt;
+            OnRootMessage(removed);
+        }
+        else
+        {
+            request.Shed = removed.Tid;
+        }
+    });
+
     /// <summary>This worker's part of an ACT gives its changes, and then its vote (H3).</summary>
     public void EndAct(ActOutcome part)
     {

@@ -23,7 +23,9 @@ internal sealed partial class Executor
                 break;
             case WorkKind.Coordinator:
                 Worker.Coordinators[item.Index].Step(item.Message, _outputs);
-                if (Worker.Rare is { } rare && FormsBatch() && rare.Happens(RarePoint.BatchSentLate))
+
+                // What the first coordinator says of an undo of the master comes behind what it has formed before (A9).
+                if (Worker.Rare is { } rare && (item.Index != 0 || Worker.Cluster is null) && FormsBatch() && rare.Happens(RarePoint.BatchSentLate))
                 {
                     SendBatchLate();
                 }

@@ -212,6 +212,10 @@ internal sealed partial class Worker
                 routed.Body = attempt;
                 attempt.RootExecutor.Post(new WorkItem { Kind = WorkKind.Root, Message = routed });
             }
+            else if (Cluster is not null)
+            {
+                ExecutorOf(request.Asked.Actor).PostRemoved(request, message);
+            }
 
             return; // not begun yet: its number is taken from it, so it will not begin
         }

@@ -224,8 +224,15 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     public void OnMustGo(Attempt attempt, AbortInfo why, bool removed)
     {
         TellRoot(attempt, why);
-        if (!removed || !worker.Acts.TryRemove(attempt.Tid.Value, out _))
+        if (!removed)
         {
+            return;
+        }
+
+        if (!worker.Acts.TryRemove(attempt.Tid.Value, out _))
+        {
+            // It was aborted meanwhile, which releases its actors; the undo waits for this all the same.
+            worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid });
             return;
         }
 

@@ -122,7 +122,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         {
             await Assign().ConfigureAwait(false);
         }
-        else if (standing.DirectoryVersion != _directory.Cursor.Through || standing.DirectoryId != _directory.Cursor.DirectoryId || _node.Gone.Any)
+        else if (!_placed.Task.IsCompleted || standing.DirectoryVersion != _directory.Cursor.Through || standing.DirectoryId != _directory.Cursor.DirectoryId || _node.Gone.Any)
         {
             await _directory.Read(_ending.Token).ConfigureAwait(false);
             _joining.Lease.Heard(_directory.Cursor.DirectoryId, _directory.Cursor.Through);
