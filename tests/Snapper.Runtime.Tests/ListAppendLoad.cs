@@ -34,6 +34,9 @@ internal sealed class ListAppendLoad(ILoadTarget worker, LoadShape shape)
 
     public IReadOnlyDictionary<string, int> Outcomes => _outcomes;
 
+    /// <summary>Whether what the load runs beside has happened; clients go on until then. Null: their share of transactions is enough.</summary>
+    public Func<bool>? Enough { get; set; }
+
     public async Task Run()
     {
         var clients = new Task[shape.Clients];
@@ -49,7 +52,7 @@ internal sealed class ListAppendLoad(ILoadTarget worker, LoadShape shape)
     private async Task RunClient(int client)
     {
         var random = new Random((shape.Seed * 1000) + client);
-        for (var i = 0; i < shape.Transactions / shape.Clients; i++)
+        for (var i = 0; i < shape.Transactions / shape.Clients || Enough?.Invoke() == false; i++)
         {
             await RunOne(client, i, random);
         }

@@ -9,6 +9,28 @@ public sealed partial class CommitMachine
 {
     private Message? _parkedGlobalUndo;
 
+    private readonly List<GlobalBounds> _bounds = [];
+
+    /// <summary>H6: what this worker sees of where ACTs stand among the global batches, for the workers of their roots.</summary>
+    private void TellGlobalBounds(OutputBuffer outputs)
+    {
+        if (_openParts == 0)
+        {
+            return; // local batches and ACTs do not pay for global ones
+        }
+
+        _order.FindGlobalBounds(_open, _final, _bounds, _doomed);
+        foreach (var bounds in _bounds)
+        {
+            ref var message = ref outputs.Add(OutputKind.SendToRootWorker, MessageKind.ActBounds);
+            message.Tid = bounds.Tid;
+            message.Bid = bounds.Floor;
+            message.Value = bounds.Ceil.Value;
+        }
+
+        _bounds.Clear();
+    }
+
     private bool TryPrepare(Batch batch, OutputBuffer outputs)
     {
         if (batch.PartState == PartState.Prepared)

@@ -21,6 +21,7 @@ public sealed partial class CommitMachine
     private readonly Queue<Pending> _unflushed = new();
     private BatchId _final;
     private int _unflushedBatches;
+    private int _openParts;
 
     /// <summary>A commit machine.</summary>
     /// <param name="ringSize">Number of coordinators, 1..64.</param>
@@ -49,7 +50,7 @@ public sealed partial class CommitMachine
         switch (message.Kind)
         {
             case MessageKind.BatchFormed:
-                OnBatchFormed((Batch)message.Body!);
+                OnBatchFormed((Batch)message.Body!, outputs);
                 break;
             case MessageKind.SubBatchCompleted:
                 OnSubBatchCompleted(message, outputs);
@@ -62,14 +63,17 @@ public sealed partial class CommitMachine
                 break;
             case MessageKind.ActVisited:
                 _order.Visited(message.Tid, message.Bid, _final, _doomed);
+                TellGlobalBounds(outputs);
                 KillDoomed(outputs);
                 break;
             case MessageKind.ActOvertaken:
                 _order.Overtaken(message.Tid, message.Bid, _final, _doomed);
+                TellGlobalBounds(outputs);
                 KillDoomed(outputs);
                 break;
             case MessageKind.ActWaits:
                 _order.Waits(message.Tid, (TransactionId[])message.Body!, _final, _doomed);
+                TellGlobalBounds(outputs);
                 KillDoomed(outputs);
                 break;
             case MessageKind.ActFinished:
@@ -83,6 +87,10 @@ public sealed partial class CommitMachine
                 break;
             case MessageKind.ActDecided:
                 OnActDecided(message.Tid, message.Flag, outputs);
+                break;
+            case MessageKind.ActBounds:
+                _order.Narrow(new GlobalBounds(message.Tid, message.Bid, new BatchId(message.Value)), _doomed);
+                KillDoomed(outputs);
                 break;
             case MessageKind.ActGone:
                 OnActGone(message.Tid);
@@ -151,7 +159,7 @@ public sealed partial class CommitMachine
         _unflushed.Enqueue(new Pending(item, Planted.Is(PlantedFault.AnswerBeforeFlush) ? 0 : ticket));
     }
 
-    private void OnBatchFormed(Batch batch)
+    private void OnBatchFormed(Batch batch, OutputBuffer outputs)
     {
         // Two coordinators may announce their batches in either order.
         var at = _open.Count;
@@ -169,6 +177,12 @@ public sealed partial class CommitMachine
 
         _open.Insert(at, batch);
         RequireUndo(batch);
+        if (batch.Part is not null)
+        {
+            _openParts++;
+            TellGlobalBounds(outputs);
+            KillDoomed(outputs);
+        }
     }
 
     private void OnSubBatchCompleted(in Message message, OutputBuffer outputs)
@@ -253,6 +267,7 @@ public sealed partial class CommitMachine
 
         Transitions.Note(isEmpty, Transition.BatchEmpty, Transition.BatchQueued);
         _open.Remove(batch);
+        _openParts -= batch.Part is null ? 0 : 1;
         _final = batch.Bid;
         if (batch.IsGlobal)
         {

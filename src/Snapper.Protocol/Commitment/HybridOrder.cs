@@ -12,7 +12,7 @@ namespace Snapper.Protocol.Commitment;
 /// floor; floor &lt; ceil everywhere would make a batch smaller than itself. Only ACTs that ever stood beside a batch that
 /// was not final, or waited for a lock, are known here: pure ACT load costs one entry per lock wait.
 /// </remarks>
-public sealed class HybridOrder
+public sealed partial class HybridOrder
 {
     private const int TombstoneLimit = 8192;
 
@@ -203,7 +203,7 @@ public sealed class HybridOrder
         return floor;
     }
 
-    private sealed class Node(TransactionId tid)
+    private sealed partial class Node(TransactionId tid)
     {
         public TransactionId Tid { get; } = tid;
 

@@ -102,6 +102,9 @@ public enum MessageKind : byte
     /// <summary>The root's worker has decided an ACT. Tid; Flag: committed.</summary>
     ActDecided,
 
+    /// <summary>Another worker's bounds of an ACT among the global batches (H6). Tid; Bid: gfloor; Value: gceil; 0: none.</summary>
+    ActBounds,
+
     /// <summary>An ACT was aborted by its root for a conflict (H7). Tid.</summary>
     ActGone,
 

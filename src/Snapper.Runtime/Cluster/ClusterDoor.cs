@@ -100,7 +100,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
     private async Task PassOn(Request request)
     {
         var left = TimeSpan.FromSeconds((request.Deadline - worker.Time.GetTimestamp()) / (double)worker.Time.TimestampFrequency);
-        var asked = With(request.Asked, request.HasCallerKey ? null : request.Id, left > TimeSpan.Zero ? left : TimeSpan.FromMilliseconds(1));
+        var asked = With(request.Asked, request.Id, left > TimeSpan.Zero ? left : TimeSpan.FromMilliseconds(1));
         TransactionEnvelope answer;
         try
         {
@@ -156,7 +156,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
                 return Rejected(asked, $"{request.Actor} has no owner that answers now.");
             }
 
-            asked = With(asked, asked.GeneratedId ?? (asked.Id is null ? NewId() : null), left);
+            asked = With(asked, asked.Id ?? NewId(), left);
             var owner = node.Directory.Resolve(request.Actor);
             if (!owner.IsNone && owner != node.Self && node.Gate.Hub.Known(owner.Worker) == owner)
             {
@@ -175,8 +175,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
                 }
                 catch (PeerGoneException)
                 {
-                    // It may have been executed there: from now on it is asked for by its id.
-                    asked = With(asked, null, left, asked.Id ?? asked.GeneratedId);
+                    // It may have been executed there: whoever owns the root next finds its id, or runs it (I4).
                 }
             }
 
@@ -213,7 +212,8 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
 
     private string NewId() => string.Create(CultureInfo.InvariantCulture, $"{idPrefix}p{Interlocked.Increment(ref _lastId)}");
 
-    private static TransactionRequest With(TransactionRequest asked, string? generated, TimeSpan left, string? id = null) => new()
+    /// <summary>What is passed on always has an id, the caller's or one made here, and is kept by it: workers ask each other again (I4).</summary>
+    private static TransactionRequest With(TransactionRequest asked, string id, TimeSpan left) => new()
     {
         Actor = asked.Actor,
         Method = asked.Method,
@@ -221,8 +221,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         Mode = asked.Mode,
         AccessMode = asked.AccessMode,
         Access = asked.Access,
-        Id = id ?? asked.Id,
-        GeneratedId = generated,
+        Id = id,
         Timeout = left,
         Caller = asked.Caller,
         TraceParent = asked.TraceParent,
@@ -238,7 +237,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
 
     private static TransactionEnvelope InDoubt(TransactionRequest asked) => new()
     {
-        Id = asked.Id ?? asked.GeneratedId ?? string.Empty,
+        Id = asked.Id ?? string.Empty,
         Outcome = Outcome.InDoubt,
         Mode = asked.Mode,
     };

@@ -136,6 +136,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
             case ActDecidedMessage decided:
                 Acts.OnDecided(from, decided);
                 break;
+            case ActBoundsMessage bounds:
+                Acts.OnBounds(bounds);
+                break;
             case ActAbortMessage abort:
                 Acts.OnAbort(abort.Tid);
                 break;
@@ -212,12 +215,21 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         {
             if (Directory.Apply(entry) && Ownership.Apply(entry))
             {
-                _worker.NoteGained();
+                NoteGained(entry);
                 Ownership.OpenNow(entry.Key); // R4, M6: an entry is given only when all that its last owner logged is folded
             }
         }
 
         return true;
+    }
+
+    /// <summary>Ids may have outcomes that others have copied out of their logs (I2), unless the actors never had another owner.</summary>
+    public void NoteGained(DirectoryEntry entry)
+    {
+        if (entry.Version > Partition.Count) // the first owners have the first versions
+        {
+            _worker.NoteGained();
+        }
     }
 
     /// <summary>Tells everybody who lives what has moved; whoever misses it reads it in the directory.</summary>

@@ -52,9 +52,6 @@ public sealed class TransactionRequest
     /// <summary>The caller's idempotency key; null: none, one is generated.</summary>
     public string? Id { get; init; }
 
-    /// <summary>The id that another worker has made for a request without one; null: it came here first, or has an id.</summary>
-    internal string? GeneratedId { get; init; }
-
     /// <summary>From arrival; 1 ms to 300 s.</summary>
     public TimeSpan Timeout { get; init; } = TimeSpan.FromSeconds(30);
 

@@ -228,7 +228,7 @@ internal sealed partial class Executor
                     Worker.Cluster!.Acts.TellParticipant(output);
                     break;
                 case OutputKind.SendToRootWorker:
-                    Worker.Cluster!.Acts.SendVote(output.Message);
+                    Worker.Cluster!.Acts.TellRootWorker(output.Message);
                     break;
                 case OutputKind.NotNumbered:
                     Worker.Cluster!.Requests.RouteLater((PactTicket)output.Message.Body!);

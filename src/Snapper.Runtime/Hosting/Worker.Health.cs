@@ -145,9 +145,20 @@ internal sealed partial class Worker : ILogObserver
     private async Task<OutcomeRecord?> FindArchived(string id, CancellationToken cancellation)
     {
         var record = await Store.FindOutcome(id, cancellation).ConfigureAwait(false);
-        for (var i = 0; record is null && i < (Cluster?.Archives.Count ?? 0); i++)
+        if (record is not null || Cluster is not { Archives: { Count: > 0 } archives })
         {
-            record = await Cluster!.Archives[i].FindOutcome(id, cancellation).ConfigureAwait(false);
+            return record;
+        }
+
+        var lookups = new Task<OutcomeRecord?>[archives.Count]; // all at once: one way to the server and back
+        for (var i = 0; i < lookups.Length; i++)
+        {
+            lookups[i] = archives[i].FindOutcome(id, cancellation);
+        }
+
+        foreach (var found in await Task.WhenAll(lookups).ConfigureAwait(false))
+        {
+            record ??= found;
         }
 
         return record;

@@ -48,7 +48,7 @@ internal sealed class Relay : ITransactionDoor
         }
 
         var request = new Request(
-            asked, admitted.Method, admitted.Input, asked.Id ?? asked.GeneratedId ?? NewId(), asked.Id is null && asked.GeneratedId is null ? default : RequestHash.Of(asked), admitted.Declared, _worker.Options.AnswersInline)
+            asked, admitted.Method, admitted.Input, asked.Id ?? NewId(), asked.Id is null ? default : RequestHash.Of(asked), admitted.Declared, _worker.Options.AnswersInline)
         {
             Deadline = _worker.Time.GetTimestamp() + (long)(asked.Timeout.TotalSeconds * _worker.Time.TimestampFrequency),
         };

@@ -34,6 +34,19 @@ public sealed class OutcomeReader(ITransactionLog log, IStateStore store)
         return copied;
     }
 
+    private static OutcomeRecord? Among(IReadOnlyList<OutcomeRecord> outcomes, string requestId)
+    {
+        foreach (var outcome in outcomes)
+        {
+            if (outcome.RequestId == requestId)
+            {
+                return outcome;
+            }
+        }
+
+        return null;
+    }
+
     private static OutcomeRecord? InGroup(LogGroup group, long sequence, string requestId)
     {
         var decoder = new GroupDecoder();
@@ -47,15 +60,9 @@ public sealed class OutcomeReader(ITransactionLog log, IStateStore store)
         switch (decoder.Current)
         {
             case LocalBatchCommitted batch:
-                foreach (var outcome in batch.Outcomes)
-                {
-                    if (outcome.RequestId == requestId)
-                    {
-                        return outcome;
-                    }
-                }
-
-                return null;
+                return Among(batch.Outcomes, requestId);
+            case Prepared prepared:
+                return Among(prepared.Outcomes, requestId); // nobody asks for its number before its batch is decided
             case ActCommitted act:
                 return act.Outcome?.RequestId == requestId ? act.Outcome : null;
             default:

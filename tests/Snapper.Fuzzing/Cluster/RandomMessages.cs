@@ -33,6 +33,7 @@ internal sealed class RandomMessages(Random random)
         WireKind.ActDecided => new ActDecidedMessage(Tid(), Flag()),
         WireKind.ActAbort => new ActAbortMessage(Tid()),
         WireKind.ActMarked => new ActMarkedMessage(Tid()),
+        WireKind.ActBounds => new ActBoundsMessage(Tid(), Bid(), Bid()),
         WireKind.NewPact => new NewPactMessage(Number(), Pact()),
         WireKind.Withdraw => new ToMasterMessage(Number(), new GlobalMessage(GlobalMessageKind.Withdraw, Sender, Value: Number())),
         WireKind.ToMaster => new ToMasterMessage(Number(), new GlobalMessage(
@@ -64,7 +65,6 @@ internal sealed class RandomMessages(Random random)
         AccessMode = One(AccessMode.Strict, AccessMode.Record, AccessMode.Audit),
         Access = Maybe(() => Many(Declared)),
         Id = Maybe(Text),
-        GeneratedId = Maybe(Text),
         Timeout = TimeSpan.FromTicks(random.NextInt64(3_000_000_000)),
         Caller = Maybe(Text),
         TraceParent = Maybe(Text),

@@ -136,6 +136,14 @@ internal sealed partial class WorkerNode
         }
     }
 
+    private void OnBounds(Message message)
+    {
+        if (_acts.ContainsKey(message.Tid))
+        {
+            ToCommit(message);
+        }
+    }
+
     private void TellRoot(Branch branch, AbortReason reason)
     {
         var root = _world.Workers[branch.Root];

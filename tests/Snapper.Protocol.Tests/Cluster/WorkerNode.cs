@@ -233,6 +233,14 @@ internal sealed partial class WorkerNode
                     var other = _world.Workers[((ActOutcome)message.Body!).Others[index].Worker - 1];
                     _world.Send(other.Index, () => other.OnFromRoot(message, Self));
                     break;
+                case OutputKind.SendToRootWorker when message.Kind == MessageKind.ActBounds:
+                    if (_acts.TryGetValue(message.Tid, out var act) && act.Root != Index)
+                    {
+                        var owner = _world.Workers[act.Root];
+                        _world.Send(owner.Index, () => owner.OnBounds(message));
+                    }
+
+                    break;
                 case OutputKind.SendToRootWorker:
                     var part = (ActOutcome)message.Body!;
                     var root = _world.Workers[part.RootWorker.Worker - 1];

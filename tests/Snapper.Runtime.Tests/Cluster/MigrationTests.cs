@@ -62,8 +62,9 @@ public sealed class MigrationTests(ITestOutputHelper output)
     {
         await using var cluster = await TestCluster.Start(3, new WorkerOptions { Executors = executors });
         var load = new ListAppendLoad(cluster, new LoadShape(pactPercent, pactPercent is 0 or 100 ? 12_000 : 1500, 10, 24, pactPercent) { MostOperations = 3 });
-        var running = load.Run();
         var (done, cancelled) = (0, 0);
+        load.Enough = () => Volatile.Read(ref done) > 5;
+        var running = load.Run();
         var random = new Random(pactPercent);
         for (var round = 0; !running.IsCompleted && round < 60; round++)
         {

@@ -95,8 +95,30 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         node.First.EndAct(new ActOutcome(attempt.Tid, prepare.Committed, attempt.TakeParticipants(), attempt.Request) { RootWorker = root });
     }
 
-    /// <summary>This worker's vote, to the root's; its <c>ActPrepared</c> is durable.</summary>
-    public void SendVote(in Message message)
+    /// <summary>What the commit machine has to say to the worker of an ACT's root.</summary>
+    public void TellRootWorker(in Message message)
+    {
+        if (message.Kind == MessageKind.ActVoted)
+        {
+            SendVote(message);
+        }
+        else if (worker.Acts.TryGetValue(message.Tid.Value, out var attempt) && attempt.Origin is { } origin)
+        {
+            node.Send(origin.Root, new ActBoundsMessage(message.Tid, message.Bid, new BatchId(message.Value)));
+        }
+    }
+
+    /// <summary>Where an ACT whose root is here stands among the global batches on another worker (H6).</summary>
+    public void OnBounds(ActBoundsMessage bounds)
+    {
+        if (worker.Acts.ContainsKey(bounds.Tid.Value))
+        {
+            worker.SendToCommit(new Message { Kind = MessageKind.ActBounds, Tid = bounds.Tid, Bid = bounds.Floor, Value = bounds.Ceil.Value });
+        }
+    }
+
+    /// <summary>This worker's vote; its <c>ActPrepared</c> is durable.</summary>
+    private void SendVote(in Message message)
     {
         var part = (ActOutcome)message.Body!;
         BranchFailure? unfit = part.Unfit switch

@@ -43,7 +43,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         _joining = joining;
         _store = joining.Store;
         _step = TimeSpan.FromTicks(Math.Max(setup.Options.Lease.Ticks / 16, TimeSpan.TicksPerMillisecond * 5));
-        _directory = new DirectoryFollower(worker, _node, _store);
+        _directory = new DirectoryFollower(_node, _store);
         _node.Members = Living;
         _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
         _migrator = new Migrator(worker, _store);

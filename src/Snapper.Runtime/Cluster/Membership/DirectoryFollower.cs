@@ -6,7 +6,7 @@ using Snapper.TransactionLog.Cluster;
 namespace Snapper.Runtime.Cluster.Membership;
 
 /// <summary>Reads the directory's changes and applies them to this worker's table and to what it owns.</summary>
-internal sealed class DirectoryFollower(Worker worker, ClusterNode node, IClusterStore store)
+internal sealed class DirectoryFollower(ClusterNode node, IClusterStore store)
 {
     private readonly List<DirectoryEntry> _whole = [];
     private DirectoryCursor _cursor = DirectoryCursor.Start;
@@ -106,7 +106,7 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
     {
         if (node.Ownership.Apply(entry))
         {
-            worker.NoteGained();
+            node.NoteGained(entry);
             node.Ownership.OpenNow(entry.Key); // R4: an entry is given only when all that its last owner logged is folded
         }
     }

@@ -249,6 +249,13 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         }
 
         await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
+        while (worker.Checkpoints.FoldedBelow <= last)
+        {
+            // The store failed: the states would be missed below, outcomes of requests that wrote nothing would not (I2).
+            await Task.Delay(s_look, worker.Time, cancellation).ConfigureAwait(false);
+            await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
+        }
+
         foreach (var executor in worker.Executors)
         {
             var left = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);

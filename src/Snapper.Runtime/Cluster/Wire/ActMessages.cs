@@ -73,3 +73,21 @@ internal sealed record ActMarkedMessage(TransactionId Tid) : WireMessage
 
     public static ActMarkedMessage Read(ref WireReader reader) => new(reader.Tid());
 }
+
+/// <summary>To the worker of the root: where the sender sees an ACT among the global batches (H6).</summary>
+/// <param name="Tid">The ACT.</param>
+/// <param name="Floor">gfloor; none: no global batch is ahead of it there.</param>
+/// <param name="Ceil">gceil; none: no global batch is behind it there.</param>
+internal sealed record ActBoundsMessage(TransactionId Tid, BatchId Floor, BatchId Ceil) : WireMessage
+{
+    public override WireKind Kind => WireKind.ActBounds;
+
+    public override void Write(WireWriter writer)
+    {
+        writer.Tid(Tid);
+        writer.Bid(Floor);
+        writer.Bid(Ceil);
+    }
+
+    public static ActBoundsMessage Read(ref WireReader reader) => new(reader.Tid(), reader.Bid(), reader.Bid());
+}

@@ -27,7 +27,6 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
         }
 
         writer.OptionalText(Request.Id);
-        writer.OptionalText(Request.GeneratedId);
         writer.Number(Request.Timeout.Ticks);
         writer.OptionalText(Request.Caller);
         writer.OptionalText(Request.TraceParent);
@@ -46,7 +45,6 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
             AccessMode = Enums.Read(reader.Byte(), AccessMode.Audit),
             Access = reader.Flag() ? Accesses.Read(ref reader) : null,
             Id = reader.OptionalText(),
-            GeneratedId = reader.OptionalText(),
             Timeout = TimeSpan.FromTicks(reader.Number()),
             Caller = reader.OptionalText(),
             TraceParent = reader.OptionalText(),

@@ -34,6 +34,9 @@ internal enum WireKind : byte
     /// <summary>To the worker of the root: the marker of a decided ACT is durable.</summary>
     ActMarked = 14,
 
+    /// <summary>To the worker of the root: where an ACT stands among the global batches.</summary>
+    ActBounds = 15,
+
     // ---- to the master
 
     /// <summary>A PACT over several workers asks for a number.</summary>
