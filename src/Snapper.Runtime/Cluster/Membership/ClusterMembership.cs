@@ -133,7 +133,44 @@ internal sealed class ClusterMembership : IAsyncDisposable
                 await _migrator.Look(Members, _ending.Token).ConfigureAwait(false);
                 _planVersion = standing.PlanVersion;
             }
+
+            await Thaw().ConfigureAwait(false);
         }
+    }
+
+    /// <summary>
+    /// A plan whose source died, or was fenced, is cancelled by whoever sees it, and nobody tells the master: it looks itself. In this order: what is frozen was open
+    /// when it was frozen; what is not open after that has ended, and the directory that is read then says where its keys are (M3, M6).
+    /// </summary>
+    private async Task Thaw()
+    {
+        var frozen = await _node.Ask(() => _node.Master is { IsOver: false } master ? master.Frozen.Plans : []).ConfigureAwait(false);
+        if (frozen.Count == 0)
+        {
+            return;
+        }
+
+        var ended = new HashSet<string>(frozen);
+        foreach (var open in await _store.Plans.ReadOpen(_ending.Token).ConfigureAwait(false))
+        {
+            ended.Remove(open.Plan.Id);
+        }
+
+        if (ended.Count == 0)
+        {
+            return;
+        }
+
+        await _directory.Read(_ending.Token).ConfigureAwait(false);
+        await _node.Ask(() =>
+        {
+            foreach (var plan in ended)
+            {
+                _node.Master?.Frozen.Unfreeze(plan);
+            }
+
+            return true;
+        }).ConfigureAwait(false);
     }
 
     private async Task ReadMembers()

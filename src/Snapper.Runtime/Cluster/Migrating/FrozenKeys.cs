@@ -23,6 +23,9 @@ internal sealed class FrozenKeys
         }
     }
 
+    /// <summary>Plans whose keys are frozen.</summary>
+    public IReadOnlyList<string> Plans => [.. _plans.Keys];
+
     /// <summary>A plan has ended.</summary>
     public void Unfreeze(string plan)
     {
