@@ -9,6 +9,7 @@ internal static class MembershipCommands
 {
     private static readonly TimeSpan AnsweredWithin = TimeSpan.FromMinutes(2);
     private static readonly TimeSpan DrainedWithin = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan BackWithin = TimeSpan.FromSeconds(15);
     private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(100);
 
     private static readonly CommandOption s_data = new("--data", "DIR", "the data directory of the running system (default .snapper)");
@@ -50,8 +51,17 @@ internal static class MembershipCommands
             {
                 var all = await http.GetFromJsonAsync<JsonNode>("v1/workers");
                 var mine = all!["workers"]!.AsArray().FirstOrDefault(w => (string?)w!["worker"] == name);
-                if (mine is null || (long)mine["entries"]! == 0) return;
+
+                // One that was just killed is on its way back: alive it can say itself that it has left.
+                var mayLeave = mine is null || (string?)mine["state"] == "live" || Stopwatch.GetElapsedTime(started) > BackWithin;
+                if (mine is null || ((long)mine["entries"]! == 0 && mayLeave)) return;
                 last = $"it owns {(long)mine["entries"]!} partitions and single actors, and is {(string?)mine["state"]}";
+                if ((long)mine["entries"]! == 0)
+                {
+                    await Task.Delay(LookEvery);
+                    continue;
+                }
+
                 using var answer = await http.PostAsJsonAsync("v1/migrations", new { worker = name, reason = $"{name} leaves" });
                 var migration = await answer.Content.ReadFromJsonAsync<JsonNode>();
                 if (answer.IsSuccessStatusCode)

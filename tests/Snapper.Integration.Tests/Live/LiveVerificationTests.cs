@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Snapper.Integration.Tests.Harness;
+using Snapper.Live.Cluster;
 using Snapper.Live.Faults;
 using Snapper.Live.Rounds;
 using Xunit;
@@ -43,7 +44,8 @@ public sealed class LiveOptionsTests
     }
 
     [Theory]
-    [InlineData("several are not in this version", "--workers", "2")]
+    [InlineData("--workers must be a whole number", "--workers", "9")]
+    [InlineData("With several workers there is no fault 'server-kill'", "--faults", "server-kill", "--workers", "2")]
     [InlineData("There is no fault 'sunspots'", "--faults", "sunspots")]
     [InlineData("has no option '--sedes'", "--sedes", "3")]
     [InlineData("--rounds needs a value", "--rounds")]
@@ -57,5 +59,18 @@ public sealed class LiveOptionsTests
     }
 
     [Fact]
-    public void No_two_faults_have_one_name() => Assert.Equal(FaultCatalog.All.Count, FaultCatalog.All.Select(kind => kind.Name).Distinct().Count());
+    public void No_two_faults_have_one_name()
+    {
+        Assert.Equal(FaultCatalog.All.Count, FaultCatalog.All.Select(kind => kind.Name).Distinct().Count());
+        Assert.Equal(ClusterFaults.All.Count, ClusterFaults.All.Select(kind => kind.Name).Distinct().Count());
+    }
+
+    [Fact]
+    public void Faults_of_several_workers_are_read_wherever_their_number_stands()
+    {
+        var options = LiveOptions.Parse(["--live", "--faults", "master-kill,cut-road", "--workers", "3"]);
+
+        Assert.Equal(["master-kill", "cut-road"], options.ClusterFaults!.Select(kind => kind.Name));
+        Assert.Equal(3, options.Workers);
+    }
 }

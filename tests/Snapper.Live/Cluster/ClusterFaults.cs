@@ -9,6 +9,7 @@ internal static class ClusterFaults
 {
     private static readonly TimeSpan Bound = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan PauseBound = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan MovedWithin = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan TakenOverWithin = TimeSpan.FromSeconds(40);
 
     public static IReadOnlyList<ClusterFault> All { get; } =
@@ -22,7 +23,7 @@ internal static class ClusterFaults
         new("worker-pause", "SIGSTOP of a worker for 6 to 10 s: its lease runs out, and it wakes with an old epoch", Bound, strike => Pause(strike, strike.Any(butMaster: true), 6_000, 10_000)) { IsQuick = false },
         new("master-pause", "SIGSTOP of the master for 6 to 10 s", Bound, strike => Pause(strike, strike.Master, 6_000, 10_000)) { IsQuick = false },
         new("worker-blink", "SIGSTOP of a worker for 0.2 to 2 s", Bound, strike => Pause(strike, strike.Any(), 200, 2_000)),
-        new("worker-term", "SIGTERM to a worker", Bound, strike => Kill(strike, ProcessTable.Terminate, strike.Any())),
+        new("worker-term", "SIGTERM to a worker", Bound, strike => End(strike, ProcessTable.Terminate, strike.Any())),
         new("daprd-kill", "kill -9 of a worker's daprd", Bound, strike => Part(strike, $"sidecar w{strike.Any()}")),
         new("placement-kill", "kill -9 of placement", Bound, strike => Part(strike, "placement")),
         new("redis-kill", "kill -9 of redis-server", Bound, strike => Part(strike, "redis")),
@@ -51,9 +52,9 @@ internal static class ClusterFaults
         [.. names.Select(name => All.FirstOrDefault(kind => kind.Name == name)
             ?? throw new FormatException($"With several workers there is no fault '{name}'; there are: {string.Join(", ", All.Select(kind => kind.Name))}."))];
 
-    private static Task Kill(ClusterStrike strike, params int[] workers) => Kill(strike, ProcessTable.Kill, workers);
+    private static Task Kill(ClusterStrike strike, params int[] workers) => End(strike, ProcessTable.Kill, workers);
 
-    private static async Task Kill(ClusterStrike strike, int signal, params int[] workers)
+    private static async Task End(ClusterStrike strike, int signal, params int[] workers)
     {
         strike.Detail += $"w{string.Join(" w", workers)} ";
         strike.Mark();
@@ -268,16 +269,27 @@ internal static class ClusterFaults
 
     private static Task Moving(ClusterStrike strike, int worker, Func<Task> meanwhile) => Moving(strike, worker, _ => meanwhile());
 
-    /// <summary>Everything of a worker moves away, and something happens at a random moment of it; then all is divided anew.</summary>
+    /// <summary>Everything of a worker moves away, and something happens at a random moment of it; the next round begins with all divided anew.</summary>
     private static async Task Moving(ClusterStrike strike, int worker, Func<int, Task> meanwhile)
     {
-        strike.Detail = $"drain w{worker}: ";
         strike.Mark();
-        var draining = strike.System.Snapper("drain", $"w{worker}");
-        await strike.Wait(strike.Between(250, 1_200));
+        var id = $"cross-{strike.Random.Next()}";
+        var asked = await strike.System.Migrate(id, $"w{worker}");
+        await strike.Wait(strike.Between(0, 150));
+        strike.Crossed = await strike.System.StateOf(id) == "planned";
         await meanwhile(worker);
-        var drained = await draining;
-        strike.Detail += drained.Said.Split('\n')[^1];
+        string? state = null;
+        await Eventually.Holds($"migration {id} to end", MovedWithin, async () =>
+        {
+            strike.Cancellation.ThrowIfCancellationRequested();
+            state = await strike.System.StateOf(id);
+            return state is null or "planned" ? $"it is {state ?? "not known"}" : null;
+        });
+        strike.Detail += $"drain w{worker} {(strike.Crossed ? "crossed" : "not crossed")}, then {state}";
+        if (asked is not 202)
+        {
+            strike.Problems.Enqueue($"The drain of w{worker} was answered by {asked}");
+        }
     }
 
     private static async Task JoinAndLeave(ClusterStrike strike, bool kills)

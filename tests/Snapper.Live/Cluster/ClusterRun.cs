@@ -22,6 +22,7 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
     private readonly List<TimeSpan> _pauses = [];
     private int _excused;
     private int _takeOvers;
+    private int _crossed;
     private long _transactions;
     private long _commits;
 
@@ -132,6 +133,7 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
         }
 
         _takeOvers += (await system.Members())?.Count(member => member.Rescuer is not null) ?? 0;
+        _crossed += strike.Crossed ? 1 : 0;
         var measured = strike.Measured ?? (actors > global ? actors : global);
         var done = new Done(kind, strike.Measured ?? actors, global, doors, settled);
         var number = _rounds.Count + 1;
@@ -268,7 +270,17 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
         }
 
         print("");
-        print($"{_rounds.Count} rounds in {elapsed.TotalSeconds:0} s, {_transactions:N0} transactions judged, {_commits:N0} commits acknowledged and found again, workers seen as taken over {_takeOvers} times");
+        print($"{_rounds.Count} rounds in {elapsed.TotalSeconds:0} s, {_transactions:N0} transactions judged, {_commits:N0} commits acknowledged and found again; {_crossed} faults met a migration under way; workers seen as taken over {_takeOvers} times");
+        if (_pauses.Count > 0)
+        {
+            print(string.Create(CultureInfo.InvariantCulture, $"longest wait of a caller of an actor that moved, no fault beside: median {_pauses.Order().ElementAt(_pauses.Count / 2).TotalMilliseconds:0} ms, most {_pauses.Max().TotalMilliseconds:0} ms of {_pauses.Count}"));
+        }
+
+        if (_rounds.Count >= ClusterFaults.All.Count && options.ClusterFaults is null && (_crossed == 0 || _takeOvers == 0))
+        {
+            _violations.Add($"{_crossed} faults met a migration, {_takeOvers} take-overs were seen: the run says nothing of what never happened");
+        }
+
         if (_excused > 0)
         {
             print($"{_excused} took longer than required while the machine was crowded (more than {MachineLoad.Crowded:0} threads per core): marked LATE above");

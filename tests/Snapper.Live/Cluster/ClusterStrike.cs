@@ -19,6 +19,9 @@ internal sealed class ClusterStrike(
     /// <summary>Workers, from 1, whose own doors are not asked for the bound: their callers are sent elsewhere.</summary>
     public List<int> Victims { get; } = [];
 
+    /// <summary>A migration was under way when it struck.</summary>
+    public bool Crossed { get; set; }
+
     /// <summary>The master.</summary>
     public int Master { get; } = members.FirstOrDefault(member => member.Master) is { } master ? Number(master.Name) : 1;
 

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Globalization;
 using System.Net;
 using System.Text.Json;
@@ -136,20 +135,23 @@ internal sealed class ClusterSystem : IAsyncDisposable
 
     /// <summary>A command of <c>./snapper</c> on this system.</summary>
     /// <returns>Its exit code and what it said.</returns>
-    public async Task<(int Exit, string Said)> Snapper(params string[] arguments)
+    public Task<(int Exit, string Said)> Snapper(params string[] arguments)
     {
-        var url = arguments[0] is "join" or "leave" ? ("--data", Folder) : ("--url", Client.Worker.ToString());
-        var start = new ProcessStartInfo(Path.Combine(Repository.Root, "snapper"), [arguments[0], url.Item1, url.Item2, .. arguments[1..]])
-        {
-            WorkingDirectory = Repository.Root,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        };
-        using var command = Process.Start(start)!;
-        var said = Task.WhenAll(command.StandardOutput.ReadToEndAsync(), command.StandardError.ReadToEndAsync());
-        await command.WaitForExitAsync();
-        return (command.ExitCode, string.Concat(await said).Trim());
+        var (option, value) = arguments[0] is "join" or "leave" ? ("--data", Folder) : ("--url", Client.Worker.ToString());
+        return Repository.Snapper([arguments[0], option, value, .. arguments[1..]]);
     }
+
+    /// <summary>Begins to move everything of a worker to the others.</summary>
+    /// <returns>The status of the answer; null: there was none.</returns>
+    public async Task<int?> Migrate(string id, string worker)
+    {
+        using var body = new StringContent($$"""{"id":"{{id}}","worker":"{{worker}}"}""", System.Text.Encoding.UTF8, "application/json");
+        return (await Client.Send(HttpMethod.Post, new Uri(Client.Worker, "v1/migrations"), body)).Status;
+    }
+
+    /// <summary>The state of a migration; null: nobody says.</summary>
+    public async Task<string?> StateOf(string migration) =>
+        await Client.Get($"v1/migrations/{migration}", TimeSpan.FromSeconds(2)) is { Status: 200, Json: var json } ? json.GetProperty("state").GetString() : null;
 
     /// <summary>Kills all workers, so that what is read next comes out of the logs, and waits until all are ready.</summary>
     public async Task RestartAll()

@@ -186,6 +186,9 @@ internal sealed record UpOptions(bool Embedded, string Data, int BasePort, int S
     /// <summary>host:port of a Redis that is there already; null: a private one.</summary>
     public string? Redis { get; init; }
 
+    /// <summary>up or demo.</summary>
+    public string Command { get; init; } = "up";
+
     /// <summary>Further options of <c>up</c>.</summary>
     public string[] More { get; init; } = [];
 
@@ -194,7 +197,7 @@ internal sealed record UpOptions(bool Embedded, string Data, int BasePort, int S
 
     public string[] Arguments =>
     [
-        "up", "--data", Data, "--base-port", Text(BasePort), "--sidecar-port", Text(SidecarPort), "--dashboard-port", Text(DashboardPort),
+        Command, "--data", Data, "--base-port", Text(BasePort), "--sidecar-port", Text(SidecarPort), "--dashboard-port", Text(DashboardPort),
         .. Embedded ? ["--embedded"] : Array.Empty<string>(),
         .. Redis is null ? Array.Empty<string>() : ["--redis", Redis],
         .. More,

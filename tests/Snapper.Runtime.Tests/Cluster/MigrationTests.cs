@@ -54,6 +54,27 @@ public sealed class MigrationTests(ITestOutputHelper output)
         Assert.Equal(first.Transaction, found?.Transaction);
     }
 
+    [Fact]
+    public async Task What_the_source_of_an_ended_plan_had_frozen_at_the_master_is_numbered_for_again()
+    {
+        await using var cluster = await TestCluster.Start(2);
+        var (one, other) = (cluster.IdAt(1, "Account"), cluster.IdAt(2, "Account"));
+        var actor = new ActorKey("Account", one);
+        var master = cluster[cluster.Master].Worker.Cluster!;
+
+        // As by a source that died behind its word to the master: the plan is not open any more, and nobody else knows of the freeze.
+        await master.Ask(() =>
+        {
+            master.Master!.Frozen.Freeze("of a dead source", [DirectoryKey.Of(actor, Partition.Of(actor))]);
+            return true;
+        });
+
+        var paid = await cluster.Submit(
+            "Account", one, "Transfer", new { to = other, amount = 1 }, [new DeclaredAccess(actor, 1), new DeclaredAccess(new ActorKey("Account", other), 1)], timeoutMs: 10_000);
+
+        Assert.True(paid.Outcome == Outcome.Committed, TestWorker.Describe(paid));
+    }
+
     [Theory]
     [InlineData(50, 1)]
     [InlineData(100, 2)]

@@ -117,7 +117,6 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     public void OnGone(Incarnation peer)
     {
         Step(new GlobalMessage(GlobalMessageKind.WorkerGone, About: peer));
-        Frozen.DropOf(peer);
         OnSettled(peer);
     }
 
@@ -145,13 +144,12 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
             return;
         }
 
-        Frozen.Freeze(freeze.Plan, from, freeze.Keys, named: true);
+        Frozen.Freeze(freeze.Plan, freeze.Keys);
         _node.Send(from, new FrozenMessage(Epoch, freeze.Plan)); // behind all parts that were sent before
     }
 
     private void OnSettled(Incarnation worker)
     {
-        Frozen.KeepNamed(worker);
         if (_unsettled.Remove(worker) && _unsettled.Count == 0)
         {
             while (_early.TryDequeue(out var early))

@@ -144,11 +144,47 @@ internal sealed class ClusterMembership : IAsyncDisposable
                 _planVersion = standing.PlanVersion;
             }
 
+            await Thaw().ConfigureAwait(false);
             if (_node.Balancer is { } balancer)
             {
                 await balancer.Step(Members, _seat is not null, _ending.Token).ConfigureAwait(false);
             }
         }
+    }
+
+    /// <summary>
+    /// A plan whose source died, or was fenced, is cancelled by whoever sees it, and nobody tells the master: it looks itself. In this order: what is frozen was open
+    /// when it was frozen; what is not open after that has ended, and the directory that is read then says where its keys are (M3, M6).
+    /// </summary>
+    private async Task Thaw()
+    {
+        var frozen = await _node.Ask(() => _node.Master is { IsOver: false } master ? master.Frozen.Plans : []).ConfigureAwait(false);
+        if (frozen.Count == 0)
+        {
+            return;
+        }
+
+        var ended = new HashSet<string>(frozen);
+        foreach (var open in await _store.Plans.ReadOpen(_ending.Token).ConfigureAwait(false))
+        {
+            ended.Remove(open.Plan.Id);
+        }
+
+        if (ended.Count == 0)
+        {
+            return;
+        }
+
+        await _directory.Read(_ending.Token).ConfigureAwait(false);
+        await _node.Ask(() =>
+        {
+            foreach (var plan in ended)
+            {
+                _node.Master?.Frozen.Unfreeze(plan);
+            }
+
+            return true;
+        }).ConfigureAwait(false);
     }
 
     /// <summary>R5: whoever cannot be reached though its lease lives, and has something that others need.</summary>
@@ -278,7 +314,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         var master = new MasterHost(_node, _worker, seat, Living(), new());
         foreach (var plan in plans)
         {
-            master.Frozen.Freeze(plan.Id, plan.From, plan.Keys, named: false);
+            master.Frozen.Freeze(plan.Id, plan.Keys);
         }
 
         _node.BeginMaster(master);

@@ -1,0 +1,91 @@
+using System.Collections.Concurrent;
+using System.Globalization;
+using Snapper.Integration.Tests.Harness;
+using Snapper.Live.Cluster;
+using Snapper.Live.Rounds;
+using Xunit;
+using Xunit.Abstractions;
+
+namespace Snapper.Integration.Tests.Cluster;
+
+/// <summary>Several real workers: <c>up --workers N</c>, the demo while its processes are killed, and a short live run.</summary>
+[RequiresServers]
+public sealed class SeveralWorkersTests(ITestOutputHelper output)
+{
+    [SystemFact]
+    public Task Two_workers_start_take_transactions_over_both_and_stop() => StartTransactStop(2);
+
+    [SystemFact]
+    public Task Four_workers_start_take_transactions_over_all_and_stop() => StartTransactStop(4);
+
+    [SystemFact]
+    public Task Eight_workers_start_take_transactions_over_all_and_stop() => StartTransactStop(8);
+
+    [SystemFact]
+    public async Task The_demo_finds_the_money_right_while_its_processes_die_and_actors_move()
+    {
+        var options = UpOptions.Random(embedded: false, 2, 3, 4, 11, 12, 13) with { Command = "demo", More = ["--workers", "3", "--seconds", "1", "--accounts", "100", "--for", "20"] };
+        await using var demo = await SnapperProcess.Start(options);
+        await Eventually.Holds("transfers to go on", TimeSpan.FromSeconds(60), () => Task.FromResult(demo.Output.Contains("Transfers go on", StringComparison.Ordinal) ? null : demo.Output));
+        var url = demo.Ready.Workers[0].Url.ToString();
+
+        ProcessTable.Signal(demo.Ready.Workers[2].Pid, ProcessTable.Kill);
+        await Command(demo, "migrate", "--url", url, "--to", "w2", "Account/demo-0001", "Account/demo-0002");
+        ProcessTable.Signal(demo.Ready.Workers[1].SidecarPid, ProcessTable.Kill);
+        await Command(demo, "join", "--data", options.Data);
+        await Command(demo, "rebalance", "--url", url);
+        await Command(demo, "leave", "--data", options.Data, "w4");
+
+        Assert.Equal(0, await demo.Ended());
+        output.WriteLine(demo.Output);
+        Assert.Contains("the money was right each of the", demo.Output, StringComparison.Ordinal);
+        Directory.Delete(options.Data, recursive: true);
+    }
+
+    [SystemFact]
+    public async Task A_few_faults_of_several_workers_break_no_promise()
+    {
+        var options = new LiveOptions { Rounds = 3, Brief = true, Workers = 3 };
+        options = options with { Seed = LoadOptions.SeedOr(options.Seed) };
+        var lines = new ConcurrentQueue<string>();
+        using var stop = new CancellationTokenSource(TimeSpan.FromMinutes(4));
+
+        var passed = await new ClusterRun(options, lines.Enqueue).Run(stop.Token);
+
+        var text = string.Join('\n', lines);
+        output.WriteLine(text);
+        Assert.True(passed, text);
+    }
+
+    private static async Task StartTransactStop(int workers)
+    {
+        var ports = Enumerable.Range(1, workers).Concat(Enumerable.Range(10, workers)).ToArray();
+        var options = UpOptions.Random(embedded: false, ports) with { More = ["--workers", workers.ToString(CultureInfo.InvariantCulture)] };
+        await using (var up = await SnapperProcess.Start(options))
+        {
+            Assert.Equal(workers, up.Ready.Workers.Count);
+            var accounts = Enumerable.Range(0, 3 * workers).Select(i => $"all-{i}").ToArray();
+            foreach (var worker in up.Ready.Workers)
+            {
+                using var client = new SnapperClient(worker.Url, worker.Sidecar);
+                foreach (var door in new[] { Door.Direct, Door.Service, Door.Actor })
+                {
+                    var pact = await client.Submit(Accounts.MultiTransfer(accounts[0], accounts[1..], 1).Pact(accounts[1..]), door);
+                    Assert.True(pact.Verdict == Verdict.Committed, $"{worker} at {door}: {pact}");
+                    var act = await client.Submit(Accounts.MultiTransfer(accounts[1], accounts[2..], 1).Act(), door);
+                    Assert.True(act.Verdict == Verdict.Committed, $"{worker} at {door}: {act}");
+                }
+            }
+
+            await up.Stop();
+        }
+
+        Directory.Delete(options.Data, recursive: true);
+    }
+
+    private static async Task Command(SnapperProcess demo, params string[] arguments)
+    {
+        var (exit, said) = await Repository.Snapper(arguments);
+        Assert.True(exit == 0, $"{string.Join(' ', arguments)}: {said}\n{demo.Output}");
+    }
+}
