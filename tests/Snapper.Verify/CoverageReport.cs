@@ -1,4 +1,5 @@
 using Snapper.Protocol;
+using Snapper.Simulation.Cluster;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Running;
 
@@ -15,6 +16,13 @@ internal static class CoverageReport
         Print("Faults", coverage.Faults, markdown);
         Print("Rare points", coverage.RarePoints, markdown);
         Print("Transitions", coverage.Transitions, markdown);
+    }
+
+    public static void Print(ClusterCoverage coverage, bool markdown)
+    {
+        Print("Faults", coverage.Happened, markdown);
+        Print("Requests", coverage.Faults, markdown);
+        Print("Transitions of several workers", coverage.Transitions, markdown);
     }
 
     private static void Print<TKind>(string title, Tally<TKind> tally, bool markdown)

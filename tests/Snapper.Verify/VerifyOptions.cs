@@ -1,4 +1,5 @@
 using System.Globalization;
+using Snapper.Simulation.Cluster;
 using Snapper.Simulation.Running;
 
 namespace Snapper.Verify;
@@ -32,7 +33,7 @@ internal sealed record VerifyOptions
           --rotate N        only N of the planted faults, others each day
           --limit N         most seeds per planted fault (10,000)
           --markdown        the table, or the counts, for docs/verification.md
-          --workers W       workers of the system: 1, as the product has
+          --workers W       several workers: so many, 2 to 8, or 'any', 2 to 4 by the seed (1)
           --model           random schedules of the rules alone, without any of the product's code; then of the rules broken one by one
           --schedules N     schedules of the model (1,000,000)
         ./snapper verify --live [options]         strikes a running system instead (--live --help)
@@ -59,6 +60,14 @@ internal sealed record VerifyOptions
     public int Threads { get; private init; } = Environment.ProcessorCount;
 
     public Scenario? Scenario { get; private init; }
+
+    /// <summary>Of several workers.</summary>
+    public ClusterScenario? Cluster { get; private init; }
+
+    /// <summary>So many workers; 0: the seed decides; null: one.</summary>
+    public int? Workers { get; private init; }
+
+    private ulong? _seed;
 
     public IReadOnlyList<string> Faults { get; private init; } = [];
 
@@ -91,13 +100,11 @@ internal sealed record VerifyOptions
                 "--first" => options with { First = Seed(name, Value()) },
                 "--minutes" => options with { Time = TimeSpan.FromMinutes(Number(name, Value(), 1, 10_000)) },
                 "--threads" => options with { Threads = (int)Number(name, Value(), 1, 256) },
-                "--seed" => options with { What = VerifyTask.Replay, Scenario = Scenario.Draw(Seed(name, Value())) },
-                "--scenario" => options with { What = VerifyTask.Replay, Scenario = Scenario.Parse(Value()) },
+                "--seed" => options with { What = VerifyTask.Replay, _seed = Seed(name, Value()) },
+                "--scenario" => OfScenario(options, Value()),
                 "--limit" => options with { Limit = (int)Number(name, Value(), 1, 10_000_000) },
                 "--rotate" => options with { Rotate = (int)Number(name, Value(), 1, 1_000) },
-                "--workers" => Number(name, Value(), 1, 1_023) == 1
-                    ? options
-                    : throw new FormatException("--workers must be 1: this version of the product has one worker."),
+                "--workers" => OfWorkers(options, Value()),
                 "--markdown" => options with { Markdown = true },
                 "--schedules" => options with { Schedules = Number(name, Value(), 1, long.MaxValue) },
                 "--model" => options with { What = VerifyTask.Model },
@@ -112,7 +119,22 @@ internal sealed record VerifyOptions
             Check(options, given);
         }
 
-        return options;
+        return options._seed switch
+        {
+            null => options,
+            var seed when options.Workers is { } workers => options with { Cluster = ClusterScenario.Draw(seed.Value, workers) },
+            var seed => options with { Scenario = Scenario.Draw(seed.Value) },
+        };
+    }
+
+    private static VerifyOptions OfScenario(VerifyOptions options, string text) => text.Contains("workers=", StringComparison.Ordinal)
+        ? options with { What = VerifyTask.Replay, Cluster = ClusterScenario.Parse(text) }
+        : options with { What = VerifyTask.Replay, Scenario = Scenario.Parse(text) };
+
+    private static VerifyOptions OfWorkers(VerifyOptions options, string text)
+    {
+        var workers = text == "any" ? 0 : (int)Number("--workers", text, 1, ClusterScenario.MostWorkers);
+        return workers == 1 ? options : options with { Workers = workers };
     }
 
     /// <summary>What an option says nothing about is refused: whoever gave it meant something by it.</summary>

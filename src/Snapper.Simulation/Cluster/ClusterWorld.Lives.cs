@@ -171,7 +171,7 @@ internal sealed partial class ClusterWorld
             LogLostException lost => lost.Status,
             _ => (AppendStatus?)null,
         };
-        return status == AppendStatus.Fenced && (process.Host is null || Shared.Log(process.Number).Epoch > process.Host.Opening.Epoch);
+        return status is AppendStatus.Fenced or AppendStatus.RescuerFenced && (process.Host is null || Shared.Log(process.Number).Epoch > process.Host.Opening.Epoch);
     }
 
     private Seat SeatOf(int number) => _seats[number] ??= new Seat();

@@ -30,7 +30,17 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
     /// <summary>Open plans have changed: begins those that are this worker's, and cancels those that nobody can carry out.</summary>
     public async Task Look(IReadOnlyList<Member> members, CancellationToken cancellation)
     {
-        foreach (var open in await store.Plans.ReadOpen(cancellation).ConfigureAwait(false))
+        // First those that have ended: one that the store's absence has interrupted begins again below.
+        var plans = await store.Plans.ReadOpen(cancellation).ConfigureAwait(false);
+        foreach (var (id, task) in _running)
+        {
+            if (task.IsCompleted)
+            {
+                _running.TryRemove(id, out _);
+            }
+        }
+
+        foreach (var open in plans)
         {
             var plan = open.Plan;
             if (!Lives(plan.From, members) || !Lives(plan.To, members))
@@ -41,14 +51,6 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             else if (plan.From == _node.Self && !_running.ContainsKey(plan.Id))
             {
                 _running[plan.Id] = worker.Background.Run(() => Run(plan.Id));
-            }
-        }
-
-        foreach (var (id, task) in _running)
-        {
-            if (task.IsCompleted)
-            {
-                _running.TryRemove(id, out _);
             }
         }
     }
