@@ -24,7 +24,7 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
     [SystemFact]
     public async Task The_demo_finds_the_money_right_while_its_processes_die_and_actors_move()
     {
-        var options = UpOptions.Random(embedded: false, 2, 3, 4, 11, 12, 13) with { Command = "demo", More = ["--workers", "3", "--seconds", "1", "--accounts", "100", "--for", "20"] };
+        var options = UpOptions.Random(embedded: false, 2, 3, 4, 11, 12, 13) with { Command = "demo", More = ["--workers", "3", "--seconds", "1", "--accounts", "100", "--for", "60"] };
         await using var demo = await SnapperProcess.Start(options);
         await Eventually.Holds("transfers to go on", TimeSpan.FromSeconds(60), () => Task.FromResult(demo.Output.Contains("Transfers go on", StringComparison.Ordinal) ? null : demo.Output));
         var url = demo.Ready.Workers[0].Url.ToString();
@@ -35,6 +35,8 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
         await Command(demo, "join", "--data", options.Data);
         await Command(demo, "rebalance", "--url", url);
         await Command(demo, "leave", "--data", options.Data, "w4");
+
+        demo.Terminate();
 
         Assert.Equal(0, await demo.Ended());
         output.WriteLine(demo.Output);

@@ -68,9 +68,9 @@ public sealed class LiveOptionsTests
     [Fact]
     public void Faults_of_several_workers_are_read_wherever_their_number_stands()
     {
-        var options = LiveOptions.Parse(["--live", "--faults", "master-kill,cut-road", "--workers", "3"]);
+        var options = LiveOptions.Parse(["--live", "--faults", "master-kill,cut-out", "--workers", "3"]);
 
-        Assert.Equal(["master-kill", "cut-road"], options.ClusterFaults!.Select(kind => kind.Name));
+        Assert.Equal(["master-kill", "cut-out"], options.ClusterFaults!.Select(kind => kind.Name));
         Assert.Equal(3, options.Workers);
     }
 }

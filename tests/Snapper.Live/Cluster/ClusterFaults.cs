@@ -30,9 +30,11 @@ internal static class ClusterFaults
         new("redis-pause", "SIGSTOP of redis-server for 0.2 to 6 s", Bound, RedisPause),
         new("cut-redis", "no connection between one worker and Redis for 5 to 8 s: its lease runs out while it lives", Bound, CutRedis) { IsQuick = false },
         new("silence-redis", "nothing passes between one worker and Redis for 5 to 8 s, in one or both directions", Bound, SilenceRedis) { IsQuick = false },
-        new("cut-road", "no connection from one worker to another, in one direction, for up to 4 s", Bound, CutRoad),
-        new("silence-road", "nothing passes from one worker to another, in one or both directions, for up to 4 s", Bound, SilenceRoad),
-        new("cut-off", "no worker reaches one of them, and it reaches none, for up to 4 s; Redis is reached", Bound, CutOff),
+        new("cut-out", "one worker reaches no other for up to 4 s, by refused connections, though they reach it; Redis is reached", Bound, strike => Roads(strike, strike.Any(), true, false, Refuse)),
+        new("cut-in", "no other reaches one worker for up to 4 s, though it reaches them", Bound, strike => Roads(strike, strike.Any(), false, true, Refuse)),
+        new("silence-out", "nothing passes from one worker to the others, or back, or both, for up to 4 s; then all arrives late", Bound, strike => Roads(strike, strike.Any(), true, false, Silence(strike))),
+        new("silence-in", "the same on the road by which the others reach it", Bound, strike => Roads(strike, strike.Any(), false, true, Silence(strike))),
+        new("cut-off", "no worker reaches one of them, and it reaches none, for up to 4 s; Redis is reached", Bound, strike => Roads(strike, strike.Any(), true, true, Refuse)),
         new("migrate", "an actor in use, and 200 partitions, move to and fro", PauseBound, Migrate) { MeasuresPause = true },
         new("drain-rebalance", "everything of a worker moves to the others and back", Bound, strike => Moving(strike, strike.Any(), () => Task.CompletedTask)),
         new("migrate-source-kill", "kill -9 of the source while everything of it moves away", Bound, strike => Moving(strike, strike.Any(), worker => Kill(strike, worker))),
@@ -41,7 +43,7 @@ internal static class ClusterFaults
         new("migrate-redis-kill", "kill -9 of redis-server meanwhile", Bound, strike => Moving(strike, strike.Any(), () => Part(strike, "redis"))),
         new("migrate-daprd-kill", "kill -9 of the source's daprd meanwhile", Bound, strike => Moving(strike, strike.Any(), worker => Part(strike, $"sidecar w{worker}"))),
         new("migrate-source-pause", "SIGSTOP of the source for 6 to 10 s meanwhile", Bound, strike => Moving(strike, strike.Any(), worker => Pause(strike, worker, 6_000, 10_000))) { IsQuick = false },
-        new("migrate-cut-road", "the roads from the source are cut meanwhile", Bound, strike => Moving(strike, strike.Any(), worker => Roads(strike, worker, others: true, inbound: false))),
+        new("migrate-cut-off", "the roads from and to the source are cut meanwhile", Bound, strike => Moving(strike, strike.Any(), worker => Roads(strike, worker, true, true, Refuse))),
         new("join-leave", "a worker joins, gets its share, and leaves again", Bound, strike => JoinAndLeave(strike, kills: false)) { IsQuick = false },
         new("join-kill-leave", "a worker joins, gets its share, dies, and leaves again", Bound, strike => JoinAndLeave(strike, kills: true)) { IsQuick = false },
     ];
@@ -171,78 +173,47 @@ internal static class ClusterFaults
         }
     }
 
-    private static Task CutRoad(ClusterStrike strike)
-    {
-        var (from, to) = Pair(strike);
-        return During(strike, [strike.System.Road($"w{from}", $"w{to}")], lane => lane.Cut(refuses: true));
-    }
+    private static void Refuse(Link link) => link.Cut(refuses: true);
 
-    private static Task SilenceRoad(ClusterStrike strike)
+    private static Action<Link> Silence(ClusterStrike strike)
     {
-        var (from, to) = Pair(strike);
         var direction = strike.Random.Next(3);
-        strike.Detail += direction switch { 0 => "there", 1 => "back", _ => "both ways" };
-        return During(strike, [strike.System.Road($"w{from}", $"w{to}")], lane => lane.Hold(up: direction != 1, down: direction != 0));
-    }
-
-    private static Task CutOff(ClusterStrike strike)
-    {
-        var worker = strike.Any();
-        strike.Detail = $"w{worker}";
-        return Roads(strike, worker, others: true, inbound: true);
-    }
-
-    private static Task Roads(ClusterStrike strike, int worker, bool others, bool inbound)
-    {
-        var lanes = new List<Lane>();
-        for (var other = 1; others && other <= strike.System.Workers; other++)
+        strike.Detail += direction switch { 0 => "there ", 1 => "back ", _ => "both ways " };
+        return link =>
         {
-            if (other != worker)
-            {
-                lanes.Add(strike.System.Road($"w{worker}", $"w{other}"));
-                if (inbound)
-                {
-                    lanes.Add(strike.System.Road($"w{other}", $"w{worker}"));
-                }
-            }
+            link.Up.Set(new Weather(Holds: direction != 1));
+            link.Down.Set(new Weather(Holds: direction != 0));
+        };
+    }
+
+    private static async Task Roads(ClusterStrike strike, int worker, bool outbound, bool inbound, Action<Link> begin)
+    {
+        var links = new List<Link>();
+        if (outbound)
+        {
+            links.Add(strike.System.Out(worker));
         }
 
-        return During(strike, lanes, lane => lane.Cut(refuses: true));
-    }
+        if (inbound)
+        {
+            links.Add(strike.System.In(worker));
+        }
 
-    private static (int From, int To) Pair(ClusterStrike strike)
-    {
-        var from = strike.Any();
-        var to = strike.Other(from);
-        strike.Detail += $"w{from} to w{to} ";
-        return (from, to);
-    }
-
-    private static async Task During(ClusterStrike strike, IReadOnlyList<Lane> lanes, Action<Lane> begin)
-    {
         var time = strike.Between(200, 4_000);
-        strike.Detail += string.Create(CultureInfo.InvariantCulture, $" {lanes.Sum(lane => lane.Connections)} connections, {time.TotalSeconds:0.0} s");
-        if (lanes.All(lane => lane.Connections == 0))
+        strike.Detail += string.Create(CultureInfo.InvariantCulture, $"w{worker} {links.Sum(link => link.Connections)} connections, {time.TotalSeconds:0.0} s ");
+        if (links.Any(link => link.Connections == 0))
         {
             strike.Problems.Enqueue("No connection was found on the road: nothing was cut.");
         }
 
-        foreach (var lane in lanes)
-        {
-            begin(lane);
-        }
-
+        links.ForEach(begin);
         try
         {
             await strike.Wait(time);
         }
         finally
         {
-            foreach (var lane in lanes)
-            {
-                lane.Heal();
-            }
-
+            links.ForEach(link => link.Heal());
             strike.Mark();
         }
     }

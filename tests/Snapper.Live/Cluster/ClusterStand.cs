@@ -4,8 +4,8 @@ using Snapper.Live.Harness;
 namespace Snapper.Live.Cluster;
 
 /// <summary>
-/// Scripts that stand in for redis-server and daprd when <c>up</c> starts several workers: Redis listens on another port than it was told, and each sidecar
-/// is reached by the others at a loopback address of its own, so that links lie on these roads.
+/// Scripts that stand in for redis-server and daprd when <c>up</c> starts several workers: Redis listens on another port than it was told, and so
+/// does each sidecar, which finds its worker at another one, so that links lie on these roads.
 /// </summary>
 internal sealed class ClusterStand
 {
@@ -14,8 +14,7 @@ internal sealed class ClusterStand
     /// <summary>Writes the scripts.</summary>
     /// <param name="folder">Made when it is not there.</param>
     /// <param name="redisPort">Where Redis really listens.</param>
-    /// <param name="basePort">Worker i listens on this plus i.</param>
-    public ClusterStand(string folder, int redisPort, int basePort)
+    public ClusterStand(string folder, int redisPort)
     {
         _folder = Directory.CreateDirectory(folder).FullName;
         Redis = Write("redis-server", $$"""
@@ -35,21 +34,25 @@ internal sealed class ClusterStand
             """);
         Daprd = Write("daprd", $$"""
             #!/bin/sh
-            case "$1" in --version) exec '{{ServerPrograms.PathOf("daprd")}}' "$@";; esac
-            last= number= port=
+            last=
             for word do
+              shift
               case "$last" in
-                --app-port) number=$((word - {{basePort.ToString(CultureInfo.InvariantCulture)}}));;
-                --dapr-internal-grpc-port) port=$word;;
+                --app-port) word=$((word + {{AppShift}}));;
+                --dapr-http-port) word=$((word + {{SidecarShift}}));;
               esac
               last=$word
+              set -- "$@" "$word"
             done
-            printf %s "$port" >"{{_folder}}/inbox-$number.next" && mv "{{_folder}}/inbox-$number.next" "{{_folder}}/inbox-$number"
-            DAPR_HOST_IP=127.0.0.$((100 + number))
-            export DAPR_HOST_IP
             exec '{{ServerPrograms.PathOf("daprd")}}' "$@"
             """);
     }
+
+    /// <summary>Sidecars find their worker so much above its port.</summary>
+    public const int AppShift = 40;
+
+    /// <summary>Sidecars listen so much above the port at which their worker looks for them.</summary>
+    public const int SidecarShift = 20;
 
     /// <summary>The script to name by SNAPPER_REDIS_SERVER.</summary>
     public string Redis { get; }
@@ -61,9 +64,6 @@ internal sealed class ClusterStand
     public int? RedisPortAsked => Read(RedisAsked);
 
     private string RedisAsked => Path.Combine(_folder, "redis-port");
-
-    /// <summary>Where other sidecars look for that of a worker, from 1; null: not started yet.</summary>
-    public int? InboxOf(int worker) => Read(Path.Combine(_folder, $"inbox-{worker}"));
 
     private static int? Read(string path) =>
         File.Exists(path) && int.TryParse(File.ReadAllText(path), NumberStyles.None, CultureInfo.InvariantCulture, out var port) ? port : null;

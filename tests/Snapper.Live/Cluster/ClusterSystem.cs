@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Net;
 using System.Text.Json;
 using Snapper.Live.Harness;
 using Snapper.Live.Links;
@@ -10,8 +9,8 @@ namespace Snapper.Live.Cluster;
 internal sealed record MemberNow(string Name, string State, long Entries, bool Master, string? Rescuer);
 
 /// <summary>
-/// Several real workers, started by <c>./snapper up --workers N</c>, with links on the road from each worker to Redis and on the roads between their
-/// sidecars, each with a lane per caller.
+/// Several real workers, started by <c>./snapper up --workers N</c>, with links on the road from each worker to Redis (a lane per worker), from each
+/// worker to its sidecar, by which it reaches the others, and from each sidecar to its worker, by which the others reach it.
 /// </summary>
 internal sealed class ClusterSystem : IAsyncDisposable
 {
@@ -21,24 +20,25 @@ internal sealed class ClusterSystem : IAsyncDisposable
 
     private readonly UpOptions _options;
     private readonly ClusterStand _stand;
-    private readonly List<Link> _inboxes = [];
+    private readonly List<Link> _outs = [];
+    private readonly List<Link> _ins = [];
     private SnapperProcess? _process;
     private bool _disposed;
 
     private ClusterSystem(int workers)
     {
         Workers = workers;
-        var offsets = Enumerable.Range(1, 10).Concat(Enumerable.Range(SidecarsFrom, 10)).Append(RedisAt).ToArray();
+        var offsets = Enumerable.Range(1, 10).Concat(Enumerable.Range(SidecarsFrom, 10)).Append(RedisAt).Concat(Enumerable.Range(SidecarsFrom + ClusterStand.SidecarShift, 9)).Concat(Enumerable.Range(1 + ClusterStand.AppShift, 9)).ToArray();
         var options = UpOptions.Random(embedded: false, offsets);
         _options = options with { SidecarPort = options.BasePort + SidecarsFrom, More = ["--workers", workers.ToString(CultureInfo.InvariantCulture)] };
-        _stand = new ClusterStand(Path.Combine(_options.Data, "stand"), _options.BasePort + RedisAt, _options.BasePort);
+        _stand = new ClusterStand(Path.Combine(_options.Data, "stand"), _options.BasePort + RedisAt);
         ToRedis = new Link("workers to Redis", () => _stand.RedisPortAsked, () => _options.BasePort + RedisAt, callerOf: port => ConnectionOwner.Of(port, Pids("worker")));
         for (var i = 1; i <= workers + 1; i++)
         {
             var number = i;
-            _inboxes.Add(new Link(
-                $"sidecars to that of w{i}", () => _stand.InboxOf(number), () => _stand.InboxOf(number), IPAddress.Parse($"127.0.0.{100 + i}"),
-                port => ConnectionOwner.Of(port, Pids("sidecar"))));
+            var (app, sidecar) = (_options.BasePort + number, _options.SidecarPort + number - 1);
+            _outs.Add(new Link($"w{i} to its sidecar", () => sidecar, () => sidecar + ClusterStand.SidecarShift));
+            _ins.Add(new Link($"sidecar of w{i} to it", () => app + ClusterStand.AppShift, () => app));
         }
 
         Client = NewClient();
@@ -60,11 +60,11 @@ internal sealed class ClusterSystem : IAsyncDisposable
     /// <summary>The <c>up</c> that starts again whatever dies.</summary>
     public int Supervisor => State()?.GetProperty("supervisor").GetProperty("pid").GetInt32() ?? 0;
 
-    /// <summary>The road from the sidecar of one worker to that of another, by names.</summary>
-    public Lane Road(string from, string to) => Inbox(to).Of(from);
+    /// <summary>The road by which a worker, from 1, reaches the others.</summary>
+    public Link Out(int worker) => _outs[worker - 1];
 
-    /// <summary>All roads to a worker.</summary>
-    public Link Inbox(string worker) => _inboxes[int.Parse(worker.AsSpan(1), CultureInfo.InvariantCulture) - 1];
+    /// <summary>The road by which the others reach a worker, from 1.</summary>
+    public Link In(int worker) => _ins[worker - 1];
 
     public static async Task<ClusterSystem> Start(int workers, CancellationToken cancellation)
     {
@@ -72,7 +72,7 @@ internal sealed class ClusterSystem : IAsyncDisposable
         try
         {
             system.ToRedis.Start();
-            system._inboxes.ForEach(link => link.Start());
+            system._outs.Concat(system._ins).ToList().ForEach(link => link.Start());
             system._process = await SnapperProcess.Start(system._options with
             {
                 Environment = new Dictionary<string, string> { ["SNAPPER_REDIS_SERVER"] = system._stand.Redis, ["SNAPPER_DAPRD"] = system._stand.Daprd },
@@ -170,20 +170,6 @@ internal sealed class ClusterSystem : IAsyncDisposable
         }
     }
 
-    /// <summary>All roads are clear.</summary>
-    public void Heal()
-    {
-        for (var i = 1; i <= Workers + 1; i++)
-        {
-            ToRedis.Of($"w{i}").Heal();
-            _inboxes[i - 1].Heal();
-            for (var j = 1; j <= Workers + 1; j++)
-            {
-                _inboxes[i - 1].Of($"w{j}").Heal();
-            }
-        }
-    }
-
     public Task Stop() => _process?.Stop() ?? Task.CompletedTask;
 
     public async ValueTask DisposeAsync()
@@ -200,7 +186,7 @@ internal sealed class ClusterSystem : IAsyncDisposable
         }
 
         await ToRedis.DisposeAsync();
-        foreach (var link in _inboxes)
+        foreach (var link in _outs.Concat(_ins))
         {
             await link.DisposeAsync();
         }
@@ -209,7 +195,7 @@ internal sealed class ClusterSystem : IAsyncDisposable
     }
 
     private (Uri Worker, Uri Sidecar) Addresses(int worker) =>
-        (new Uri($"http://127.0.0.1:{_options.BasePort + worker}"), new Uri($"http://127.0.0.1:{_options.SidecarPort + worker - 1}"));
+        (new Uri($"http://127.0.0.1:{_options.BasePort + worker}"), new Uri($"http://127.0.0.1:{_options.SidecarPort + worker - 1 + ClusterStand.SidecarShift}"));
 
     private JsonElement? State()
     {

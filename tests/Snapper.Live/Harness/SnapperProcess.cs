@@ -116,6 +116,9 @@ internal sealed class SnapperProcess : IAsyncDisposable
         }
     }
 
+    /// <summary>Asks it to end, as Ctrl-C does.</summary>
+    public void Terminate() => ProcessTable.Signal(_process.Id, ProcessTable.Terminate);
+
     /// <summary>Waits until it ends by itself.</summary>
     /// <returns>Its exit code.</returns>
     public async Task<int> Ended()

@@ -11,9 +11,8 @@ namespace Snapper.Live.Links;
 /// <param name="name">For messages.</param>
 /// <param name="port">Where callers come in; null: not known yet.</param>
 /// <param name="target">The port on which the target listens; null: not known yet.</param>
-/// <param name="at">The loopback address at which callers come in; null: 127.0.0.1.</param>
 /// <param name="callerOf">Tells from the port of a caller who it is, so that each has a <see cref="Lane"/> of its own; null: nobody is told from others.</param>
-internal sealed class Link(string name, Func<int?> port, Func<int?> target, IPAddress? at = null, Func<int, string?>? callerOf = null) : IAsyncDisposable
+internal sealed class Link(string name, Func<int?> port, Func<int?> target, Func<int, string?>? callerOf = null) : IAsyncDisposable
 {
     private static readonly TimeSpan LookAgain = TimeSpan.FromMilliseconds(15);
 
@@ -150,7 +149,7 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target, IPAd
             var listener = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
             try
             {
-                listener.Bind(new IPEndPoint(at ?? IPAddress.Loopback, here));
+                listener.Bind(new IPEndPoint(IPAddress.Loopback, here));
                 listener.Listen(512);
             }
             catch (SocketException)
