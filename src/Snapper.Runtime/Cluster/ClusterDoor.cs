@@ -98,11 +98,21 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         if (state == OwnershipState.NotOwned)
         {
             Transitions.Note(ClusterTransition.FollowedMove);
-            _ = PassOn(request);
+            executor.PostRun(() => Leave(request));
         }
         else
         {
             worker.After(TimeSpan.FromMilliseconds(5), executor, request);
+        }
+    }
+
+    /// <summary>On the root's executor, as its deadline is: from here on its outcome is another's to say, and no deadline may say here that nothing was executed.</summary>
+    private void Leave(Request request)
+    {
+        if (!request.IsAnswered)
+        {
+            request.Phase = RequestPhase.Ended;
+            _ = PassOn(request);
         }
     }
 

@@ -157,12 +157,11 @@ internal sealed class Relay : ITransactionDoor
 
         request.Phase = RequestPhase.Answered;
         _wheel.Remove(request);
-        if (request.HasCallerKey)
+        if (!request.TryAnswer(envelope) || request.HasCallerKey)
         {
-            _ids.End(request.Key, null); // who owns the root keeps it
+            _ids.End(request.Key, null); // who owns the root keeps it; so is one kept that was answered in doubt here
         }
 
-        request.TryAnswer(envelope);
         Interlocked.Decrement(ref _inFlight);
     }
 
