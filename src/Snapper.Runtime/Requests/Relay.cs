@@ -170,7 +170,11 @@ internal sealed class Relay : ITransactionDoor
             _ids.End(request.Key, null); // who owns the root keeps it
         }
 
-        request.TryAnswer(envelope);
+        if (!request.TryAnswer(envelope) && !request.HasKey)
+        {
+            _ids.End(request.Key, new KeptOutcome(request.RequestHash, 0, _worker.UnixMs(), envelope)); // as in Answer
+        }
+
         Interlocked.Decrement(ref _inFlight);
     }
 
