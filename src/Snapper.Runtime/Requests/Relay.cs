@@ -172,7 +172,8 @@ internal sealed class Relay : ITransactionDoor
 
         if (!request.TryAnswer(envelope) && !request.HasKey)
         {
-            _ids.End(request.Key, new KeptOutcome(request.RequestHash, 0, _worker.UnixMs(), envelope)); // as in Answer
+            // As in Answer; if nobody has said, whoever ran it knows it by its id.
+            _ids.End(request.Key, envelope.Outcome == Outcome.InDoubt ? null : new KeptOutcome(request.RequestHash, 0, _worker.UnixMs(), envelope));
         }
 
         Interlocked.Decrement(ref _inFlight);
