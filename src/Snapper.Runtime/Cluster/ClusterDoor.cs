@@ -106,12 +106,16 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         }
     }
 
-    /// <summary>On the root's executor, as its deadline is: from here on its outcome is another's to say, and no deadline may say here that nothing was executed.</summary>
+    /// <summary>
+    /// On the root's executor, as its deadline is: from here on its outcome is another's to say, and no deadline may say here that nothing was executed. Its id is free here:
+    /// the root may come back, and the request with it.
+    /// </summary>
     private void Leave(Request request)
     {
         if (!request.IsAnswered)
         {
             request.Phase = RequestPhase.Ended;
+            worker.Relay.Release(request);
             _ = PassOn(request);
         }
     }

@@ -147,6 +147,15 @@ internal sealed class Relay : ITransactionDoor
         Interlocked.Decrement(ref _inFlight);
     }
 
+    /// <summary>A request that has not been executed here follows its root to another worker, which keeps its id from now on.</summary>
+    public void Release(Request request)
+    {
+        if (request.HasCallerKey)
+        {
+            _ids.End(request.Key, null);
+        }
+    }
+
     /// <summary>Another worker has run a request that began here: its root has moved.</summary>
     public void AnswerFromElsewhere(Request request, TransactionEnvelope envelope)
     {
@@ -157,9 +166,9 @@ internal sealed class Relay : ITransactionDoor
 
         request.Phase = RequestPhase.Answered;
         _wheel.Remove(request);
-        if (!request.TryAnswer(envelope) || request.HasCallerKey)
+        if (!request.TryAnswer(envelope) && !request.HasCallerKey)
         {
-            _ids.End(request.Key, null); // who owns the root keeps it; so is one kept that was answered in doubt here
+            _ids.End(request.Key, null); // it was answered in doubt; who owns the root knows it by its id
         }
 
         Interlocked.Decrement(ref _inFlight);
