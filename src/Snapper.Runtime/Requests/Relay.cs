@@ -24,6 +24,7 @@ internal sealed class Relay : ITransactionDoor
     private readonly string _idPrefix;
     private long _nextId;
     private int _inFlight;
+    private int _looking;
 
     public Relay(Worker worker, DeadlineWheel wheel, string idPrefix)
     {
@@ -35,6 +36,9 @@ internal sealed class Relay : ITransactionDoor
 
     /// <summary>Requests under way.</summary>
     public int InFlight => Volatile.Read(ref _inFlight);
+
+    /// <summary>Requests whose ids are looked for in the store before they begin.</summary>
+    public int Looking => Volatile.Read(ref _looking);
 
     /// <summary>The ids of callers.</summary>
     public IdempotencyIndex Ids => _ids;
@@ -277,6 +281,7 @@ internal sealed class Relay : ITransactionDoor
             Transitions.Note(Transition.ArchiveAsked);
             TransactionEnvelope? earlier;
             UInt128 hash;
+            Interlocked.Increment(ref _looking);
             try
             {
                 (earlier, hash) = await _worker.ReadArchived(request.Id, cancellation).ConfigureAwait(false);
@@ -285,6 +290,10 @@ internal sealed class Relay : ITransactionDoor
             {
                 Transitions.Note(Transition.ArchiveUnreachable);
                 return Rejected(request.Asked, LogUnreachable());
+            }
+            finally
+            {
+                Interlocked.Decrement(ref _looking);
             }
 
             if (earlier is not null)
