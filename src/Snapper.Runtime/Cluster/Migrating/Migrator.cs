@@ -22,6 +22,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
 
     private readonly ClusterNode _node = worker.Cluster!;
     private readonly ConcurrentDictionary<string, Task> _running = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<string, MigrationPlan> _interrupted = new(StringComparer.Ordinal);
     private readonly ConcurrentDictionary<string, MigrationProgress> _progress = new(StringComparer.Ordinal);
 
     /// <summary>What this worker knows of plans that it carries out, or has.</summary>
@@ -40,6 +41,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             }
         }
 
+        await EndInterrupted(cancellation).ConfigureAwait(false);
         foreach (var open in plans)
         {
             var plan = open.Plan;
@@ -56,7 +58,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
     }
 
     /// <summary>Something is under way, or cannot have been told to the master in time.</summary>
-    public bool IsBusy => !_running.IsEmpty;
+    public bool IsBusy => !_running.IsEmpty || !_interrupted.IsEmpty;
 
     /// <summary>Open plans with all that they name: a new master numbers for none of it (R3).</summary>
     public async Task<IReadOnlyList<MigrationPlan>> ReadOpen(CancellationToken cancellation)
@@ -89,14 +91,43 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         return false;
     }
 
+    /// <summary>What the store's absence interrupted may have ended meanwhile, by its own last word or another's: then what it froze is let go, or has moved.</summary>
+    private async Task EndInterrupted(CancellationToken cancellation)
+    {
+        foreach (var (id, plan) in _interrupted)
+        {
+            if (_running.ContainsKey(id))
+            {
+                continue;
+            }
+
+            switch (await store.Plans.Find(id, cancellation).ConfigureAwait(false))
+            {
+                case { State: PlanState.Planned }:
+                    break; // it begins again
+                case { State: PlanState.Done }:
+                    await _node.Ask(() => _node.OpenFreezes.Remove(id)).ConfigureAwait(false); // whose it is now, the directory says (M6)
+                    UnfreezeAtMaster(plan);
+                    break;
+                default:
+                    await Unfreeze(plan).ConfigureAwait(false);
+                    break;
+            }
+
+            _interrupted.TryRemove(id, out _);
+        }
+    }
+
     private async Task Run(string id)
     {
+        MigrationPlan? plan = null;
         try
         {
             if (await store.Plans.Find(id, worker.Stopping).ConfigureAwait(false) is { State: PlanState.Planned } record)
             {
                 var progress = new MigrationProgress(id, record.KeyCount, worker.Time);
                 _progress[id] = progress;
+                plan = record.Plan;
                 await Run(record.Plan, progress).ConfigureAwait(false);
             }
         }
@@ -106,6 +137,10 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
             Transitions.Note(ClusterTransition.MigrationInterrupted); // the next look begins again, where the plan stands
+            if (plan is not null)
+            {
+                _interrupted[id] = plan;
+            }
         }
         catch (Exception exception)
         {
