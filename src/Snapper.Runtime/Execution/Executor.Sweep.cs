@@ -96,7 +96,19 @@ internal sealed partial class Executor
             }
 
             cell.Machine?.ForgetFinal(final);
-            if (cell.Machine is not { IsReplaceable: true } || !Worker.Checkpoints.IsFolded(key))
+            if (cell.Machine is not { IsReplaceable: true } || final > Worker.Commits.FinalAndQueued)
+            {
+                cell.IdleSweeps = 0;
+                return false;
+            }
+
+            // As for the idle: the plan may have been cancelled by another, and then transactions go on here until this worker hears of it.
+            if (cell.IdleSweeps++ == 0)
+            {
+                cell.SequenceWhenIdle = Worker.Log.LastSequence;
+            }
+
+            if (Worker.Commits.ToldSequence < cell.SequenceWhenIdle || !Worker.Checkpoints.IsFolded(key))
             {
                 return false;
             }
