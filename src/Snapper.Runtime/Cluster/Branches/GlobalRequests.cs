@@ -107,6 +107,11 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
     /// <summary>Asks the master for a number.</summary>
     public void AskMaster(PactTicket ticket)
     {
+        if (!ticket.TryGiveToMaster())
+        {
+            return; // its caller left while it was looked for where its actors are, and was told that nothing has happened
+        }
+
         lock (_gate)
         {
             var handle = ++_lastHandle;
@@ -215,8 +220,11 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
     }
 
     /// <summary>M1: an actor is frozen, moved, or has no owner now; it is looked for again.</summary>
-    public void RouteLater(PactTicket ticket) =>
+    public void RouteLater(PactTicket ticket)
+    {
+        ticket.TakeBack();
         worker.After(s_pause, node.First, () => worker.SendToCoordinator(ticket.Coordinator, new Message { Kind = MessageKind.NewPact, Body = ticket }));
+    }
 
     private void Ask(long handle, PactTicket ticket) =>
         node.Send(_master, new NewPactMessage(_masterEpoch, new GlobalPact(node.Self, handle, ticket.Root, ticket.Declared, ticket.Marked)));
