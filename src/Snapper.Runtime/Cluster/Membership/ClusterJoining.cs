@@ -139,7 +139,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
             }
         }
 
-        var verdicts = await Doubts.Resolve(recovered.InDoubt, cancellation).ConfigureAwait(false);
+        var verdicts = Planted.Is(PlantedFault.RecoveryResolvesNothing) ? new bool[recovered.InDoubt.Count] : await Doubts.Resolve(recovered.InDoubt, cancellation).ConfigureAwait(false);
         return await Settlement.Run(_setup.Log, _setup.Store, opening, recovered, verdicts, _setup.Time, cancellation).ConfigureAwait(false);
     }
 

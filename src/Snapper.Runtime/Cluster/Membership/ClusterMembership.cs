@@ -314,6 +314,11 @@ internal sealed class ClusterMembership : IAsyncDisposable
         var master = new MasterHost(_node, _worker, seat, Living(), new());
         foreach (var plan in plans)
         {
+            if (Planted.Is(PlantedFault.NewMasterNotToldOfFreezes))
+            {
+                break;
+            }
+
             master.Frozen.Freeze(plan.Id, plan.Keys);
         }
 

@@ -125,7 +125,11 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             {
                 Transitions.Note(ClusterTransition.MigrationFrozen);
                 progress.Enter(MigrationPhase.Freezing);
-                await FreezeAtMaster(plan, bound.Token).ConfigureAwait(false);
+                if (!Planted.Is(PlantedFault.MasterNotAskedToFreeze))
+                {
+                    await FreezeAtMaster(plan, bound.Token).ConfigureAwait(false);
+                }
+
                 Transitions.Note(ClusterTransition.MigrationFrozenAtMaster);
                 progress.Enter(MigrationPhase.Draining);
                 await Drain(plan, bound.Token).ConfigureAwait(false);
@@ -148,6 +152,11 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         {
             Transitions.Note(ClusterTransition.MigrationTimedOut);
             why = $"It did not come to rest within {Bound.TotalSeconds:0} s; try again.";
+        }
+
+        if (Planted.Is(PlantedFault.UnfrozenBeforeCancelled))
+        {
+            await Unfreeze(plan).ConfigureAwait(false);
         }
 
         // M4: first the plan, then the freeze.
@@ -226,7 +235,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
 
         // Parts that may touch it have come, but perhaps have no place yet: what is open when they have is what must become final.
         var highest = await _node.Ask(() => _node.Pacts.HighestKnown).ConfigureAwait(false);
-        while (!await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
+        while (!Planted.Is(PlantedFault.DrainPassesUnplacedParts) && !await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
         {
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
@@ -236,7 +245,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             var open = worker.Commits.Open;
             return open.Count == 0 ? BatchId.None : open[^1].Bid;
         }).ConfigureAwait(false);
-        while (!await _node.Ask(() => worker.Final >= last && !IsVisited(plan)).ConfigureAwait(false))
+        while (!await _node.Ask(() => (worker.Final >= last || Planted.Is(PlantedFault.DrainPassesBatches)) && (!IsVisited(plan) || Planted.Is(PlantedFault.DrainPassesActs))).ConfigureAwait(false))
         {
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
@@ -262,6 +271,11 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
     private async Task HandOver(MigrationPlan plan, CancellationToken cancellation)
     {
         await Behind().ConfigureAwait(false);
+        if (Planted.Is(PlantedFault.HandOverBeforeFold))
+        {
+            return;
+        }
+
         var last = worker.Log.LastSequence;
         await worker.Log.Drain(cancellation).ConfigureAwait(false);
         while (worker.Commits.ToldSequence < last)
@@ -270,7 +284,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         }
 
         await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
-        while (worker.Checkpoints.FoldedBelow <= last)
+        while (worker.Checkpoints.FoldedBelow <= last && !Planted.Is(PlantedFault.HandOverWithoutOutcomes))
         {
             // The store failed: the states would be missed below, outcomes of requests that wrote nothing would not (I2).
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);

@@ -40,7 +40,7 @@ internal sealed class MasterSeat(IClusterStore store, TimeProvider time)
                 decoder.Start(group);
                 while (decoder.MoveNext())
                 {
-                    if (decoder.Current is Decision decision)
+                    if (decoder.Current is Decision decision && !Planted.Is(PlantedFault.NewMasterForgetsDecisions))
                     {
                         decided.Add(decision.Global);
                     }

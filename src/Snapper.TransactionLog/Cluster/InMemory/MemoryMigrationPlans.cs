@@ -83,7 +83,7 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
                 return Answer(ClusterStatus.AlreadyDone, []);
             }
 
-            if (plan.State != PlanState.Planned)
+            if (plan.State != PlanState.Planned && !Planted.Is(PlantedFault.CancelledPlanCommitted))
             {
                 return Answer(ClusterStatus.Stale, null, $"plan {id} was cancelled: {plan.Why}");
             }
