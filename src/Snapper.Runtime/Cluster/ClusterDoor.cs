@@ -98,6 +98,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         if (state == OwnershipState.NotOwned)
         {
             Transitions.Note(ClusterTransition.FollowedMove);
+            request.Phase = RequestPhase.Ended; // from here on another decides: when its time is over here, its caller is told "in doubt"
             _ = PassOn(request);
         }
         else

@@ -162,7 +162,12 @@ internal sealed class Relay : ITransactionDoor
             _ids.End(request.Key, null); // who owns the root keeps it
         }
 
-        request.TryAnswer(envelope);
+        if (!request.TryAnswer(envelope) && !request.HasKey)
+        {
+            // As in Answer; if nobody has said, whoever ran it knows it by its id.
+            _ids.End(request.Key, envelope.Outcome == Outcome.InDoubt ? null : new KeptOutcome(request.RequestHash, 0, _worker.UnixMs(), envelope));
+        }
+
         Interlocked.Decrement(ref _inFlight);
     }
 

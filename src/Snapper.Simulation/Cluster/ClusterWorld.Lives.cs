@@ -142,10 +142,11 @@ internal sealed partial class ClusterWorld
             GoOn(process);
         }
 
+        // Before the directory is divided, all of the first ones are waited for.
         var lives = _processes.Count > 0 || Array.Exists(_seats, static seat => seat is { IsAway: false });
         for (var number = 0; number < _seats.Length; number++)
         {
-            if (_seats[number] is { Current: null, IsAway: true } && (!lives || Cluster.Seed % 2 == 0))
+            if (_seats[number] is { Current: null, IsAway: true } && (!lives || Shared.Version == 0 || Cluster.Seed % 2 == 0))
             {
                 StartLater(number, Chance.Between(s_millisecond, 50 * s_millisecond));
                 lives = true;

@@ -45,6 +45,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             attempt = Begin(call);
         }
 
+        attempt.AddCaller(from); // also of one that is refused: its root may hear of this worker through that one alone
         if (node.Ownership.Look(call.Target).State is not OwnershipState.Open && !attempt.Participates(call.Target) && !Planted.Is(PlantedFault.FirstVisitWhileFrozen))
         {
             // M3: it is being moved, or has moved; the caller's directory is old.
@@ -55,7 +56,6 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         // A part that has been asked for its vote has no calls under way: its root joins them all. It aborts by itself else, and what comes is late.
         if (attempt.IsAlive && !attempt.IsPrepared && attempt.TryAddParticipant(call.Target))
         {
-            attempt.AddCaller(from);
             node.Calls.Enter(attempt, from, call);
         }
     }

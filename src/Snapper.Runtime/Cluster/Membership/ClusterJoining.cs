@@ -20,6 +20,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
     private static readonly TimeSpan s_again = TimeSpan.FromMilliseconds(50);
 
     private readonly WorkerSetup _setup;
+    private readonly CancellationTokenSource _failed = new();
     private Worker? _worker;
 
     private ClusterJoining(WorkerSetup setup, Incarnation self)
@@ -139,8 +140,17 @@ internal sealed class ClusterJoining : IAsyncDisposable
             }
         }
 
-        var verdicts = Planted.Is(PlantedFault.RecoveryResolvesNothing) ? new bool[recovered.InDoubt.Count] : await Doubts.Resolve(recovered.InDoubt, cancellation).ConfigureAwait(false);
-        return await Settlement.Run(_setup.Log, _setup.Store, opening, recovered, verdicts, _setup.Time, cancellation).ConfigureAwait(false);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellation, _failed.Token);
+        try
+        {
+            var verdicts = Planted.Is(PlantedFault.RecoveryResolvesNothing) ? new bool[recovered.InDoubt.Count] : await Doubts.Resolve(recovered.InDoubt, either.Token).ConfigureAwait(false);
+            return await Settlement.Run(_setup.Log, _setup.Store, opening, recovered, verdicts, _setup.Time, either.Token).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (Failure is not null && !cancellation.IsCancellationRequested)
+        {
+            // Another took this life for dead and rescues it: nobody speaks to it any more, so that it would ask for ever (R4).
+            throw new LogLostException(AppendStatus.Fenced, Failure.Message);
+        }
     }
 
     /// <summary>From now on the worker hears of what fails, and gets what comes.</summary>
@@ -164,6 +174,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
     private void Fail(Exception exception)
     {
         Failure ??= exception;
+        _failed.Cancel();
         _worker?.Fail(exception);
     }
 }

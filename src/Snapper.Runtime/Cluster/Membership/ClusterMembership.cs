@@ -214,6 +214,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
     {
         Members = await _store.Members.Read(_ending.Token).ConfigureAwait(false);
         NoteArchives();
+        _planVersion = -1; // plans of those who are gone now are looked at, too
         foreach (var member in Members)
         {
             if (member.Incarnation.Worker == _node.Self.Worker)

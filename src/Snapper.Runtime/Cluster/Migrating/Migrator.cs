@@ -81,7 +81,8 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         {
             if (member.Incarnation == worker)
             {
-                return member.CurrentEpoch == worker.Epoch && member.State != MemberState.Left;
+                // One whose lease has run out and that owns nothing is fenced by nobody: its plans would stay open for good, and what they name frozen at each new master.
+                return member.CurrentEpoch == worker.Epoch && member.State == MemberState.Live;
             }
         }
 
