@@ -162,7 +162,7 @@ internal sealed class Relay : ITransactionDoor
             _ids.End(request.Key, null); // who owns the root keeps it
         }
 
-        if (!request.TryAnswer(envelope) && !request.HasKey)
+        if (!request.TryAnswer(envelope) && !request.HasCallerKey)
         {
             // As in Answer; if nobody has said, whoever ran it knows it by its id.
             _ids.End(request.Key, envelope.Outcome == Outcome.InDoubt ? null : new KeptOutcome(request.RequestHash, 0, _worker.UnixMs(), envelope));
