@@ -57,6 +57,13 @@ internal sealed partial class Executor
         }
 
         var evenSealed = AbortReasons.IsRepeated(why.Reason);
+        if (evenSealed && attempt.RootEnded)
+        {
+            // H6: its outcome is the commit machine's, which alone knows whether it is queued. To end it here could cross that: decided, and aborted elsewhere.
+            Worker.SendToCommit(new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.ActVoted, Tid = attempt.Tid });
+            return;
+        }
+
         if (attempt.TryDoom(why, evenSealed) || (evenSealed && !attempt.IsAlive && TryOverrule(attempt, why)))
         {
             Worker.Cluster!.Calls.Forget(attempt);
