@@ -65,6 +65,9 @@ internal sealed class Attempt
     /// <summary>This worker's part of an ACT whose root is elsewhere was asked for its vote. Only the first executor uses it.</summary>
     public bool IsPrepared { get; set; }
 
+    /// <summary>Why a branch elsewhere is against it, whose root has ended well. Only the root's executor uses it.</summary>
+    public AbortInfo? Against { get; set; }
+
     /// <summary>Workers that have called it here (ACT). Only the first executor uses it.</summary>
     public List<Incarnation>? Callers { get; private set; }
 

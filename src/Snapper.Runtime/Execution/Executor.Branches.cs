@@ -60,6 +60,7 @@ internal sealed partial class Executor
         if (evenSealed && attempt.RootEnded)
         {
             // H6: its outcome is the commit machine's, which alone knows whether it is queued. To end it here could cross that: decided, and aborted elsewhere.
+            attempt.Against ??= why;
             Worker.SendToCommit(new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.ActVoted, Tid = attempt.Tid });
             return;
         }

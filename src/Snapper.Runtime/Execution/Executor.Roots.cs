@@ -321,6 +321,10 @@ internal sealed partial class Executor
         {
             why = new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again.");
         }
+        else if (attempt.Against is not null && message.Reason == AbortReason.Failure)
+        {
+            why = attempt.Against;
+        }
         else
         {
             why = new AbortInfo(

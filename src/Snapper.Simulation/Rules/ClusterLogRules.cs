@@ -82,6 +82,20 @@ internal sealed class ClusterLogRules(Action<string> violated) : RuleSet(violate
     /// <summary>The decision to commit a global batch or an ACT of several workers is durable.</summary>
     public bool IsDecided(long number) => _decided.Contains(number);
 
+    /// <summary>A log has a part of it, and no marker.</summary>
+    public bool IsAwaited(long number)
+    {
+        foreach (var stream in _streams.Values)
+        {
+            if (stream.OpenParts.ContainsKey(new BatchId(number)) || stream.OpenActs.ContainsKey(new TransactionId(number)))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>Somebody was told, or has noted, that it is aborted: it must never be decided otherwise (R1).</summary>
     public void Presumed(long number) => _presumedAborted.Add(number);
 

@@ -91,9 +91,16 @@ internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster sh
 
     private void OnVerdict(Incarnation from, VerdictMessage verdict)
     {
-        var decided = logs.IsDecided(verdict.Number);
-        Require(verdict.Committed == decided, $"R2: {from} says that {verdict.Number} is {(verdict.Committed ? "committed" : "aborted")}, and the logs say otherwise");
-        if (!verdict.Committed)
+        if (verdict.Committed)
+        {
+            Require(logs.IsDecided(verdict.Number), $"R2: {from} says that {verdict.Number} is committed, which no log says");
+        }
+        else if (logs.IsDecided(verdict.Number))
+        {
+            // Whoever has all markers may forget a decision, and be asked once more by somebody who knows by now.
+            Require(!logs.IsAwaited(verdict.Number), $"R2: {from} says that {verdict.Number} is aborted, and it is decided");
+        }
+        else
         {
             logs.Presumed(verdict.Number);
         }
