@@ -48,7 +48,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         _directory = new DirectoryFollower(worker, _node, _store);
         _node.Members = Living;
         _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
-        _migrator = new Migrator(worker, _store);
+        _migrator = new Migrator(worker, _store, _directory);
         _evictions = new Evictions(worker, _node, setup.Patience);
         setup.Balancing.Validate();
         if (setup.Balancing.Mode != BalancingMode.Off)

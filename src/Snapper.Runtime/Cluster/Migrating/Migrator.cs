@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
@@ -13,7 +14,7 @@ namespace Snapper.Runtime.Cluster.Migrating;
 /// Carries out the plans whose source this worker is (thesis 4.4; M3 to M7): freeze, drain, fold everything, and let the plan's commit decide. Everything that the source has
 /// of an actor is in the shared states before the commit, so that the target only reads. Plans of sources or targets that are gone are cancelled by whoever sees it.
 /// </summary>
-internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDisposable
+internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFollower directory) : IAsyncDisposable
 {
     /// <summary>M4: the bound of freeze to commit.</summary>
     public static readonly TimeSpan Bound = TimeSpan.FromSeconds(5);
@@ -36,6 +37,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         {
             if (task.IsCompleted)
             {
+                await LetGo(id, plans, cancellation).ConfigureAwait(false);
                 _running.TryRemove(id, out _);
             }
         }
@@ -87,6 +89,34 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         }
 
         return false;
+    }
+
+    /// <summary>
+    /// A run that the store's absence has interrupted has kept its freeze. If the plan has ended meanwhile, by this worker's own word, of whose arrival it did not hear, or by
+    /// another's, nobody begins it again: what is not the target's now is this worker's as before (M4).
+    /// </summary>
+    private async Task LetGo(string id, IReadOnlyList<PlanRecord> open, CancellationToken cancellation)
+    {
+        foreach (var plan in open)
+        {
+            if (plan.Plan.Id == id)
+            {
+                return;
+            }
+        }
+
+        if (await _node.Ask(() => _node.OpenFreezes.GetValueOrDefault(id)).ConfigureAwait(false) is not { } keys)
+        {
+            return;
+        }
+
+        await directory.Read(cancellation).ConfigureAwait(false); // what has moved is no longer frozen here, but gone
+        await Unfreeze(id, keys).ConfigureAwait(false);
+        if (_progress.TryGetValue(id, out var progress))
+        {
+            var record = await store.Plans.Find(id, cancellation).ConfigureAwait(false);
+            progress.Enter(record?.State == PlanState.Done ? MigrationPhase.Done : MigrationPhase.Cancelled);
+        }
     }
 
     private async Task Run(string id)
@@ -155,14 +185,9 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             why = $"It did not come to rest within {Bound.TotalSeconds:0} s; try again.";
         }
 
-        if (Planted.Is(PlantedFault.UnfrozenBeforeCancelled))
-        {
-            await Unfreeze(plan).ConfigureAwait(false);
-        }
-
         // M4: first the plan, then the freeze.
         await store.Plans.Cancel(plan.Id, why, worker.Stopping).ConfigureAwait(false);
-        await Unfreeze(plan).ConfigureAwait(false);
+        await Unfreeze(plan.Id, plan.Keys).ConfigureAwait(false);
         progress.Enter(MigrationPhase.Cancelled);
     }
 
@@ -337,24 +362,24 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         Transitions.Note(ClusterTransition.MigrationCommitted);
         await _node.Ask(() => _node.OpenFreezes.Remove(plan.Id) && _node.Apply(moved)).ConfigureAwait(false);
         _node.TellMoved(moved);
-        UnfreezeAtMaster(plan);
+        UnfreezeAtMaster(plan.Id);
         progress.Enter(MigrationPhase.Done);
         return true;
     }
 
-    private async Task Unfreeze(MigrationPlan plan)
+    private async Task Unfreeze(string plan, IReadOnlyList<DirectoryKey> keys)
     {
         await _node.Ask(() =>
         {
-            foreach (var key in plan.Keys)
+            foreach (var key in keys)
             {
-                _node.Ownership.Unfreeze(key, plan.Id);
+                _node.Ownership.Unfreeze(key, plan);
             }
 
-            return _node.OpenFreezes.Remove(plan.Id);
+            return _node.OpenFreezes.Remove(plan);
         }).ConfigureAwait(false);
         UnfreezeAtMaster(plan);
     }
 
-    private void UnfreezeAtMaster(MigrationPlan plan) => _node.Send(_node.Requests.Master, new FreezeMessage(_node.Requests.MasterEpoch, plan.Id, []));
+    private void UnfreezeAtMaster(string plan) => _node.Send(_node.Requests.Master, new FreezeMessage(_node.Requests.MasterEpoch, plan, []));
 }
