@@ -166,8 +166,7 @@ internal enum PlantedFault
     DrainPassesActs,
     HandOverBeforeFold,
     HandOverWithoutOutcomes,
-    UnfrozenBeforeCancelled,
-    CancelledPlanCommitted,
+    MovedToADeadWorker,
 }
 
 /// <summary>Which fault is planted.</summary>

@@ -84,12 +84,12 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
                 return Answer(ClusterStatus.AlreadyDone, []);
             }
 
-            if (plan.State != PlanState.Planned && !Planted.Is(PlantedFault.CancelledPlanCommitted))
+            if (plan.State != PlanState.Planned)
             {
                 return Answer(ClusterStatus.Stale, null, $"plan {id} was cancelled: {plan.Why}");
             }
 
-            if (Stranger(plan.Plan) is { } why)
+            if (Stranger(plan.Plan) is { } why && !Planted.Is(PlantedFault.MovedToADeadWorker))
             {
                 return Answer(ClusterStatus.Stale, null, why);
             }
