@@ -62,7 +62,7 @@ internal sealed partial class ClusterWorld : IClientWorld
         MessageRules = new ClusterMessageRules(LogRules, Shared, Violated);
         Network = new Network(this);
         Operators = new Operators(this);
-        Open = new OpenRequests(this);
+        Open = new OpenRequests(this, 2 * scenario.AnswerMs * s_millisecond); // a PACT that waits for a number asks the master to drop it, and is asked to say so again
         Workload = scenario.Load.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario.Load) : new BankWorkload(scenario.Load);
         Actors = [.. Workload.Last().Select(static look => look.Request.Actor)];
     }

@@ -30,35 +30,41 @@ internal sealed class ClusterLogRules(Action<string> violated) : RuleSet(violate
     /// <param name="records">Their bytes; nobody changes them any more.</param>
     public void Appended(int worker, long firstSequence, int count, ReadOnlyMemory<byte> records)
     {
-        var stream = Of(worker);
         _decoder.Start(new LogGroup(firstSequence, count, records));
         while (_decoder.MoveNext())
         {
-            switch (_decoder.Current)
-            {
-                case LocalBatchCommitted batch:
-                    OnLocalBatch(stream, batch);
-                    break;
-                case Prepared part:
-                    OnPrepared(stream, part);
-                    break;
-                case Decided marker:
-                    OnDecided(stream, marker);
-                    break;
-                case Decision decision:
-                    OnDecision(decision.Global);
-                    break;
-                case ActCommitted act:
-                    OnAct(stream, act);
-                    break;
-                case ActPrepared part:
-                    Require(stream.OpenActs.TryAdd(part.Transaction, part), $"R: {stream} has two parts of ACT {part.Transaction}");
-                    stream.Voted.Add(part.Transaction);
-                    break;
-                case ActEnded marker:
-                    OnEnded(stream, marker);
-                    break;
-            }
+            Look(worker, _decoder.Current);
+        }
+    }
+
+    /// <summary>A record has become part of a log.</summary>
+    public void Look(int worker, LogRecord record)
+    {
+        var stream = Of(worker);
+        switch (record)
+        {
+            case LocalBatchCommitted batch:
+                OnLocalBatch(stream, batch);
+                break;
+            case Prepared part:
+                OnPrepared(stream, part);
+                break;
+            case Decided marker:
+                OnDecided(stream, marker);
+                break;
+            case Decision decision:
+                OnDecision(decision.Global);
+                break;
+            case ActCommitted act:
+                OnAct(stream, act);
+                break;
+            case ActPrepared part:
+                Require(stream.OpenActs.TryAdd(part.Transaction, part), $"R: {stream} has two parts of ACT {part.Transaction}");
+                stream.Voted.Add(part.Transaction);
+                break;
+            case ActEnded marker:
+                OnEnded(stream, marker);
+                break;
         }
     }
 
