@@ -95,6 +95,78 @@ internal enum PlantedFault
 
     // Answers in time.
     BegunAfterTheEnd,
+
+    // Several workers, from here on: channels between them (R4).
+    EarlierLifeHeard,
+    MessageForAnotherLifeTaken,
+    ChannelTakesTwice,
+    ChannelTakesWhatComes,
+
+    // Global batches.
+    FinalBehindUndecidedGlobal,
+    PreparedBehindUnfinished,
+    AcknowledgedBeforeDurable,
+    DecidedBeforeAllAcknowledged,
+    DecisionToldBeforeDurable,
+    UndoneOnOneWorkerAlone,
+    DecidedWhileUndone,
+    GlobalUndoWithoutFixpoint,
+    LossOfAWorkerNotNoticed,
+    LateGlobalCallKept,
+
+    // ACTs over several workers.
+    ReadOnlyVoteWithoutRecord,
+    ReadOnlyPartReleasedAtItsVote,
+    VoteBeforeAllAheadIsFinal,
+    VotedBeforeDurable,
+    ActDecidedBeforeAllVotes,
+    ActCommitToldBeforeDurable,
+    VotedPartEndsByItself,
+    LateRemoteCallTaken,
+    LongWaitsStand,
+
+    // Who owns what, and numbers.
+    NumberedFromStaleDirectory,
+    NumberedForTheDead,
+    NumberedThoughRootMoved,
+    OldOwnerKeepsWhatMoved,
+    VersionsForgottenByTheNextOwner,
+
+    // What is in doubt.
+    MasterForgetsItsVerdict,
+    RootForgetsItsVerdict,
+    AbsencePresumedUnread,
+    AbsenceReadWithoutFence,
+    CommitPresumed,
+    RecoveryResolvesNothing,
+    DecisionTrimmedBeforeMarkers,
+
+    // A new master.
+    NewMasterForgetsDecisions,
+    NewMasterDoesNotWait,
+    NewMasterNotToldOfFreezes,
+    EarlierMasterHeard,
+    EarlierMastersBatchesKept,
+
+    // Take-over.
+    FencedRescuerGoesOn,
+    TakeOverResolvesNothing,
+    TakenOverBeforeFold,
+    OutcomesNotCopiedAtTakeOver,
+    OutcomesLeftBehind,
+    AskedAgainUnderAnotherId,
+
+    // Migration.
+    NumberedWhileFrozen,
+    MasterNotAskedToFreeze,
+    FreezeAnswerOfAnotherPlan,
+    FirstVisitWhileFrozen,
+    DrainPassesUnplacedParts,
+    DrainPassesBatches,
+    DrainPassesActs,
+    HandOverBeforeFold,
+    HandOverWithoutOutcomes,
+    MovedToADeadWorker,
 }
 
 /// <summary>Which fault is planted.</summary>

@@ -8,11 +8,13 @@ public sealed class PlantedFaultTests
     private static readonly TimeSpan s_longest = TimeSpan.FromMinutes(10);
 
     [Fact]
-    public async Task Ten_planted_faults_are_caught()
+    public async Task Ten_planted_faults_of_one_worker_and_ten_of_several_are_caught()
     {
         // A build of its own: no other one has the faults.
         await Run("build", "tests/Snapper.Verify", "-c", "Planted", "--nologo", "-v", "quiet");
         var table = await Run("tests/Snapper.Verify/bin/Planted/net10.0/Snapper.Verify.dll", "--plant", "--rotate", "10", "--limit", "4000");
+        Assert.Contains("10 of 10 caught", table, StringComparison.Ordinal);
+        table = await Run("tests/Snapper.Verify/bin/Planted/net10.0/Snapper.Verify.dll", "--plant", "--workers", "any", "--rotate", "10", "--limit", "4000");
         Assert.Contains("10 of 10 caught", table, StringComparison.Ordinal);
     }
 

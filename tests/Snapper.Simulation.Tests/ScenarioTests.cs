@@ -54,6 +54,7 @@ public sealed class ScenarioTests
     public void The_product_as_built_has_no_faults_to_plant()
     {
         Assert.Empty(Simulator.PlantedFaults);
+        Assert.Empty(Snapper.Simulation.Cluster.ClusterSimulator.PlantedFaults);
         Assert.Throws<InvalidOperationException>(() => Simulator.Plant("NoFence"));
     }
 

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Snapper.Simulation.Cluster;
 using Snapper.Simulation.Running;
 
 namespace Snapper.Verify;
@@ -17,7 +18,7 @@ internal static class PlantRun
             return 2;
         }
 
-        var names = options.Faults.Count > 0 ? options.Faults : Simulator.PlantedFaults;
+        var names = options.Faults.Count > 0 ? options.Faults : options.Workers is null ? Simulator.PlantedFaults : ClusterSimulator.PlantedFaults;
         if (options.Rotate > 0)
         {
             names = OfToday(names, options.Rotate);
@@ -34,7 +35,7 @@ internal static class PlantRun
 
             Simulator.Plant(name);
             var watch = Stopwatch.StartNew();
-            var (seeds, by) = Search(options.Limit, interrupted);
+            var (seeds, by) = Search(options, interrupted);
             Simulator.Plant(null);
             if (by is null && interrupted.IsCancellationRequested)
             {
@@ -69,22 +70,23 @@ internal static class PlantRun
         return [.. Enumerable.Range(0, Math.Min(count, names.Count)).Select(i => names[(int)((first + i) % names.Count)])];
     }
 
-    private static (int Seeds, string? By) Search(int limit, CancellationToken interrupted)
+    private static (int Seeds, string? By) Search(VerifyOptions options, CancellationToken interrupted)
     {
-        for (var seed = 1; seed <= limit; seed++)
+        for (var seed = 1; seed <= options.Limit; seed++)
         {
             if (interrupted.IsCancellationRequested)
             {
                 return (seed - 1, null);
             }
 
-            if (Simulator.Run((ulong)seed).Violations is [var first, ..])
+            var violations = options.Workers is { } workers ? ClusterSimulator.Run(ClusterScenario.Draw((ulong)seed, workers)).Violations : Simulator.Run((ulong)seed).Violations;
+            if (violations is [var first, ..])
             {
                 return (seed, Shorten(first));
             }
         }
 
-        return (limit, null);
+        return (options.Limit, null);
     }
 
     /// <summary>The checker's class of anomaly, or the beginning of what is wrong.</summary>

@@ -29,7 +29,7 @@ internal sealed record VerifyOptions
           --minutes M       stops after so many minutes      --threads N    runs beside each other (one per core)
           --seed N          replays one seed, twice, and says whether both runs are alike
           --scenario TEXT   replays one scenario, as a failing run has printed it
-          --plant [NAME...] plants faults in a verification build, one at a time: the table of which seed catches each
+          --plant [NAME...] plants faults in a verification build, one at a time: the table of which seed catches each; with --workers those of several workers
           --rotate N        only N of the planted faults, others each day
           --limit N         most seeds per planted fault (10,000)
           --markdown        the table, or the counts, for docs/verification.md
@@ -172,9 +172,10 @@ internal sealed record VerifyOptions
         while (i + 1 < arguments.Count && !arguments[i + 1].StartsWith("--", StringComparison.Ordinal))
         {
             var name = arguments[++i];
-            if (!Simulator.PlantedFaults.Contains(name))
+            if (!Simulator.PlantedFaults.Contains(name) && !ClusterSimulator.PlantedFaults.Contains(name))
             {
-                throw new FormatException($"There is no fault '{name}' to plant; there are: {string.Join(", ", Simulator.PlantedFaults)}.");
+                throw new FormatException(
+                    $"There is no fault '{name}' to plant; there are: {string.Join(", ", Simulator.PlantedFaults)}; and with --workers: {string.Join(", ", ClusterSimulator.PlantedFaults)}.");
             }
 
             names.Add(name);

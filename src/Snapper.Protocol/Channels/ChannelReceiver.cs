@@ -50,6 +50,16 @@ public sealed class ChannelReceiver
             return false;
         }
 
+        if (Planted.Is(PlantedFault.ChannelTakesTwice) && packet.First < _next)
+        {
+            _next = packet.First;
+        }
+
+        if (Planted.Is(PlantedFault.ChannelTakesWhatComes) && packet.First > _next)
+        {
+            _next = packet.First;
+        }
+
         skip = (int)Math.Min(_next - packet.First, packet.Count);
         Duplicates += skip;
         return true;
@@ -71,7 +81,7 @@ public sealed class ChannelReceiver
             return Say(AnswerKind.Refused, packet) with { Problem = $"The packet from {packet.From} to {packet.To} came to {_own}." };
         }
 
-        if (packet.From.Epoch < _peer.Lowest)
+        if (packet.From.Epoch < _peer.Lowest && !Planted.Is(PlantedFault.EarlierLifeHeard))
         {
             return Say(AnswerKind.Fenced, packet) with { Newest = _peer.Lowest };
         }
@@ -79,7 +89,7 @@ public sealed class ChannelReceiver
         // Also from a packet that was meant for another life of this worker: its sender is who it says.
         _peer.Learn(packet.From);
         Follow();
-        if (packet.To.Epoch != _own.Epoch)
+        if (packet.To.Epoch != _own.Epoch && !Planted.Is(PlantedFault.MessageForAnotherLifeTaken))
         {
             if (packet.To.Epoch > _own.Epoch)
             {
@@ -89,7 +99,7 @@ public sealed class ChannelReceiver
             return Say(AnswerKind.OtherEpoch, packet);
         }
 
-        return packet.First > _next ? Say(AnswerKind.Expecting, packet) with { Next = _next } : default;
+        return packet.First > _next && !Planted.Is(PlantedFault.ChannelTakesWhatComes) ? Say(AnswerKind.Expecting, packet) with { Next = _next } : default;
     }
 
     private ChannelAnswer Say(AnswerKind kind, in ChannelPacket packet) => new() { Kind = kind, From = _own, To = packet.From };

@@ -219,6 +219,12 @@ public sealed partial class CommitMachine
             var batch = _open[at];
             if (!batch.IsComplete || batch.Previous > (at == 0 ? _final : _open[at - 1].Bid) || IsHeldByUndo(batch.Bid))
             {
+                if (Planted.Is(PlantedFault.PreparedBehindUnfinished) && _open.Find(static b => b is { IsComplete: true, IsGlobal: true, PartState: PartState.Executing }) is { } early
+                    && !IsHeldByUndo(early.Bid) && early.Undecided == 0)
+                {
+                    TryPrepare(early, outputs);
+                }
+
                 NoteWaiting();
                 if (at > 0 || !Planted.Is(PlantedFault.BatchesFinalOutOfOrder) || _open.Find(static b => b.IsComplete && b.Part is null) is not { } later)
                 {
@@ -244,7 +250,7 @@ public sealed partial class CommitMachine
                 continue;
             }
 
-            if (at > 0 || !TryFinalize(batch, outputs))
+            if ((at > 0 && !Planted.Is(PlantedFault.FinalBehindUndecidedGlobal)) || !TryFinalize(batch, outputs))
             {
                 break;
             }
@@ -322,7 +328,7 @@ public sealed partial class CommitMachine
                 case PreparedPart { Batch.PartState: PartState.Prepared or PartState.Decided } prepared:
                     outputs.Add(OutputKind.SendToMaster, MessageKind.PartPrepared).Bid = prepared.Batch.Part!.Bid; // R: durable before the acknowledgement
                     break;
-                case PreparedAct prepared when prepared.Part.HasVoted && FindFinished(prepared.Part.Tid) == prepared.Part:
+                case PreparedAct prepared when !Planted.Is(PlantedFault.VotedBeforeDurable) && prepared.Part.HasVoted && FindFinished(prepared.Part.Tid) == prepared.Part:
                     ref var vote = ref outputs.Add(OutputKind.SendToRootWorker, MessageKind.ActVoted); // R: durable before the vote
                     vote.Tid = prepared.Part.Tid;
                     vote.Flag = true;

@@ -87,6 +87,11 @@ public sealed class Ownership
 
         if (entry.Owner != Self)
         {
+            if (Planted.Is(PlantedFault.OldOwnerKeepsWhatMoved) && Of(entry.Key) is not null)
+            {
+                return false;
+            }
+
             Set(entry.Key, NotOwned);
             return false;
         }

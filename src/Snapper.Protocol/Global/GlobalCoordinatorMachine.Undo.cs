@@ -15,7 +15,7 @@ public sealed partial class GlobalCoordinatorMachine
     /// <summary>Undos so far.</summary>
     public long Undos => _undoCount;
 
-    private bool IsHeldByUndo(BatchId bid) => _undo is not null && bid >= _undo.Lowest;
+    private bool IsHeldByUndo(BatchId bid) => _undo is not null && bid >= _undo.Lowest && !Planted.Is(PlantedFault.DecidedWhileUndone);
 
     private void OnFailed(BatchId bid, List<GlobalOutput> outputs)
     {
@@ -85,6 +85,10 @@ public sealed partial class GlobalCoordinatorMachine
         }
 
         undo.Missing.Sort(static (left, right) => left.Worker.CompareTo(right.Worker));
+        if (Planted.Is(PlantedFault.UndoneOnOneWorkerAlone) && undo.Missing.Count > 1)
+        {
+            undo.Missing.RemoveRange(1, undo.Missing.Count - 1);
+        }
     }
 
     private void OnUndoReport(Incarnation worker, long number, int round, BatchId lowest, List<GlobalOutput> outputs)
@@ -115,7 +119,7 @@ public sealed partial class GlobalCoordinatorMachine
         {
             End(outputs);
         }
-        else if (undo.Reported != BatchId.None && undo.Reported < undo.Lowest)
+        else if (undo.Reported != BatchId.None && undo.Reported < undo.Lowest && !Planted.Is(PlantedFault.GlobalUndoWithoutFixpoint))
         {
             if (Find(_open, undo.Reported) is null or { IsDecided: true })
             {
@@ -176,7 +180,7 @@ public sealed partial class GlobalCoordinatorMachine
         _lastSent.Remove(worker);
         foreach (var batch in _open)
         {
-            if (batch.IsUnpreparedAt(worker))
+            if (batch.IsUnpreparedAt(worker) && !Planted.Is(PlantedFault.LossOfAWorkerNotNoticed))
             {
                 // What it has prepared stands: its Prepared is in its stream (R3).
                 OnFailed(batch.Bid, outputs);

@@ -202,6 +202,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
                 catch (PeerGoneException)
                 {
                     Transitions.Note(ClusterTransition.PassedOnAskedAgain);
+                    asked = Planted.Is(PlantedFault.AskedAgainUnderAnotherId) ? With(asked, NewId(), left) : asked;
                     mayHaveRun = true; // whoever owns the root next finds its id, or runs it (I4)
                 }
             }

@@ -82,7 +82,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     /// <summary>Where messages from other workers are handled.</summary>
     public Executor First => _worker.Executors[0];
 
-    bool IOwnership.MayNumber(ActorKey actor) => Ownership.Look(actor).State == OwnershipState.Open;
+    bool IOwnership.MayNumber(ActorKey actor) => Ownership.Look(actor).State == OwnershipState.Open || Planted.Is(PlantedFault.NumberedFromStaleDirectory);
 
     /// <summary>Sends a message to one life of a worker, this one included. From any thread; messages of one thread to one worker arrive in their order.</summary>
     /// <returns>False: that life is over, and so is whatever the message was about.</returns>
@@ -153,6 +153,14 @@ internal sealed class ClusterNode : IOwnership, IDisposable
                 if (Frozen.TryGetValue((frozen.MasterEpoch, frozen.Plan), out var answer))
                 {
                     answer.TrySet(true);
+                }
+
+                if (Planted.Is(PlantedFault.FreezeAnswerOfAnotherPlan))
+                {
+                    foreach (var other in Frozen.Values)
+                    {
+                        other.TrySet(true);
+                    }
                 }
 
                 break;
@@ -266,7 +274,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     /// <summary>Ids may have outcomes that others have copied out of their logs (I2), unless the actors never had another owner.</summary>
     public void NoteGained(DirectoryEntry entry)
     {
-        if (entry.Version > Partition.Count) // the first owners have the first versions
+        if (entry.Version > Partition.Count && !Planted.Is(PlantedFault.OutcomesLeftBehind)) // the first owners have the first versions
         {
             _worker.NoteGained();
         }

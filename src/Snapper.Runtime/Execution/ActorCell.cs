@@ -31,6 +31,9 @@ internal sealed class ActorCell(ActorKey key, ActorType type, Executor executor)
     /// <summary>Number of the newest record when it was first found idle; its last change is in one of those.</summary>
     public long SequenceWhenIdle { get; set; }
 
+    /// <summary>Its version when it was found ready to leave with a migration, with <see cref="SequenceWhenIdle"/>; -1: it was not.</summary>
+    public long VersionWhenLeaving { get; set; } = -1;
+
     /// <summary>Sweeps since it was last used.</summary>
     public int IdleSweeps { get; set; }
 }

@@ -87,6 +87,7 @@ internal sealed partial class Executor
     public bool TryLeave(Func<ActorKey, bool> moves)
     {
         var final = Worker.Final;
+        var mayLeave = true;
         var leaving = new List<ActorKey>();
         foreach (var (key, cell) in _cells)
         {
@@ -96,24 +97,26 @@ internal sealed partial class Executor
             }
 
             cell.Machine?.ForgetFinal(final);
-            if (cell.Machine is not { IsReplaceable: true } || final > Worker.Commits.FinalAndQueued)
+            if (cell.Machine is not { IsReplaceable: true } machine || final > Worker.Commits.FinalAndQueued)
             {
-                cell.IdleSweeps = 0;
-                return false;
+                mayLeave = false;
+                continue;
             }
 
-            // As for the idle: the plan may have been cancelled by another, and then transactions go on here until this worker hears of it.
-            if (cell.IdleSweeps++ == 0)
+            if (cell.VersionWhenLeaving != machine.Version)
             {
+                cell.VersionWhenLeaving = machine.Version;
                 cell.SequenceWhenIdle = Worker.Log.LastSequence;
             }
 
-            if (Worker.Commits.ToldSequence < cell.SequenceWhenIdle || !Worker.Checkpoints.IsFolded(key))
-            {
-                return false;
-            }
-
+            // As above. A plan may be cancelled by others while this worker carries it out; the master numbers for its actors again, and they change here.
+            mayLeave &= Worker.Commits.ToldSequence >= cell.SequenceWhenIdle && Worker.Checkpoints.IsFolded(key);
             leaving.Add(key);
+        }
+
+        if (!mayLeave)
+        {
+            return false;
         }
 
         foreach (var key in leaving)

@@ -94,7 +94,7 @@ internal static class CommitRecords
     public static bool IsDecision(ActOutcome act) => act.Committed && act.Others.Count > 0;
 
     /// <summary>The conditional record of a worker's part of an ACT, also of one that only read (H2); null: it is the ACT's own abort, which needs none.</summary>
-    public static ActPrepared? Of(PreparedAct prepared) => !prepared.Part.Committed ? null : new ActPrepared
+    public static ActPrepared? Of(PreparedAct prepared) => !prepared.Part.Committed || HasNoRecord(prepared.Part) ? null : new ActPrepared
     {
         Transaction = prepared.Part.Tid,
         Root = prepared.Part.RootWorker,
@@ -104,7 +104,7 @@ internal static class CommitRecords
     /// <summary>The marker of an <see cref="ActPrepared"/>; null: there is none to mark.</summary>
     public static ActEnded? Of(DecidedAct decided)
     {
-        if (!decided.Part.Committed)
+        if (!decided.Part.Committed || HasNoRecord(decided.Part))
         {
             return null;
         }
@@ -117,6 +117,8 @@ internal static class CommitRecords
 
         return new ActEnded { Transaction = decided.Part.Tid, Committed = decided.Committed, Versions = versions };
     }
+
+    private static bool HasNoRecord(ActOutcome part) => Planted.Is(PlantedFault.ReadOnlyVoteWithoutRecord) && part.Changes.Count == 0;
 
     private static List<ActorChange> ChangesOf(Batch batch, bool withVersions)
     {

@@ -186,7 +186,7 @@ internal sealed class ClusterProcess : IRequestTarget
                 AnswersInline = true,
             },
             ActorTypes = World.OwnTypes,
-            Log = new RoadLog(_road, new MemoryTransactionLog(kept), LogSteps.Own, () => _world.SharedStore.FullUntil[Number] > _world.Now),
+            Log = new RoadLog(_road, new MemoryTransactionLog(kept), LogSteps.Own, Number, () => _world.SharedStore.FullUntil[Number] > _world.Now),
             Store = new RoadStates(_road, new MemoryStateStore(kept, _world.ServerTime, new StateStoreOptions()), LogSteps.Own),
             Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096, Rare = _world.Rare },
             Writing = new LogWriterOptions { GroupBytesMax = 4096, Rare = _world.Rare },

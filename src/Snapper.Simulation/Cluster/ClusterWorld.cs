@@ -3,6 +3,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
+using Snapper.Simulation.Rules;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Workers;
 using Snapper.Simulation.Workloads;
@@ -57,9 +58,11 @@ internal sealed partial class ClusterWorld : IClientWorld
         Options = new ClusterOptions { Lease = TimeSpan.FromMilliseconds(scenario.LeaseMs) };
         Shared = new MemoryCluster(ServerTime, Options);
         SharedStore = new SharedStoreWeather(this);
+        LogRules = new ClusterLogRules(Violated);
+        MessageRules = new ClusterMessageRules(LogRules, Shared, Violated);
         Network = new Network(this);
         Operators = new Operators(this);
-        Open = new OpenRequests(this);
+        Open = new OpenRequests(this, 2 * scenario.AnswerMs * s_millisecond); // a PACT that waits for a number asks the master to drop it, and is asked to say so again
         Workload = scenario.Load.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario.Load) : new BankWorkload(scenario.Load);
         Actors = [.. Workload.Last().Select(static look => look.Request.Actor)];
     }
@@ -92,6 +95,12 @@ internal sealed partial class ClusterWorld : IClientWorld
     public MemoryCluster Shared { get; }
 
     public SharedStoreWeather SharedStore { get; }
+
+    /// <summary>Look at what becomes durable.</summary>
+    public ClusterLogRules LogRules { get; }
+
+    /// <summary>Look at what workers tell each other.</summary>
+    public ClusterMessageRules MessageRules { get; }
 
     public Network Network { get; }
 

@@ -48,6 +48,7 @@ internal sealed class Network(ClusterWorld world)
     {
         public Task<ReadOnlyMemory<byte>> Deliver(int worker, ReadOnlyMemory<byte> packet, CancellationToken cancellation)
         {
+            world.MessageRules.Sent(packet);
             var bytes = packet.ToArray(); // a late copy arrives when the sender has long used its buffer again
             var answer = new TaskCompletionSource<ReadOnlyMemory<byte>>();
             cancellation.Register(() => answer.TrySetCanceled(cancellation));

@@ -1,5 +1,6 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Simulation.Rules;
 using Snapper.TransactionLog.Cluster;
 
 namespace Snapper.Simulation.Cluster;
@@ -37,7 +38,7 @@ internal sealed class RoadCluster(StoreRoad road, IClusterStore store) : ICluste
             return fenced.Value is { } rescue
                 ? fenced with
                 {
-                    Value = rescue with { Log = new RoadLog(road, rescue.Log, LogSteps.Rescued, static () => false), States = new RoadStates(road, rescue.States, LogSteps.Rescued) },
+                    Value = rescue with { Log = new RoadLog(road, rescue.Log, LogSteps.Rescued, target.Worker, static () => false), States = new RoadStates(road, rescue.States, LogSteps.Rescued) },
                 }
                 : fenced;
         }
@@ -88,10 +89,20 @@ internal sealed class RoadCluster(StoreRoad road, IClusterStore store) : ICluste
     {
         public async Task<ClusterResult<Mastership>> Take(CancellationToken cancellation)
         {
-            var taken = await road.Send(StoreStep.MasterTake, () => master.Take(CancellationToken.None).Result, cancellation);
+            var taken = await road.Send(StoreStep.MasterTake, () => Taken(master.Take(CancellationToken.None).Result), cancellation);
             return taken.Value is { } mastership
-                ? taken with { Value = mastership with { Log = new RoadLog(road, mastership.Log, LogSteps.Master, static () => false) } }
+                ? taken with { Value = mastership with { Log = new RoadLog(road, mastership.Log, LogSteps.Master, ClusterLogRules.Master, static () => false) } }
                 : taken;
+        }
+
+        private ClusterResult<Mastership> Taken(ClusterResult<Mastership> taken)
+        {
+            if (taken.Value is { } mastership)
+            {
+                road.Messages.MasterBegins(mastership.MasterEpoch);
+            }
+
+            return taken;
         }
 
         public Task<ClusterResult> Renew(long masterEpoch, CancellationToken cancellation) =>

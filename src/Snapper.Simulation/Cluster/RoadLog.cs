@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Snapper.Protocol.Identity;
+using Snapper.Simulation.Rules;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Records;
 
@@ -32,8 +33,9 @@ internal sealed record LogSteps(StoreStep Open, StoreStep Append, StoreStep Chec
 /// <param name="road">The road.</param>
 /// <param name="log">The log in memory, whose calls complete at once.</param>
 /// <param name="steps">What its calls are.</param>
+/// <param name="worker">Whose log it is, as <see cref="ClusterLogRules"/> names it.</param>
 /// <param name="isFull">It takes nothing now.</param>
-internal sealed class RoadLog(StoreRoad road, ITransactionLog log, LogSteps steps, Func<bool> isFull) : ITransactionLog
+internal sealed class RoadLog(StoreRoad road, ITransactionLog log, LogSteps steps, int worker, Func<bool> isFull) : ITransactionLog
 {
     public string Kind => log.Kind;
 
@@ -44,8 +46,19 @@ internal sealed class RoadLog(StoreRoad road, ITransactionLog log, LogSteps step
         var bytes = group.ToArray(); // the sender may use its buffer again while a late copy of the call is under way
         return road.Send(
             steps.Append,
-            () => isFull() ? new AppendResult(AppendStatus.Refused, "simulated: no room") : log.Append(epoch, firstSequence, count, bytes, CancellationToken.None).Result,
+            () => isFull() ? new AppendResult(AppendStatus.Refused, "simulated: no room") : Append(epoch, firstSequence, count, bytes),
             cancellation);
+    }
+
+    private AppendResult Append(long epoch, long firstSequence, int count, byte[] group)
+    {
+        var result = log.Append(epoch, firstSequence, count, group, CancellationToken.None).Result;
+        if (result.Status == AppendStatus.Appended)
+        {
+            road.Rules.Appended(worker, firstSequence, count, group);
+        }
+
+        return result;
     }
 
     public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) =>

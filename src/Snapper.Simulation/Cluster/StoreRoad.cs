@@ -1,4 +1,5 @@
 using Snapper.Simulation.Core;
+using Snapper.Simulation.Rules;
 
 namespace Snapper.Simulation.Cluster;
 
@@ -8,6 +9,12 @@ namespace Snapper.Simulation.Cluster;
 /// </summary>
 internal sealed class StoreRoad(ClusterWorld world, ClusterProcess process)
 {
+    /// <summary>Look at what becomes durable.</summary>
+    public ClusterLogRules Rules => world.LogRules;
+
+    /// <summary>Look at what workers tell each other.</summary>
+    public ClusterMessageRules Messages => world.MessageRules;
+
     private const long Patience = 200 * TimeSpan.TicksPerMillisecond;
 
     /// <summary>Sends a call.</summary>

@@ -11,10 +11,10 @@ public static class Simulator
     /// <summary>This program counts transitions: its runtime setting <c>Snapper.CountTransitions</c> is on.</summary>
     public static bool CountsTransitions => Transitions.AreCounted;
 
-    /// <summary>Names of the faults that can be planted; empty unless this is the verification build (<c>-c Planted</c>).</summary>
+    /// <summary>Names of the faults that can be planted and that one worker can have; empty unless this is the verification build (<c>-c Planted</c>).</summary>
     public static IReadOnlyList<string> PlantedFaults { get; } =
 #if PLANTED_FAULTS
-        [.. Enum.GetNames<PlantedFault>().Skip(1)];
+        [.. Enum.GetNames<PlantedFault>()[1..(int)PlantedFault.EarlierLifeHeard]];
 #else
         [];
 #endif

@@ -6,7 +6,9 @@ namespace Snapper.Simulation.Workers;
 /// Requests that a worker has taken and not answered: as long as its process lives, each must hear something soon after its timeout, also from a worker that has
 /// failed or was stopped. Looked at each so often, without an event of its own.
 /// </summary>
-internal sealed class OpenRequests(IClientWorld world)
+/// <param name="world">The run.</param>
+/// <param name="roads">What may be added by messages between workers that are lost, in ticks.</param>
+internal sealed class OpenRequests(IClientWorld world, long roads = 0)
 {
     // Deadlines are looked at again after a second; what an executor that stands still adds is far below the other one.
     private static readonly long s_grace = TimeSpan.FromSeconds(2).Ticks;
@@ -19,7 +21,7 @@ internal sealed class OpenRequests(IClientWorld world)
 
     public void Add(IRequestTarget worker, TransactionRequest request, Task answer)
     {
-        _waiting.Add(new Waiting(worker, request, answer, world.Now + request.Timeout.Ticks + s_grace));
+        _waiting.Add(new Waiting(worker, request, answer, world.Now + request.Timeout.Ticks + s_grace + roads));
         NextLook = Math.Min(NextLook, world.Now + s_interval);
     }
 
@@ -42,7 +44,7 @@ internal sealed class OpenRequests(IClientWorld world)
             else if (waiting.Until < world.Now)
             {
                 world.Violated(
-                    $"A request to {waiting.Request.Actor} (id {waiting.Request.Id ?? "generated"}) with a timeout of {waiting.Request.Timeout.TotalMilliseconds} ms is still not answered {s_grace / TimeSpan.TicksPerMillisecond} ms after it; {waiting.Worker.Standing}.");
+                    $"A request to {waiting.Request.Actor} (id {waiting.Request.Id ?? "generated"}) with a timeout of {waiting.Request.Timeout.TotalMilliseconds} ms is still not answered {(s_grace + roads) / TimeSpan.TicksPerMillisecond} ms after it; {waiting.Worker.Standing}.");
                 continue;
             }
 

@@ -29,7 +29,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     public void OnCall(Incarnation from, CallMessage call)
     {
         worker.Witness(call.Tid);
-        if (_tombstones.Contains(call.Tid))
+        if (_tombstones.Contains(call.Tid) && !Planted.Is(PlantedFault.LateRemoteCallTaken))
         {
             Transitions.Note(ClusterTransition.CallTooLate);
             return; // W3: it came too late
@@ -46,7 +46,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         }
 
         attempt.AddCaller(from); // also of one that is refused: its root may hear of this worker through that one alone
-        if (node.Ownership.Look(call.Target).State is not OwnershipState.Open && !attempt.Participates(call.Target))
+        if (node.Ownership.Look(call.Target).State is not OwnershipState.Open && !attempt.Participates(call.Target) && !Planted.Is(PlantedFault.FirstVisitWhileFrozen))
         {
             // M3: it is being moved, or has moved; the caller's directory is old.
             node.First.Doom(attempt, new AbortInfo(AbortReason.Migration, $"{call.Target} was called, and is being moved.", call.Target));
@@ -260,6 +260,11 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     public void NoteDecided(ActOutcome outcome, long sequence)
     {
         Transitions.Note(ClusterTransition.ActDecided);
+        if (Planted.Is(PlantedFault.DecisionTrimmedBeforeMarkers))
+        {
+            return;
+        }
+
         worker.Checkpoints.Hold(sequence);
         _unmarked.Add(outcome.Tid, new Decision(sequence, [.. outcome.Others]));
     }
@@ -324,7 +329,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
                     OnAbort(attempt.Tid); // its root may not know that it was here: who had called it cannot tell any more
                 }
             }
-            else if (attempt.IsPrepared)
+            else if (attempt.IsPrepared && !Planted.Is(PlantedFault.VotedPartEndsByItself))
             {
                 Transitions.Note(ClusterTransition.RootLostInDoubt);
                 _ = AskElsewhere(attempt.Tid, peer);
@@ -339,7 +344,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     /// <summary>Somebody recovers the stream of a worker that had voted for an ACT of this life, and asks what became of it (R2).</summary>
     public void OnAsked(Incarnation from, TransactionId tid)
     {
-        if (!_unmarked.ContainsKey(tid))
+        if (!_unmarked.ContainsKey(tid) && !Planted.Is(PlantedFault.RootForgetsItsVerdict))
         {
             // Not decided yet: from here on it cannot be, unless it stands in the queue of this very executor.
             worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = tid });
@@ -438,7 +443,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     private void OnWaiter(Attempt attempt)
     {
         // Seen at two looks, so that it was at least a look's time.
-        if (worker.Time.GetElapsedTime(attempt.BeganAt) < LongestWait || _waitedFor.Add(attempt.Tid))
+        if (worker.Time.GetElapsedTime(attempt.BeganAt) < LongestWait || _waitedFor.Add(attempt.Tid) || Planted.Is(PlantedFault.LongWaitsStand))
         {
             return;
         }

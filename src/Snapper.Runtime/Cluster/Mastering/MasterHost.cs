@@ -44,7 +44,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
         var mastership = seat.Mastership;
         Transitions.Note(ClusterTransition.MasterTaken);
         _decidedBefore = seat.Decided;
-        _unsettled = [.. living];
+        _unsettled = Planted.Is(PlantedFault.NewMasterDoesNotWait) ? [] : [.. living];
         _node = node;
         _worker = worker;
         _mastership = mastership;
@@ -84,7 +84,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
             return _node.Ownership.Look(actor).State == OwnershipState.Open ? owner : default;
         }
 
-        return _node.Gate.Hub.Known(owner.Worker) == owner ? owner : default; // R4: an entry of a life that is over is nobody's
+        return _node.Gate.Hub.Known(owner.Worker) == owner || Planted.Is(PlantedFault.NumberedForTheDead) ? owner : default; // R4: an entry of a life that is over is nobody's
     }
 
     /// <summary>A message of a worker; on the first executor.</summary>
@@ -144,7 +144,11 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
             return;
         }
 
-        Frozen.Freeze(freeze.Plan, freeze.Keys);
+        if (!Planted.Is(PlantedFault.NumberedWhileFrozen))
+        {
+            Frozen.Freeze(freeze.Plan, freeze.Keys);
+        }
+
         _node.Send(from, new FrozenMessage(Epoch, freeze.Plan)); // behind all parts that were sent before
     }
 

@@ -45,7 +45,7 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
     /// <summary>A part has come.</summary>
     public void OnPart(PartMessage part)
     {
-        if (part.MasterEpoch == node.Requests.MasterEpoch)
+        if (part.MasterEpoch == node.Requests.MasterEpoch || (part.MasterEpoch < _epoch && Planted.Is(PlantedFault.EarlierMasterHeard)))
         {
             node.Pacts.OnPart(part.Part);
         }
@@ -63,7 +63,7 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
     /// <summary>The master says something.</summary>
     public void OnSaid(FromMasterMessage said)
     {
-        if (said.MasterEpoch == node.Requests.MasterEpoch)
+        if (said.MasterEpoch == node.Requests.MasterEpoch || (said.MasterEpoch < _epoch && Planted.Is(PlantedFault.EarlierMasterHeard)))
         {
             _undoOpen |= said.Output.Kind == GlobalOutputKind.SendUndo;
             node.Requests.OnMasterSays(said.Output);
@@ -166,7 +166,7 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
             }
         }
 
-        if (lowest == BatchId.None && !_undoOpen)
+        if ((lowest == BatchId.None && !_undoOpen) || Planted.Is(PlantedFault.EarlierMastersBatchesKept))
         {
             Settle();
             return;
@@ -193,6 +193,11 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         node.Requests.Follow(master, epoch);
         foreach (var (plan, keys) in node.OpenFreezes)
         {
+            if (Planted.Is(PlantedFault.NewMasterNotToldOfFreezes))
+            {
+                break;
+            }
+
             node.Send(master, new FreezeMessage(epoch, plan, keys)); // M3: it numbers nothing before it has heard of all of them
         }
 

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Balancing;
@@ -47,7 +48,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         _directory = new DirectoryFollower(worker, _node, _store);
         _node.Members = Living;
         _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
-        _migrator = new Migrator(worker, _store);
+        _migrator = new Migrator(worker, _store, _directory);
         _evictions = new Evictions(worker, _node, setup.Patience);
         setup.Balancing.Validate();
         if (setup.Balancing.Mode != BalancingMode.Off)
@@ -316,6 +317,11 @@ internal sealed class ClusterMembership : IAsyncDisposable
         var master = new MasterHost(_node, _worker, seat, Living(), new());
         foreach (var plan in plans)
         {
+            if (Planted.Is(PlantedFault.NewMasterNotToldOfFreezes))
+            {
+                break;
+            }
+
             master.Frozen.Freeze(plan.Id, plan.Keys);
         }
 

@@ -89,6 +89,11 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         await using var rescue = fenced.Value!;
         RuntimeLog.TakingOver(worker.Logger, rescue.Fenced.ToString());
         _node.Gate.Hub.Retire(rescue.Fenced);
+        if (Planted.Is(PlantedFault.TakenOverBeforeFold))
+        {
+            await Divide(rescue).ConfigureAwait(false);
+        }
+
         var recovered = await LogRecovery.Run(rescue.Log, rescue.States, rescue.Opening, NoSink.Instance, worker.Time, worker.Stopping, mayReturn: true).ConfigureAwait(false);
         var decided = new List<TransactionId>();
         foreach (var act in recovered.ActsWithOthers)
@@ -102,7 +107,9 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
             Transitions.Note(ClusterTransition.TakeOverInDoubt);
         }
 
-        var verdicts = await _node.Doubts.Resolve(recovered.InDoubt, worker.Stopping).ConfigureAwait(false);
+        var verdicts = Planted.Is(PlantedFault.TakeOverResolvesNothing)
+            ? new bool[recovered.InDoubt.Count]
+            : await _node.Doubts.Resolve(recovered.InDoubt, worker.Stopping).ConfigureAwait(false);
         var settled = await Settlement.Run(rescue.Log, rescue.States, rescue.Opening, recovered, verdicts, worker.Time, worker.Stopping).ConfigureAwait(false);
         var outcomes = new List<OutcomeRecord>(recovered.Outcomes);
         foreach (var (outcome, _) in settled.Outcomes)
@@ -110,7 +117,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
             outcomes.Add(outcome);
         }
 
-        if (outcomes.Count > 0)
+        if (outcomes.Count > 0 && !Planted.Is(PlantedFault.OutcomesNotCopiedAtTakeOver))
         {
             Check(await rescue.States.SaveOutcomes(rescue.Opened.Epoch, outcomes, worker.Stopping).ConfigureAwait(false));
         }

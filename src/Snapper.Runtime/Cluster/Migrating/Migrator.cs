@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
@@ -13,7 +14,7 @@ namespace Snapper.Runtime.Cluster.Migrating;
 /// Carries out the plans whose source this worker is (thesis 4.4; M3 to M7): freeze, drain, fold everything, and let the plan's commit decide. Everything that the source has
 /// of an actor is in the shared states before the commit, so that the target only reads. Plans of sources or targets that are gone are cancelled by whoever sees it.
 /// </summary>
-internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDisposable
+internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFollower directory) : IAsyncDisposable
 {
     /// <summary>M4: the bound of freeze to commit.</summary>
     public static readonly TimeSpan Bound = TimeSpan.FromSeconds(5);
@@ -22,7 +23,6 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
 
     private readonly ClusterNode _node = worker.Cluster!;
     private readonly ConcurrentDictionary<string, Task> _running = new(StringComparer.Ordinal);
-    private readonly ConcurrentDictionary<string, MigrationPlan> _interrupted = new(StringComparer.Ordinal);
     private readonly ConcurrentDictionary<string, MigrationProgress> _progress = new(StringComparer.Ordinal);
 
     /// <summary>What this worker knows of plans that it carries out, or has.</summary>
@@ -37,11 +37,11 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         {
             if (task.IsCompleted)
             {
+                await LetGo(id, plans, cancellation).ConfigureAwait(false);
                 _running.TryRemove(id, out _);
             }
         }
 
-        await EndInterrupted(cancellation).ConfigureAwait(false);
         foreach (var open in plans)
         {
             var plan = open.Plan;
@@ -58,7 +58,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
     }
 
     /// <summary>Something is under way, or cannot have been told to the master in time.</summary>
-    public bool IsBusy => !_running.IsEmpty || !_interrupted.IsEmpty;
+    public bool IsBusy => !_running.IsEmpty;
 
     /// <summary>Open plans with all that they name: a new master numbers for none of it (R3).</summary>
     public async Task<IReadOnlyList<MigrationPlan>> ReadOpen(CancellationToken cancellation)
@@ -91,43 +91,42 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         return false;
     }
 
-    /// <summary>What the store's absence interrupted may have ended meanwhile, by its own last word or another's: then what it froze is let go, or has moved.</summary>
-    private async Task EndInterrupted(CancellationToken cancellation)
+    /// <summary>
+    /// A run that the store's absence has interrupted has kept its freeze. If the plan has ended meanwhile, by this worker's own word, of whose arrival it did not hear, or by
+    /// another's, nobody begins it again: what is not the target's now is this worker's as before (M4).
+    /// </summary>
+    private async Task LetGo(string id, IReadOnlyList<PlanRecord> open, CancellationToken cancellation)
     {
-        foreach (var (id, plan) in _interrupted)
+        foreach (var plan in open)
         {
-            if (_running.ContainsKey(id))
+            if (plan.Plan.Id == id)
             {
-                continue;
+                return;
             }
+        }
 
-            switch (await store.Plans.Find(id, cancellation).ConfigureAwait(false))
-            {
-                case { State: PlanState.Planned }:
-                    break; // it begins again
-                case { State: PlanState.Done }:
-                    await _node.Ask(() => _node.OpenFreezes.Remove(id)).ConfigureAwait(false); // whose it is now, the directory says (M6)
-                    UnfreezeAtMaster(plan);
-                    break;
-                default:
-                    await Unfreeze(plan).ConfigureAwait(false);
-                    break;
-            }
+        if (await _node.Ask(() => _node.OpenFreezes.GetValueOrDefault(id)).ConfigureAwait(false) is not { } keys)
+        {
+            return;
+        }
 
-            _interrupted.TryRemove(id, out _);
+        await directory.Read(cancellation).ConfigureAwait(false); // what has moved is no longer frozen here, but gone
+        await Unfreeze(id, keys).ConfigureAwait(false);
+        if (_progress.TryGetValue(id, out var progress))
+        {
+            var record = await store.Plans.Find(id, cancellation).ConfigureAwait(false);
+            progress.Enter(record?.State == PlanState.Done ? MigrationPhase.Done : MigrationPhase.Cancelled);
         }
     }
 
     private async Task Run(string id)
     {
-        MigrationPlan? plan = null;
         try
         {
             if (await store.Plans.Find(id, worker.Stopping).ConfigureAwait(false) is { State: PlanState.Planned } record)
             {
                 var progress = new MigrationProgress(id, record.KeyCount, worker.Time);
                 _progress[id] = progress;
-                plan = record.Plan;
                 await Run(record.Plan, progress).ConfigureAwait(false);
             }
         }
@@ -137,10 +136,6 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
             Transitions.Note(ClusterTransition.MigrationInterrupted); // the next look begins again, where the plan stands
-            if (plan is not null)
-            {
-                _interrupted[id] = plan;
-            }
         }
         catch (Exception exception)
         {
@@ -161,7 +156,11 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             {
                 Transitions.Note(ClusterTransition.MigrationFrozen);
                 progress.Enter(MigrationPhase.Freezing);
-                await FreezeAtMaster(plan, bound.Token).ConfigureAwait(false);
+                if (!Planted.Is(PlantedFault.MasterNotAskedToFreeze))
+                {
+                    await FreezeAtMaster(plan, bound.Token).ConfigureAwait(false);
+                }
+
                 Transitions.Note(ClusterTransition.MigrationFrozenAtMaster);
                 progress.Enter(MigrationPhase.Draining);
                 await Drain(plan, bound.Token).ConfigureAwait(false);
@@ -188,7 +187,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
 
         // M4: first the plan, then the freeze.
         await store.Plans.Cancel(plan.Id, why, worker.Stopping).ConfigureAwait(false);
-        await Unfreeze(plan).ConfigureAwait(false);
+        await Unfreeze(plan.Id, plan.Keys).ConfigureAwait(false);
         progress.Enter(MigrationPhase.Cancelled);
     }
 
@@ -262,7 +261,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
 
         // Parts that may touch it have come, but perhaps have no place yet: what is open when they have is what must become final.
         var highest = await _node.Ask(() => _node.Pacts.HighestKnown).ConfigureAwait(false);
-        while (!await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
+        while (!Planted.Is(PlantedFault.DrainPassesUnplacedParts) && !await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
         {
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
@@ -272,7 +271,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
             var open = worker.Commits.Open;
             return open.Count == 0 ? BatchId.None : open[^1].Bid;
         }).ConfigureAwait(false);
-        while (!await _node.Ask(() => worker.Final >= last && !IsVisited(plan)).ConfigureAwait(false))
+        while (!await _node.Ask(() => (worker.Final >= last || Planted.Is(PlantedFault.DrainPassesBatches)) && (!IsVisited(plan) || Planted.Is(PlantedFault.DrainPassesActs))).ConfigureAwait(false))
         {
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
@@ -298,6 +297,11 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
     private async Task HandOver(MigrationPlan plan, CancellationToken cancellation)
     {
         await Behind().ConfigureAwait(false);
+        if (Planted.Is(PlantedFault.HandOverBeforeFold))
+        {
+            return;
+        }
+
         var last = worker.Log.LastSequence;
         await worker.Log.Drain(cancellation).ConfigureAwait(false);
         while (worker.Commits.ToldSequence < last)
@@ -306,7 +310,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         }
 
         await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
-        while (worker.Checkpoints.FoldedBelow <= last)
+        while (worker.Checkpoints.FoldedBelow <= last && !Planted.Is(PlantedFault.HandOverWithoutOutcomes))
         {
             // The store failed: the states would be missed below, outcomes of requests that wrote nothing would not (I2).
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
@@ -358,24 +362,24 @@ internal sealed class Migrator(Worker worker, IClusterStore store) : IAsyncDispo
         Transitions.Note(ClusterTransition.MigrationCommitted);
         await _node.Ask(() => _node.OpenFreezes.Remove(plan.Id) && _node.Apply(moved)).ConfigureAwait(false);
         _node.TellMoved(moved);
-        UnfreezeAtMaster(plan);
+        UnfreezeAtMaster(plan.Id);
         progress.Enter(MigrationPhase.Done);
         return true;
     }
 
-    private async Task Unfreeze(MigrationPlan plan)
+    private async Task Unfreeze(string plan, IReadOnlyList<DirectoryKey> keys)
     {
         await _node.Ask(() =>
         {
-            foreach (var key in plan.Keys)
+            foreach (var key in keys)
             {
-                _node.Ownership.Unfreeze(key, plan.Id);
+                _node.Ownership.Unfreeze(key, plan);
             }
 
-            return _node.OpenFreezes.Remove(plan.Id);
+            return _node.OpenFreezes.Remove(plan);
         }).ConfigureAwait(false);
         UnfreezeAtMaster(plan);
     }
 
-    private void UnfreezeAtMaster(MigrationPlan plan) => _node.Send(_node.Requests.Master, new FreezeMessage(_node.Requests.MasterEpoch, plan.Id, []));
+    private void UnfreezeAtMaster(string plan) => _node.Send(_node.Requests.Master, new FreezeMessage(_node.Requests.MasterEpoch, plan, []));
 }

@@ -108,6 +108,11 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
                 return verdict;
             }
 
+            if (Planted.Is(PlantedFault.AbsencePresumedUnread))
+            {
+                return false;
+            }
+
             await FenceAndRead(member.Incarnation, cancellation).ConfigureAwait(false);
         }
 

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
@@ -38,7 +39,7 @@ internal sealed class KeptDecisions
             }
         }
 
-        if (_missing.Count > 0)
+        if (_missing.Count > 0 && !Planted.Is(PlantedFault.DecisionTrimmedBeforeMarkers))
         {
             worker.Checkpoints.Hold(_held);
         }
@@ -68,7 +69,7 @@ internal sealed class KeptDecisions
     /// <summary>The stream of a worker that is dead was read to its end and resolved, and its actors are others'.</summary>
     public void Forget(int worker)
     {
-        if (_missing.Remove(worker) && _missing.Count == 0)
+        if (_missing.Remove(worker) && _missing.Count == 0 && !Planted.Is(PlantedFault.DecisionTrimmedBeforeMarkers))
         {
             _worker.Checkpoints.Release(_held);
         }

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog.Cluster;
@@ -40,7 +41,7 @@ internal sealed class MasterSeat(IClusterStore store, TimeProvider time)
                 decoder.Start(group);
                 while (decoder.MoveNext())
                 {
-                    if (decoder.Current is Decision decision)
+                    if (decoder.Current is Decision decision && !Planted.Is(PlantedFault.NewMasterForgetsDecisions))
                     {
                         decided.Add(decision.Global);
                     }

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 
@@ -88,7 +89,7 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
                 return Answer(ClusterStatus.Stale, null, $"plan {id} was cancelled: {plan.Why}");
             }
 
-            if (Stranger(plan.Plan) is { } why)
+            if (Stranger(plan.Plan) is { } why && !Planted.Is(PlantedFault.MovedToADeadWorker))
             {
                 return Answer(ClusterStatus.Stale, null, why);
             }

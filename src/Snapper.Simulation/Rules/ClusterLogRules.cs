@@ -1,0 +1,265 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.Simulation.Rules;
+
+/// <summary>
+/// The rules of the logs of several workers and of their master, looked at in every record in the order in which it becomes durable: nothing final behind what is undecided (L2),
+/// parts in local order (L3), versions without gaps whoever owns an actor (L7, R4), decisions behind everything that they rest on (R), markers that say what was decided (R1, R2).
+/// </summary>
+internal sealed class ClusterLogRules(Action<string> violated) : RuleSet(violated)
+{
+    /// <summary>Stands for the master's log where a worker's number is asked for.</summary>
+    public const int Master = 0;
+
+    private readonly GroupDecoder _decoder = new();
+    private readonly Dictionary<int, Stream> _streams = [];
+    private readonly Dictionary<ActorKey, long> _versions = [];
+    private readonly HashSet<long> _decided = [];
+    private readonly HashSet<long> _presumedAborted = [];
+    private readonly Dictionary<BatchId, HashSet<int>> _participants = [];
+    private readonly Dictionary<string, TransactionId> _committed = new(StringComparer.Ordinal);
+    private BatchId _lastDecision;
+
+    /// <summary>A group has become part of a log.</summary>
+    /// <param name="worker">Whose log; <see cref="Master"/>.</param>
+    /// <param name="firstSequence">Of its first record.</param>
+    /// <param name="count">Of its records.</param>
+    /// <param name="records">Their bytes; nobody changes them any more.</param>
+    public void Appended(int worker, long firstSequence, int count, ReadOnlyMemory<byte> records)
+    {
+        _decoder.Start(new LogGroup(firstSequence, count, records));
+        while (_decoder.MoveNext())
+        {
+            Look(worker, _decoder.Current);
+        }
+    }
+
+    /// <summary>A record has become part of a log.</summary>
+    public void Look(int worker, LogRecord record)
+    {
+        var stream = Of(worker);
+        switch (record)
+        {
+            case LocalBatchCommitted batch:
+                OnLocalBatch(stream, batch);
+                break;
+            case Prepared part:
+                OnPrepared(stream, part);
+                break;
+            case Decided marker:
+                OnDecided(stream, marker);
+                break;
+            case Decision decision:
+                OnDecision(decision.Global);
+                break;
+            case ActCommitted act:
+                OnAct(stream, act);
+                break;
+            case ActPrepared part:
+                Require(stream.OpenActs.TryAdd(part.Transaction, part), $"R: {stream} has two parts of ACT {part.Transaction}");
+                stream.Voted.Add(part.Transaction);
+                break;
+            case ActEnded marker:
+                OnEnded(stream, marker);
+                break;
+        }
+    }
+
+    /// <summary>A batch has a part at these workers.</summary>
+    public void HasParts(BatchId global, IEnumerable<int> workers)
+    {
+        if (!_participants.TryGetValue(global, out var known))
+        {
+            _participants.Add(global, known = []);
+        }
+
+        known.UnionWith(workers);
+    }
+
+    /// <summary>A worker's log has held its part of a global batch.</summary>
+    public bool HasPrepared(int worker, BatchId global) => Of(worker).Prepared.Contains(global);
+
+    /// <summary>A worker's log has held its part of an ACT.</summary>
+    public bool HasPrepared(int worker, TransactionId act) => Of(worker).Voted.Contains(act);
+
+    /// <summary>The decision to commit a global batch or an ACT of several workers is durable.</summary>
+    public bool IsDecided(long number) => _decided.Contains(number);
+
+    /// <summary>A log has a part of it, and no marker.</summary>
+    public bool IsAwaited(long number)
+    {
+        foreach (var stream in _streams.Values)
+        {
+            if (stream.OpenParts.ContainsKey(new BatchId(number)) || stream.OpenActs.ContainsKey(new TransactionId(number)))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Somebody was told, or has noted, that it is aborted: it must never be decided otherwise (R1).</summary>
+    public void Presumed(long number) => _presumedAborted.Add(number);
+
+    private Stream Of(int worker)
+    {
+        if (!_streams.TryGetValue(worker, out var stream))
+        {
+            _streams.Add(worker, stream = new Stream(worker));
+        }
+
+        return stream;
+    }
+
+    private void OnLocalBatch(Stream stream, LocalBatchCommitted batch)
+    {
+        foreach (var open in stream.OpenParts.Values)
+        {
+            Require(open.Batch > batch.Batch, $"L2: {stream} has batch {batch.Batch} final, and global batch {open.Global}, here {open.Batch}, is undecided");
+        }
+
+        Follow(stream, batch.Batch);
+        Change(stream, batch.Changes, null);
+        Commit(batch.Outcomes);
+    }
+
+    private void OnPrepared(Stream stream, Prepared part)
+    {
+        Follow(stream, part.Batch);
+        Require(stream.Prepared.Add(part.Global), $"R: {stream} prepares its part of global batch {part.Global} again");
+        Require(!_decided.Contains(part.Global.Value), $"R: {stream} prepares its part of global batch {part.Global} after that was decided");
+        stream.OpenParts[part.Global] = part;
+    }
+
+    private void OnDecided(Stream stream, Decided marker)
+    {
+        if (!stream.OpenParts.Remove(marker.Global, out var part))
+        {
+            Require(false, $"R: {stream} has a marker of global batch {marker.Global}, and no part of it");
+            return;
+        }
+
+        if (!marker.Committed)
+        {
+            Require(!_decided.Contains(marker.Global.Value), $"R2: {stream} aborts its part of global batch {marker.Global}, which is decided");
+            Presumed(marker.Global.Value);
+            return;
+        }
+
+        Require(_decided.Contains(marker.Global.Value), $"R2: {stream} commits its part of global batch {marker.Global}, which is not decided");
+        foreach (var open in stream.OpenParts.Values)
+        {
+            Require(open.Batch > part.Batch, $"L2: {stream} has global batch {marker.Global} final, and {open.Global} before it is undecided");
+        }
+
+        Change(stream, part.Changes, marker.Versions);
+        Commit(part.Outcomes);
+    }
+
+    private void OnDecision(BatchId global)
+    {
+        Require(global > _lastDecision, $"R: global batch {global} is decided behind {_lastDecision}");
+        _lastDecision = global;
+        Require(!_presumedAborted.Contains(global.Value), $"R2: global batch {global} is decided, and somebody was told that it is not");
+        foreach (var worker in _participants.GetValueOrDefault(global) ?? [])
+        {
+            Require(Of(worker).OpenParts.ContainsKey(global), $"R: global batch {global} is decided, and the log of w{worker} has no part of it");
+        }
+
+        _decided.Add(global.Value);
+    }
+
+    private void OnAct(Stream stream, ActCommitted act)
+    {
+        Change(stream, act.Changes, null);
+        if (act.Outcome is { } outcome)
+        {
+            Commit(outcome);
+        }
+
+        if (act.Participants.Count == 0)
+        {
+            return;
+        }
+
+        Require(!_presumedAborted.Contains(act.Transaction.Value), $"R2: ACT {act.Transaction} is committed, and somebody was told that it is not");
+        foreach (var worker in act.Participants)
+        {
+            Require(Of(worker).OpenActs.ContainsKey(act.Transaction), $"R: ACT {act.Transaction} is committed, and the log of w{worker} has no part of it");
+        }
+
+        _decided.Add(act.Transaction.Value);
+    }
+
+    private void OnEnded(Stream stream, ActEnded marker)
+    {
+        if (!stream.OpenActs.Remove(marker.Transaction, out var part))
+        {
+            Require(false, $"R: {stream} has a marker of ACT {marker.Transaction}, and no part of it");
+            return;
+        }
+
+        if (!marker.Committed)
+        {
+            Require(!_decided.Contains(marker.Transaction.Value), $"R2: {stream} aborts its part of ACT {marker.Transaction}, which is committed");
+            Presumed(marker.Transaction.Value);
+            return;
+        }
+
+        Require(_decided.Contains(marker.Transaction.Value), $"R2: {stream} commits its part of ACT {marker.Transaction}, which is not committed");
+        Change(stream, part.Changes, marker.Versions);
+    }
+
+    private void Follow(Stream stream, BatchId batch)
+    {
+        Require(batch > stream.LastBatch, $"L3: {stream} has batch {batch} behind {stream.LastBatch}");
+        stream.LastBatch = batch;
+    }
+
+    private void Change(Stream stream, IReadOnlyList<ActorChange> changes, IReadOnlyList<long>? versions)
+    {
+        for (var i = 0; i < changes.Count; i++)
+        {
+            var (actor, version) = (changes[i].Actor, versions is null ? changes[i].Version : versions[i]);
+            var last = _versions.GetValueOrDefault(actor);
+            Require(version == last + 1, $"L7, R4: {stream} gives {actor} version {version}, and the last one that any log has is {last}");
+            _versions[actor] = version;
+        }
+    }
+
+    private void Commit(IReadOnlyList<OutcomeRecord> outcomes)
+    {
+        foreach (var outcome in outcomes)
+        {
+            Commit(outcome);
+        }
+    }
+
+    private void Commit(OutcomeRecord outcome)
+    {
+        if (outcome.Abort == AbortReason.None)
+        {
+            var first = _committed.TryAdd(outcome.RequestId, outcome.Transaction);
+            Require(first, $"I1: request {outcome.RequestId} is committed as {outcome.Transaction}, and was as {_committed[outcome.RequestId]}");
+        }
+    }
+
+    private sealed class Stream(int worker)
+    {
+        public Dictionary<BatchId, Prepared> OpenParts { get; } = [];
+
+        public Dictionary<TransactionId, ActPrepared> OpenActs { get; } = [];
+
+        public HashSet<BatchId> Prepared { get; } = [];
+
+        public HashSet<TransactionId> Voted { get; } = [];
+
+        public BatchId LastBatch { get; set; }
+
+        public override string ToString() => $"the log of w{worker}";
+    }
+}
