@@ -15,7 +15,22 @@ public sealed partial class GlobalCoordinatorMachine
     /// <summary>Undos so far.</summary>
     public long Undos => _undoCount;
 
-    private bool IsHeldByUndo(BatchId bid) => _undo is not null && bid >= _undo.Lowest && !Planted.Is(PlantedFault.DecidedWhileUndone);
+    /// <summary>A9: nothing is decided that is being undone, or that has failed meanwhile and is undone next: somebody may have been told so (R2).</summary>
+    private bool IsHeldByUndo(BatchId bid)
+    {
+        if (_undo is null || Planted.Is(PlantedFault.DecidedWhileUndone))
+        {
+            return false;
+        }
+
+        var lowest = _undo.Lowest;
+        foreach (var failed in _failedLater)
+        {
+            lowest = failed < lowest ? failed : lowest;
+        }
+
+        return bid >= lowest;
+    }
 
     private void OnFailed(BatchId bid, List<GlobalOutput> outputs)
     {
