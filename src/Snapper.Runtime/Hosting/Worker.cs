@@ -171,9 +171,9 @@ internal sealed partial class Worker
                 return;
             }
 
-            if (Cluster is not null)
+            if (request.IsAtMaster)
             {
-                ticket.TakeBack();
+                Cluster!.Requests.TakeBack(request); // its batch was lost, and its actors are all here now
             }
         }
         else if (message.Kind == MessageKind.Withdraw && Cluster?.Requests.Withdraw((Request)((PactTicket)message.Body!).Request) == true)

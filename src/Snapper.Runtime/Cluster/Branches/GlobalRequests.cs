@@ -107,21 +107,26 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
     /// <summary>Asks the master for a number.</summary>
     public void AskMaster(PactTicket ticket)
     {
-        if (!ticket.TryGiveToMaster())
-        {
-            return; // its caller left while it was looked for where its actors are, and was told that nothing has happened
-        }
-
+        var request = (Request)ticket.Request;
         lock (_gate)
         {
-            var handle = ++_lastHandle;
-            ((Request)ticket.Request).Handle = handle;
-            _waiting.Add(handle, ticket);
-            if (_masterEpoch != 0)
+            if (!request.IsWithdrawn)
             {
-                Ask(handle, ticket);
+                var handle = ++_lastHandle;
+                request.Handle = handle;
+                request.IsAtMaster = true;
+                _waiting.Add(handle, ticket);
+                if (_masterEpoch != 0)
+                {
+                    Ask(handle, ticket);
+                }
+
+                return;
             }
         }
+
+        // It had come back unnumbered, and was to be looked for again: its caller was told that it is not executed, or is now.
+        Drop(request);
     }
 
     /// <summary>Its time is over, or its caller left.</summary>
@@ -132,6 +137,12 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
         {
             if (request.Handle == 0 || !_waiting.ContainsKey(request.Handle))
             {
+                if (request.IsAtMaster)
+                {
+                    return true; // numbered, though perhaps without a place here yet: its root ends it
+                }
+
+                request.IsWithdrawn = true;
                 return false;
             }
 
@@ -209,8 +220,7 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
             case GlobalOutputKind.SendDropped:
                 if (Take(output.Value) is { } dropped)
                 {
-                    var request = (Request)dropped.Request;
-                    worker.Relay.Dropped(request, request.Expired ? AbortReason.Timeout : AbortReason.Cancelled);
+                    Drop((Request)dropped.Request);
                 }
 
                 break;
@@ -222,9 +232,20 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
     /// <summary>M1: an actor is frozen, moved, or has no owner now; it is looked for again.</summary>
     public void RouteLater(PactTicket ticket)
     {
-        ticket.TakeBack();
+        TakeBack((Request)ticket.Request);
         worker.After(s_pause, node.First, () => worker.SendToCoordinator(ticket.Coordinator, new Message { Kind = MessageKind.NewPact, Body = ticket }));
     }
+
+    /// <summary>It is this worker's again to number or to drop.</summary>
+    public void TakeBack(Request request)
+    {
+        lock (_gate)
+        {
+            request.IsAtMaster = false;
+        }
+    }
+
+    private void Drop(Request request) => worker.Relay.Dropped(request, request.Expired ? AbortReason.Timeout : AbortReason.Cancelled);
 
     private void Ask(long handle, PactTicket ticket) =>
         node.Send(_master, new NewPactMessage(_masterEpoch, new GlobalPact(node.Self, handle, ticket.Root, ticket.Declared, ticket.Marked)));
