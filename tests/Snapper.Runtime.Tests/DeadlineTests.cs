@@ -181,10 +181,12 @@ public sealed class DeadlineTests
     {
         await using var rig = await Rig.Start();
         using var gate = new Gate();
+        using var other = new Gate();
         var fenced = rig.Host;
         var running = rig.Act("a", Step.Wait(gate));
-        var pact = rig.Pact("b", ["b"], Step.Wait(gate));
+        var pact = rig.Pact("b", ["b"], Step.Wait(other));
         await gate.Reached();
+        await other.Reached(); // what has not begun is known not to be executed, and not in doubt
         await Rig.Until(() => fenced.Inspection.Status().InFlight == 2, "two are in flight");
         await rig.Open();
         var writer = await Rig.Within(Submit(fenced, "c"), "the first to meet the fence", 5);
@@ -194,6 +196,7 @@ public sealed class DeadlineTests
         Assert.IsType<LogLostFailure>(Assert.Single(rig.Failures));
         Rig.Rejected(await Submit(fenced, "c"), RejectionKind.Unavailable);
         gate.Open();
+        other.Open();
         Assert.Equal(0, await rig.Value("c")); // at the new owner: nothing of the old one came through
         Assert.Single(rig.Failures);
     }

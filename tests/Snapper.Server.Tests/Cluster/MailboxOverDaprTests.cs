@@ -144,7 +144,7 @@ public sealed class MailboxOverDaprTests(ITestOutputHelper output)
 
         Assert.Equal((AnswerKind.OtherEpoch, new Incarnation(1, 3)), await Call("0", "Deliver", PacketTo(1)) is var hello ? (hello.Kind, hello.From) : default);
         Assert.Equal("The packet is shorter than its head.", (await Call("0", "Deliver", "{}"u8.ToArray())).Problem);
-        Assert.Equal("The packet is shorter than its head.", (await Call("0", "Deliver", [])).Problem);
+        Assert.Equal("An empty packet: somebody tries the road.", (await Call("0", "Deliver", [])).Problem);
         Assert.Equal("The packet from w2/9 to w3/0 came to w1/3.", (await Call("0", "Deliver", PacketTo(3))).Problem);
         Assert.Equal("These bytes are no packet.", (await Call("0", "Deliver", new byte[3 << 20])).Problem);
         Assert.Equal("The packet is larger than this worker reads.", (await Call("0", "Deliver", new byte[5 << 20])).Problem);
