@@ -30,16 +30,20 @@ public sealed class SeededChanceTests
     [Fact]
     public void Concerns_have_different_numbers() => Assert.Equal(Enum.GetNames<ChanceOf>().Length, Enum.GetValues<ChanceOf>().Distinct().Count());
 
-    /// <summary>Distinct names do not help where two use the same one.</summary>
+    /// <summary>Distinct names do not help where two use the same one: in the world of one worker, with what both worlds use, or in that of several.</summary>
     [Fact]
     public void Each_concern_is_drawn_from_at_one_place()
     {
+        var several = $"{Path.DirectorySeparatorChar}Cluster{Path.DirectorySeparatorChar}";
         var uses = Directory.EnumerateFiles(Path.Combine(RepositoryFolder.Path, "src", "Snapper.Simulation"), "*.cs", SearchOption.AllDirectories)
             .Where(file => Path.GetFileName(file) != "ChanceOf.cs" && !file.Contains($"{Path.DirectorySeparatorChar}obj{Path.DirectorySeparatorChar}", StringComparison.Ordinal))
-            .SelectMany(file => Regex.Matches(File.ReadAllText(file), @"ChanceOf\.(\w+)"))
-            .Select(match => match.Groups[1].Value)
-            .Order(StringComparer.Ordinal);
+            .SelectMany(file => Regex.Matches(File.ReadAllText(file), @"ChanceOf\.(\w+)(, \d+)?").Select(match => (IsOfSeveral: file.Contains(several, StringComparison.Ordinal), Name: match.Groups[1].Value, Number: match.Groups[2].Value)))
+            .ToList();
+        var ofOne = uses.Where(use => !use.IsOfSeveral).Select(use => use.Name).Order(StringComparer.Ordinal).ToList();
+        var ofSeveral = uses.Where(use => use.IsOfSeveral).Select(use => use.Name + use.Number).Order(StringComparer.Ordinal).ToList();
 
-        Assert.Equal(Enum.GetNames<ChanceOf>().Order(StringComparer.Ordinal), uses);
+        Assert.Equal(ofOne.Distinct(), ofOne);
+        Assert.Equal(ofSeveral.Distinct(), ofSeveral);
+        Assert.Equal(Enum.GetNames<ChanceOf>().Order(StringComparer.Ordinal), uses.Select(use => use.Name).Distinct().Order(StringComparer.Ordinal));
     }
 }
