@@ -112,14 +112,13 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
 
     private void OnWithdraw(PactTicket ticket, AbortReason reason, OutputBuffer outputs)
     {
-        if (ticket.Tid != TransactionId.None || ticket.Withdrawn)
+        if (ticket.Tid != TransactionId.None || !ticket.TryWithdraw())
         {
             Transitions.Note(Transition.PactWithdrawnTooLate);
             return; // numbered: the root ends it
         }
 
         Transitions.Note(Transition.PactWithdrawn);
-        ticket.Withdrawn = true;
         ref var message = ref outputs.Add(OutputKind.Dropped);
         message.Body = ticket;
         message.Reason = reason;

@@ -10,6 +10,12 @@ namespace Snapper.Protocol.Coordination;
 /// </summary>
 public sealed class PactTicket
 {
+    private const int IsHere = 0;
+    private const int IsWithdrawn = 1;
+    private const int IsAtMaster = 2;
+
+    private int _standing;
+
     /// <summary>A ticket.</summary>
     /// <param name="root">The root actor; must be among the declared.</param>
     /// <param name="declared">Each actor once, with its most calls.</param>
@@ -59,7 +65,18 @@ public sealed class PactTicket
     public int Attempts { get; set; }
 
     /// <summary>Dropped before it was numbered.</summary>
-    public bool Withdrawn { get; set; }
+    public bool Withdrawn => Volatile.Read(ref _standing) == IsWithdrawn;
+
+    /// <summary>Drops it, unless the master has it: then the master says whether it is numbered. From any thread.</summary>
+    /// <returns>False: it is withdrawn already, or the master has it.</returns>
+    public bool TryWithdraw() => Interlocked.CompareExchange(ref _standing, IsWithdrawn, IsHere) == IsHere;
+
+    /// <summary>The master is about to be asked for a number. From any thread.</summary>
+    /// <returns>False: it is withdrawn.</returns>
+    public bool TryGiveToMaster() => Interlocked.CompareExchange(ref _standing, IsAtMaster, IsHere) != IsWithdrawn;
+
+    /// <summary>The master has sent it back, or its batch was lost: this worker decides again what becomes of it.</summary>
+    public void TakeBack() => Interlocked.CompareExchange(ref _standing, IsHere, IsAtMaster);
 }
 
 /// <summary>An actor of an access set.</summary>

@@ -98,12 +98,25 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         if (state == OwnershipState.NotOwned)
         {
             Transitions.Note(ClusterTransition.FollowedMove);
-            request.Phase = RequestPhase.Ended; // from here on another decides: when its time is over here, its caller is told "in doubt"
-            _ = PassOn(request);
+            executor.PostRun(() => Leave(request));
         }
         else
         {
             worker.After(TimeSpan.FromMilliseconds(5), executor, request);
+        }
+    }
+
+    /// <summary>
+    /// On the root's executor, as its deadline is: from here on its outcome is another's to say, and no deadline may say here that nothing was executed. Its id is free here:
+    /// the root may come back, and the request with it.
+    /// </summary>
+    private void Leave(Request request)
+    {
+        if (!request.IsAnswered)
+        {
+            request.Phase = RequestPhase.Ended;
+            worker.Relay.Release(request);
+            _ = PassOn(request);
         }
     }
 

@@ -137,6 +137,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
             case ActDecidedMessage decided:
                 Acts.OnDecided(from, decided);
                 break;
+            case ActLongWaitMessage wait:
+                Acts.OnLongWait(wait);
+                break;
             case ActBoundsMessage bounds:
                 Acts.OnBounds(bounds);
                 break;

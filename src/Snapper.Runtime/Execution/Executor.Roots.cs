@@ -395,6 +395,7 @@ internal sealed partial class Executor
         }
 
         var expired = reason == AbortReason.Timeout;
+        var again = expired && request.Expired;
         request.Expired |= expired;
         NoteDeadline(request.Phase, request.IsPact, expired);
         switch (request.Phase)
@@ -410,6 +411,9 @@ internal sealed partial class Executor
             case RequestPhase.Waiting:
                 request.Abort = expired ? Worker.DeadlinePassed() : new AbortInfo(reason, "The caller went away.");
                 Worker.Relay.Answer(request, request.Envelope(Door.Outcome.Aborted));
+                break;
+            case RequestPhase.Running when again && request.Attempt is { IsDistributed: true } or { Global: not null }:
+                Worker.Relay.InDoubt(request); // other workers have part in its end, and one of them may be away for long
                 break;
             case RequestPhase.Running when expired:
                 Doom(request.Attempt!, Worker.DeadlinePassed());

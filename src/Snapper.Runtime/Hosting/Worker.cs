@@ -170,6 +170,11 @@ internal sealed partial class Worker
                 Cluster.Requests.AskMaster(ticket);
                 return;
             }
+
+            if (Cluster is not null)
+            {
+                ticket.TakeBack();
+            }
         }
         else if (message.Kind == MessageKind.Withdraw && Cluster?.Requests.Withdraw((Request)((PactTicket)message.Body!).Request) == true)
         {

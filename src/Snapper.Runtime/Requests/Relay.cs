@@ -24,6 +24,7 @@ internal sealed class Relay : ITransactionDoor
     private readonly string _idPrefix;
     private long _nextId;
     private int _inFlight;
+    private int _looking;
 
     public Relay(Worker worker, DeadlineWheel wheel, string idPrefix)
     {
@@ -35,6 +36,9 @@ internal sealed class Relay : ITransactionDoor
 
     /// <summary>Requests under way.</summary>
     public int InFlight => Volatile.Read(ref _inFlight);
+
+    /// <summary>Requests whose ids are looked for in the store before they begin.</summary>
+    public int Looking => Volatile.Read(ref _looking);
 
     /// <summary>The ids of callers.</summary>
     public IdempotencyIndex Ids => _ids;
@@ -147,6 +151,15 @@ internal sealed class Relay : ITransactionDoor
         Interlocked.Decrement(ref _inFlight);
     }
 
+    /// <summary>A request that has not been executed here follows its root to another worker, which keeps its id from now on.</summary>
+    public void Release(Request request)
+    {
+        if (request.HasCallerKey)
+        {
+            _ids.End(request.Key, null);
+        }
+    }
+
     /// <summary>Another worker has run a request that began here: its root has moved.</summary>
     public void AnswerFromElsewhere(Request request, TransactionEnvelope envelope)
     {
@@ -157,15 +170,9 @@ internal sealed class Relay : ITransactionDoor
 
         request.Phase = RequestPhase.Answered;
         _wheel.Remove(request);
-        if (request.HasCallerKey)
-        {
-            _ids.End(request.Key, null); // who owns the root keeps it
-        }
-
         if (!request.TryAnswer(envelope) && !request.HasCallerKey)
         {
-            // As in Answer; if nobody has said, whoever ran it knows it by its id.
-            _ids.End(request.Key, envelope.Outcome == Outcome.InDoubt ? null : new KeptOutcome(request.RequestHash, 0, _worker.UnixMs(), envelope));
+            _ids.End(request.Key, null); // it was answered in doubt; who owns the root knows it by its id
         }
 
         Interlocked.Decrement(ref _inFlight);
@@ -274,6 +281,7 @@ internal sealed class Relay : ITransactionDoor
             Transitions.Note(Transition.ArchiveAsked);
             TransactionEnvelope? earlier;
             UInt128 hash;
+            Interlocked.Increment(ref _looking);
             try
             {
                 (earlier, hash) = await _worker.ReadArchived(request.Id, cancellation).ConfigureAwait(false);
@@ -282,6 +290,10 @@ internal sealed class Relay : ITransactionDoor
             {
                 Transitions.Note(Transition.ArchiveUnreachable);
                 return Rejected(request.Asked, LogUnreachable());
+            }
+            finally
+            {
+                Interlocked.Decrement(ref _looking);
             }
 
             if (earlier is not null)

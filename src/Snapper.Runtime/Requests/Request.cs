@@ -73,9 +73,6 @@ internal sealed class Request
     /// <summary>Under which the master knows a PACT that asks for a number; 0: it does not.</summary>
     public long Handle { get; set; }
 
-    /// <summary>Its time was over, or its caller left, while no master knew it: none gets to know it any more. Guarded by whoever asks the master.</summary>
-    public bool IsWithdrawn { get; set; }
-
     public bool HasCallerKey => Asked.Id is not null;
 
     /// <summary>What the index knows <see cref="Id"/> by.</summary>

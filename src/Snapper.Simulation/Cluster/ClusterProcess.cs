@@ -69,10 +69,11 @@ internal sealed class ClusterProcess : IRequestTarget
     public bool IsMaster => IsOpen && Host!.Worker.Cluster!.Master is { IsOver: false };
 
     /// <summary>It takes requests, and nothing is under way.</summary>
-    public bool IsAtRest => IsOpen && !Scope.IsPaused && Host!.Worker is { Unavailability: null, Relay: { InFlight: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } worker
+    public bool IsAtRest => IsOpen && !Scope.IsPaused && Host!.Worker is { Unavailability: null, Relay: { InFlight: 0, Looking: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } worker
         && worker.Cluster is { Door.Passing: 0, Pacts.Count: 0, Calls.Count: 0, Requests: { Waiting: 0, MasterEpoch: > 0 } } node
         && worker.Commits.Open.Count == 0
-        && (node.Master is not { IsOver: false } master || (master.Undecided == 0 && master.Waiting == 0));
+        && (node.Master is not { IsOver: false } master || (master.Undecided == 0 && master.Waiting == 0))
+        && node.Gate.Hub.Status().All(mailbox => !_world.Lives(mailbox.Peer) || (mailbox.QueuedMessages == 0 && mailbox.Unanswered == TimeSpan.Zero)); // what is on its way may begin something yet
 
     public string Standing
     {

@@ -128,6 +128,9 @@ internal sealed partial class ClusterWorld : IClientWorld
 
     public bool LogWasLost => false;
 
+    /// <summary>This life of a worker is not over.</summary>
+    public bool Lives(Incarnation worker) => _processes.Exists(process => !process.Scope.IsDead && process.Self == worker);
+
     /// <summary>Partition of an actor: other actors are neighbours in each run.</summary>
     public Partition PartitionOf(ActorKey actor) => new((Partition.Of(actor).Number + _partitionOffset) % Partition.Count);
 

@@ -33,6 +33,7 @@ internal sealed class RandomMessages(Random random)
         WireKind.ActDecided => new ActDecidedMessage(Tid(), Flag()),
         WireKind.ActAbort => new ActAbortMessage(Tid()),
         WireKind.ActMarked => new ActMarkedMessage(Tid()),
+        WireKind.ActLongWait => new ActLongWaitMessage(Tid()),
         WireKind.ActBounds => new ActBoundsMessage(Tid(), Bid(), Bid()),
         WireKind.NewPact => new NewPactMessage(Number(), Pact()),
         WireKind.Withdraw => new ToMasterMessage(Number(), new GlobalMessage(GlobalMessageKind.Withdraw, Sender, Value: Number())),

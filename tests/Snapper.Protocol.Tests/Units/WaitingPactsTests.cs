@@ -48,9 +48,9 @@ public sealed class WaitingPactsTests
     [Fact]
     public void Withdrawn_ones_are_passed_over_and_a_batch_is_never_empty_while_somebody_waits()
     {
-        Add("s1", slow: true, "x").Withdrawn = true;
+        Assert.True(Add("s1", slow: true, "x").TryWithdraw());
         Add("s2", slow: true, "x");
-        Add("o1", slow: false, "x").Withdrawn = true;
+        Assert.True(Add("o1", slow: false, "x").TryWithdraw());
         Assert.Equal(["s2"], Take(1));
         Assert.Null(_waiting.Take(1));
         Assert.Equal(0, _waiting.Count);

@@ -448,16 +448,37 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             return;
         }
 
-        Transitions.Note(ClusterTransition.LongWaitBroken);
-        var why = new AbortInfo(AbortReason.Deadlock, $"Others waited behind it for more than {LongestWait.TotalMilliseconds:0} ms, perhaps in a ring over several workers.");
-        if (attempt.Origin is null)
+        if (attempt.Origin is { } origin)
         {
-            attempt.RootExecutor.PostRun(() => attempt.RootExecutor.EndForBranch(attempt, why));
+            node.Send(origin.Root, new ActLongWaitMessage(attempt.Tid));
         }
         else
         {
-            TellRoot(attempt, why);
+            BreakWait(attempt);
         }
+    }
+
+    /// <summary>Others wait for long behind an ACT whose root is here, on another worker; it is said again while they do.</summary>
+    public void OnLongWait(ActLongWaitMessage wait)
+    {
+        if (worker.Acts.TryGetValue(wait.Tid.Value, out var attempt) && attempt.Origin is null)
+        {
+            BreakWait(attempt);
+        }
+    }
+
+    /// <summary>H6: the bound doubles with each attempt, so that one that takes long, and stands in no ring, comes to its end.</summary>
+    private void BreakWait(Attempt attempt)
+    {
+        var patience = LongestWait * (1 << Math.Clamp(attempt.Request.Attempts - 1, 0, 5));
+        if (worker.Time.GetElapsedTime(attempt.BeganAt) < patience)
+        {
+            return;
+        }
+
+        Transitions.Note(ClusterTransition.LongWaitBroken);
+        var why = new AbortInfo(AbortReason.Deadlock, $"Others waited behind it for more than {LongestWait.TotalMilliseconds:0} ms, perhaps in a ring over several workers.");
+        attempt.RootExecutor.PostRun(() => attempt.RootExecutor.EndForBranch(attempt, why));
     }
 
     private Attempt Begin(CallMessage call)

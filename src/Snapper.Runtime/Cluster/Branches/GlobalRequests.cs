@@ -107,25 +107,21 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
     /// <summary>Asks the master for a number.</summary>
     public void AskMaster(PactTicket ticket)
     {
-        var request = (Request)ticket.Request;
-        lock (_gate)
+        if (!ticket.TryGiveToMaster())
         {
-            if (!request.IsWithdrawn)
-            {
-                var handle = ++_lastHandle;
-                request.Handle = handle;
-                _waiting.Add(handle, ticket);
-                if (_masterEpoch != 0)
-                {
-                    Ask(handle, ticket);
-                }
-
-                return;
-            }
+            return; // its caller left while it was looked for where its actors are, and was told that nothing has happened
         }
 
-        // It had come back unnumbered, and was to be looked for again: its caller was told that it is not executed, or is now.
-        Drop(request);
+        lock (_gate)
+        {
+            var handle = ++_lastHandle;
+            ((Request)ticket.Request).Handle = handle;
+            _waiting.Add(handle, ticket);
+            if (_masterEpoch != 0)
+            {
+                Ask(handle, ticket);
+            }
+        }
     }
 
     /// <summary>Its time is over, or its caller left.</summary>
@@ -136,7 +132,6 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
         {
             if (request.Handle == 0 || !_waiting.ContainsKey(request.Handle))
             {
-                request.IsWithdrawn = true;
                 return false;
             }
 
@@ -214,7 +209,8 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
             case GlobalOutputKind.SendDropped:
                 if (Take(output.Value) is { } dropped)
                 {
-                    Drop((Request)dropped.Request);
+                    var request = (Request)dropped.Request;
+                    worker.Relay.Dropped(request, request.Expired ? AbortReason.Timeout : AbortReason.Cancelled);
                 }
 
                 break;
@@ -224,10 +220,11 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
     }
 
     /// <summary>M1: an actor is frozen, moved, or has no owner now; it is looked for again.</summary>
-    public void RouteLater(PactTicket ticket) =>
+    public void RouteLater(PactTicket ticket)
+    {
+        ticket.TakeBack();
         worker.After(s_pause, node.First, () => worker.SendToCoordinator(ticket.Coordinator, new Message { Kind = MessageKind.NewPact, Body = ticket }));
-
-    private void Drop(Request request) => worker.Relay.Dropped(request, request.Expired ? AbortReason.Timeout : AbortReason.Cancelled);
+    }
 
     private void Ask(long handle, PactTicket ticket) =>
         node.Send(_master, new NewPactMessage(_masterEpoch, new GlobalPact(node.Self, handle, ticket.Root, ticket.Declared, ticket.Marked)));

@@ -214,6 +214,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
     private async Task ReadMembers()
     {
         Members = await _store.Members.Read(_ending.Token).ConfigureAwait(false);
+        _planVersion = -1; // plans of those who are gone now are cancelled
         NoteArchives();
         _planVersion = -1; // plans of those who are gone now are looked at, too
         foreach (var member in Members)

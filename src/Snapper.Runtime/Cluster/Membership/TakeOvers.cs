@@ -29,7 +29,8 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
 
         foreach (var member in all)
         {
-            if (member.Incarnation.Worker != _node.Self.Worker && member.State != MemberState.Live && member.Entries > 0)
+            // One that owned nothing is fenced as well: a new master, ACTs and plans may wait for it (R3).
+            if (member.Incarnation.Worker != _node.Self.Worker && (member.State == MemberState.Expired || (member.State == MemberState.Fenced && member.Entries > 0)))
             {
                 _running = worker.Background.Run(() => Run(member, FenceWhen.LeaseExpired));
                 return;

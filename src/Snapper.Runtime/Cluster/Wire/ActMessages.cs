@@ -91,3 +91,13 @@ internal sealed record ActBoundsMessage(TransactionId Tid, BatchId Floor, BatchI
 
     public static ActBoundsMessage Read(ref WireReader reader) => new(reader.Tid(), reader.Bid(), reader.Bid());
 }
+
+/// <summary>To the worker of the root: others have waited for long behind an ACT, perhaps in a ring over several workers (H6).</summary>
+internal sealed record ActLongWaitMessage(TransactionId Tid) : WireMessage
+{
+    public override WireKind Kind => WireKind.ActLongWait;
+
+    public override void Write(WireWriter writer) => writer.Tid(Tid);
+
+    public static ActLongWaitMessage Read(ref WireReader reader) => new(reader.Tid());
+}

@@ -23,6 +23,7 @@ internal static class WireCodec
             WireKind.ActVoted => ActVotedMessage.Read(ref reader),
             WireKind.ActDecided => ActDecidedMessage.Read(ref reader),
             WireKind.ActAbort => ActAbortMessage.Read(ref reader),
+            WireKind.ActLongWait => ActLongWaitMessage.Read(ref reader),
             WireKind.ActBounds => ActBoundsMessage.Read(ref reader),
             WireKind.ActMarked => ActMarkedMessage.Read(ref reader),
             WireKind.NewPact => NewPactMessage.Read(ref reader),

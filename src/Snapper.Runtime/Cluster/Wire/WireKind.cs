@@ -37,6 +37,9 @@ internal enum WireKind : byte
     /// <summary>To the worker of the root: where an ACT stands among the global batches.</summary>
     ActBounds = 15,
 
+    /// <summary>To the worker of the root: others wait for long behind an ACT.</summary>
+    ActLongWait = 16,
+
     // ---- to the master
 
     /// <summary>A PACT over several workers asks for a number.</summary>
