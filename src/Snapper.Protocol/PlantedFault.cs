@@ -120,7 +120,6 @@ internal enum PlantedFault
     ActDecidedBeforeAllVotes,
     ActCommitToldBeforeDurable,
     VotedPartEndsByItself,
-    LongWaitsStand,
 
     // Who owns what, and numbers.
     NumberedFromStaleDirectory,

@@ -443,7 +443,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     private void OnWaiter(Attempt attempt)
     {
         // Seen at two looks, so that it was at least a look's time.
-        if (worker.Time.GetElapsedTime(attempt.BeganAt) < LongestWait || _waitedFor.Add(attempt.Tid) || Planted.Is(PlantedFault.LongWaitsStand))
+        if (worker.Time.GetElapsedTime(attempt.BeganAt) < LongestWait || _waitedFor.Add(attempt.Tid))
         {
             return;
         }
