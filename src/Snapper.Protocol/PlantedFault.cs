@@ -100,7 +100,6 @@ internal enum PlantedFault
     EarlierLifeHeard,
     MessageForAnotherLifeTaken,
     ChannelTakesTwice,
-    ChannelTakesWhatComes,
 
     // Global batches.
     FinalBehindUndecidedGlobal,
@@ -110,7 +109,6 @@ internal enum PlantedFault
     DecisionToldBeforeDurable,
     UndoneOnOneWorkerAlone,
     DecidedWhileUndone,
-    GlobalUndoWithoutFixpoint,
     LossOfAWorkerNotNoticed,
     LateGlobalCallKept,
 
@@ -122,8 +120,6 @@ internal enum PlantedFault
     ActDecidedBeforeAllVotes,
     ActCommitToldBeforeDurable,
     VotedPartEndsByItself,
-    LateRemoteCallTaken,
-    LongWaitsStand,
 
     // Who owns what, and numbers.
     NumberedFromStaleDirectory,
@@ -134,7 +130,6 @@ internal enum PlantedFault
 
     // What is in doubt.
     MasterForgetsItsVerdict,
-    RootForgetsItsVerdict,
     AbsencePresumedUnread,
     AbsenceReadWithoutFence,
     CommitPresumed,
@@ -159,11 +154,7 @@ internal enum PlantedFault
     // Migration.
     NumberedWhileFrozen,
     MasterNotAskedToFreeze,
-    FreezeAnswerOfAnotherPlan,
     FirstVisitWhileFrozen,
-    DrainPassesUnplacedParts,
-    DrainPassesBatches,
-    DrainPassesActs,
     HandOverBeforeFold,
     HandOverWithoutOutcomes,
     MovedToADeadWorker,

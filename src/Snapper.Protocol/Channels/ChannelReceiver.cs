@@ -55,11 +55,6 @@ public sealed class ChannelReceiver
             _next = packet.First;
         }
 
-        if (Planted.Is(PlantedFault.ChannelTakesWhatComes) && packet.First > _next)
-        {
-            _next = packet.First;
-        }
-
         skip = (int)Math.Min(_next - packet.First, packet.Count);
         Duplicates += skip;
         return true;
@@ -99,7 +94,7 @@ public sealed class ChannelReceiver
             return Say(AnswerKind.OtherEpoch, packet);
         }
 
-        return packet.First > _next && !Planted.Is(PlantedFault.ChannelTakesWhatComes) ? Say(AnswerKind.Expecting, packet) with { Next = _next } : default;
+        return packet.First > _next ? Say(AnswerKind.Expecting, packet) with { Next = _next } : default;
     }
 
     private ChannelAnswer Say(AnswerKind kind, in ChannelPacket packet) => new() { Kind = kind, From = _own, To = packet.From };

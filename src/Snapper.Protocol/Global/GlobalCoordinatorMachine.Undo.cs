@@ -134,7 +134,7 @@ public sealed partial class GlobalCoordinatorMachine
         {
             End(outputs);
         }
-        else if (undo.Reported != BatchId.None && undo.Reported < undo.Lowest && !Planted.Is(PlantedFault.GlobalUndoWithoutFixpoint))
+        else if (undo.Reported != BatchId.None && undo.Reported < undo.Lowest)
         {
             if (Find(_open, undo.Reported) is null or { IsDecided: true })
             {

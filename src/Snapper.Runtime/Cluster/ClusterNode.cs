@@ -155,14 +155,6 @@ internal sealed class ClusterNode : IOwnership, IDisposable
                     answer.TrySet(true);
                 }
 
-                if (Planted.Is(PlantedFault.FreezeAnswerOfAnotherPlan))
-                {
-                    foreach (var other in Frozen.Values)
-                    {
-                        other.TrySet(true);
-                    }
-                }
-
                 break;
             case MovedMessage moved:
                 Apply(moved.Changed);

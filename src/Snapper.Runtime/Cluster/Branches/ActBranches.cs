@@ -29,7 +29,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     public void OnCall(Incarnation from, CallMessage call)
     {
         worker.Witness(call.Tid);
-        if (_tombstones.Contains(call.Tid) && !Planted.Is(PlantedFault.LateRemoteCallTaken))
+        if (_tombstones.Contains(call.Tid))
         {
             Transitions.Note(ClusterTransition.CallTooLate);
             return; // W3: it came too late
@@ -344,7 +344,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     /// <summary>Somebody recovers the stream of a worker that had voted for an ACT of this life, and asks what became of it (R2).</summary>
     public void OnAsked(Incarnation from, TransactionId tid)
     {
-        if (!_unmarked.ContainsKey(tid) && !Planted.Is(PlantedFault.RootForgetsItsVerdict))
+        if (!_unmarked.ContainsKey(tid))
         {
             // Not decided yet: from here on it cannot be, unless it stands in the queue of this very executor.
             worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = tid });
@@ -443,7 +443,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     private void OnWaiter(Attempt attempt)
     {
         // Seen at two looks, so that it was at least a look's time.
-        if (worker.Time.GetElapsedTime(attempt.BeganAt) < LongestWait || _waitedFor.Add(attempt.Tid) || Planted.Is(PlantedFault.LongWaitsStand))
+        if (worker.Time.GetElapsedTime(attempt.BeganAt) < LongestWait || _waitedFor.Add(attempt.Tid))
         {
             return;
         }

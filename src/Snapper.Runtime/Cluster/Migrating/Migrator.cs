@@ -261,7 +261,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
 
         // Parts that may touch it have come, but perhaps have no place yet: what is open when they have is what must become final.
         var highest = await _node.Ask(() => _node.Pacts.HighestKnown).ConfigureAwait(false);
-        while (!Planted.Is(PlantedFault.DrainPassesUnplacedParts) && !await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
+        while (!await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
         {
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
@@ -271,7 +271,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
             var open = worker.Commits.Open;
             return open.Count == 0 ? BatchId.None : open[^1].Bid;
         }).ConfigureAwait(false);
-        while (!await _node.Ask(() => (worker.Final >= last || Planted.Is(PlantedFault.DrainPassesBatches)) && (!IsVisited(plan) || Planted.Is(PlantedFault.DrainPassesActs))).ConfigureAwait(false))
+        while (!await _node.Ask(() => worker.Final >= last && !IsVisited(plan)).ConfigureAwait(false))
         {
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
@@ -309,7 +309,11 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
 
-        await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
+        if (!Planted.Is(PlantedFault.HandOverWithoutOutcomes))
+        {
+            await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
+        }
+
         while (worker.Checkpoints.FoldedBelow <= last && !Planted.Is(PlantedFault.HandOverWithoutOutcomes))
         {
             // The store failed: the states would be missed below, outcomes of requests that wrote nothing would not (I2).
