@@ -159,6 +159,11 @@ internal sealed class ClusterMembership : IAsyncDisposable
     /// </summary>
     private async Task Thaw()
     {
+        if (_seat is null)
+        {
+            return; // nothing waits for its first executor while another is master
+        }
+
         var frozen = await _node.Ask(() => _node.Master is { IsOver: false } master ? master.Frozen.Plans : []).ConfigureAwait(false);
         if (frozen.Count == 0)
         {
@@ -214,7 +219,6 @@ internal sealed class ClusterMembership : IAsyncDisposable
     private async Task ReadMembers()
     {
         Members = await _store.Members.Read(_ending.Token).ConfigureAwait(false);
-        _planVersion = -1; // plans of those who are gone now are cancelled
         NoteArchives();
         _planVersion = -1; // plans of those who are gone now are looked at, too
         foreach (var member in Members)
