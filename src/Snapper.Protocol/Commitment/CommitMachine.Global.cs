@@ -11,6 +11,13 @@ public sealed partial class CommitMachine
 
     private readonly List<GlobalBounds> _bounds = [];
 
+    /// <summary>The order of ACTs and batches has changed: tells what follows for other workers (H6), and ends whom it cannot hold (H5).</summary>
+    private void JudgeOrder(OutputBuffer outputs)
+    {
+        TellGlobalBounds(outputs);
+        KillDoomed(outputs);
+    }
+
     /// <summary>H6: what this worker sees of where ACTs stand among the global batches, for the workers of their roots.</summary>
     private void TellGlobalBounds(OutputBuffer outputs)
     {

@@ -63,18 +63,15 @@ public sealed partial class CommitMachine
                 break;
             case MessageKind.ActVisited:
                 _order.Visited(message.Tid, message.Bid, _final, _doomed);
-                TellGlobalBounds(outputs);
-                KillDoomed(outputs);
+                JudgeOrder(outputs);
                 break;
             case MessageKind.ActOvertaken:
                 _order.Overtaken(message.Tid, message.Bid, _final, _doomed);
-                TellGlobalBounds(outputs);
-                KillDoomed(outputs);
+                JudgeOrder(outputs);
                 break;
             case MessageKind.ActWaits:
                 _order.Waits(message.Tid, (TransactionId[])message.Body!, _final, _doomed);
-                TellGlobalBounds(outputs);
-                KillDoomed(outputs);
+                JudgeOrder(outputs);
                 break;
             case MessageKind.ActFinished:
                 OnActFinished((ActOutcome)message.Body!, outputs);
@@ -180,8 +177,7 @@ public sealed partial class CommitMachine
         if (batch.Part is not null)
         {
             _openParts++;
-            TellGlobalBounds(outputs);
-            KillDoomed(outputs);
+            JudgeOrder(outputs);
         }
     }
 

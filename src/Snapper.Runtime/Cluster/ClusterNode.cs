@@ -20,7 +20,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 {
     private readonly Worker _worker;
     private readonly ITimer _tick;
-    private readonly Queue<(Incarnation From, long Epoch, WireMessage Message)> _forMaster = new();
+    private readonly Queue<(Incarnation From, ForMasterMessage Message)> _forMaster = new();
     private int _ticking;
 
     public ClusterNode(Worker worker, ClusterParts parts)
@@ -159,17 +159,8 @@ internal sealed class ClusterNode : IOwnership, IDisposable
             case MovedMessage moved:
                 Apply(moved.Changed);
                 break;
-            case NewPactMessage asked:
-                ToMaster(from, asked.MasterEpoch, message);
-                break;
-            case ToMasterMessage told:
-                ToMaster(from, told.MasterEpoch, message);
-                break;
-            case SettledMessage settled:
-                ToMaster(from, settled.MasterEpoch, message);
-                break;
-            case FreezeMessage freeze:
-                ToMaster(from, freeze.MasterEpoch, message);
+            case ForMasterMessage told:
+                ToMaster(from, told);
                 break;
             case PartMessage part:
                 Succession.OnPart(part);
@@ -211,21 +202,21 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         Master = master;
         for (var left = _forMaster.Count; left > 0; left--)
         {
-            var (from, epoch, message) = _forMaster.Dequeue();
-            ToMaster(from, epoch, message);
+            var (from, message) = _forMaster.Dequeue();
+            ToMaster(from, message);
         }
     }
 
     /// <summary>Others may read in the store who is master before it has begun to be, and say each thing once (R3): what is for it waits.</summary>
-    private void ToMaster(Incarnation from, long epoch, WireMessage message)
+    private void ToMaster(Incarnation from, ForMasterMessage message)
     {
-        if (Master is { } master && master.Epoch >= epoch)
+        if (Master is { } master && master.Epoch >= message.MasterEpoch)
         {
             master.OnMessage(from, message);
         }
         else
         {
-            _forMaster.Enqueue((from, epoch, message));
+            _forMaster.Enqueue((from, message));
         }
     }
 

@@ -67,7 +67,6 @@ internal sealed partial class Executor
 
         if (attempt.TryDoom(why, evenSealed) || (evenSealed && !attempt.IsAlive && TryOverrule(attempt, why)))
         {
-            Worker.Cluster!.Calls.Forget(attempt);
             EndDoomedAct(attempt);
         }
     }

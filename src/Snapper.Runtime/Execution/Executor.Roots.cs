@@ -240,7 +240,6 @@ internal sealed partial class Executor
 
     private void EndDoomedAct(Attempt attempt)
     {
-        Worker.Cluster?.Calls.Forget(attempt);
         var request = attempt.Request;
         var doom = attempt.Doom!;
         var participants = attempt.TakeParticipants();

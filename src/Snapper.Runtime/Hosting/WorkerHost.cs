@@ -194,7 +194,7 @@ public sealed class WorkerHost : IAsyncDisposable
         {
             joining = await ClusterJoining.Begin(setup, opening, recovered, cancellation).ConfigureAwait(false);
             (opening, settled) = await joining.Settle(opening, recovered, cancellation).ConfigureAwait(false);
-            recovered = WithSettled(recovered, settled);
+            recovered = recovered.With(settled);
         }
 
         Worker? worker = null;
@@ -240,23 +240,6 @@ public sealed class WorkerHost : IAsyncDisposable
         checkpoints.Start();
         RuntimeLog.Opened(setup.Logger, setup.Options.Name, opening.Epoch, recovered.Records, recovered.Bytes, recovered.Elapsed.TotalMilliseconds);
         return new WorkerHost(worker, setup.Log, opening, recovered, new WorkerInspection(worker, setup, opening)) { _joining = joining };
-    }
-
-    /// <summary>What was settled is copied out before its records are trimmed, as what was found (I3).</summary>
-    private static RecoverySummary WithSettled(RecoverySummary recovered, IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> settled)
-    {
-        if (settled.Count == 0)
-        {
-            return recovered;
-        }
-
-        var outcomes = new List<OutcomeRecord>(recovered.Outcomes);
-        foreach (var (outcome, _) in settled)
-        {
-            outcomes.Add(outcome);
-        }
-
-        return recovered with { Outcomes = outcomes };
     }
 
     /// <summary>Becomes a member, and waits until the directory says what is this worker's.</summary>

@@ -30,6 +30,24 @@ public sealed record RecoverySummary
     /// <summary>Outcomes in the records read, of callers' keys and generated ids, with bytes of their own; the checkpointer copies them out before it trims (L8).</summary>
     public required IReadOnlyList<OutcomeRecord> Outcomes { get; init; }
 
+    /// <summary>The same, with outcomes that became true when what was in doubt was settled: they are copied out before their records are trimmed, like those that were found (I3).</summary>
+    public RecoverySummary With(IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> settled)
+    {
+        ArgumentNullException.ThrowIfNull(settled);
+        if (settled.Count == 0)
+        {
+            return this;
+        }
+
+        var outcomes = new List<OutcomeRecord>(Outcomes);
+        foreach (var (outcome, _) in settled)
+        {
+            outcomes.Add(outcome);
+        }
+
+        return this with { Outcomes = outcomes };
+    }
+
     /// <summary>Conditional records without marker, in the order of the log: what became of them is to be asked elsewhere (R2).</summary>
     public IReadOnlyList<InDoubt> InDoubt { get; init; } = [];
 

@@ -88,23 +88,28 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     }
 
     /// <summary>A message of a worker; on the first executor.</summary>
-    public void OnMessage(Incarnation from, WireMessage message)
+    public void OnMessage(Incarnation from, ForMasterMessage message)
     {
+        if (message.MasterEpoch != Epoch)
+        {
+            return;
+        }
+
         switch (message)
         {
-            case NewPactMessage asked when asked.MasterEpoch == Epoch && _unsettled.Count > 0:
+            case NewPactMessage asked when _unsettled.Count > 0:
                 _early.Enqueue(new GlobalMessage(GlobalMessageKind.NewPact, from, Body: asked.Pact));
                 break;
-            case NewPactMessage asked when asked.MasterEpoch == Epoch:
+            case NewPactMessage asked:
                 Step(new GlobalMessage(GlobalMessageKind.NewPact, from, Body: asked.Pact));
                 break;
-            case FreezeMessage freeze when freeze.MasterEpoch == Epoch:
+            case FreezeMessage freeze:
                 OnFreeze(from, freeze);
                 break;
-            case SettledMessage settled when settled.MasterEpoch == Epoch:
+            case SettledMessage:
                 OnSettled(from);
                 break;
-            case ToMasterMessage told when told.MasterEpoch == Epoch:
+            case ToMasterMessage told:
                 Step(told.Message);
                 break;
         }

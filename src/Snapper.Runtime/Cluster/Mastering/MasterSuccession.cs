@@ -45,38 +45,41 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
     /// <summary>A part has come.</summary>
     public void OnPart(PartMessage part)
     {
-        if (part.MasterEpoch == node.Requests.MasterEpoch || (part.MasterEpoch < _epoch && Planted.Is(PlantedFault.EarlierMasterHeard)))
+        if (IsHeard(part.MasterEpoch, part))
         {
             node.Pacts.OnPart(part.Part);
-        }
-        else if (part.MasterEpoch >= _epoch)
-        {
-            Transitions.Note(ClusterTransition.LaterMasterWaits);
-            _waiting.Enqueue((part.MasterEpoch, part));
-        }
-        else
-        {
-            Transitions.Note(ClusterTransition.EarlierMasterRefused);
         }
     }
 
     /// <summary>The master says something.</summary>
     public void OnSaid(FromMasterMessage said)
     {
-        if (said.MasterEpoch == node.Requests.MasterEpoch || (said.MasterEpoch < _epoch && Planted.Is(PlantedFault.EarlierMasterHeard)))
+        if (IsHeard(said.MasterEpoch, said))
         {
             _undoOpen |= said.Output.Kind == GlobalOutputKind.SendUndo;
             node.Requests.OnMasterSays(said.Output);
         }
-        else if (said.MasterEpoch >= _epoch)
+    }
+
+    /// <summary>R3: an earlier master is refused, and what a later one says waits until this worker follows it.</summary>
+    private bool IsHeard(long epoch, WireMessage message)
+    {
+        if (epoch == node.Requests.MasterEpoch || (epoch < _epoch && Planted.Is(PlantedFault.EarlierMasterHeard)))
+        {
+            return true;
+        }
+
+        if (epoch >= _epoch)
         {
             Transitions.Note(ClusterTransition.LaterMasterWaits);
-            _waiting.Enqueue((said.MasterEpoch, said));
+            _waiting.Enqueue((epoch, message));
         }
         else
         {
             Transitions.Note(ClusterTransition.EarlierMasterRefused);
         }
+
+        return false;
     }
 
     /// <summary>A machine of this worker speaks to the master.</summary>

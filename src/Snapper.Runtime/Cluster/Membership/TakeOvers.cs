@@ -111,12 +111,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
             ? new bool[recovered.InDoubt.Count]
             : await _node.Doubts.Resolve(recovered.InDoubt, worker.Stopping).ConfigureAwait(false);
         var settled = await Settlement.Run(rescue.Log, rescue.States, rescue.Opening, recovered, verdicts, worker.Time, worker.Stopping).ConfigureAwait(false);
-        var outcomes = new List<OutcomeRecord>(recovered.Outcomes);
-        foreach (var (outcome, _) in settled.Outcomes)
-        {
-            outcomes.Add(outcome);
-        }
-
+        var outcomes = recovered.With(settled.Outcomes).Outcomes;
         if (outcomes.Count > 0 && !Planted.Is(PlantedFault.OutcomesNotCopiedAtTakeOver))
         {
             Check(await rescue.States.SaveOutcomes(rescue.Opened.Epoch, outcomes, worker.Stopping).ConfigureAwait(false));

@@ -83,7 +83,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
         {
             if (member.Incarnation == worker)
             {
-                // One whose lease has run out and that owns nothing is fenced by nobody: its plans would stay open for good, and what they name frozen at each new master.
+                // One whose lease has run out need not be waited for until it is fenced: its plans would keep what they name frozen so long.
                 return member.CurrentEpoch == worker.Epoch && member.State == MemberState.Live;
             }
         }
@@ -311,14 +311,11 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
 
         if (!Planted.Is(PlantedFault.HandOverWithoutOutcomes))
         {
-            await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
-        }
-
-        while (worker.Checkpoints.FoldedBelow <= last && !Planted.Is(PlantedFault.HandOverWithoutOutcomes))
-        {
-            // The store failed: the states would be missed below, outcomes of requests that wrote nothing would not (I2).
-            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
-            await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
+            do
+            {
+                await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
+            }
+            while (worker.Checkpoints.FoldedBelow <= last && await Pause(cancellation).ConfigureAwait(false)); // the store failed: states would be missed below, outcomes not (I2)
         }
 
         foreach (var executor in worker.Executors)

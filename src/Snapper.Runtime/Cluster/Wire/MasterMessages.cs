@@ -5,10 +5,14 @@ using Snapper.Protocol.Scheduling;
 
 namespace Snapper.Runtime.Cluster.Wire;
 
+/// <summary>What only one master reads.</summary>
+/// <param name="MasterEpoch">The master that it is for; another one ignores it.</param>
+internal abstract record ForMasterMessage(long MasterEpoch) : WireMessage;
+
 /// <summary>A PACT over several workers asks the master for a number.</summary>
 /// <param name="MasterEpoch">The master that it is for; another one ignores it: the request is sent again to each new master.</param>
 /// <param name="Pact">The PACT.</param>
-internal sealed record NewPactMessage(long MasterEpoch, GlobalPact Pact) : WireMessage
+internal sealed record NewPactMessage(long MasterEpoch, GlobalPact Pact) : ForMasterMessage(MasterEpoch)
 {
     public override WireKind Kind => WireKind.NewPact;
 
@@ -24,7 +28,7 @@ internal sealed record NewPactMessage(long MasterEpoch, GlobalPact Pact) : WireM
 /// <summary>A short message to the master.</summary>
 /// <param name="MasterEpoch">The master that it is for; another one ignores it.</param>
 /// <param name="Message">The message.</param>
-internal sealed record ToMasterMessage(long MasterEpoch, GlobalMessage Message) : WireMessage
+internal sealed record ToMasterMessage(long MasterEpoch, GlobalMessage Message) : ForMasterMessage(MasterEpoch)
 {
     public override WireKind Kind => WireKind.ToMaster;
 

@@ -7,7 +7,7 @@ namespace Snapper.Runtime.Cluster.Wire;
 /// <param name="MasterEpoch">The master that it is for.</param>
 /// <param name="Plan">The plan.</param>
 /// <param name="Keys">What moves; none: the plan has ended, and its keys may be numbered for again.</param>
-internal sealed record FreezeMessage(long MasterEpoch, string Plan, IReadOnlyList<DirectoryKey> Keys) : WireMessage
+internal sealed record FreezeMessage(long MasterEpoch, string Plan, IReadOnlyList<DirectoryKey> Keys) : ForMasterMessage(MasterEpoch)
 {
     public override WireKind Kind => WireKind.Freeze;
 

@@ -33,7 +33,7 @@ internal sealed record VerdictMessage(long Number, bool Committed) : WireMessage
 }
 
 /// <summary>To a new master: no batch of an earlier one is open on this worker (R3).</summary>
-internal sealed record SettledMessage(long MasterEpoch) : WireMessage
+internal sealed record SettledMessage(long MasterEpoch) : ForMasterMessage(MasterEpoch)
 {
     public override WireKind Kind => WireKind.Settled;
 
