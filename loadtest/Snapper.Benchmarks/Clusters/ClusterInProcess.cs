@@ -4,6 +4,7 @@ using Snapper.Benchmarks.Measurement;
 using Snapper.Benchmarks.Systems;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster;
+using Snapper.Runtime.Door;
 
 namespace Snapper.Benchmarks.Clusters;
 
@@ -44,7 +45,7 @@ public sealed class ClusterInProcess : IAsyncDisposable
     /// <summary>The actors by number.</summary>
     public IReadOnlyList<ActorKey> Keys => _keys;
 
-    /// <summary>The worker that owned an account when <see cref="LearnOwners"/> looked, 1 for <c>w1</c>.</summary>
+    /// <summary>The worker that owned an account when <see cref="LearnOwners"/> looked, or when <see cref="RunAsync"/> learned it last, 1 for <c>w1</c>.</summary>
     public int OwnerOf(int account) => Volatile.Read(ref _owners[account]);
 
     /// <summary>One of the workers, 1 for <c>w1</c>.</summary>
@@ -93,16 +94,25 @@ public sealed class ClusterInProcess : IAsyncDisposable
         for (var i = 0; i < _keys.Length; i++)
         {
             var owner = control.OwnerOf(_keys[i]) ?? throw new InvalidOperationException($"{_keys[i]} has no owner.");
-            Volatile.Write(ref _owners[i], int.Parse(owner.AsSpan(1), NumberStyles.None, CultureInfo.InvariantCulture));
+            Volatile.Write(ref _owners[i], NumberOf(owner));
         }
     }
 
-    /// <summary>Runs one transaction to its end, at the worker that owned its root.</summary>
-    public Task<TransactionEnd> RunAsync(TransactionKind kind, Transfer transfer) => RunAtAsync(OwnerOf(transfer.Root), kind, transfer);
+    /// <summary>Runs one transaction to its end, at the worker that owned its root; remembers which worker answered, as the client does.</summary>
+    public async Task<TransactionEnd> RunAsync(TransactionKind kind, Transfer transfer)
+    {
+        var known = OwnerOf(transfer.Root);
+        var envelope = await SubmitAsync(known, kind, transfer);
+        if (envelope.Worker is { } owner && owner != this[known].Name)
+        {
+            Volatile.Write(ref _owners[transfer.Root], NumberOf(owner));
+        }
+
+        return TransferRequests.EndOf(envelope);
+    }
 
     /// <summary>Runs one transaction to its end; the worker finds the way.</summary>
-    public async Task<TransactionEnd> RunAtAsync(int worker, TransactionKind kind, Transfer transfer) =>
-        TransferRequests.EndOf(await this[worker].Door.Submit(TransferRequests.Of(_keys, kind, transfer), CancellationToken.None));
+    public async Task<TransactionEnd> RunAtAsync(int worker, TransactionKind kind, Transfer transfer) => TransferRequests.EndOf(await SubmitAsync(worker, kind, transfer));
 
     /// <inheritdoc />
     public async ValueTask DisposeAsync()
@@ -115,6 +125,11 @@ public sealed class ClusterInProcess : IAsyncDisposable
 
         Directory.Delete(_folder, recursive: true);
     }
+
+    private static int NumberOf(string worker) => int.Parse(worker.AsSpan(1), NumberStyles.None, CultureInfo.InvariantCulture);
+
+    private Task<TransactionEnvelope> SubmitAsync(int worker, TransactionKind kind, Transfer transfer) =>
+        this[worker].Door.Submit(TransferRequests.Of(_keys, kind, transfer), CancellationToken.None);
 
     private sealed class Road(ClusterWorker?[] workers) : IMailboxTransport
     {

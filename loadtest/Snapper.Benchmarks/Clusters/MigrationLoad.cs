@@ -66,10 +66,14 @@ public readonly record struct MigrationMix(double Acts, double Distributed);
 /// <summary>What ended between two moments. Recording is safe from several threads.</summary>
 public sealed class MigrationWindow(int accounts)
 {
+    /// <summary>Length of a step of <see cref="Course"/>.</summary>
+    public static readonly TimeSpan Step = TimeSpan.FromMilliseconds(20);
+
     private readonly long _began = Stopwatch.GetTimestamp();
     private readonly long[] _longest = new long[accounts];
     private readonly Lock _gate = new();
     private readonly Dictionary<string, long> _aborts = [];
+    private readonly int[] _steps = new int[50];
     private long _committed;
     private long _repeats;
 
@@ -78,6 +82,9 @@ public sealed class MigrationWindow(int accounts)
 
     /// <summary>Transactions that committed.</summary>
     public long Committed => Interlocked.Read(ref _committed);
+
+    /// <summary>Transactions that committed in each <see cref="Step"/> from the beginning; the last holds all later ones.</summary>
+    public string Course => string.Join(' ', _steps.Take((int)Math.Ceiling(Seconds / Step.TotalSeconds)));
 
     /// <summary>Attempts beyond the first of each transaction.</summary>
     public long Repeats => Interlocked.Read(ref _repeats);
@@ -104,6 +111,7 @@ public sealed class MigrationWindow(int accounts)
         if (end.Committed)
         {
             Interlocked.Increment(ref _committed);
+            Interlocked.Increment(ref _steps[Math.Min(_steps.Length - 1, (int)(Stopwatch.GetElapsedTime(_began) / Step))]);
         }
         else
         {

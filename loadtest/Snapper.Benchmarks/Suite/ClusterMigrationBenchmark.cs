@@ -43,11 +43,12 @@ public sealed class ClusterMigrationBenchmark(string name, string what, string u
         string Each(Func<MigrationRound, double> value) => string.Join(", ", rounds.Select(round => value(round).ToString("0.###", CultureInfo.InvariantCulture)));
         return new Dictionary<string, string>
         {
-            ["load"] = $"{Loops} closed loops, {Mix.Acts:P0} ACTs, {Mix.Distributed:P0} of all over two workers; requests go to the worker that owned the root before",
+            ["load"] = $"{Loops} closed loops, {Mix.Acts:P0} ACTs, {Mix.Distributed:P0} of all over two workers; requests go to the worker that answered for the root last",
             ["the move took, ms"] = Each(static round => round.Move.TotalMilliseconds),
             ["phases"] = string.Join(" | ", rounds.Select(static round => round.Phases)),
             ["committed/s before, during, after"] = string.Join("; ", rounds.Select(static round => string.Create(
                 CultureInfo.InvariantCulture, $"{round.Before.PerSecond:F0}, {round.During.PerSecond:F0}, {round.After.PerSecond:F0}"))),
+            [$"committed in each {MigrationWindow.Step.TotalMilliseconds:0} ms of the move"] = string.Join(" | ", rounds.Select(static round => round.During.Course)),
             ["transactions aborted during"] = RunResult.Describe(Sum(rounds.Select(static round => round.During.Aborts))),
             ["transactions aborted before and after"] = RunResult.Describe(Sum(rounds.SelectMany(static round => new[] { round.Before.Aborts, round.After.Aborts }))),
             ["committed during"] = rounds.Sum(static round => round.During.Committed).ToString(CultureInfo.InvariantCulture),
