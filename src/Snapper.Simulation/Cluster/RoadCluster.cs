@@ -78,6 +78,9 @@ internal sealed class RoadCluster(StoreRoad road, IClusterStore store) : ICluste
 
         public Task<PlanRecord?> Find(string id, CancellationToken cancellation) => road.Send(StoreStep.PlanFind, () => plans.Find(id, CancellationToken.None).Result, cancellation);
 
+        public Task<IReadOnlyList<PlanRecord>> ReadParts(string migration, CancellationToken cancellation) =>
+            road.Send(StoreStep.PlansRead, () => plans.ReadParts(migration, CancellationToken.None).Result, cancellation);
+
         public Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation) =>
             road.Send(StoreStep.PlansRead, () => plans.ReadOpen(CancellationToken.None).Result, cancellation);
 

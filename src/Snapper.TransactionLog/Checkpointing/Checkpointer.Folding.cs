@@ -1,4 +1,5 @@
 using Snapper.Protocol;
+using Snapper.Protocol.Identity;
 
 namespace Snapper.TransactionLog.Checkpointing;
 
@@ -9,9 +10,18 @@ public sealed partial class Checkpointer
     /// Folds everything heard of before the call, and trims. Never throws for a store or log that fails: see
     /// <see cref="LastError"/>; what was not folded stays pending.
     /// </summary>
-    public async Task FoldNow()
+    public Task FoldNow() => OneAtATime(() => FoldOnce(which: null));
+
+    /// <summary>
+    /// Folds what was heard of some actors before the call, and copies out all outcomes; the log is not trimmed for it. What a hand-over needs (M5): little, while callers wait.
+    /// </summary>
+    /// <param name="which">The actors. Called under this checkpointer's lock: it must be quick and ask nothing of it.</param>
+    /// <returns>False: it failed, see <see cref="LastError"/>, or no fold happens any more; what was not folded stays pending.</returns>
+    public Task<bool> FoldOf(Func<ActorKey, bool> which) => OneAtATime(() => FoldOnce(which));
+
+    /// <summary>A second call waits and then folds what has come since.</summary>
+    private async Task<bool> OneAtATime(Func<Task<bool>> fold)
     {
-        // One at a time; a second call waits and then folds what has come since.
         var mine = new TaskCompletionSource();
         Task before;
         lock (_gate)
@@ -23,7 +33,7 @@ public sealed partial class Checkpointer
         await before;
         try
         {
-            await FoldOnce();
+            return await fold();
         }
         finally
         {
@@ -31,24 +41,33 @@ public sealed partial class Checkpointer
         }
     }
 
-    private async Task FoldOnce()
+    private async Task<bool> FoldOnce(Func<ActorKey, bool>? which)
     {
         UnfoldedChanges.Snapshot taken;
         lock (_gate)
         {
-            if (_disposed || Stopped is not null || _changes.LastSequence < _foldedBelow)
+            if (_disposed || Stopped is not null)
             {
-                return;
+                return false;
             }
 
-            taken = _changes.Take();
+            if (_changes.LastSequence < _foldedBelow)
+            {
+                return true;
+            }
+
+            taken = which is null ? _changes.Take() : _changes.Take(which);
         }
 
         Transitions.Note(Transition.FoldStarted);
         AppendResult result;
         try
         {
-            result = await FoldAndTrim(taken);
+            result = await Fold(taken);
+            if (result.Status == AppendStatus.Appended && which is null)
+            {
+                result = await Trim(taken);
+            }
         }
         catch (Exception error)
         {
@@ -58,15 +77,15 @@ public sealed partial class Checkpointer
 
         if (result.Status == AppendStatus.Appended)
         {
-            Succeeded(taken);
+            Succeeded(taken, isAll: which is null);
+            return true;
         }
-        else
-        {
-            Failed(taken, result);
-        }
+
+        Failed(taken, result);
+        return false;
     }
 
-    private async Task<AppendResult> FoldAndTrim(UnfoldedChanges.Snapshot taken)
+    private async Task<AppendResult> Fold(UnfoldedChanges.Snapshot taken)
     {
         var chunk = new List<StateFold>();
         var chunkBytes = 0;
@@ -109,6 +128,11 @@ public sealed partial class Checkpointer
             Transitions.Note(Transition.OutcomesCopied);
         }
 
+        return new AppendResult(AppendStatus.Appended);
+    }
+
+    private async Task<AppendResult> Trim(UnfoldedChanges.Snapshot taken)
+    {
         if (_options.Rare?.Happens(RarePoint.NotTrimmed) == true)
         {
             return new AppendResult(AppendStatus.Appended); // the log keeps more than it needs until the next trim
@@ -123,7 +147,7 @@ public sealed partial class Checkpointer
         return trimmed;
     }
 
-    private void Succeeded(UnfoldedChanges.Snapshot taken)
+    private void Succeeded(UnfoldedChanges.Snapshot taken, bool isAll)
     {
         bool arm;
         lock (_gate)
@@ -133,6 +157,11 @@ public sealed partial class Checkpointer
             SavedOutcomes += taken.Outcomes.Count;
             LastError = null;
             _changes.Forget(taken);
+            if (!isAll)
+            {
+                return; // the timer stands as it was
+            }
+
             _foldedBelow = taken.LastSequence + 1;
             Volatile.Write(ref _trimmedBelow, taken.KeepFrom);
             arm = _changes.LastSequence > taken.LastSequence && TakeArm();

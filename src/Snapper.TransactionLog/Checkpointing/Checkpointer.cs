@@ -89,18 +89,6 @@ public sealed partial class Checkpointer : IAsyncDisposable
     /// <summary>Records below this number are folded and trimmed (whole groups; a backend may keep a little more).</summary>
     public long TrimmedBelow => Volatile.Read(ref _trimmedBelow);
 
-    /// <summary>Everything below this number is folded, and its outcomes of callers' keys are copied out.</summary>
-    public long FoldedBelow
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return _foldedBelow;
-            }
-        }
-    }
-
     /// <summary>Folds that ended well.</summary>
     public long Checkpoints { get; private set; }
 

@@ -144,6 +144,27 @@ internal sealed class UnfoldedChanges
         return snapshot;
     }
 
+    /// <summary>What some actors have so far, and all outcomes. The bytes stay counted: the records stay in the log.</summary>
+    public Snapshot Take(Func<ActorKey, bool> which)
+    {
+        foreach (var (actor, pending) in _dirty)
+        {
+            if (which(actor))
+            {
+                _taken.Add(actor, pending);
+            }
+        }
+
+        foreach (var actor in _taken.Keys)
+        {
+            _dirty.Remove(actor);
+        }
+
+        var snapshot = new Snapshot(_taken, _outcomes, _marks, LastSequence, KeepFrom, Bytes: 0);
+        _outcomes = [];
+        return snapshot;
+    }
+
     /// <summary>The snapshot is folded.</summary>
     public void Forget(Snapshot taken) => taken.Actors.Clear();
 

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 
@@ -36,6 +37,9 @@ public interface IMigrationPlans
     /// <summary>A plan with all that it names; null: never made, or ended so long ago that it is forgotten.</summary>
     Task<PlanRecord?> Find(string id, CancellationToken cancellation);
 
+    /// <summary>The plans of a migration that was divided, <c>{migration}.1</c> to the first that is not there, without their keys.</summary>
+    Task<IReadOnlyList<PlanRecord>> ReadParts(string migration, CancellationToken cancellation);
+
     /// <summary>Open plans in the order in which they were made, without their keys.</summary>
     Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation);
 
@@ -54,6 +58,10 @@ public interface IMigrationPlans
 public sealed record MigrationPlan(string Id, IReadOnlyList<DirectoryKey> Keys, Incarnation From, Incarnation To, string Reason)
 {
     private const int LongestId = 128;
+
+    /// <summary>The id of a part of a migration that was divided; parts are numbered from 1.</summary>
+    public static string PartOf(string migration, int part) => string.Create(CultureInfo.InvariantCulture, $"{migration}.{part}");
+
     private const int LongestText = 1024;
 
     internal static void ValidateId(string id)

@@ -11,26 +11,22 @@ internal static partial class ClusterScripts
         local function fields(id)
           return C .. 'planned:' .. id
         end
-        local function owner(field)
-          local w, e = entry(field)
-          local whole = partition(field)
-          if (not w or w == '0') and whole then
-            w, e = entry(whole)
-          end
-          return w, e
-        end
-        local function stranger(id, list, from, w, e)
-          for at = from, #list do
-            local ow, oe = owner(list[at])
+        local function stranger(list, entries, w, e)
+          for at, field in ipairs(list) do
+            local ow, oe = parsed(field, entries[at])
+            local whole = partition(field)
+            if (not ow or ow == '0') and whole then
+              ow, oe = entry(whole)
+            end
             if ow ~= w or oe ~= e then
-              return list[at] .. ' is owned by ' .. (ow and 'w' .. ow .. '/' .. oe or 'nobody') .. ', not by w' .. w .. '/' .. e
+              return field .. ' is owned by ' .. (ow and 'w' .. ow .. '/' .. oe or 'nobody') .. ', not by w' .. w .. '/' .. e
             end
           end
         end
         local function finish(id, list, state, why, most)
           call('HSET', plan(id), 'state', state, 'ended', text(now()), 'why', why)
+          inpieces('HDEL', PLANNED, list)
           for _, field in ipairs(list) do
-            call('HDEL', PLANNED, field)
             local whole = partition(field)
             if whole and call('HINCRBY', PLANNED, whole .. ':*', -1) <= 0 then
               call('HDEL', PLANNED, whole .. ':*')
@@ -100,23 +96,27 @@ internal static partial class ClusterScripts
         if call('ZCARD', OPEN) >= tonumber(ARGV[7]) then
           return {'CONFLICT', ARGV[7] .. ' plans are open'}
         end
-        local why = unfit(ARGV[2], ARGV[3]) or unfit(ARGV[4], ARGV[5]) or stranger(id, ARGV, 8, ARGV[2], ARGV[3])
+        local list, around, seen, marks = {}, {}, {}, {}
+        for at = 8, #ARGV do
+          local field = ARGV[at]
+          list[at - 7], around[at - 7] = field, partition(field) or field .. ':*'
+          seen[field] = true
+          marks[2 * (at - 7) - 1], marks[2 * (at - 7)] = field, id
+        end
+        local why = unfit(ARGV[2], ARGV[3]) or unfit(ARGV[4], ARGV[5]) or stranger(list, ofeach(DIRECTORY, list), ARGV[2], ARGV[3])
         if why then
           return {'STALE', why}
         end
-        for at = 8, #ARGV do
-          local other = planned(ARGV[at])
+        local itself, near = ofeach(PLANNED, list), ofeach(PLANNED, around)
+        for at, field in ipairs(list) do
+          local other = itself[at] or near[at] and (partition(field) and near[at] or 'for an actor in it')
           if other then
-            return {'CONFLICT', ARGV[at] .. ' has an open plan: ' .. other}
+            return {'CONFLICT', field .. ' has an open plan: ' .. other}
           end
         end
-        local seen = {}
-        for at = 8, #ARGV do
-          seen[ARGV[at]] = true
-        end
-        for at = 8, #ARGV do
-          if seen[partition(ARGV[at]) or ''] then
-            return {'CONFLICT', ARGV[at] .. ' and its partition are both in the plan'}
+        for _, field in ipairs(list) do
+          if seen[partition(field) or ''] then
+            return {'CONFLICT', field .. ' and its partition are both in the plan'}
           end
         end
         sound()
@@ -124,11 +124,11 @@ internal static partial class ClusterScripts
         dirty()
         call('DEL', fields(id))
         call('HSET', key, 'state', 'planned', 'fromWorker', ARGV[2], 'fromEpoch', ARGV[3], 'toWorker', ARGV[4], 'toEpoch', ARGV[5], 'reason', ARGV[6],
-          'created', text(now()), 'count', text(#ARGV - 7))
-        for at = 8, #ARGV do
-          call('RPUSH', fields(id), ARGV[at])
-          call('HSET', PLANNED, ARGV[at], id)
-          local whole = partition(ARGV[at])
+          'created', text(now()), 'count', text(#list))
+        inpieces('RPUSH', fields(id), list)
+        inpieces('HSET', PLANNED, marks)
+        for _, field in ipairs(list) do
+          local whole = partition(field)
           if whole then
             call('HINCRBY', PLANNED, whole .. ':*', 1)
           end
@@ -151,7 +151,8 @@ internal static partial class ClusterScripts
           return {'STALE', 'plan ' .. id .. ' was cancelled: ' .. (p[7] or '')}
         end
         local list = planList(id, p[6])
-        local why = unfit(p[2], p[3]) or unfit(p[4], p[5]) or stranger(id, list, 1, p[2], p[3])
+        local before = ofeach(DIRECTORY, list)
+        local why = unfit(p[2], p[3]) or unfit(p[4], p[5]) or stranger(list, before, p[2], p[3])
         if why then
           return {'STALE', why}
         end
@@ -159,13 +160,23 @@ internal static partial class ClusterScripts
         sound()
         dirty()
         local out, owned = {'OK', p[4], p[5]}, 0
-        for _, field in ipairs(list) do
-          local w = entry(field)
+        local version, entries, changes, actors = call('HINCRBY', META, 'version', #list) - #list, {}, {}, {}
+        for at, field in ipairs(list) do
+          local w = parsed(field, before[at])
           if w and w ~= '0' then
             owned = owned + 1
           end
-          out[#out + 1], out[#out + 2] = field, set(field, p[4], p[5])
+          local v = text(version + at)
+          entries[2 * at - 1], entries[2 * at] = field, p[4] .. ' ' .. p[5] .. ' ' .. v
+          changes[2 * at - 1], changes[2 * at] = v, field
+          out[2 * at + 2], out[2 * at + 3] = field, v
+          if partition(field) then
+            actors[#actors + 1] = field
+          end
         end
+        inpieces('HSET', DIRECTORY, entries)
+        inpieces('ZADD', CHANGES, changes)
+        inpieces('ZREM', DROPPED, actors)
         share(p[2], -owned)
         share(p[4], #list)
         finish(id, list, 'done', '', tonumber(ARGV[2]))
@@ -208,6 +219,16 @@ internal static partial class ClusterScripts
         local out, last = {'OK'}, tonumber(ARGV[2]) - 1
         for _, id in ipairs(ARGV[1] == 'open' and call('ZRANGE', OPEN, 0, last) or call('ZREVRANGE', ENDED, 0, last)) do
           head(out, id)
+        end
+        return out
+        """);
+
+    /// <summary>ARGV: id of a migration. Eleven values for each of its plans, <c>id.1</c> to the first that is not there.</summary>
+    public static readonly RedisScript ReadParts = new(Library + Entries + Planned + Plans + Heads + """
+        local out, part = {'OK'}, 1
+        while call('EXISTS', plan(ARGV[1] .. '.' .. text(part))) == 1 do
+          head(out, ARGV[1] .. '.' .. text(part))
+          part = part + 1
         end
         return out
         """);

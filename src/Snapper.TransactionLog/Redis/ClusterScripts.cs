@@ -73,6 +73,20 @@ internal static partial class ClusterScripts
         local function dirty()
           redis.call('HDEL', META, '')
         end
+        local function inpieces(command, key, list)
+          for at = 1, #list, 500 do
+            call(command, key, unpack(list, at, math.min(at + 499, #list)))
+          end
+        end
+        local function ofeach(key, list)
+          local values = {}
+          for at = 1, #list, 500 do
+            for i, value in ipairs(call('HMGET', key, unpack(list, at, math.min(at + 499, #list)))) do
+              values[at + i - 1] = value
+            end
+          end
+          return values
+        end
 
         """;
 
@@ -109,8 +123,7 @@ internal static partial class ClusterScripts
 
     /// <summary>Reads and changes entries of the directory. Versions come from one counter; each worker's number of entries is counted.</summary>
     private const string Entries = """
-        local function entry(field)
-          local value = call('HGET', DIRECTORY, field)
+        local function parsed(field, value)
           if not value then
             return nil
           end
@@ -119,6 +132,9 @@ internal static partial class ClusterScripts
             damaged(DIRECTORY, 'its field ' .. field .. ' holds ' .. string.sub(value, 1, 64))
           end
           return w, e, version
+        end
+        local function entry(field)
+          return parsed(field, call('HGET', DIRECTORY, field))
         end
         local function intact()
           number(META, 'version', call('HGET', META, 'version'))

@@ -9,7 +9,7 @@ using Snapper.TransactionLog.Cluster;
 
 namespace Snapper.Runtime.Cluster.Migrating;
 
-/// <summary>Shows the workers as one system, and makes plans of what operators ask for. A migration is a set of plans, one per source, target and 1,024 keys: <c>{id}.{n}</c>.</summary>
+/// <summary>Shows the workers as one system, and makes plans of what operators ask for. A migration is a set of plans, each of one source and target: <c>{id}.{n}</c>.</summary>
 internal sealed class ClusterControl(Worker worker, ClusterMembership membership, IClusterStore store) : IClusterControl
 {
     private readonly ClusterNode _node = worker.Cluster!;
@@ -96,6 +96,7 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
                 var created = await Reach(() => store.Plans.Create(plan, cancellation)).ConfigureAwait(false);
                 if (!created.IsDone)
                 {
+                    await Withdraw(parts).ConfigureAwait(false);
                     throw new MigrationRefusedException($"{plan.Keys.Count} of {NameOf(plan.From)} cannot move to {NameOf(plan.To)} now: {created.Detail}.");
                 }
             }
@@ -110,15 +111,8 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
 
     public async Task<MigrationView?> Migration(string id, CancellationToken cancellation)
     {
-        var parts = new List<MigrationPartView>();
-        var reason = "";
-        for (var part = 1; await Reach(() => store.Plans.Find(PartOf(id, part), cancellation)).ConfigureAwait(false) is { } record; part++)
-        {
-            parts.Add(ViewOf(record));
-            reason = record.Plan.Reason;
-        }
-
-        return parts.Count == 0 ? null : View(id, reason, parts);
+        var parts = await Reach(() => store.Plans.ReadParts(id, cancellation)).ConfigureAwait(false);
+        return parts.Count == 0 ? null : View(id, parts[0].Plan.Reason, [.. parts.Select(ViewOf)]);
     }
 
     public async Task<IReadOnlyList<MigrationView>> Migrations(int limit, CancellationToken cancellation)
@@ -143,7 +137,14 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         return order.ConvertAll(id => View(id, parts[id].Reason, parts[id].Parts));
     }
 
-    private static string PartOf(string id, int part) => string.Create(CultureInfo.InvariantCulture, $"{id}.{part}");
+    /// <summary>A part is refused: the ones made before it are not begun, unless they were at once. What has moved stays moved; the status of the migration tells.</summary>
+    private async Task Withdraw(List<MigrationPartView> made)
+    {
+        foreach (var part in made)
+        {
+            await Reach(() => store.Plans.Cancel(part.Plan, "Another part of the migration was refused.", CancellationToken.None)).ConfigureAwait(false);
+        }
+    }
 
     private static string NameOf(Incarnation worker) => string.Create(CultureInfo.InvariantCulture, $"w{worker.Worker}");
 
@@ -213,9 +214,11 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         var plans = new List<MigrationPlan>();
         foreach (var (from, target, keys) in groups.Values)
         {
+            // Not smaller than a plan may be: while half of what is used together has moved, all its transactions are over two workers.
             for (var at = 0; at < keys.Count; at += ClusterOptions.KeysPerCall)
             {
-                plans.Add(new MigrationPlan(PartOf(id, plans.Count + 1), keys.GetRange(at, Math.Min(ClusterOptions.KeysPerCall, keys.Count - at)), from, target, ask.Reason));
+                var part = keys.GetRange(at, Math.Min(ClusterOptions.KeysPerCall, keys.Count - at));
+                plans.Add(new MigrationPlan(MigrationPlan.PartOf(id, plans.Count + 1), part, from, target, ask.Reason));
             }
         }
 

@@ -1,9 +1,7 @@
 using System.Collections.Concurrent;
 using Snapper.Protocol;
-using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Membership;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
@@ -11,19 +9,19 @@ using Snapper.TransactionLog.Cluster;
 namespace Snapper.Runtime.Cluster.Migrating;
 
 /// <summary>
-/// Carries out the plans whose source this worker is (thesis 4.4; M3 to M7): freeze, drain, fold everything, and let the plan's commit decide. Everything that the source has
-/// of an actor is in the shared states before the commit, so that the target only reads. Plans of sources or targets that are gone are cancelled by whoever sees it.
+/// Sees to it that plans whose source this worker is are carried out, one after another, whatever interrupts them. Plans of sources or targets that are gone are cancelled by
+/// whoever sees it (M4).
 /// </summary>
 internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFollower directory) : IAsyncDisposable
 {
-    /// <summary>M4: the bound of freeze to commit.</summary>
-    public static readonly TimeSpan Bound = TimeSpan.FromSeconds(5);
-
-    private static readonly TimeSpan s_look = TimeSpan.FromMilliseconds(2);
+    private const int MostShown = 1000;
 
     private readonly ClusterNode _node = worker.Cluster!;
-    private readonly ConcurrentDictionary<string, Task> _running = new(StringComparer.Ordinal);
+    private readonly List<string> _interrupted = []; // the run's while it runs
     private readonly ConcurrentDictionary<string, MigrationProgress> _progress = new(StringComparer.Ordinal);
+    private readonly Queue<string> _shown = [];
+    private Task _run = Task.CompletedTask;
+    private volatile bool _isOwed;
 
     /// <summary>What this worker knows of plans that it carries out, or has.</summary>
     public IReadOnlyCollection<MigrationProgress> Progress => (IReadOnlyCollection<MigrationProgress>)_progress.Values;
@@ -31,17 +29,8 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
     /// <summary>Open plans have changed: begins those that are this worker's, and cancels those that nobody can carry out.</summary>
     public async Task Look(IReadOnlyList<Member> members, CancellationToken cancellation)
     {
-        // First those that have ended: one that the store's absence has interrupted begins again below.
         var plans = await store.Plans.ReadOpen(cancellation).ConfigureAwait(false);
-        foreach (var (id, task) in _running)
-        {
-            if (task.IsCompleted)
-            {
-                await LetGo(id, plans, cancellation).ConfigureAwait(false);
-                _running.TryRemove(id, out _);
-            }
-        }
-
+        var isMine = false;
         foreach (var open in plans)
         {
             var plan = open.Plan;
@@ -50,15 +39,34 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
                 Transitions.Note(ClusterTransition.MigrationOfGoneCancelled);
                 await store.Plans.Cancel(plan.Id, $"{(Lives(plan.From, members) ? plan.To : plan.From)} is gone.", cancellation).ConfigureAwait(false);
             }
-            else if (plan.From == _node.Self && !_running.ContainsKey(plan.Id))
+            else
             {
-                _running[plan.Id] = worker.Background.Run(() => Run(plan.Id));
+                isMine |= plan.From == _node.Self;
             }
+        }
+
+        if (!_run.IsCompleted)
+        {
+            _isOwed = true; // it may have asked what is next before these were there
+            return;
+        }
+
+        // First those that the store's absence has interrupted: they begin again below, or have ended.
+        foreach (var id in _interrupted)
+        {
+            await LetGo(id, plans, cancellation).ConfigureAwait(false);
+        }
+
+        _interrupted.Clear();
+        _isOwed = false;
+        if (isMine)
+        {
+            _run = worker.Background.Run(RunAll);
         }
     }
 
-    /// <summary>Something is under way, or cannot have been told to the master in time.</summary>
-    public bool IsBusy => !_running.IsEmpty;
+    /// <summary>Something is under way, or was not heard of when it was asked: look again even if no plan has changed.</summary>
+    public bool IsBusy => _isOwed || !_run.IsCompleted;
 
     /// <summary>Open plans with all that they name: a new master numbers for none of it (R3).</summary>
     public async Task<IReadOnlyList<MigrationPlan>> ReadOpen(CancellationToken cancellation)
@@ -75,7 +83,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
         return plans;
     }
 
-    public async ValueTask DisposeAsync() => await Task.WhenAll(_running.Values).ConfigureAwait(false);
+    public async ValueTask DisposeAsync() => await _run.ConfigureAwait(false);
 
     private static bool Lives(Incarnation worker, IReadOnlyList<Member> members)
     {
@@ -111,7 +119,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
         }
 
         await directory.Read(cancellation).ConfigureAwait(false); // what has moved is no longer frozen here, but gone
-        await Unfreeze(id, keys).ConfigureAwait(false);
+        await MigrationRun.Unfreeze(_node, id, keys).ConfigureAwait(false);
         if (_progress.TryGetValue(id, out var progress))
         {
             var record = await store.Plans.Find(id, cancellation).ConfigureAwait(false);
@@ -119,15 +127,13 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
         }
     }
 
-    private async Task Run(string id)
+    /// <summary>Carries out the open plans of this worker one after another, in the order in which they were made: at any time little is frozen.</summary>
+    private async Task RunAll()
     {
         try
         {
-            if (await store.Plans.Find(id, worker.Stopping).ConfigureAwait(false) is { State: PlanState.Planned } record)
+            while (await Next().ConfigureAwait(false) is { } plan && await TryRun(plan).ConfigureAwait(false))
             {
-                var progress = new MigrationProgress(id, record.KeyCount, worker.Time);
-                _progress[id] = progress;
-                await Run(record.Plan, progress).ConfigureAwait(false);
             }
         }
         catch (OperationCanceledException) when (worker.Stopping.IsCancellationRequested)
@@ -135,7 +141,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
-            Transitions.Note(ClusterTransition.MigrationInterrupted); // the next look begins again, where the plan stands
+            Interrupt(); // it could not be asked what is next
         }
         catch (Exception exception)
         {
@@ -143,244 +149,56 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
         }
     }
 
-    private async Task Run(MigrationPlan plan, MigrationProgress progress)
+    private async Task<MigrationPlan?> Next()
     {
-        // What was changed until now is folded while everything still runs; the fold for which the actors wait (M5) then has little to do.
-        await worker.Checkpoints.FoldNow().WaitAsync(worker.Stopping).ConfigureAwait(false);
-        using var limit = new CancellationTokenSource(Bound, worker.Time);
-        using var bound = CancellationTokenSource.CreateLinkedTokenSource(worker.Stopping, limit.Token);
-        var why = "";
+        foreach (var open in await store.Plans.ReadOpen(worker.Stopping).ConfigureAwait(false))
+        {
+            if (open.Plan.From == _node.Self && await store.Plans.Find(open.Plan.Id, worker.Stopping).ConfigureAwait(false) is { State: PlanState.Planned } record)
+            {
+                return record.Plan;
+            }
+        }
+
+        return null;
+    }
+
+    /// <returns>False: the store's absence has interrupted it, and its freeze stays.</returns>
+    private async Task<bool> TryRun(MigrationPlan plan)
+    {
         try
         {
-            if (await Freeze(plan).ConfigureAwait(false))
-            {
-                Transitions.Note(ClusterTransition.MigrationFrozen);
-                progress.Enter(MigrationPhase.Freezing);
-                if (!Planted.Is(PlantedFault.MasterNotAskedToFreeze))
-                {
-                    await FreezeAtMaster(plan, bound.Token).ConfigureAwait(false);
-                }
-
-                Transitions.Note(ClusterTransition.MigrationFrozenAtMaster);
-                progress.Enter(MigrationPhase.Draining);
-                await Drain(plan, bound.Token).ConfigureAwait(false);
-                Transitions.Note(ClusterTransition.MigrationDrained);
-                progress.Enter(MigrationPhase.HandingOver);
-                await HandOver(plan, bound.Token).ConfigureAwait(false);
-                Transitions.Note(ClusterTransition.MigrationHandedOver);
-                if (await Commit(plan, progress).ConfigureAwait(false))
-                {
-                    return;
-                }
-            }
-            else
-            {
-                Transitions.Note(ClusterTransition.MigrationNotFrozen);
-                why = "Something in it is not this worker's, or is being moved by another plan.";
-            }
-        }
-        catch (OperationCanceledException) when (!worker.Stopping.IsCancellationRequested)
-        {
-            Transitions.Note(ClusterTransition.MigrationTimedOut);
-            why = $"It did not come to rest within {Bound.TotalSeconds:0} s; try again.";
-        }
-
-        // M4: first the plan, then the freeze.
-        await store.Plans.Cancel(plan.Id, why, worker.Stopping).ConfigureAwait(false);
-        await Unfreeze(plan.Id, plan.Keys).ConfigureAwait(false);
-        progress.Enter(MigrationPhase.Cancelled);
-    }
-
-    private async Task<bool> Freeze(MigrationPlan plan)
-    {
-        var frozen = await _node.Ask(() =>
-        {
-            foreach (var key in plan.Keys)
-            {
-                if (!_node.Ownership.Freeze(key, plan.Id))
-                {
-                    return false;
-                }
-            }
-
-            _node.OpenFreezes[plan.Id] = plan.Keys;
+            await new MigrationRun(worker, store, plan, Show(plan)).Run().ConfigureAwait(false);
             return true;
-        }).ConfigureAwait(false);
-
-        // Whoever has looked before has said so when every executor has done what was under way: numbers were given, first visits were let in.
-        await Behind().ConfigureAwait(false);
-        return frozen;
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            _interrupted.Add(plan.Id);
+            Interrupt();
+            return false;
+        }
     }
 
-    private async Task Behind()
+    /// <summary>The next look begins again, where the plan stands.</summary>
+    private void Interrupt()
     {
-        for (var round = 0; round < 2; round++)
-        {
-            foreach (var executor in worker.Executors)
-            {
-                var done = worker.Background.Promise<bool>();
-                executor.PostOutside(new Execution.WorkItem { Kind = Execution.WorkKind.Run, Extra = (Action)(() => done.TrySet(true)) });
-                await done.Task.WaitAsync(worker.Stopping).ConfigureAwait(false);
-            }
-        }
+        Transitions.Note(ClusterTransition.MigrationInterrupted);
+        _isOwed = true;
     }
 
-    /// <summary>M3: the master's answer comes behind all parts that it numbered before; a master that changes meanwhile is asked again.</summary>
-    private async Task FreezeAtMaster(MigrationPlan plan, CancellationToken cancellation)
+    private MigrationProgress Show(MigrationPlan plan)
     {
-        while (true)
+        var progress = new MigrationProgress(plan.Id, plan.Keys.Count, worker.Time);
+        if (!_progress.ContainsKey(plan.Id))
         {
-            var epoch = _node.Requests.MasterEpoch;
-            if (epoch != 0)
-            {
-                var answer = _node.Frozen.GetOrAdd((epoch, plan.Id), static (_, background) => background.Promise<bool>(), worker.Background);
-                _node.Send(_node.Requests.Master, new FreezeMessage(epoch, plan.Id, plan.Keys));
-                try
-                {
-                    await answer.Task.WaitAsync(TimeSpan.FromSeconds(1), worker.Time, cancellation).ConfigureAwait(false);
-                    return;
-                }
-                catch (TimeoutException)
-                {
-                    // Another may be master now.
-                }
-                finally
-                {
-                    _node.Frozen.TryRemove((epoch, plan.Id), out _);
-                }
-            }
-
-            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
+            _shown.Enqueue(plan.Id);
         }
+
+        _progress[plan.Id] = progress;
+        while (_shown.Count > MostShown)
+        {
+            _progress.TryRemove(_shown.Dequeue(), out _);
+        }
+
+        return progress;
     }
-
-    /// <summary>M4: every batch that may touch it is final, and no ACT is in.</summary>
-    private async Task Drain(MigrationPlan plan, CancellationToken cancellation)
-    {
-        await Behind().ConfigureAwait(false);
-
-        // Parts that may touch it have come, but perhaps have no place yet: what is open when they have is what must become final.
-        var highest = await _node.Ask(() => _node.Pacts.HighestKnown).ConfigureAwait(false);
-        while (!await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
-        {
-            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
-        }
-
-        var last = await _node.Ask(() =>
-        {
-            var open = worker.Commits.Open;
-            return open.Count == 0 ? BatchId.None : open[^1].Bid;
-        }).ConfigureAwait(false);
-        while (!await _node.Ask(() => worker.Final >= last && !IsVisited(plan)).ConfigureAwait(false))
-        {
-            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
-        }
-    }
-
-    private bool IsVisited(MigrationPlan plan)
-    {
-        foreach (var act in worker.Acts.Values)
-        {
-            foreach (var actor in act.TakeParticipants())
-            {
-                if (_node.Ownership.Look(actor).Plan == plan.Id)
-                {
-                    return true;
-                }
-            }
-        }
-
-        return false;
-    }
-
-    /// <summary>M5: all of it is durable, and folded into what the target reads. Its cells leave memory.</summary>
-    private async Task HandOver(MigrationPlan plan, CancellationToken cancellation)
-    {
-        await Behind().ConfigureAwait(false);
-        if (Planted.Is(PlantedFault.HandOverBeforeFold))
-        {
-            return;
-        }
-
-        var last = worker.Log.LastSequence;
-        await worker.Log.Drain(cancellation).ConfigureAwait(false);
-        while (worker.Commits.ToldSequence < last)
-        {
-            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
-        }
-
-        if (!Planted.Is(PlantedFault.HandOverWithoutOutcomes))
-        {
-            do
-            {
-                await worker.Checkpoints.FoldNow().WaitAsync(cancellation).ConfigureAwait(false);
-            }
-            while (worker.Checkpoints.FoldedBelow <= last && await Pause(cancellation).ConfigureAwait(false)); // the store failed: states would be missed below, outcomes not (I2)
-        }
-
-        foreach (var executor in worker.Executors)
-        {
-            Promise<bool> left;
-            do
-            {
-                left = worker.Background.Promise<bool>();
-                var answer = left;
-                executor.PostRun(() => answer.TrySet(executor.TryLeave(actor => _node.Ownership.Look(actor).Plan == plan.Id)));
-            }
-            while (!await left.Task.WaitAsync(cancellation).ConfigureAwait(false) && await Pause(cancellation).ConfigureAwait(false));
-        }
-    }
-
-    private async Task<bool> Pause(CancellationToken cancellation)
-    {
-        await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
-        return true;
-    }
-
-    /// <summary>M6: from here on it is the target's.</summary>
-    private async Task<bool> Commit(MigrationPlan plan, MigrationProgress progress)
-    {
-        IReadOnlyList<DirectoryEntry>? moved = null;
-        while (moved is null)
-        {
-            try
-            {
-                var committed = await store.Plans.Commit(plan.Id, worker.Stopping).ConfigureAwait(false);
-                if (!committed.IsDone)
-                {
-                    Transitions.Note(ClusterTransition.MigrationFoundCancelled);
-                    return false;
-                }
-
-                moved = committed.Value ?? [];
-            }
-            catch (Exception exception) when (StorageFaults.IsPassing(exception))
-            {
-                await Background.Pause(s_look, worker.Time, worker.Stopping).ConfigureAwait(false); // nobody knows whether it is done: the same again tells
-            }
-        }
-
-        Transitions.Note(ClusterTransition.MigrationCommitted);
-        await _node.Ask(() => _node.OpenFreezes.Remove(plan.Id) && _node.Apply(moved)).ConfigureAwait(false);
-        _node.TellMoved(moved);
-        UnfreezeAtMaster(plan.Id);
-        progress.Enter(MigrationPhase.Done);
-        return true;
-    }
-
-    private async Task Unfreeze(string plan, IReadOnlyList<DirectoryKey> keys)
-    {
-        await _node.Ask(() =>
-        {
-            foreach (var key in keys)
-            {
-                _node.Ownership.Unfreeze(key, plan);
-            }
-
-            return _node.OpenFreezes.Remove(plan);
-        }).ConfigureAwait(false);
-        UnfreezeAtMaster(plan);
-    }
-
-    private void UnfreezeAtMaster(string plan) => _node.Send(_node.Requests.Master, new FreezeMessage(_node.Requests.MasterEpoch, plan, []));
 }

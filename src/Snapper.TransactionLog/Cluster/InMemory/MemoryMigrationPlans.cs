@@ -132,6 +132,21 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
         return session.Read(() => _cluster.Plans.GetValueOrDefault(id)?.Record(withKeys: true));
     }
 
+    public Task<IReadOnlyList<PlanRecord>> ReadParts(string migration, CancellationToken cancellation)
+    {
+        MigrationPlan.ValidateId(migration);
+        return session.Read<IReadOnlyList<PlanRecord>>(() =>
+        {
+            var parts = new List<PlanRecord>();
+            while (_cluster.Plans.GetValueOrDefault(MigrationPlan.PartOf(migration, parts.Count + 1)) is { } plan)
+            {
+                parts.Add(plan.Record(withKeys: false));
+            }
+
+            return parts;
+        });
+    }
+
     public Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation) =>
         session.Read<IReadOnlyList<PlanRecord>>(() => [.. _cluster.OpenPlans.Values.Select(plan => plan.Record(withKeys: false))]);
 

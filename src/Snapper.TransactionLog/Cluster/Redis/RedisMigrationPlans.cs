@@ -1,4 +1,5 @@
 using System.Globalization;
+using StackExchange.Redis;
 using Snapper.Protocol.Directory;
 using Snapper.TransactionLog.Redis;
 
@@ -68,12 +69,18 @@ internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrat
         return PlanAt(answer, 0, keys);
     }
 
-    public Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation) => ReadList("open", MostListed, cancellation);
+    public Task<IReadOnlyList<PlanRecord>> ReadParts(string migration, CancellationToken cancellation)
+    {
+        MigrationPlan.ValidateId(migration);
+        return ReadList(ClusterScripts.ReadParts, [migration], cancellation);
+    }
+
+    public Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation) => ReadList(ClusterScripts.ReadPlans, ["open", MostListed], cancellation);
 
     public Task<IReadOnlyList<PlanRecord>> ReadEnded(int most, CancellationToken cancellation)
     {
         ClusterArguments.Page(most, 1000);
-        return ReadList("ended", most, cancellation);
+        return ReadList(ClusterScripts.ReadPlans, ["ended", most], cancellation);
     }
 
     private static string Key(string id) => "{cluster}:plan:" + id;
@@ -99,9 +106,9 @@ internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrat
         };
     }
 
-    private async Task<IReadOnlyList<PlanRecord>> ReadList(string which, int most, CancellationToken cancellation)
+    private async Task<IReadOnlyList<PlanRecord>> ReadList(RedisScript script, RedisValue[] arguments, CancellationToken cancellation)
     {
-        var answer = RedisClusterMembers.Read(await session.Read(ClusterScripts.ReadPlans, [which, most], cancellation).ConfigureAwait(false));
+        var answer = RedisClusterMembers.Read(await session.Read(script, arguments, cancellation).ConfigureAwait(false));
         var plans = new PlanRecord[answer.Count / ValuesPerPlan];
         for (var i = 0; i < plans.Length; i++)
         {

@@ -1,0 +1,297 @@
+using Snapper.Protocol;
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Hosting;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
+
+namespace Snapper.Runtime.Cluster.Migrating;
+
+/// <summary>
+/// Carries out one plan (thesis 4.4; M3 to M7): freeze, drain, fold what moves, and let the plan's commit decide. Everything that the source has of an actor is in the shared
+/// states before the commit, so that the target only reads.
+/// </summary>
+internal sealed class MigrationRun(Worker worker, IClusterStore store, MigrationPlan plan, MigrationProgress progress)
+{
+    /// <summary>M4: the bound of freeze to commit.</summary>
+    public static readonly TimeSpan Bound = TimeSpan.FromSeconds(5);
+
+    private static readonly TimeSpan s_look = TimeSpan.FromMilliseconds(2);
+
+    private readonly ClusterNode _node = worker.Cluster!;
+    private readonly PlannedActors _moving = new(plan, worker.Cluster!.Directory);
+
+    /// <summary>To its end, done or cancelled.</summary>
+    /// <exception cref="IOException">The store, or the log, is away: nobody knows how far it came; its freeze stays. Run again, it goes on where the plan stands.</exception>
+    public async Task Run()
+    {
+        // What was changed until now is folded while everything still runs, and what changed meanwhile once more; the fold for which the actors wait (M5) then has little to do.
+        for (var round = 0; round < 2; round++)
+        {
+            await worker.Checkpoints.FoldOf(_moving.Contains).WaitAsync(worker.Stopping).ConfigureAwait(false);
+        }
+
+        using var limit = new CancellationTokenSource(Bound, worker.Time);
+        using var bound = CancellationTokenSource.CreateLinkedTokenSource(worker.Stopping, limit.Token);
+        var why = "";
+        try
+        {
+            if (await Freeze().ConfigureAwait(false))
+            {
+                Transitions.Note(ClusterTransition.MigrationFrozen);
+                progress.Enter(MigrationPhase.Freezing);
+                if (!Planted.Is(PlantedFault.MasterNotAskedToFreeze))
+                {
+                    await FreezeAtMaster(bound.Token).ConfigureAwait(false);
+                }
+
+                Transitions.Note(ClusterTransition.MigrationFrozenAtMaster);
+                progress.Enter(MigrationPhase.Draining);
+                await Drain(bound.Token).ConfigureAwait(false);
+                Transitions.Note(ClusterTransition.MigrationDrained);
+                progress.Enter(MigrationPhase.HandingOver);
+                await HandOver(bound.Token).ConfigureAwait(false);
+                Transitions.Note(ClusterTransition.MigrationHandedOver);
+                if (await Commit().ConfigureAwait(false))
+                {
+                    return;
+                }
+            }
+            else
+            {
+                Transitions.Note(ClusterTransition.MigrationNotFrozen);
+                why = "Something in it is not this worker's, or is being moved by another plan.";
+            }
+        }
+        catch (OperationCanceledException) when (!worker.Stopping.IsCancellationRequested)
+        {
+            Transitions.Note(ClusterTransition.MigrationTimedOut);
+            why = $"It did not come to rest within {Bound.TotalSeconds:0} s; try again.";
+        }
+
+        // M4: first the plan, then the freeze.
+        await store.Plans.Cancel(plan.Id, why, worker.Stopping).ConfigureAwait(false);
+        await Unfreeze(_node, plan.Id, plan.Keys).ConfigureAwait(false);
+        progress.Enter(MigrationPhase.Cancelled);
+    }
+
+    private async Task<bool> Freeze()
+    {
+        var frozen = await _node.Ask(() =>
+        {
+            foreach (var key in plan.Keys)
+            {
+                if (!_node.Ownership.Freeze(key, plan.Id))
+                {
+                    return false;
+                }
+            }
+
+            _node.OpenFreezes[plan.Id] = plan.Keys;
+            return true;
+        }).ConfigureAwait(false);
+
+        // Whoever has looked before has said so when every executor has done what was under way: numbers were given, first visits were let in.
+        await Behind().ConfigureAwait(false);
+        return frozen;
+    }
+
+    private async Task Behind()
+    {
+        var reached = new List<Task>();
+        for (var round = 0; round < 2; round++)
+        {
+            foreach (var executor in worker.Executors)
+            {
+                var done = worker.Background.Promise<bool>();
+                executor.PostOutside(new WorkItem { Kind = WorkKind.Run, Extra = (Action)(() => done.TrySet(true)) });
+                reached.Add(done.Task);
+            }
+
+            await All(reached).ConfigureAwait(false);
+        }
+    }
+
+    private async Task All(List<Task> tasks)
+    {
+        foreach (var task in tasks)
+        {
+            await task.WaitAsync(worker.Stopping).ConfigureAwait(false);
+        }
+
+        tasks.Clear();
+    }
+
+    /// <summary>M3: the master's answer comes behind all parts that it numbered before; a master that changes meanwhile is asked again.</summary>
+    private async Task FreezeAtMaster(CancellationToken cancellation)
+    {
+        while (true)
+        {
+            var epoch = _node.Requests.MasterEpoch;
+            if (epoch != 0)
+            {
+                var answer = _node.Frozen.GetOrAdd((epoch, plan.Id), static (_, background) => background.Promise<bool>(), worker.Background);
+                _node.Send(_node.Requests.Master, new FreezeMessage(epoch, plan.Id, plan.Keys));
+                try
+                {
+                    await answer.Task.WaitAsync(TimeSpan.FromSeconds(1), worker.Time, cancellation).ConfigureAwait(false);
+                    return;
+                }
+                catch (TimeoutException)
+                {
+                    // Another may be master now.
+                }
+                finally
+                {
+                    _node.Frozen.TryRemove((epoch, plan.Id), out _);
+                }
+            }
+
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>M4: every batch that may touch it is final, and no ACT is in.</summary>
+    private async Task Drain(CancellationToken cancellation)
+    {
+        await Behind().ConfigureAwait(false);
+
+        // Parts that may touch it have come, but perhaps have no place yet: what is open when they have is what must become final.
+        var highest = await _node.Ask(() => _node.Pacts.HighestKnown).ConfigureAwait(false);
+        while (!await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
+        {
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
+        }
+
+        var last = await _node.Ask(() =>
+        {
+            var open = worker.Commits.Open;
+            return open.Count == 0 ? BatchId.None : open[^1].Bid;
+        }).ConfigureAwait(false);
+        while (!await _node.Ask(() => worker.Final >= last && !IsVisited()).ConfigureAwait(false))
+        {
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
+        }
+    }
+
+    private bool IsVisited()
+    {
+        foreach (var act in worker.Acts.Values)
+        {
+            foreach (var actor in act.TakeParticipants())
+            {
+                if (_node.Ownership.Look(actor).Plan == plan.Id)
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>M5: all of it is durable, and folded into what the target reads, with all outcomes until now. Its cells leave memory.</summary>
+    private async Task HandOver(CancellationToken cancellation)
+    {
+        var leaving = new List<Task>();
+        await Behind().ConfigureAwait(false);
+        if (Planted.Is(PlantedFault.HandOverBeforeFold))
+        {
+            return;
+        }
+
+        // What they must wait for is known when they are looked at first: then the log's end below is behind it, and they leave at once when they are folded.
+        foreach (var executor in worker.Executors)
+        {
+            leaving.Add(TryLeave(executor, cancellation));
+        }
+
+        await All(leaving).ConfigureAwait(false);
+        var last = worker.Log.LastSequence;
+        await worker.Log.Drain(cancellation).ConfigureAwait(false);
+        while (worker.Commits.ToldSequence < last)
+        {
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
+        }
+
+        if (!Planted.Is(PlantedFault.HandOverWithoutOutcomes))
+        {
+            while (!await worker.Checkpoints.FoldOf(_moving.Contains).WaitAsync(cancellation).ConfigureAwait(false))
+            {
+                await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false); // the store failed: states would be missed below, outcomes not (I2)
+            }
+        }
+
+        foreach (var executor in worker.Executors)
+        {
+            leaving.Add(Leave(executor, cancellation));
+        }
+
+        await All(leaving).ConfigureAwait(false);
+    }
+
+    private async Task Leave(Executor executor, CancellationToken cancellation)
+    {
+        while (!await TryLeave(executor, cancellation).ConfigureAwait(false))
+        {
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
+        }
+    }
+
+    private Task<bool> TryLeave(Executor executor, CancellationToken cancellation)
+    {
+        var left = worker.Background.Promise<bool>();
+        executor.PostRun(() => left.TrySet(executor.TryLeave(actor => _node.Ownership.Look(actor).Plan == plan.Id)));
+        return left.Task.WaitAsync(cancellation);
+    }
+
+    /// <summary>M6: from here on it is the target's.</summary>
+    private async Task<bool> Commit()
+    {
+        IReadOnlyList<DirectoryEntry>? moved = null;
+        while (moved is null)
+        {
+            try
+            {
+                var committed = await store.Plans.Commit(plan.Id, worker.Stopping).ConfigureAwait(false);
+                if (!committed.IsDone)
+                {
+                    Transitions.Note(ClusterTransition.MigrationFoundCancelled);
+                    return false;
+                }
+
+                moved = committed.Value ?? [];
+            }
+            catch (Exception exception) when (StorageFaults.IsPassing(exception))
+            {
+                await Background.Pause(s_look, worker.Time, worker.Stopping).ConfigureAwait(false); // nobody knows whether it is done: the same again tells
+            }
+        }
+
+        Transitions.Note(ClusterTransition.MigrationCommitted);
+        await _node.Ask(() => _node.OpenFreezes.Remove(plan.Id) && _node.Apply(moved)).ConfigureAwait(false);
+        _node.TellMoved(moved);
+        UnfreezeAtMaster(_node, plan.Id);
+        progress.Enter(MigrationPhase.Done);
+        return true;
+    }
+
+    /// <summary>What was frozen for a plan that has ended without moving it is as before, here and at the master.</summary>
+    public static async Task Unfreeze(ClusterNode node, string plan, IReadOnlyList<DirectoryKey> keys)
+    {
+        await node.Ask(() =>
+        {
+            foreach (var key in keys)
+            {
+                node.Ownership.Unfreeze(key, plan);
+            }
+
+            return node.OpenFreezes.Remove(plan);
+        }).ConfigureAwait(false);
+        UnfreezeAtMaster(node, plan);
+    }
+
+    private static void UnfreezeAtMaster(ClusterNode node, string plan) => node.Send(node.Requests.Master, new FreezeMessage(node.Requests.MasterEpoch, plan, []));
+}
