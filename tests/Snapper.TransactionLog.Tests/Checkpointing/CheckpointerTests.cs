@@ -112,6 +112,43 @@ public sealed class CheckpointerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Some_actors_are_folded_alone_with_all_outcomes_and_the_others_wait_for_the_next_fold()
+    {
+        _checkpointer.Start();
+        await Durable(Some.Batch(1, [Some.Change("a", 1, "1"), Some.Change("b", 1, "1")], Some.Outcome("key", Now)));
+
+        Assert.True(await _checkpointer.FoldOf(actor => actor.Id == "a"));
+
+        Assert.Equal([("a", 0L, 1L)], _store.Folds.Select(f => (f.Actor.Id, f.From, f.To)));
+        Assert.Equal((true, false), (_checkpointer.IsFolded(Some.Actor("a")), _checkpointer.IsFolded(Some.Actor("b"))));
+        Assert.NotNull(await _store.FindOutcome("key", None));
+        Assert.Single(_storage.Groups);
+        await Durable(Some.Batch(2, "a", 2));
+        _time.Advance(TimeSpan.FromSeconds(5));
+        Assert.Equal([("a", 0L, 1L), ("a", 0L, 2L), ("b", 0L, 1L)], _store.Folds.Select(f => (f.Actor.Id, f.From, f.To)).Order());
+        Assert.Equal((0, 0, 1L), (_checkpointer.PendingActors, _storage.Groups.Count, _checkpointer.SavedOutcomes));
+    }
+
+    [Fact]
+    public async Task Some_actors_whose_fold_fails_lie_under_what_has_come_since()
+    {
+        await Durable(Batch(Fields("a", 1, ("k:x", "1"))), Some.Outcome("key", Now));
+        _store.Failures.Enqueue(new IOException("away"));
+        Assert.False(await _checkpointer.FoldOf(actor => actor.Id == "a"));
+        Assert.Contains("away", _checkpointer.LastError, StringComparison.Ordinal);
+        await Durable(Batch(Fields("a", 2, ("k:y", "2"))));
+        await Durable(Some.Batch(3, "b", 1));
+
+        Assert.True(await _checkpointer.FoldOf(actor => actor.Id == "a"));
+
+        Assert.Equal([("a", 0L, 2L)], _store.Folds.Select(f => (f.Actor.Id, f.From, f.To)));
+        Assert.NotNull(await _store.FindOutcome("key", None));
+        await _checkpointer.FoldNow();
+        Assert.Equal((0, 0), (_checkpointer.PendingActors, _storage.Groups.Count));
+        Assert.True(await _checkpointer.FoldOf(static _ => true));
+    }
+
+    [Fact]
     public async Task A_store_that_fails_is_tried_again_and_nothing_is_lost()
     {
         _checkpointer.Start();

@@ -59,6 +59,46 @@ public abstract partial class ClusterConformance
     }
 
     [ServerFact]
+    public async Task A_plan_moves_as_many_keys_as_it_may_name()
+    {
+        var workers = await StartAll(2);
+        var (one, two) = (workers[0], workers[1]);
+        var keys = Enumerable.Range(0, ClusterOptions.KeysPerCall - 1).Select(i => Key(2 * i)).ToArray(); // worker 1 has the even partitions
+        var own = DirectoryKey.Of(new ActorKey("T", "single"), new Partition(4094));
+        await Done(one.Plans.Create(new MigrationPlan("large", [.. keys, own], one.Self, two.Self, ""), None));
+        foreach (var key in new[] { keys[0], keys[499], keys[500], keys[^1], own, DirectoryKey.Of(own.Partition) })
+        {
+            Assert.Equal(ClusterStatus.Conflict, (await one.Plans.Create(new MigrationPlan("other", [key], one.Self, two.Self, ""), None)).Status);
+        }
+
+        var moved = await Done(one.Plans.Commit("large", None));
+
+        Assert.Equal([.. keys, own], moved.Select(e => e.Key));
+        Assert.Equal(Enumerable.Range(0, moved.Count).Select(i => moved[0].Version + i), moved.Select(e => e.Version));
+        Assert.Equal(moved.OrderBy(e => e.Key), (await ReadAll(two)).Where(e => e.Owner == two.Self && (e.Key == own || e.Key.Partition.Number % 2 == 0)).OrderBy(e => e.Key));
+        Assert.Equal(2048 - keys.Length, (await one.Members.Read(None)).Single(m => m.Incarnation == one.Self).Entries);
+        await Done(one.Plans.Create(new MigrationPlan("rest", [Key(4094)], one.Self, two.Self, ""), None)); // nothing is planned any more
+    }
+
+    [ServerFact]
+    public async Task The_parts_of_a_migration_are_read_together()
+    {
+        var workers = await StartAll(2);
+        var (one, two) = (workers[0], workers[1]);
+        foreach (var (id, key) in new[] { ("m.1", 0), ("m.2", 2), ("m.4", 4), ("other.1", 6) })
+        {
+            await Done(one.Plans.Create(new MigrationPlan(id, [Key(key)], one.Self, two.Self, "why"), None));
+        }
+
+        await Done(one.Plans.Commit("m.1", None));
+
+        var parts = await two.Plans.ReadParts("m", None);
+
+        Assert.Equal([("m.1", PlanState.Done, 1), ("m.2", PlanState.Planned, 1)], parts.Select(part => (part.Plan.Id, part.State, part.KeyCount)));
+        Assert.Empty(await two.Plans.ReadParts("m.1", None));
+    }
+
+    [ServerFact]
     public async Task Commit_and_cancel_at_the_same_time_end_a_plan_once()
     {
         var workers = await StartAll(2);
