@@ -47,6 +47,21 @@ public sealed class ClusterCostTests(RedisServerFixture fixture, ITestOutputHelp
         var spent = await ServerMs() - before;
         output.WriteLine(string.Create(CultureInfo.InvariantCulture, $"a take-over of 512 entries: {spent * 1000:0} us of the server"));
 
+        // The steps of a migration that all logs wait for, too.
+        var many = Enumerable.Range(0, 512).Select(i => DirectoryKey.Of(new Partition((8 * i) + 1))).ToArray(); // w2 has them
+        var (from, to) = (stores[1].Self, stores[2].Self);
+        for (var round = 0; round < 3; round++)
+        {
+            before = await ServerMs();
+            Assert.True((await stores[1].Plans.Create(new MigrationPlan($"m{round}", many, from, to, ""), None)).IsDone);
+            var created = await ServerMs();
+            Assert.True((await stores[1].Plans.Commit($"m{round}", None)).IsDone);
+            var committed = await ServerMs();
+            output.WriteLine(string.Create(
+                CultureInfo.InvariantCulture, $"a plan of {many.Length} keys: made {(created - before) * 1000:0} us, committed {(committed - created) * 1000:0} us of the server"));
+            (from, to) = (to, from);
+        }
+
         // Bounds for a busy machine: a few times what is measured on an idle one.
         Assert.InRange(renewal, 0, 1.0);
         Assert.InRange(look, 0, 1.0);
