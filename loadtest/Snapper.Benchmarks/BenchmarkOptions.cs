@@ -30,7 +30,7 @@ public sealed record BenchmarkOptions
     public long Transactions { get; init; } = 1_000_000;
 
     /// <summary>Connections to try; the fastest is measured.</summary>
-    public IReadOnlyList<int> Connections { get; init; } = [32, 64, 128];
+    public IReadOnlyList<int> Connections { get; init; } = [64, 128, 192];
 
     /// <summary>Transactions per request to try in <c>pact-batched</c>.</summary>
     public IReadOnlyList<int> Batches { get; init; } = [32, 128, 256];
@@ -59,7 +59,7 @@ public sealed record BenchmarkOptions
           --duration S     seconds of a measured run (15)       --warmup S   seconds of load before it (5)
           --repeat N       measured runs per side (5)           --seed N     decides all random choices (42)
           --accounts N     accounts of the workload (10000)     --idle S     seconds of the idle measurement (20)
-          --connections L  connections to try (32,64,128)       --batch L    transactions per request to try (32,128,256)
+          --connections L  connections to try (64,128,192)      --batch L    transactions per request to try (32,128,256)
           --pipelines L    in-process loops to try (64,128,256) --transactions N  before the crash of `recovery` (1000000)
           --resident N     accounts that `memory` touches (200000)
           --old COMMIT     what `single-worker-cpu` compares this tree with (f451d1f)
