@@ -85,7 +85,7 @@ public sealed class FailoverTests(ITestOutputHelper output)
             }
         }
 
-        await Rig.Until(() => Others().Any(worker => cluster[worker].Worker.Cluster!.Acts.Unmarked > 0), "somebody waits for a marker", 10);
+        await Rig.Until(() => Others().Any(worker => cluster[worker].Worker.Cluster!.Decisions.Unmarked > 0), "somebody waits for a marker", 10);
         await cluster.Kill(victim);
         cluster.Heal();
         if (comesBack)
@@ -94,7 +94,7 @@ public sealed class FailoverTests(ITestOutputHelper output)
         }
 
         await End(cluster, load, running, 3);
-        await Rig.Until(() => Others().All(worker => cluster[worker].Worker.Cluster!.Acts.Unmarked == 0), "nobody waits for markers any more", 20);
+        await Rig.Until(() => Others().All(worker => cluster[worker].Worker.Cluster!.Decisions.Unmarked == 0), "nobody waits for markers any more", 20);
         IEnumerable<int> Others() => Enumerable.Range(1, 3).Where(worker => worker != victim);
     }
 
