@@ -1,6 +1,7 @@
 using System.Text;
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
+using Snapper.Simulation.Core;
 using Snapper.Simulation.Workers;
 using Snapper.Testing.Histories;
 
@@ -9,13 +10,7 @@ namespace Snapper.Simulation;
 /// <summary>What is looked at when nothing goes wrong any more: first on the worker that is there, then on the one that comes after it.</summary>
 internal sealed partial class World
 {
-    // As for everything else by then: requests end by their timeouts, which are shorter.
-    private static readonly long s_soon = TimeSpan.FromSeconds(30).Ticks;
-
     private static readonly long s_onItsWay = TimeSpan.FromSeconds(1).Ticks;
-
-    private const int IdsAskedAgain = 5;
-    private const int MostIdsInDoubt = 10;
 
     /// <summary>The worker that is there comes to rest and takes requests again: what got stuck must not be cured by its end.</summary>
     private void LookAtTheLiving()
@@ -27,9 +22,9 @@ internal sealed partial class World
 
         // What was on its way may fence the owner, or fail a probe, until it has arrived: calls are late by less than a second.
         After(s_onItsWay + 1, null, static () => { });
-        if (!StepUntil(() => _owner is { IsAtRest: true } && (Now - _healedAt > s_onItsWay || !Scenario.MayFailStorage), s_soon))
+        if (!StepUntil(() => _owner is { IsAtRest: true } && (Now - HealedAt > s_onItsWay || !Scenario.MayFailStorage), Soon))
         {
-            Violated($"{TimeSpan.FromTicks(s_soon).TotalSeconds} s after the last fault and the last request: {_owner?.Standing ?? "no worker"}.");
+            Violated($"{TimeSpan.FromTicks(Soon).TotalSeconds} s after the last fault and the last request: {_owner?.Standing ?? "no worker"}.");
             return;
         }
 
@@ -50,9 +45,9 @@ internal sealed partial class World
         }
 
         AskById(looks.FirstOrDefault()?.Request);
-        if (!StepUntil(() => left + _looksLeft == 0, Deadline))
+        if (!StepUntil(() => left + LooksLeft == 0, Deadline))
         {
-            Violated($"{left + _looksLeft} looks on the worker that had come to rest were not answered.");
+            Violated($"{left + LooksLeft} looks on the worker that had come to rest were not answered.");
         }
     }
 
@@ -63,33 +58,25 @@ internal sealed partial class World
     private void AskById(TransactionRequest? other)
     {
         var owner = _owner!;
-        for (var i = Math.Max(0, _inDoubt.Count - MostIdsInDoubt); i < _inDoubt.Count; i++)
+        foreach (var id in InDoubt)
         {
-            AskInDoubt(owner, _inDoubt[i]);
+            AskInDoubt(owner, id);
         }
 
-        for (var count = Math.Min(IdsAskedAgain, _answered.Count); count > 0; count--)
+        for (var count = Math.Min(IdsAskedAgain, Answered.Count); count > 0; count--)
         {
-            var (transaction, envelope) = _answered[Chance.Next(_answered.Count)];
+            var (transaction, envelope) = Answered[Chance.Next(Answered.Count)];
             var id = transaction.Request.Id!;
-            _looksLeft++;
-            owner.Find(id, found =>
-            {
-                _looksLeft--;
-                if (found is null || !Answers.Agree(found, envelope))
-                {
-                    Violated($"I2: request {id} was answered {Answers.Describe(envelope)}; asked for by id it is {Answers.Describe(found)}.");
-                }
-            });
+            AskById(owner, id, envelope, where: "");
             if (other is null)
             {
                 continue;
             }
 
-            _looksLeft++;
-            SimulatedWorker.Hear(owner.Door.Submit(Under(id, other), CancellationToken.None), refused =>
+            LooksLeft++;
+            owner.Door.Submit(Under(id, other), CancellationToken.None).Hear(refused =>
             {
-                _looksLeft--;
+                LooksLeft--;
                 if (refused.Rejection?.Kind != RejectionKind.IdConflict)
                 {
                     Violated($"I2: the id of request {id}, which was answered {Answers.Describe(envelope)}, was used for another one: {Answers.Describe(refused)}.");
@@ -100,10 +87,10 @@ internal sealed partial class World
 
     private void AskInDoubt(SimulatedWorker owner, string id)
     {
-        _looksLeft++;
+        LooksLeft++;
         owner.Find(id, found =>
         {
-            _looksLeft--;
+            LooksLeft--;
             if (found is { Outcome: Outcome.InDoubt or Outcome.Running })
             {
                 Violated($"Request {id} is {found.Outcome} on a worker that is at rest.");
@@ -147,7 +134,7 @@ internal sealed partial class World
         }
 
         var looks = Workload.Last().ToList();
-        _looksLeft += looks.Count;
+        LooksLeft += looks.Count;
         var looker = new SimulatedClient(this, Scenario.Clients);
         AskAgain(looker);
         AskById(looks.FirstOrDefault()?.Request);
@@ -156,7 +143,7 @@ internal sealed partial class World
             var before = LogRules.LastState(look.Request.Actor);
             looker.Send(look, (verdict, envelope) =>
             {
-                _looksLeft--;
+                LooksLeft--;
                 if (verdict != ObservedOutcome.Committed)
                 {
                     Violated($"A look at {look.Request.Actor} at the end was {verdict}.");
@@ -169,32 +156,22 @@ internal sealed partial class World
             });
         }
 
-        if (!StepUntil(() => _looksLeft == 0, Deadline))
+        if (!StepUntil(() => LooksLeft == 0, Deadline))
         {
-            Violated($"{_looksLeft} looks at the end were not answered.");
+            Violated($"{LooksLeft} looks at the end were not answered.");
         }
     }
 
     /// <summary>I1, I2: some of the ids that had their answer are asked again, over a restart at least, and must hear the same.</summary>
     private void AskAgain(SimulatedClient client)
     {
-        for (var count = Math.Min(IdsAskedAgain, _answered.Count); count > 0; count--)
+        for (var count = Math.Min(IdsAskedAgain, Answered.Count); count > 0; count--)
         {
-            var (transaction, envelope) = _answered[Chance.Next(_answered.Count)];
-            if (!_askedAgain.Add(transaction))
+            var (transaction, envelope) = Answered[Chance.Next(Answered.Count)];
+            if (AskedAgain.Add(transaction))
             {
-                continue;
+                SendAgain(client, transaction, envelope, where: "");
             }
-
-            _looksLeft++;
-            client.Send(transaction, (verdict, again) =>
-            {
-                _looksLeft--;
-                if (again is null || !Answers.Agree(again, envelope))
-                {
-                    Violated($"I2: request {transaction.Request.Id} was answered {Answers.Describe(envelope)}; asked again it is {verdict}, {Answers.Describe(again)}.");
-                }
-            });
         }
     }
 }

@@ -89,10 +89,10 @@ internal sealed partial class World
         worker.Life < _lives || worker.HadCompany || _livesAtLoss > 0 || (Storage.LastOpener is { } opener && opener != worker.Scope);
 
     /// <summary>For so long that what was on its way when the last fault ended has arrived or was given up.</summary>
-    private bool HasBeenHealed => IsHealed && Now - _healedAt > TimeSpan.FromSeconds(5).Ticks;
+    private bool HasBeenHealed => IsHealed && Now - HealedAt > TimeSpan.FromSeconds(5).Ticks;
 
     /// <summary>That has happened: who knew of it did not find what it had.</summary>
-    public bool LogWasLost => _livesAtLoss > 0;
+    public override bool LogWasLost => _livesAtLoss > 0;
 
     /// <summary>A byte of the log was changed.</summary>
     public void LogIsDamaged() => _livesAtDamage = _lives;
@@ -120,7 +120,7 @@ internal sealed partial class World
         }
 
         worker.Crash();
-        _workers.Remove(worker);
+        Processes.Remove(worker);
         if (_owner == worker)
         {
             _owner = null;
@@ -151,7 +151,7 @@ internal sealed partial class World
     /// <summary>Everything on the machine ends, and what was not flushed is lost; it starts again after a pause.</summary>
     public void CrashMachine(long pause)
     {
-        foreach (var worker in _workers.ToArray())
+        foreach (var worker in Processes.ToArray())
         {
             Restart(worker, pause);
         }
@@ -162,7 +162,7 @@ internal sealed partial class World
     /// <summary>Ends every worker but the owner.</summary>
     public void EndOthers()
     {
-        foreach (var worker in _workers.ToArray())
+        foreach (var worker in Processes.ToArray())
         {
             if (worker != _owner)
             {
@@ -174,8 +174,8 @@ internal sealed partial class World
     /// <summary>Begins a new life, beside the old one if that is not dead.</summary>
     public void StartWorker()
     {
-        var worker = new SimulatedWorker(this, ++_lives) { HadCompany = _workers.Exists(static other => !other.Scope.IsDead) };
-        _workers.Add(worker);
+        var worker = new SimulatedWorker(this, ++_lives) { HadCompany = Processes.Exists(static other => !other.Scope.IsDead) };
+        Processes.Add(worker);
         _owner = worker;
         worker.Start();
     }

@@ -32,10 +32,10 @@ if (options.ShowHelp)
 
 return interruption.ExitCode(options.What switch
 {
-    VerifyTask.Replay when options.Cluster is { } cluster => ClusterSeedRun.Replay(cluster),
-    VerifyTask.Replay => Replay.Run(options, interruption.Token),
+    VerifyTask.Replay when options.Cluster is { } cluster => new SeveralWorkersRun(options).Replay(cluster, interruption.Token),
+    VerifyTask.Replay => new OneWorkerRun(options).Replay(options.Scenario!, interruption.Token),
     VerifyTask.Plant => PlantRun.Run(options, interruption.Token),
     VerifyTask.Model => RuleModelRun.Run(options, interruption.Token),
-    _ when options.Workers is not null => ClusterSeedRun.Run(options, interruption.Token),
-    _ => SeedRun.Run(options, interruption.Token),
+    _ when options.Workers is not null => new SeveralWorkersRun(options).Run(interruption.Token),
+    _ => new OneWorkerRun(options).Run(interruption.Token),
 });

@@ -1,18 +1,50 @@
 using System.Diagnostics;
-using System.Globalization;
 using Snapper.Simulation.Running;
 
 namespace Snapper.Verify;
 
-/// <summary>Runs many seeds on several threads; shrinks what fails and says how to run it again.</summary>
-internal static class SeedRun
+/// <summary>Runs many seeds on several threads; shrinks what fails and says how to run it again. Or runs one scenario again.</summary>
+/// <typeparam name="TScenario">What a seed decides.</typeparam>
+/// <typeparam name="TResult">What a run of it shows.</typeparam>
+internal abstract class SeedRun<TScenario, TResult>(VerifyOptions options)
+    where TResult : RunResult<TScenario>
 {
     private const int MostFailures = 5;
 
-    public static int Run(VerifyOptions options, CancellationToken interrupted)
+    private readonly Lock _adding = new();
+    private readonly Lock _printing = new();
+
+    protected VerifyOptions Options => options;
+
+    protected long Committed { get; private set; }
+
+    protected long Aborted { get; private set; }
+
+    protected long Unknown { get; private set; }
+
+    protected long Steps { get; private set; }
+
+    protected TimeSpan VirtualTime { get; private set; }
+
+    protected int Failures { get; private set; }
+
+    /// <summary>Seeds that were run.</summary>
+    protected abstract long Runs { get; }
+
+    /// <summary>What should have happened in so many seeds and never did.</summary>
+    protected abstract IReadOnlyList<string> Missing { get; }
+
+    /// <summary>How many workers there are, in words with a comma behind; empty for one.</summary>
+    protected virtual string OfWorkers => "";
+
+    /// <summary>How many seeds there were to be, in words with a space before.</summary>
+    protected virtual string OfHowMany => "";
+
+    /// <summary>Runs the seeds.</summary>
+    /// <returns>The program's exit code.</returns>
+    public int Run(CancellationToken interrupted)
     {
-        Console.WriteLine($"seeds from {options.First} on, {options.Threads} at once");
-        var total = new Totals();
+        Console.WriteLine($"seeds from {options.First} on, {OfWorkers}{options.Threads} at once");
         var watch = Stopwatch.StartNew();
         var next = -1L;
         var threads = new Thread[options.Threads];
@@ -20,7 +52,7 @@ internal static class SeedRun
         {
             threads[i] = new Thread(() =>
             {
-                while (watch.Elapsed < options.Time && total.Failures < MostFailures && !interrupted.IsCancellationRequested)
+                while (watch.Elapsed < options.Time && Failures < MostFailures && !interrupted.IsCancellationRequested)
                 {
                     var number = Interlocked.Increment(ref next);
                     if (number >= options.Seeds)
@@ -28,7 +60,7 @@ internal static class SeedRun
                         return;
                     }
 
-                    One(options.First + (ulong)number, total, interrupted);
+                    One(options.First + (ulong)number, interrupted);
                 }
             });
             threads[i].Start();
@@ -39,72 +71,90 @@ internal static class SeedRun
             thread.Join();
         }
 
-        total.Print(options.First, watch.Elapsed);
-        CoverageReport.Print(total.Coverage, options.Markdown);
-        var missing = total.Coverage.Missing;
+        PrintSums(watch.Elapsed);
+        PrintCoverage();
         if (interrupted.IsCancellationRequested)
         {
-            var of = options.Seeds == int.MaxValue ? "as many as fit" : options.Seeds.ToString("N0", CultureInfo.InvariantCulture);
-            Console.WriteLine($"INTERRUPTED after {total.Coverage.Runs:N0} seeds of {of}; go on with --first {options.First + (ulong)total.Coverage.Runs}.");
-            return total.Failures > 0 ? 1 : 0;
+            Console.WriteLine($"INTERRUPTED after {Runs:N0} seeds{OfHowMany}; go on with --first {options.First + (ulong)Runs}.");
+            return Failures > 0 ? 1 : 0;
         }
 
+        var missing = Missing;
         if (missing.Count > 0)
         {
-            Console.WriteLine($"FAILED: never happened in {total.Coverage.Runs:N0} seeds: {string.Join(", ", missing)}.");
+            Console.WriteLine($"FAILED: never happened in {Runs:N0} seeds: {string.Join(", ", missing)}.");
         }
 
-        return total.Failures > 0 || missing.Count > 0 ? 1 : 0;
+        return Failures > 0 || missing.Count > 0 ? 1 : 0;
     }
 
-    private static void One(ulong seed, Totals total, CancellationToken interrupted)
+    /// <summary>Runs one scenario, twice.</summary>
+    /// <returns>The program's exit code.</returns>
+    public int Replay(TScenario scenario, CancellationToken interrupted)
     {
-        var result = Simulator.Run(seed);
-        total.Add(result);
+        var result = Simulate(scenario);
+        Print(result);
+        if (interrupted.IsCancellationRequested)
+        {
+            Console.WriteLine("INTERRUPTED before the second run: whether both are alike is not known.");
+            return result.Violations.Count > 0 ? 1 : 0;
+        }
+
+        var again = Simulate(scenario);
+        Console.WriteLine($"digest {result.Digest:x16}, {result.Steps:N0} steps, {result.VirtualTime.TotalSeconds:0.000} s of virtual time");
+        if (again.Digest != result.Digest || again.Steps != result.Steps)
+        {
+            Console.WriteLine($"NOT REPEATABLE: the second run has digest {again.Digest:x16} and {again.Steps:N0} steps.");
+            return 1;
+        }
+
+        return result.Violations.Count > 0 ? 1 : 0;
+    }
+
+    protected abstract TScenario Draw(ulong seed);
+
+    protected abstract TResult Simulate(TScenario scenario);
+
+    /// <summary>Makes a failing scenario smaller.</summary>
+    protected abstract TResult Shrink(TResult failing, CancellationToken interrupted);
+
+    /// <summary>Counts what happened in a run.</summary>
+    protected abstract void Cover(TResult result);
+
+    protected abstract void PrintCoverage();
+
+    protected abstract void PrintSums(TimeSpan elapsed);
+
+    private static void Print(TResult result)
+    {
+        Console.WriteLine(result.Violations.Count == 0 ? $"no violation: {result.Scenario}" : $"VIOLATION: ./snapper verify --scenario \"{result.Scenario}\"");
+        foreach (var violation in result.Violations.Distinct().Take(5))
+        {
+            Console.WriteLine("  " + violation.TrimEnd().Replace("\n", "\n  ", StringComparison.Ordinal));
+        }
+    }
+
+    private void One(ulong seed, CancellationToken interrupted)
+    {
+        var result = Simulate(Draw(seed));
+        lock (_adding)
+        {
+            Committed += result.Committed;
+            Aborted += result.Aborted;
+            Unknown += result.Unknown;
+            Steps += result.Steps;
+            VirtualTime += result.VirtualTime;
+            Cover(result);
+            Failures += result.Violations.Count > 0 ? 1 : 0;
+        }
+
         if (result.Violations.Count > 0)
         {
-            var small = Shrinker.Shrink(result.Scenario, runs: 400, interrupted);
-            lock (total)
+            var small = Shrink(result, interrupted);
+            lock (_printing)
             {
-                Replay.Print(small);
+                Print(small);
             }
-        }
-    }
-
-    private sealed class Totals
-    {
-        private readonly Lock _lock = new();
-        private long _committed;
-        private long _aborted;
-        private long _unknown;
-        private long _steps;
-        private TimeSpan _virtual;
-
-        public Coverage Coverage { get; } = new();
-
-        public int Failures { get; private set; }
-
-        public void Add(SimulationResult result)
-        {
-            lock (_lock)
-            {
-                _committed += result.Committed;
-                _aborted += result.Aborted;
-                _unknown += result.Unknown;
-                _steps += result.Steps;
-                _virtual += result.VirtualTime;
-                Coverage.Add(result);
-                Failures += result.Violations.Count > 0 ? 1 : 0;
-            }
-        }
-
-        public void Print(ulong first, TimeSpan elapsed)
-        {
-            var transactions = _committed + _aborted + _unknown;
-            Console.WriteLine($"{Coverage.Runs:N0} seeds from {first}: {transactions:N0} transactions ({_committed:N0} committed, {_aborted:N0} aborted, {_unknown:N0} unknown to their clients), {_steps:N0} steps");
-            var processor = Environment.CpuUsage.TotalTime.TotalSeconds; // of all threads since the program began, its compiling included
-            Console.WriteLine($"{processor:0.0} s of processor time, {transactions / processor:N0} transactions per second of one core");
-            Console.WriteLine($"{elapsed.TotalSeconds:0.0} s, {transactions / elapsed.TotalSeconds:N0} transactions/s, {_virtual.TotalHours:0.0} hours of virtual time; {Failures} seeds with violations");
         }
     }
 }

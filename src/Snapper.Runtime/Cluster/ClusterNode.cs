@@ -33,6 +33,8 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         Calls = new RemoteCalls(this, worker);
         Pacts = new PactBranches(this, worker);
         Acts = new ActBranches(this, worker);
+        Decisions = new ActDecisions(this, worker);
+        Waits = new LongWaits(this, worker);
         Gone = new GoneLives(this);
         Requests = new GlobalRequests(this, worker);
         Door = new ClusterDoor(worker, this, parts.IdPrefix);
@@ -66,6 +68,12 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
     /// <summary>ACTs that other workers take part in.</summary>
     public ActBranches Acts { get; }
+
+    /// <summary>What was decided on them here, as long as others may ask.</summary>
+    public ActDecisions Decisions { get; }
+
+    /// <summary>Ends ACTs of several workers behind which others wait for long.</summary>
+    public LongWaits Waits { get; }
 
     /// <summary>PACTs over several workers whose roots are here.</summary>
     public GlobalRequests Requests { get; }
@@ -138,7 +146,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
                 Acts.OnDecided(from, decided);
                 break;
             case ActLongWaitMessage wait:
-                Acts.OnLongWait(wait);
+                Waits.OnLongWait(wait);
                 break;
             case ActBoundsMessage bounds:
                 Acts.OnBounds(bounds);
@@ -147,7 +155,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
                 Acts.OnAbort(abort.Tid);
                 break;
             case ActMarkedMessage marked:
-                Acts.OnMarked(from, marked.Tid);
+                Decisions.OnMarked(from, marked.Tid);
                 break;
             case FrozenMessage frozen:
                 if (Frozen.TryGetValue((frozen.MasterEpoch, frozen.Plan), out var answer))
@@ -172,7 +180,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
                 Master?.OnAsked(from, new BatchId(asked.Number));
                 break;
             case AskVerdictMessage asked when asked.Root == Self:
-                Acts.OnAsked(from, new TransactionId(asked.Number));
+                Decisions.OnAsked(from, new TransactionId(asked.Number));
                 break;
             case AskVerdictMessage:
                 break; // of a worker whose stream nobody here has read; whoever asks looks again
@@ -221,7 +229,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     }
 
     /// <summary>A life of a worker is known.</summary>
-    public void OnUp(Incarnation peer) => First.PostRun(() => Acts.OnUp(peer));
+    public void OnUp(Incarnation peer) => First.PostRun(() => Decisions.OnUp(peer));
 
     /// <summary>A life of a worker is over; from any thread, behind its last message.</summary>
     public void OnGone(Incarnation peer) => First.PostRun(() =>
@@ -297,7 +305,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     {
         if (Interlocked.Exchange(ref _ticking, 1) == 0)
         {
-            _tick.Change(ActBranches.LongestWait, Timeout.InfiniteTimeSpan);
+            _tick.Change(LongWaits.Longest, Timeout.InfiniteTimeSpan);
         }
     }
 
@@ -318,7 +326,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
     private void Tick()
     {
-        if (Acts.BreakWaits() | Pacts.Count > 0)
+        if (Waits.Look() | Pacts.Count > 0)
         {
             First.PostCheckTurns();
             KeepTicking();

@@ -200,7 +200,7 @@ internal sealed class CommitHost
                 ((Request)act.Request).Sequence = sequence;
                 if (CommitRecords.IsDecision(act))
                 {
-                    _worker.Cluster!.Acts.NoteDecided(act, sequence);
+                    _worker.Cluster!.Decisions.NoteDecided(act, sequence);
                 }
 
                 if (_worker.Acts.TryRemove(act.Tid.Value, out var attempt))
@@ -243,7 +243,7 @@ internal sealed class CommitHost
                 _traces.Committed(part.Batch, _worker.Time);
                 break;
             case DecidedAct decided:
-                _worker.Cluster!.Acts.SendMarked(decided.Part);
+                _worker.Cluster!.Decisions.SendMarked(decided.Part);
                 break;
         }
     }

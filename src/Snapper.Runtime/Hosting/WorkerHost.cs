@@ -233,7 +233,7 @@ public sealed class WorkerHost : IAsyncDisposable
 
         if (joining is not null)
         {
-            worker.Cluster!.Acts.Kept = new KeptDecisions(worker.Cluster, worker, recovered.ActsWithOthers, opening.FirstSequence);
+            worker.Cluster!.Decisions.Kept = new KeptDecisions(worker.Cluster, worker, recovered.ActsWithOthers, opening.FirstSequence);
             joining.Attach(worker);
         }
 

@@ -1,69 +1,44 @@
 using System.Text;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster;
-using Snapper.Runtime.Door;
-using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Workers;
 using Snapper.TransactionLog;
-using Snapper.TransactionLog.Checkpointing;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.InMemory;
-using Snapper.TransactionLog.Writing;
 
 namespace Snapper.Simulation.Cluster;
 
 /// <summary>
-/// One life of one worker of several: the real worker with its membership, mailboxes, take-overs and migrations, from recovery to its end. Its executors are pumped by the
-/// world, one item at a time; whatever it does beside them is an event of the world's queue.
+/// One life of one worker of several: with its membership, mailboxes, take-overs and migrations. Whatever it does beside its executors is an event of the world's queue.
 /// </summary>
-internal sealed class ClusterProcess : IRequestTarget
+internal sealed class ClusterProcess : SimulatedProcess
 {
     private readonly ClusterWorld _world;
-    private readonly VirtualTime _time;
     private readonly StoreRoad _road;
-    private readonly CancellationTokenSource _starting = new();
-    private long[] _stalledUntil = [];
-    private int[] _ready = [];
     private ClusterSetup? _setup;
     private bool _isOpen;
 
     public ClusterProcess(ClusterWorld world, int number, int life)
+        : base(world, life)
     {
         _world = world;
         Number = number;
-        Life = life;
         _road = new StoreRoad(world, this);
-        _time = new VirtualTime(world, Scope);
     }
 
     /// <summary>Number of the worker.</summary>
     public int Number { get; }
 
-    /// <summary>Counts the lives of all workers, from 1.</summary>
-    public int Life { get; }
-
-    public ProcessScope Scope { get; } = new();
-
-    /// <summary>The worker, once it has recovered.</summary>
-    public WorkerHost? Host { get; private set; }
-
     /// <summary>Requests are let in.</summary>
-    public bool IsOpen => _isOpen && !Scope.IsDead;
-
-    public ITransactionDoor Door => Host!.Door;
+    public override bool IsOpen => _isOpen && !Scope.IsDead;
 
     public IClusterControl? Control => Host?.Control;
 
     /// <summary>Its worker's number and the epoch of its log; nobody before that is open.</summary>
     public Incarnation Self => Host?.Worker.Cluster!.Self ?? default;
-
-    public Executor[] Executors { get; private set; } = [];
-
-    /// <summary>Executors that could run when they were counted last.</summary>
-    public int Ready { get; private set; }
 
     /// <summary>It is master, as far as it knows.</summary>
     public bool IsMaster => IsOpen && Host!.Worker.Cluster!.Master is { IsOver: false };
@@ -75,7 +50,7 @@ internal sealed class ClusterProcess : IRequestTarget
         && (node.Master is not { IsOver: false } master || (master.Undecided == 0 && master.Waiting == 0))
         && node.Gate.Hub.Status().All(mailbox => !_world.Lives(mailbox.Peer) || (mailbox.QueuedMessages == 0 && mailbox.Unanswered == TimeSpan.Zero)); // what is on its way may begin something yet
 
-    public string Standing
+    public override string Standing
     {
         get
         {
@@ -103,66 +78,14 @@ internal sealed class ClusterProcess : IRequestTarget
         }
     }
 
-    public void Find(string id, Action<TransactionEnvelope?> found) => SimulatedWorker.Hear(Door.Find(id, CancellationToken.None), found);
-
-    /// <summary>Begins recovery.</summary>
-    public void Start() => WorkerHost.Prepare(Setup(), _starting.Token).ContinueWith(
-        OnPrepared, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
-
     /// <summary>Ends it as <c>kill -9</c> would.</summary>
-    public void Crash()
+    public override void Crash()
     {
-        Scope.Kill();
+        base.Crash();
         _isOpen = false;
-        Executors = [];
     }
 
-    /// <summary>Asks it to stop; completes when it has drained.</summary>
-    public Task Stop() => Host!.Stop();
-
-    public void Stall(int executor, long until) => _stalledUntil[executor % _stalledUntil.Length] = until;
-
-    /// <summary>Counts the executors that could run now.</summary>
-    public int CountReady()
-    {
-        var ready = 0;
-        if (!Scope.IsPaused && !Scope.IsDead)
-        {
-            var executors = Executors;
-            for (var i = 0; i < executors.Length; i++)
-            {
-                if (executors[i].HasWork && _world.Now >= _stalledUntil[i])
-                {
-                    _ready[ready++] = i;
-                }
-            }
-        }
-
-        // A worker that is asked to stop ends the threads of its executors before it gives up who still waits: nothing begins behind such an answer.
-        return Ready = ready > 0 && Host is { Worker: { IsOver: true, Failure: null } } ? 0 : ready;
-    }
-
-    /// <summary>Handles one item of one of the executors that were counted, from 0.</summary>
-    public void RunReady(int choice)
-    {
-        var executor = Executors[_ready[choice]];
-        executor.Enter();
-        try
-        {
-            executor.RunOne();
-        }
-        catch (Exception exception)
-        {
-            // As the thread that pumps a real executor does it: a broken invariant stops the worker.
-            Host!.Worker.Fail(exception);
-        }
-        finally
-        {
-            Executor.Leave();
-        }
-    }
-
-    private WorkerSetup Setup()
+    protected override WorkerSetup Setup()
     {
         var scenario = _world.Scenario;
         var kept = _world.Shared.Log(Number);
@@ -188,9 +111,9 @@ internal sealed class ClusterProcess : IRequestTarget
             ActorTypes = World.OwnTypes,
             Log = new RoadLog(_road, new MemoryTransactionLog(kept), LogSteps.Own, Number, () => _world.SharedStore.FullUntil[Number] > _world.Now),
             Store = new RoadStates(_road, new MemoryStateStore(kept, _world.ServerTime, new StateStoreOptions()), LogSteps.Own),
-            Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(scenario.CheckpointMs), ChunkBytes = 4096, Rare = _world.Rare },
-            Writing = new LogWriterOptions { GroupBytesMax = 4096, Rare = _world.Rare },
-            Time = _time,
+            Checkpointing = Checkpointing,
+            Writing = Writing,
+            Time = Time,
             Rare = _world.Rare,
             Failed = OnFailed,
             Trace = _world.Trace?.Of(this),
@@ -215,27 +138,13 @@ internal sealed class ClusterProcess : IRequestTarget
     /// <summary>Where the pool would go on: a moment later, in whatever order.</summary>
     private void Later(Action action) => _world.After(_world.Chance.Between(0, 2000L), Scope, action);
 
-    private void OnPrepared(Task<WorkerHost> prepared)
+    protected override void RecoveryFailed(Exception exception) => _world.StartFailed(this, exception);
+
+    protected override void Recovered(WorkerHost host)
     {
-        if (Scope.IsDead)
+        if (host.Failure is null)
         {
-            return;
-        }
-
-        if (!prepared.IsCompletedSuccessfully)
-        {
-            _world.StartFailed(this, prepared.Exception!.GetBaseException());
-            return;
-        }
-
-        Host = prepared.Result;
-        Executors = [.. Host.Worker.Executors];
-        _stalledUntil = new long[Executors.Length];
-        _ready = new int[Executors.Length];
-        if (Host.Failure is null)
-        {
-            Host.Join(_setup!, _starting.Token).ContinueWith(
-                OnJoined, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+            host.Join(_setup!, Starting).Then(OnJoined);
         }
     }
 
@@ -255,19 +164,6 @@ internal sealed class ClusterProcess : IRequestTarget
         Host.Open();
         _isOpen = true;
         SweepLater();
-    }
-
-    /// <summary>What a real worker does once a minute.</summary>
-    private void SweepLater()
-    {
-        if (_world.Scenario.SweepMs > 0)
-        {
-            _world.After(_world.Scenario.SweepMs * TimeSpan.TicksPerMillisecond, Scope, () =>
-            {
-                Host!.Maintain();
-                SweepLater();
-            });
-        }
     }
 
     private void OnFailed(Exception exception)

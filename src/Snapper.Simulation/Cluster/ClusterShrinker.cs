@@ -13,28 +13,8 @@ public static class ClusterShrinker
     public static ClusterRunResult Shrink(ClusterRunResult failing, int runs, CancellationToken enough = default)
     {
         ArgumentNullException.ThrowIfNull(failing);
-        var smallest = failing;
-        for (var again = true; again && runs > 0;)
-        {
-            again = false;
-            foreach (var smaller in Smaller(smallest.Scenario))
-            {
-                if (runs-- <= 0 || enough.IsCancellationRequested)
-                {
-                    break;
-                }
-
-                var result = ClusterSimulator.Run(smaller);
-                if (result.Violations.Count > 0 && ClassOf(result) == ClassOf(failing))
-                {
-                    smallest = result;
-                    again = true;
-                    break; // begin with the largest cuts again
-                }
-            }
-        }
-
-        return smallest;
+        var kind = ClassOf(failing);
+        return Shrinker.Search<ClusterScenario, ClusterRunResult>(failing, runs, Smaller, ClusterSimulator.Run, result => result.Violations.Count > 0 && ClassOf(result) == kind, enough);
     }
 
     /// <summary>What kind of thing is wrong, by the words that it begins with: another one is looked for in a run of its own.</summary>

@@ -10,12 +10,8 @@ namespace Snapper.Simulation.Cluster;
 /// <summary>The lives of the workers: how they begin, fail, stay away, and come back.</summary>
 internal sealed partial class ClusterWorld
 {
-    private readonly List<ClusterProcess> _processes = [];
     private readonly Seat?[] _seats = new Seat?[ClusterScenario.MostWorkers + 2];
     private int _lives;
-
-    /// <summary>Lives that are not over, those that were replaced included; in the order of their beginnings.</summary>
-    public IReadOnlyList<ClusterProcess> Processes => _processes;
 
     /// <summary>The latest life of a worker; null: it does not live.</summary>
     public ClusterProcess? CurrentOf(int number) => _seats[number]?.Current;
@@ -35,9 +31,9 @@ internal sealed partial class ClusterWorld
     }
 
     /// <summary>A client goes to any worker; it cannot tell which of them live.</summary>
-    public IRequestTarget? Route(bool misrouted)
+    public override IRequestTarget? Route(bool misrouted)
     {
-        var open = misrouted || _routes.Percent(10) ? _processes : _processes.FindAll(static process => process.IsOpen);
+        var open = misrouted || _routes.Percent(10) ? Processes : Processes.FindAll(static process => process.IsOpen);
         var target = open.Count == 0 ? null : open[_routes.Next(open.Count)];
         if (misrouted && target is not null)
         {
@@ -66,7 +62,7 @@ internal sealed partial class ClusterWorld
     {
         var process = new ClusterProcess(this, number, ++_lives);
         SeatOf(number).Current = process;
-        _processes.Add(process);
+        Processes.Add(process);
         process.Start();
     }
 
@@ -76,7 +72,7 @@ internal sealed partial class ClusterWorld
     public void End(ClusterProcess process, long pause)
     {
         process.Crash();
-        _processes.Remove(process);
+        Processes.Remove(process);
         var seat = SeatOf(process.Number);
         if (seat.Current != process)
         {
@@ -84,7 +80,7 @@ internal sealed partial class ClusterWorld
         }
 
         seat.Current = null;
-        if (pause >= PlannedClusterFault.ForGood * s_millisecond)
+        if (pause >= PlannedClusterFault.ForGood * Millisecond)
         {
             seat.IsAway = true;
         }
@@ -97,8 +93,8 @@ internal sealed partial class ClusterWorld
     /// <summary>A worker stands still, and goes on as if nothing had been.</summary>
     public void PauseFor(ClusterProcess process, long duration)
     {
-        process.Scope.IsPaused = true;
-        After(duration, null, () => GoOn(process));
+        process.Scope.Pause();
+        After(duration, null, process.Scope.GoOn);
     }
 
     public void StartFailed(ClusterProcess process, Exception exception)
@@ -108,7 +104,7 @@ internal sealed partial class ClusterWorld
             Violated($"w{process.Number} (life {process.Life}) could not start: {exception}");
         }
 
-        End(process, Chance.Between(s_millisecond, 50 * s_millisecond));
+        End(process, Chance.Between(Millisecond, 50 * Millisecond));
     }
 
     public void WorkerFailed(ClusterProcess process, Exception exception)
@@ -119,8 +115,8 @@ internal sealed partial class ClusterWorld
         }
 
         // Not inside its own step: the process ends a moment later, as a real one does. Whoever starts it again may be slow.
-        var pause = Chance.Between(s_millisecond, (Chance.Percent(20) ? 3 * Cluster.LeaseMs : 50) * s_millisecond);
-        After(Chance.Between(0, s_millisecond), null, () =>
+        var pause = Chance.Between(Millisecond, (Chance.Percent(20) ? 3 * Cluster.LeaseMs : 50) * Millisecond);
+        After(Chance.Between(0, Millisecond), null, () =>
         {
             if (!process.Scope.IsDead)
             {
@@ -132,34 +128,25 @@ internal sealed partial class ClusterWorld
     /// <summary>Nothing goes wrong any more; who is away comes back, or stays away for good as long as others live.</summary>
     private void Heal()
     {
-        _healedAt = Now;
+        HealedAt = Now;
         Rare.End();
         SharedStore.Heal();
         Network.Heal();
         Operators.Heal();
-        foreach (var process in _processes.ToArray())
+        foreach (var process in Processes.ToArray())
         {
-            GoOn(process);
+            process.Scope.GoOn();
         }
 
         // Before the directory is divided, all of the first ones are waited for.
-        var lives = _processes.Count > 0 || Array.Exists(_seats, static seat => seat is { IsAway: false });
+        var lives = Processes.Count > 0 || Array.Exists(_seats, static seat => seat is { IsAway: false });
         for (var number = 0; number < _seats.Length; number++)
         {
             if (_seats[number] is { Current: null, IsAway: true } && (!lives || Shared.Version == 0 || Cluster.Seed % 2 == 0))
             {
-                StartLater(number, Chance.Between(s_millisecond, 50 * s_millisecond));
+                StartLater(number, Chance.Between(Millisecond, 50 * Millisecond));
                 lives = true;
             }
-        }
-    }
-
-    private void GoOn(ClusterProcess process)
-    {
-        process.Scope.IsPaused = false;
-        while (!process.Scope.IsPaused && !process.Scope.IsDead && process.Scope.Missed.TryDequeue(out var missed))
-        {
-            missed();
         }
     }
 

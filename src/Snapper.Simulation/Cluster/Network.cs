@@ -93,7 +93,7 @@ internal sealed class Network(ClusterWorld world)
                 return;
             }
 
-            world.Within(there.Process.Scope, () =>
+            there.Process.Scope.Do(() =>
             {
                 world.Operators.AtMessages(bytes, from, there.Process);
                 if (there.Process.Scope.IsDead)

@@ -183,8 +183,7 @@ internal sealed class Operators(ClusterWorld world)
                 break;
             case ClusterFaultKind.GracefulRestart when process.IsOpen && !process.Scope.IsPaused:
                 Count(fault);
-                process.Stop().ContinueWith(
-                    _ => world.After(0, null, () => EndStopped(process, fault)), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+                process.Stop().Then(_ => world.After(0, null, () => EndStopped(process, fault)));
                 break;
             case ClusterFaultKind.ExecutorStall when process.Executors.Length > 0:
                 Count(fault);
@@ -236,18 +235,14 @@ internal sealed class Operators(ClusterWorld world)
         };
         Count(fault);
         Task<MigrationView> made = null!;
-        world.Within(asked.Scope, () => made = asked.Control!.Migrate(ask, CancellationToken.None));
-        made.ContinueWith(
-            done =>
+        asked.Scope.Do(() => made = asked.Control!.Migrate(ask, CancellationToken.None));
+        made.Then(done =>
+        {
+            if (done.Exception?.GetBaseException() is { } exception && exception is not (MigrationRefusedException or StorageUnavailableException))
             {
-                if (done.Exception?.GetBaseException() is { } exception && exception is not (MigrationRefusedException or StorageUnavailableException))
-                {
-                    world.Violated($"{ask} failed: {exception}");
-                }
-            },
-            CancellationToken.None,
-            TaskContinuationOptions.ExecuteSynchronously,
-            TaskScheduler.Default);
+                world.Violated($"{ask} failed: {exception}");
+            }
+        });
     }
 
     private void Count(PlannedClusterFault fault) => world.Happened.Note(fault.Kind);

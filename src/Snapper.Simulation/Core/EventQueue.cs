@@ -33,22 +33,18 @@ internal sealed class EventQueue
         return Count > 0;
     }
 
-    /// <summary>Runs the next event, unless its process is dead or paused.</summary>
+    /// <summary>Runs the next event, if its process lives: when it goes on, if it is paused.</summary>
     public void RunNext()
     {
         var next = Take();
-        if (next.Scope is { IsDead: true })
+        if (next.Scope is { } scope)
         {
-            return;
+            scope.Do(next.Action);
         }
-
-        if (next.Scope is { IsPaused: true } paused)
+        else
         {
-            paused.Missed.Enqueue(next.Action);
-            return;
+            next.Action();
         }
-
-        next.Action();
     }
 
     private Event Take()

@@ -97,15 +97,8 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
 
     private void Pause(SimulatedWorker worker, long duration)
     {
-        worker.Scope.IsPaused = true;
-        world.After(duration, null, () =>
-        {
-            worker.Scope.IsPaused = false;
-            while (!worker.Scope.IsPaused && !worker.Scope.IsDead && worker.Scope.Missed.TryDequeue(out var missed))
-            {
-                missed();
-            }
-        });
+        worker.Scope.Pause();
+        world.After(duration, null, worker.Scope.GoOn);
     }
 
     /// <summary>The supervisor takes a worker for dead that is not: it goes on, perhaps after a sleep, until the fence stops it.</summary>
@@ -158,11 +151,7 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
         }
 
         Count();
-        owner.Stop().ContinueWith(
-            _ => world.After(0, null, () => world.Restart(owner, _duration / 10)),
-            CancellationToken.None,
-            TaskContinuationOptions.ExecuteSynchronously,
-            TaskScheduler.Default);
+        owner.Stop().Then(_ => world.After(0, null, () => world.Restart(owner, _duration / 10)));
     }
 
     /// <summary>

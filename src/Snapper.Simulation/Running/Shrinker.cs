@@ -21,21 +21,33 @@ public static class Shrinker
     /// <param name="hasScripts">False: what a scenario says of scripts does not matter to it.</param>
     /// <param name="enough">Ends the search early.</param>
     internal static SimulationResult Shrink(
-        SimulationResult failing, int runs, Func<Scenario, SimulationResult> run, bool hasScripts, CancellationToken enough = default)
+        SimulationResult failing, int runs, Func<Scenario, SimulationResult> run, bool hasScripts, CancellationToken enough = default) =>
+        Search(failing, runs, scenario => Smaller(scenario, hasScripts), run, static result => result.Violations.Count > 0, enough);
+
+    /// <summary>Looks for a smaller run.</summary>
+    /// <param name="failing">A run that fails.</param>
+    /// <param name="runs">Most runs to try.</param>
+    /// <param name="smaller">What to try next, the largest cuts first.</param>
+    /// <param name="run">Runs a scenario.</param>
+    /// <param name="fails">It still fails, in the same way.</param>
+    /// <param name="enough">Ends the search early.</param>
+    internal static TResult Search<TScenario, TResult>(
+        TResult failing, int runs, Func<TScenario, IEnumerable<TScenario>> smaller, Func<TScenario, TResult> run, Predicate<TResult> fails, CancellationToken enough)
+        where TResult : RunResult<TScenario>
     {
         var smallest = failing;
         for (var again = true; again && runs > 0;)
         {
             again = false;
-            foreach (var smaller in Smaller(smallest.Scenario, hasScripts))
+            foreach (var scenario in smaller(smallest.Scenario))
             {
                 if (runs-- <= 0 || enough.IsCancellationRequested)
                 {
                     break;
                 }
 
-                var result = run(smaller);
-                if (result.Violations.Count > 0)
+                var result = run(scenario);
+                if (fails(result))
                 {
                     smallest = result;
                     again = true;

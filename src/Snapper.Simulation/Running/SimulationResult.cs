@@ -1,41 +1,4 @@
-using Snapper.Protocol;
-using Snapper.Simulation.Faults;
-
 namespace Snapper.Simulation.Running;
 
-/// <summary>What a simulated run showed.</summary>
-public sealed record SimulationResult
-{
-    /// <summary>What was run.</summary>
-    public required Scenario Scenario { get; init; }
-
-    /// <summary>What is wrong, in words; empty when nothing is.</summary>
-    public required IReadOnlyList<string> Violations { get; init; }
-
-    /// <summary>Transactions whose clients heard of a commit.</summary>
-    public required int Committed { get; init; }
-
-    /// <summary>... of an abort.</summary>
-    public required int Aborted { get; init; }
-
-    /// <summary>... of nothing certain.</summary>
-    public required int Unknown { get; init; }
-
-    /// <summary>Faults that happened.</summary>
-    public required Tally<FaultKind> Faults { get; init; }
-
-    /// <summary>Transitions that were taken; nothing but zeros in a program that does not ask for counts (<see cref="Simulator.CountsTransitions"/>).</summary>
-    public required Tally<Transition> Transitions { get; init; }
-
-    /// <summary>Rare points that were used.</summary>
-    public required Tally<RarePoint> RarePoints { get; init; }
-
-    /// <summary>Steps of the one thread.</summary>
-    public required long Steps { get; init; }
-
-    /// <summary>Time that passed inside.</summary>
-    public required TimeSpan VirtualTime { get; init; }
-
-    /// <summary>Hash over everything that clients saw and when: equal for equal seeds.</summary>
-    public required ulong Digest { get; init; }
-}
+/// <summary>What a simulated run of one worker showed.</summary>
+public sealed record SimulationResult : RunResult<Scenario>;

@@ -19,6 +19,9 @@ internal interface IClientWorld : ISimulation
     /// <summary>Faults that happened.</summary>
     Tally<FaultKind> Faults { get; }
 
+    /// <summary>Chance at the rare points of every worker's life.</summary>
+    RareChance Rare { get; }
+
     /// <summary>Requests that wait for their answers.</summary>
     OpenRequests Open { get; }
 
@@ -39,9 +42,6 @@ internal interface IClientWorld : ISimulation
 
     /// <summary>Where a request arrives; null: nowhere.</summary>
     IRequestTarget? Route(bool misrouted);
-
-    /// <summary>Does something in a process now, or when it goes on.</summary>
-    void Within(ProcessScope scope, Action action);
 
     /// <summary>Something is wrong.</summary>
     void Violated(string what);

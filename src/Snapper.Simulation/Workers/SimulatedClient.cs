@@ -126,7 +126,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
                     return;
                 }
 
-                _world.Within(worker.Scope, () => Submit(worker, gone, answerLost));
+                worker.Scope.Do(() => Submit(worker, gone, answerLost));
             });
         }
 
@@ -148,8 +148,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
             }
 
             _world.Open.Add(worker, transaction.Request, answer);
-            answer.ContinueWith(
-                done => Left(done.Result, answerLost || gone), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+            answer.Hear(envelope => Left(envelope, answerLost || gone));
         }
 
         /// <summary>An answer has left the worker, whether it arrives or not.</summary>
@@ -226,7 +225,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
         private void Ask(IRequestTarget worker, string id, int looks)
         {
             var isHeard = false;
-            _world.Within(worker.Scope, () => worker.Find(id, found => _world.After(Chance.Between(Road / 20, Road), null, () =>
+            worker.Scope.Do(() => worker.Find(id, found => _world.After(Chance.Between(Road / 20, Road), null, () =>
             {
                 if (!isHeard)
                 {

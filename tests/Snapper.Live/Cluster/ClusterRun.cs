@@ -14,8 +14,6 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
     private const long PoorBelow = 200;
     private static readonly TimeSpan RecoversAtAll = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan DecidedWithin = TimeSpan.FromSeconds(15);
-    private static readonly TimeSpan DecidedAtAll = TimeSpan.FromSeconds(90);
-    private static readonly TimeSpan CommitsAgain = TimeSpan.FromSeconds(30);
 
     private readonly List<Done> _rounds = [];
     private readonly List<string> _violations = [];
@@ -27,6 +25,8 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
     private long _commits;
 
     private sealed record Done(ClusterFault Kind, TimeSpan Actors, TimeSpan Global, TimeSpan Doors, TimeSpan Settled);
+
+    private IEnumerable<ClusterFault> Kinds => (options.ClusterFaults ?? ClusterFaults.All).Where(kind => kind.IsQuick || !options.Brief);
 
     /// <summary>What was found so far.</summary>
     public IReadOnlyList<string> Violations => _violations;
@@ -80,14 +80,14 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
     private async Task AllSegments(ClusterSystem system, Stopwatch watch, CancellationToken cancellation)
     {
         var random = new Random(options.Seed);
-        var bag = new Queue<ClusterFault>();
+        var kinds = new ShuffledBag<ClusterFault>(Kinds, random);
         for (var number = 1; _rounds.Count < options.Rounds && watch.Elapsed < options.Time && _violations.Count == 0; number++)
         {
             using var segment = new Segment(system.Client, options.Seed, number);
             await using var prober = new ClusterProber(system, $"probe-{number}");
             for (var i = 0; i < RoundsPerSegment && _rounds.Count < options.Rounds && watch.Elapsed < options.Time && _violations.Count == 0; i++)
             {
-                await Strike(system, segment, prober, Next(bag, random), random, cancellation);
+                await Strike(system, segment, prober, kinds.Next(), random, cancellation);
             }
 
             await prober.Stop();
@@ -100,33 +100,18 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
         }
     }
 
-    private ClusterFault Next(Queue<ClusterFault> bag, Random random)
-    {
-        if (bag.Count == 0)
-        {
-            var kinds = (options.ClusterFaults ?? ClusterFaults.All).Where(kind => kind.IsQuick || !options.Brief).ToArray();
-            random.Shuffle(kinds);
-            foreach (var kind in kinds)
-            {
-                bag.Enqueue(kind);
-            }
-        }
-
-        return bag.Dequeue();
-    }
-
     private async Task Strike(ClusterSystem system, Segment segment, ClusterProber prober, ClusterFault kind, Random random, CancellationToken cancellation)
     {
         var members = await Balanced(system, cancellation);
         await prober.Place();
-        await SomeCommits(segment, 20 + random.Next(100), cancellation);
+        await segment.SomeCommits(20 + random.Next(100), cancellation);
         var strike = new ClusterStrike(system, prober, members, random, options.Brief, cancellation);
         await kind.Act(strike);
         var end = Stopwatch.GetTimestamp();
         var actors = await Recovered(prober, strike, kind, strike.Victims, global: false, cancellation);
         var global = await Recovered(prober, strike, kind, strike.Victims, global: true, cancellation);
         var doors = await Recovered(prober, strike, kind, [], global: false, cancellation);
-        var settled = await Settled(segment, end, cancellation);
+        var settled = await segment.Settled(end, cancellation);
         if (kind.MeasuresPause)
         {
             _pauses.Add(strike.Measured!.Value);
@@ -142,10 +127,10 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
             : settled > DecidedWithin ? $"a request was decided {settled.TotalSeconds:0.0} s after the end of the fault, and {DecidedWithin.TotalSeconds:0} s are required"
             : null;
         var detail = strike.Detail;
-        if (late is not null && MachineLoad.PerCore() is > MachineLoad.Crowded and var load)
+        if (late is not null && MachineLoad.Excuse(late) is { } excuse)
         {
             _excused++;
-            detail += string.Create(CultureInfo.InvariantCulture, $" LATE while {load:0.0} threads per core wanted to run: {late}");
+            detail += excuse;
         }
         else if (late is not null)
         {
@@ -196,29 +181,6 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
         return members;
     }
 
-    private static Task SomeCommits(Segment segment, int count, CancellationToken cancellation)
-    {
-        var goal = segment.Commits + count;
-        return Eventually.Holds($"{goal} commits", CommitsAgain, async () =>
-        {
-            cancellation.ThrowIfCancellationRequested();
-            await segment.ThrowIfBroken();
-            return segment.Commits >= goal ? null : $"{segment.Commits} commits";
-        });
-    }
-
-    /// <summary>Until every request that was sent before the end of the fault is decided.</summary>
-    private static async Task<TimeSpan> Settled(Segment segment, long end, CancellationToken cancellation)
-    {
-        await Eventually.Holds("what was sent before the end of the fault to be decided", DecidedAtAll, async () =>
-        {
-            cancellation.ThrowIfCancellationRequested();
-            await segment.ThrowIfBroken();
-            return segment.OldestOpen is { } oldest && oldest <= end ? $"one was sent {Stopwatch.GetElapsedTime(oldest).TotalSeconds:0.0} s ago" : null;
-        });
-        return Stopwatch.GetElapsedTime(end);
-    }
-
     /// <summary>Every actor answers at every worker, and all say the same.</summary>
     private static async Task<IReadOnlyList<string>> FromEveryWorker(ClusterSystem system, IReadOnlyList<string> accounts)
     {
@@ -244,7 +206,7 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
 
     private void Report(TimeSpan elapsed)
     {
-        var kinds = (options.ClusterFaults ?? ClusterFaults.All).Where(kind => kind.IsQuick || !options.Brief).ToArray();
+        var kinds = Kinds.ToArray();
         print("");
         print(options.Markdown
             ? "| fault | what is done | rounds | bound | actors answer, median | longest | over workers, median | longest | every door, longest | decided after |\n|---|---|---|---|---|---|---|---|---|---|"

@@ -1,5 +1,4 @@
-using System.Globalization;
-using Snapper.Live.Harness;
+using Snapper.Live.Running;
 
 namespace Snapper.Live.Cluster;
 
@@ -9,42 +8,18 @@ namespace Snapper.Live.Cluster;
 /// </summary>
 internal sealed class ClusterStand
 {
-    private readonly string _folder;
+    private readonly StandFolder _folder;
 
     /// <summary>Writes the scripts.</summary>
     /// <param name="folder">Made when it is not there.</param>
     /// <param name="redisPort">Where Redis really listens.</param>
     public ClusterStand(string folder, int redisPort)
     {
-        _folder = Directory.CreateDirectory(folder).FullName;
-        Redis = Write("redis-server", $$"""
-            #!/bin/sh
-            case "$1" in --version|-v) exec '{{ServerPrograms.PathOf("redis-server")}}' "$@";; esac
-            last=
-            for word do
-              shift
-              if [ "$last" = --port ]; then
-                printf %s "$word" >'{{RedisAsked}}.next' && mv '{{RedisAsked}}.next' '{{RedisAsked}}'
-                word={{redisPort.ToString(CultureInfo.InvariantCulture)}}
-              fi
-              last=$word
-              set -- "$@" "$word"
-            done
-            exec '{{ServerPrograms.PathOf("redis-server")}}' "$@"
-            """);
-        Daprd = Write("daprd", $$"""
-            #!/bin/sh
-            last=
-            for word do
-              shift
-              case "$last" in
-                --app-port) word=$((word + {{AppShift}}));;
-                --dapr-http-port) word=$((word + {{SidecarShift}}));;
-              esac
-              last=$word
-              set -- "$@" "$word"
-            done
-            exec '{{ServerPrograms.PathOf("daprd")}}' "$@"
+        _folder = new StandFolder(folder);
+        Redis = _folder.WriteRedis(redisPort);
+        Daprd = _folder.Write("daprd", $"""
+            --app-port) word=$((word + {StandFolder.Text(AppShift)}));;
+            --dapr-http-port) word=$((word + {StandFolder.Text(SidecarShift)}));;
             """);
     }
 
@@ -61,23 +36,5 @@ internal sealed class ClusterStand
     public string Daprd { get; }
 
     /// <summary>Where workers look for Redis; null: not started yet.</summary>
-    public int? RedisPortAsked => Read(RedisAsked);
-
-    private string RedisAsked => Path.Combine(_folder, "redis-port");
-
-    private static int? Read(string path) =>
-        File.Exists(path) && int.TryParse(File.ReadAllText(path), NumberStyles.None, CultureInfo.InvariantCulture, out var port) ? port : null;
-
-    private string Write(string name, string script)
-    {
-        var path = Path.Combine(_folder, name);
-        File.WriteAllText(path, script + "\n");
-        if (OperatingSystem.IsWindows())
-        {
-            throw new PlatformNotSupportedException("The stand-ins are shell scripts.");
-        }
-
-        File.SetUnixFileMode(path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
-        return path;
-    }
+    public int? RedisPortAsked => _folder.RedisPortAsked;
 }

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using Snapper.Live.Faults;
 using Snapper.Live.Harness;
 using Snapper.Live.Running;
@@ -14,8 +13,6 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
     private const int RoundsPerSegment = 20;
     private static readonly TimeSpan RecoversAtAll = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan DecidedWithin = TimeSpan.FromSeconds(10);
-    private static readonly TimeSpan DecidedAtAll = TimeSpan.FromSeconds(90);
-    private static readonly TimeSpan CommitsAgain = TimeSpan.FromSeconds(30);
 
     private readonly List<Round> _rounds = [];
     private readonly List<string> _violations = [];
@@ -107,7 +104,7 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
     private async Task AllSegments(LiveSystem system, Stopwatch watch, CancellationToken cancellation)
     {
         var random = new Random(options.Seed);
-        var bag = new Queue<FaultKind>();
+        var kinds = new ShuffledBag<FaultKind>(options.Faults.Where(kind => kind.IsQuick || !options.Brief), random);
         for (var number = 1; _rounds.Count < options.Rounds && watch.Elapsed < options.Time && _violations.Count == 0; number++)
         {
             using var segment = new Segment(system.Client, options.Seed, number);
@@ -115,8 +112,8 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
             await using var prober = new Prober(system.NewClient(), $"probe-{number}");
             for (var i = 0; i < RoundsPerSegment && _rounds.Count < options.Rounds && watch.Elapsed < options.Time; i++)
             {
-                await SomeCommits(segment, 20 + random.Next(200), cancellation);
-                var round = await Strike(system, segment, prober, Next(bag, random), random, cancellation);
+                await segment.SomeCommits(20 + random.Next(200), cancellation);
+                var round = await Strike(system, segment, prober, kinds.Next(), random, cancellation);
                 _rounds.Add(round);
                 print(round.ToString());
                 _violations.AddRange(round.Problems.Select(problem => $"Round {round.Number}, {round.Kind.Name}: {problem}"));
@@ -132,34 +129,6 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
             _repeats += segment.Repeats;
             _lookups += segment.Lookups;
         }
-    }
-
-    /// <summary>Every kind once in an order of the seed's, then all again in another.</summary>
-    private FaultKind Next(Queue<FaultKind> bag, Random random)
-    {
-        if (bag.Count == 0)
-        {
-            var kinds = options.Faults.Where(kind => kind.IsQuick || !options.Brief).ToArray();
-            random.Shuffle(kinds);
-            foreach (var kind in kinds)
-            {
-                bag.Enqueue(kind);
-            }
-        }
-
-        return bag.Dequeue();
-    }
-
-    /// <summary>Each fault meets work under way, at a random moment of it.</summary>
-    private static Task SomeCommits(Segment segment, int count, CancellationToken cancellation)
-    {
-        var goal = segment.Commits + count;
-        return Eventually.Holds($"{goal} commits", CommitsAgain, async () =>
-        {
-            cancellation.ThrowIfCancellationRequested();
-            await segment.ThrowIfBroken();
-            return segment.Commits >= goal ? null : $"{segment.Commits} commits";
-        });
     }
 
     private async Task<Round> Strike(LiveSystem system, Segment segment, Prober prober, FaultKind kind, Random random, CancellationToken cancellation)
@@ -182,15 +151,15 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
             return Task.FromResult(prober.Recovered(strike.Hit, strike.Since, out var missing) is null ? missing : null);
         });
         var measured = strike.Measured ?? (kind.Measure == Measure.Stall ? prober.LongestSince(strike.Hit) : prober.Recovered(strike.Hit, strike.Since, out _)!.Value);
-        var settled = await Settled(segment, end, cancellation);
+        var settled = await segment.Settled(end, cancellation);
         var detail = string.Join("; ", new[] { strike.Detail, prober.Between(begin, strike.Hit) }.Where(words => words.Length > 0));
         var late = measured > kind.Bound ? $"{kind.Bound.TotalSeconds:0.0} s are required, not {measured.TotalSeconds:0.00} s"
             : settled > DecidedWithin ? $"a request was decided {settled.TotalSeconds:0.0} s after the end of the fault, and {DecidedWithin.TotalSeconds:0} s are required"
             : null;
-        if (late is not null && MachineLoad.PerCore() is > MachineLoad.Crowded and var load)
+        if (late is not null && MachineLoad.Excuse(late) is { } excuse)
         {
             _excused++;
-            detail += string.Create(CultureInfo.InvariantCulture, $" LATE while {load:0.0} threads per core wanted to run: {late}");
+            detail += excuse;
         }
         else if (late is not null)
         {
@@ -203,18 +172,6 @@ internal sealed class LiveRun(LiveOptions options, Action<string> print)
         }
 
         return new Round(_rounds.Count + 1, kind, detail, measured, segment.Failures - failures, segment.InDoubt - inDoubt, settled, problems);
-    }
-
-    /// <summary>Until every request that was sent before the end of the fault is decided.</summary>
-    private static async Task<TimeSpan> Settled(Segment segment, long end, CancellationToken cancellation)
-    {
-        await Eventually.Holds("what was sent before the end of the fault to be decided", DecidedAtAll, async () =>
-        {
-            cancellation.ThrowIfCancellationRequested();
-            await segment.ThrowIfBroken();
-            return segment.OldestOpen is { } oldest && oldest <= end ? $"one was sent {Stopwatch.GetElapsedTime(oldest).TotalSeconds:0.0} s ago" : null;
-        });
-        return Stopwatch.GetElapsedTime(end);
     }
 
     /// <summary>The option that draws the same kinds again; empty when all were asked for.</summary>

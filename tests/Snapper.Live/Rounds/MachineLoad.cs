@@ -11,6 +11,12 @@ internal static class MachineLoad
     /// <summary>The clients, the system and its servers alone stay below it on two cores.</summary>
     public const double Crowded = 4;
 
+    /// <summary>What is said of a bound that was missed while the machine was crowded; null: it was not.</summary>
+    /// <param name="late">What took too long.</param>
+    public static string? Excuse(string late) => PerCore() is > Crowded and var load
+        ? string.Create(CultureInfo.InvariantCulture, $" LATE while {load:0.0} threads per core wanted to run: {late}")
+        : null;
+
     /// <summary>Threads that wanted to run in the last minute, on average, per core; 0 where the system does not tell.</summary>
     public static double PerCore()
     {

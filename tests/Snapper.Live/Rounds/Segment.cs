@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Snapper.Live.Harness;
 using Snapper.Live.Load;
 
@@ -12,6 +13,8 @@ internal sealed class Segment : IDisposable
     private static readonly double[] PactShares = [0, 0.25, 0.5, 0.75, 0.9, 1];
     private static readonly string[] NeverOfPacts = ["conflict", "deadlock", "serializability"];
     private static readonly TimeSpan EndsWithin = TimeSpan.FromMinutes(2);
+    private static readonly TimeSpan CommitsAgain = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan DecidedAtAll = TimeSpan.FromSeconds(90);
 
     private readonly CancellationTokenSource _stop = new();
     private readonly ListAppendLoad _lists;
@@ -57,15 +60,29 @@ internal sealed class Segment : IDisposable
 
     /// <summary>Aborts that a fault may have made: <c>timeout</c> and <c>failure</c>.</summary>
     public int ForcedAborts => Sum(submitter => submitter.Aborts.Where(pair => pair.Key.Reason is "timeout" or "failure").Sum(pair => pair.Value));
-
-    /// <summary>When the oldest request that is not decided was sent; null: all are.</summary>
-    public long? OldestOpen => new[] { _lists.Submitter.OldestOpen, _bank.Submitter.OldestOpen }.Min();
-
-    /// <summary>Throws what a client threw.</summary>
-    public Task ThrowIfBroken() => _load.IsCompleted ? _load : Task.CompletedTask;
-
     /// <summary>Names of the accounts in use.</summary>
     public IReadOnlyList<string> AccountNames => _bank.AccountNames;
+
+    /// <summary>Waits for some commits more: each fault meets work under way, at a random moment of it.</summary>
+    public Task SomeCommits(int count, CancellationToken cancellation)
+    {
+        var goal = Commits + count;
+        return Holds($"{goal} commits", CommitsAgain, () => Commits >= goal ? null : $"{Commits} commits", cancellation);
+    }
+
+    /// <summary>Waits until every request that was sent before the end of a fault is decided.</summary>
+    /// <param name="end">The fault's end, a timestamp.</param>
+    /// <param name="cancellation">Gives up.</param>
+    /// <returns>How long after its end that was.</returns>
+    public async Task<TimeSpan> Settled(long end, CancellationToken cancellation)
+    {
+        await Holds(
+            "what was sent before the end of the fault to be decided",
+            DecidedAtAll,
+            () => OldestOpen is { } oldest && oldest <= end ? $"one was sent {Stopwatch.GetElapsedTime(oldest).TotalSeconds:0.0} s ago" : null,
+            cancellation);
+        return Stopwatch.GetElapsedTime(end);
+    }
 
     /// <summary>Lets the requests under way end, kills the servers once more so that the last reads come out of the log, and judges.</summary>
     /// <param name="restart">Kills the servers, and returns when they are ready again.</param>
@@ -108,6 +125,17 @@ internal sealed class Segment : IDisposable
 
     /// <summary>No client begins anything new.</summary>
     public void Dispose() => _stop.Cancel();
+
+    /// <summary>When the oldest request that is not decided was sent; null: all are.</summary>
+    private long? OldestOpen => new[] { _lists.Submitter.OldestOpen, _bank.Submitter.OldestOpen }.Min();
+
+    /// <summary>Waits, and throws what a client threw.</summary>
+    private Task Holds(string what, TimeSpan within, Func<string?> missing, CancellationToken cancellation) => Eventually.Holds(what, within, async () =>
+    {
+        cancellation.ThrowIfCancellationRequested();
+        await (_load.IsCompleted ? _load : Task.CompletedTask);
+        return missing();
+    });
 
     private int Sum(Func<Submitter, int> of) => of(_lists.Submitter) + of(_bank.Submitter);
 }

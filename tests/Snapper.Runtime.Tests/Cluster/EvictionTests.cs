@@ -2,7 +2,6 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
-using Snapper.Testing.Serializability;
 using Snapper.TransactionLog.Cluster;
 using Xunit;
 using Xunit.Abstractions;
@@ -33,7 +32,7 @@ public sealed class EvictionTests(ITestOutputHelper output)
         await using var cluster = await TestCluster.Start(workers, new WorkerOptions { Executors = 1 }, TimeSpan.FromSeconds(4), patience: s_patience);
         var load = new ListAppendLoad(cluster, new LoadShape(workers + (int)lost, 1000, 12, 24, 60) { MostOperations = 3 });
         var running = load.Run();
-        await Rig.Until(() => load.History.Count > 200, "the load is under way", 20);
+        await cluster.UnderWay(load, 200, output);
         var victim = master ? cluster.Master : cluster.Master == 1 ? 2 : 1;
         var life = cluster[victim].Worker.Cluster!.Self;
         output.WriteLine($"w{victim} is cut off, {lost}; the master is w{cluster.Master}");
@@ -55,7 +54,7 @@ public sealed class EvictionTests(ITestOutputHelper output)
         await cluster[victim].DisposeAsync();
         cluster.Heal();
         await cluster.Open(victim).WaitAsync(TimeSpan.FromSeconds(20));
-        await End(cluster, load, running);
+        await cluster.End(load, running, output, evicted: victim);
 
         var members = await cluster.Members();
         var evicted = members.Single(member => member.Incarnation.Worker == victim);
@@ -73,13 +72,13 @@ public sealed class EvictionTests(ITestOutputHelper output)
         await using var cluster = await TestCluster.Start(3, new WorkerOptions { Executors = 1 }, TimeSpan.FromSeconds(4), patience: s_patience);
         var load = new ListAppendLoad(cluster, new LoadShape(3, 1000, 12, 24, 60) { MostOperations = 3 });
         var running = load.Run();
-        await Rig.Until(() => load.History.Count > 200, "the load is under way", 20);
+        await cluster.UnderWay(load, 200, output);
         var master = cluster.Master;
         cluster.CutCalls(master == 1 ? 2 : 1, master); // its answers arrive, and so the master reaches it
         await Rig.Until(() => cluster.Failures.Count > 0, $"w{master} notices that it was evicted", 30);
         Assert.Equal(master, Assert.Single(cluster.Failures).Worker);
         cluster.Heal();
-        await End(cluster, load, running);
+        await cluster.End(load, running, output, evicted: master);
         Assert.Equal(1, (await cluster.Members()).Sum(member => member.Evictions));
     }
 
@@ -107,30 +106,5 @@ public sealed class EvictionTests(ITestOutputHelper output)
         await Rig.Until(() => hub.Status().Single(status => status.Worker == other).PacketsSent > before + 10, "the master has asked ten times", 30);
         Assert.Empty(cluster.Failures);
         Assert.Equal(0, (await cluster.Members()).Sum(member => member.Evictions + member.Expirations));
-    }
-
-    private async Task End(TestCluster cluster, ListAppendLoad load, Task running)
-    {
-        if (await Task.WhenAny(running, Task.Delay(TimeSpan.FromSeconds(40))) != running)
-        {
-            output.WriteLine(await cluster.Describe());
-            Assert.Fail("The load does not come to its end.");
-        }
-
-        await running;
-        foreach (var (outcome, count) in load.Outcomes.OrderBy(o => o.Key))
-        {
-            output.WriteLine($"{outcome}: {count}");
-        }
-
-        foreach (var (worker, failure) in cluster.Failures)
-        {
-            output.WriteLine($"w{worker} failed: {failure}");
-        }
-
-        var (_, fenced) = Assert.Single(cluster.Failures);
-        Assert.IsType<LogLostFailure>(fenced); // at its lease, at its log, or told by another: whichever is first
-        var report = SerializabilityChecker.Check(load.History);
-        Assert.True(report.Passed, report.ToString());
     }
 }

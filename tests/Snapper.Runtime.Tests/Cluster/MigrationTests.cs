@@ -3,7 +3,6 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
-using Snapper.Testing.Serializability;
 using Snapper.TransactionLog.Cluster;
 using Xunit;
 using Xunit.Abstractions;
@@ -96,7 +95,7 @@ public sealed class MigrationTests(ITestOutputHelper output)
             cancelled += state == PlanState.Cancelled ? 1 : 0;
         }
 
-        await End(cluster, load, running);
+        await cluster.End(load, running, output);
         output.WriteLine($"{done} moved, {cancelled} cancelled");
         Assert.True(done > 5, $"only {done} moved");
     }
@@ -107,7 +106,7 @@ public sealed class MigrationTests(ITestOutputHelper output)
         await using var cluster = await TestCluster.Start(3, new WorkerOptions { Executors = 1 }, TimeSpan.FromSeconds(1));
         var load = new ListAppendLoad(cluster, new LoadShape(7, 1500, 10, 24, 60) { MostOperations = 3 });
         var running = load.Run();
-        await Rig.Until(() => load.History.Count > 200, "the load is under way", 20);
+        await cluster.UnderWay(load, 200, output);
         var victim = cluster.Master == 3 ? 2 : 3;
         for (var key = 0; key < 24; key++)
         {
@@ -120,30 +119,6 @@ public sealed class MigrationTests(ITestOutputHelper output)
         }
 
         await cluster.Kill(victim);
-        await End(cluster, load, running);
-    }
-
-    private async Task End(TestCluster cluster, ListAppendLoad load, Task running)
-    {
-        if (await Task.WhenAny(running, Task.Delay(TimeSpan.FromSeconds(20))) != running)
-        {
-            output.WriteLine(await cluster.Describe());
-            Assert.Fail("The load does not come to its end.");
-        }
-
-        await running;
-        foreach (var (outcome, count) in load.Outcomes.OrderBy(o => o.Key))
-        {
-            output.WriteLine($"{outcome}: {count}");
-        }
-
-        foreach (var (worker, failure) in cluster.Failures)
-        {
-            output.WriteLine($"w{worker} failed: {failure}");
-        }
-
-        Assert.Empty(cluster.Unexpected);
-        var report = SerializabilityChecker.Check(load.History);
-        Assert.True(report.Passed, report.ToString());
+        await cluster.End(load, running, output);
     }
 }

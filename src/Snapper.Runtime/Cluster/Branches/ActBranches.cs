@@ -3,7 +3,6 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
@@ -17,13 +16,7 @@ namespace Snapper.Runtime.Cluster.Branches;
 /// </summary>
 internal sealed class ActBranches(ClusterNode node, Worker worker)
 {
-    /// <summary>H6: how long others wait behind an ACT of several workers before it must go, and how often that is looked at.</summary>
-    public static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(50);
-
     private readonly Tombstones _tombstones = new(worker.Time);
-    private readonly Dictionary<TransactionId, Decision> _unmarked = [];
-    private readonly HashSet<TransactionId> _waitedFor = [];
-    private readonly List<Attempt> _looked = [];
 
     /// <summary>A call from another worker.</summary>
     public void OnCall(Incarnation from, CallMessage call)
@@ -172,7 +165,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         {
             if (decided.Committed)
             {
-                _ = SayMarked(from, decided.Tid);
+                _ = node.Decisions.SayMarked(from, decided.Tid);
             }
 
             return;
@@ -256,54 +249,6 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         }
     }
 
-    /// <summary>An ACT of several workers is committed by this record: it stays in the log until all others have their markers (R2).</summary>
-    public void NoteDecided(ActOutcome outcome, long sequence)
-    {
-        Transitions.Note(ClusterTransition.ActDecided);
-        if (Planted.Is(PlantedFault.DecisionTrimmedBeforeMarkers))
-        {
-            return;
-        }
-
-        worker.Checkpoints.Hold(sequence);
-        _unmarked.Add(outcome.Tid, new Decision(sequence, [.. outcome.Others]));
-    }
-
-    /// <summary>The marker of a decided part is durable. Said to the root's worker in its present life: a later one keeps the decision for this worker.</summary>
-    public void SendMarked(ActOutcome part)
-    {
-        var root = part.RootWorker.Worker == node.Self.Worker ? part.RootWorker : node.Gate.Hub.Known(part.RootWorker.Worker);
-        node.Send(root, new ActMarkedMessage(part.Tid));
-    }
-
-    /// <summary>A worker's marker of an ACT is durable: nobody there will ask for it.</summary>
-    public void OnMarked(Incarnation from, TransactionId tid)
-    {
-        Kept?.OnMarked(from, tid);
-        if (_unmarked.TryGetValue(tid, out var decision) && decision.Missing.Remove(from) && decision.Missing.Count == 0)
-        {
-            _unmarked.Remove(tid);
-            worker.Checkpoints.Release(decision.Sequence);
-        }
-    }
-
-    /// <summary>Decided ACTs of this life that others may still ask for; while there are any, the log keeps them.</summary>
-    public int Unmarked => _unmarked.Count;
-
-    /// <summary>The stream of a life that is over was resolved: nobody will ask for what was decided for it.</summary>
-    public void OnResolved(Incarnation life)
-    {
-        Kept?.Forget(life.Worker);
-        foreach (var (tid, decision) in _unmarked)
-        {
-            if (decision.Missing.Remove(life) && decision.Missing.Count == 0)
-            {
-                _unmarked.Remove(tid);
-                worker.Checkpoints.Release(decision.Sequence);
-            }
-        }
-    }
-
     /// <summary>The life of a worker is over: ACTs that need it end, unless they are decided.</summary>
     public void OnGone(Incarnation peer)
     {
@@ -341,40 +286,6 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         }
     }
 
-    /// <summary>Somebody recovers the stream of a worker that had voted for an ACT of this life, and asks what became of it (R2).</summary>
-    public void OnAsked(Incarnation from, TransactionId tid)
-    {
-        if (!_unmarked.ContainsKey(tid))
-        {
-            // Not decided yet: from here on it cannot be, unless it stands in the queue of this very executor.
-            worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = tid });
-        }
-
-        worker.PostToCommits(() => Answer(from, tid));
-    }
-
-    /// <summary>A life of a worker is known: perhaps one that waits for what an earlier life of this worker had decided.</summary>
-    public void OnUp(Incarnation peer) => Kept?.OnUp(peer);
-
-    /// <summary>Decisions of earlier lives of this worker that others may not have marked; null: none.</summary>
-    public KeptDecisions? Kept { get; set; }
-
-    private void Answer(Incarnation from, TransactionId tid)
-    {
-        if (!_unmarked.TryGetValue(tid, out var decision))
-        {
-            node.Send(from, new VerdictMessage(tid.Value, Committed: false));
-        }
-        else if (worker.Log.DurableSequence >= decision.Sequence)
-        {
-            node.Send(from, new VerdictMessage(tid.Value, Committed: true));
-        }
-        else
-        {
-            worker.After(TimeSpan.FromMilliseconds(5), node.First, () => Answer(from, tid)); // R: durable before anybody hears of it
-        }
-    }
-
     /// <summary>The root is gone, and this worker has voted: whoever recovers that stream knows (R2).</summary>
     private async Task AskElsewhere(TransactionId tid, Incarnation root)
     {
@@ -386,99 +297,6 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         catch (OperationCanceledException) when (worker.Stopping.IsCancellationRequested)
         {
         }
-    }
-
-    /// <summary>There is no such part here that waits: its marker is in the log, or will be when this returns.</summary>
-    private async Task SayMarked(Incarnation to, TransactionId tid)
-    {
-        try
-        {
-            await worker.Log.Drain(worker.Stopping).ConfigureAwait(false);
-            node.Send(to, new ActMarkedMessage(tid));
-        }
-        catch (OperationCanceledException) when (worker.Stopping.IsCancellationRequested)
-        {
-        }
-    }
-
-    /// <summary>
-    /// H6: who has waited for long behind an ACT of several workers may be waiting in a ring that no worker sees. Its root ends it, while it can.
-    /// </summary>
-    /// <returns>False: there is no such ACT here.</returns>
-    public bool BreakWaits()
-    {
-        _looked.Clear();
-        foreach (var attempt in worker.Acts.Values)
-        {
-            if (attempt.IsDistributed)
-            {
-                _looked.Add(attempt);
-            }
-        }
-
-        _waitedFor.RemoveWhere(tid => !worker.Acts.ContainsKey(tid.Value));
-        foreach (var attempt in _looked)
-        {
-            foreach (var actor in attempt.TakeParticipants())
-            {
-                Look(attempt, actor);
-            }
-        }
-
-        return _looked.Count > 0;
-    }
-
-    private void Look(Attempt attempt, ActorKey actor)
-    {
-        var executor = worker.ExecutorOf(actor);
-        executor.PostRun(() =>
-        {
-            if (executor.FindCell(actor)?.Machine is { } machine && machine.HasWaitersBehind(attempt.Tid))
-            {
-                node.First.PostRun(() => OnWaiter(attempt));
-            }
-        });
-    }
-
-    private void OnWaiter(Attempt attempt)
-    {
-        // Seen at two looks, so that it was at least a look's time.
-        if (worker.Time.GetElapsedTime(attempt.BeganAt) < LongestWait || _waitedFor.Add(attempt.Tid))
-        {
-            return;
-        }
-
-        if (attempt.Origin is { } origin)
-        {
-            node.Send(origin.Root, new ActLongWaitMessage(attempt.Tid));
-        }
-        else
-        {
-            BreakWait(attempt);
-        }
-    }
-
-    /// <summary>Others wait for long behind an ACT whose root is here, on another worker; it is said again while they do.</summary>
-    public void OnLongWait(ActLongWaitMessage wait)
-    {
-        if (worker.Acts.TryGetValue(wait.Tid.Value, out var attempt) && attempt.Origin is null)
-        {
-            BreakWait(attempt);
-        }
-    }
-
-    /// <summary>H6: the bound doubles with each attempt, so that one that takes long, and stands in no ring, comes to its end.</summary>
-    private void BreakWait(Attempt attempt)
-    {
-        var patience = LongestWait * (1 << Math.Clamp(attempt.Request.Attempts - 1, 0, 5));
-        if (worker.Time.GetElapsedTime(attempt.BeganAt) < patience)
-        {
-            return;
-        }
-
-        Transitions.Note(ClusterTransition.LongWaitBroken);
-        var why = new AbortInfo(AbortReason.Deadlock, $"Others waited behind it for more than {LongestWait.TotalMilliseconds:0} ms, perhaps in a ring over several workers.");
-        attempt.RootExecutor.PostRun(() => attempt.RootExecutor.EndForBranch(attempt, why));
     }
 
     private Attempt Begin(CallMessage call)
@@ -501,35 +319,5 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     {
         attempt.TryDoom(new AbortInfo(AbortReason.Conflict, "It was aborted, or has ended."), evenSealed: true);
         node.First.EndBranch(attempt);
-    }
-
-    private sealed record Decision(long Sequence, List<Incarnation> Missing);
-}
-
-/// <summary>ACTs that were aborted here: calls of them that are still under way come too late (W3). Kept for longer than a message takes.</summary>
-internal sealed class Tombstones(TimeProvider time)
-{
-    private static readonly TimeSpan s_kept = TimeSpan.FromSeconds(60);
-
-    private readonly HashSet<TransactionId> _dead = [];
-    private readonly Queue<(TransactionId Tid, long At)> _order = new();
-
-    public bool Contains(TransactionId tid) => _dead.Contains(tid);
-
-    /// <returns>False: it was there.</returns>
-    public bool Add(TransactionId tid)
-    {
-        while (_order.TryPeek(out var oldest) && time.GetElapsedTime(oldest.At) > s_kept)
-        {
-            _dead.Remove(_order.Dequeue().Tid);
-        }
-
-        if (!_dead.Add(tid))
-        {
-            return false;
-        }
-
-        _order.Enqueue((tid, time.GetTimestamp()));
-        return true;
     }
 }

@@ -123,7 +123,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         _node.First.PostRun(() =>
         {
             _node.Requests.TellResolved(rescue.Fenced);
-            _node.Acts.Kept?.Forget(rescue.Fenced.Worker);
+            _node.Decisions.Kept?.Forget(rescue.Fenced.Worker);
         });
     }
 

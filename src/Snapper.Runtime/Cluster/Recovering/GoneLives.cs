@@ -43,7 +43,7 @@ internal sealed class GoneLives(ClusterNode node)
             if (!_owned.Exists(entry => entry.Owner.Epoch <= life.Epoch))
             {
                 _unresolved.RemoveAt(i);
-                node.Acts.OnResolved(life);
+                node.Decisions.OnResolved(life);
             }
         }
 
