@@ -44,7 +44,28 @@ public sealed record WorkerStatus(
 {
     /// <summary>Attempts that the system repeated by itself, by reason.</summary>
     public IReadOnlyDictionary<string, long> RepeatsByReason { get; init; } = new Dictionary<string, long>();
+
+    /// <summary>What it shares with others; null: it is the only worker.</summary>
+    public ClusterStatus? Cluster { get; init; }
 }
+
+/// <summary>One of several workers at a moment: what of it waits for others.</summary>
+/// <param name="Master">Whom it listens to; null: nobody yet, because what an earlier master had open is not settled here (R3).</param>
+/// <param name="MasterEpoch">Epoch of that master's log; 0: none.</param>
+/// <param name="Directory">Up to which change it knows the directory.</param>
+/// <param name="WaitingForNumber">PACTs that wait for a number of the master.</param>
+/// <param name="GlobalPacts">PACTs over several workers that have one, and are not over here.</param>
+/// <param name="RemoteCalls">Calls of its transactions that run on other workers.</param>
+/// <param name="PassedOn">Requests of its callers that other workers run.</param>
+/// <param name="Peers">The other workers that it has spoken with.</param>
+public sealed record ClusterStatus(
+    string? Master, long MasterEpoch, long Directory, int WaitingForNumber, int GlobalPacts, int RemoteCalls, int PassedOn, IReadOnlyList<PeerView> Peers);
+
+/// <summary>
+/// The mailboxes from and to another worker. <paramref name="Epoch"/>: of the life that it speaks with, 0: none is known; <paramref name="Queued"/>: messages that are not taken yet;
+/// <paramref name="UnansweredMs"/>: for how long nothing of that worker has answered, 0: it has; <paramref name="LastProblem"/>: what the last packet met that was not taken.
+/// </summary>
+public sealed record PeerView(string Worker, long Epoch, long Queued, double UnansweredMs, long Sent, long Received, long Retransmissions, string? LastProblem);
 
 /// <summary>An actor type.</summary>
 public sealed record ActorTypeView(string Type, IReadOnlyList<ActorMethodView> Methods);

@@ -1,8 +1,10 @@
+using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Schema;
 using Snapper.Actors;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
 using Snapper.TransactionLog;
@@ -57,8 +59,26 @@ internal sealed class WorkerInspection : IWorkerInspection
             _worker.Log.DurableSequence, _worker.Commits.Undos, Residents())
         {
             RepeatsByReason = repeats,
+            Cluster = _worker.Cluster is { } node ? StatusOf(node) : null,
         };
     }
+
+    private static ClusterStatus StatusOf(ClusterNode node)
+    {
+        var peers = new List<PeerView>();
+        foreach (var mailbox in node.Gate.Hub.Status())
+        {
+            peers.Add(new PeerView(
+                NameOf(mailbox.Worker), mailbox.Peer.Epoch, mailbox.QueuedMessages, mailbox.Unanswered.TotalMilliseconds, mailbox.MessagesSent, mailbox.MessagesReceived,
+                mailbox.Retransmissions, mailbox.LastProblem));
+        }
+
+        var master = node.Requests.Master;
+        return new ClusterStatus(
+            master.IsNone ? null : NameOf(master.Worker), node.Requests.MasterEpoch, node.Directory.Version, node.Requests.Waiting, node.Pacts.Count, node.Calls.Count, node.Door.Passing, peers);
+    }
+
+    private static string NameOf(int worker) => string.Create(CultureInfo.InvariantCulture, $"w{worker}");
 
     public IReadOnlyList<HealthCheck> Checks()
     {

@@ -74,6 +74,14 @@ internal sealed class ClusterProcess : SimulatedProcess
                 text.Append($"\n    act {act.Tid} of {act.Origin?.Root} alive {act.IsAlive} prepared {act.IsPrepared} root ended {act.RootEnded} doom {act.Doom} visited {string.Join(' ', act.TakeVisited())} at {string.Join(' ', act.TakeParticipants())}");
             }
 
+            foreach (var mailbox in node.Gate.Hub.Status())
+            {
+                if (mailbox.QueuedMessages > 0 || mailbox.Unanswered > TimeSpan.Zero)
+                {
+                    text.Append($"\n    to {mailbox.Peer}: {mailbox.QueuedMessages} messages, unanswered for {mailbox.Unanswered.TotalSeconds:0.###} s");
+                }
+            }
+
             return text.ToString();
         }
     }

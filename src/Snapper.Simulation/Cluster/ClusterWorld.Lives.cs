@@ -82,7 +82,9 @@ internal sealed partial class ClusterWorld
         seat.Current = null;
         if (pause >= PlannedClusterFault.ForGood * Millisecond)
         {
-            seat.IsAway = true;
+            // One that it was to replace goes on, if it died before it fenced it.
+            seat.Current = Processes.FindLast(other => other.Number == process.Number);
+            seat.IsAway = seat.Current is null;
         }
         else
         {

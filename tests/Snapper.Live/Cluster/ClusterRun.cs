@@ -60,7 +60,7 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
         }
         catch (Exception broken)
         {
-            _violations.Add($"The run broke: {broken}\nup says:\n{system.Output}");
+            _violations.Add($"The run broke: {broken}\nthe workers say:\n{await system.Standing()}\nup says:\n{system.Output}");
         }
 
         Report(watch.Elapsed);

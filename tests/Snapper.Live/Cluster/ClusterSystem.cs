@@ -128,6 +128,23 @@ internal sealed class ClusterSystem : IAsyncDisposable
         return null;
     }
 
+    /// <summary>What every worker says of itself and the others, for people.</summary>
+    public async Task<string> Standing()
+    {
+        var said = new List<string>();
+        for (var worker = 1; worker <= Workers; worker++)
+        {
+            using var client = ClientOf(worker);
+            foreach (var path in new[] { "v1/status", "v1/workers", "readyz" })
+            {
+                var answer = await client.Get(path, TimeSpan.FromSeconds(2));
+                said.Add($"w{worker} {path}: {answer.Status} {(answer.Status is null ? "" : answer.Json)}");
+            }
+        }
+
+        return string.Join('\n', said);
+    }
+
     /// <summary>Who owns an actor; null: nobody says.</summary>
     public async Task<string?> OwnerOf(string actor) =>
         await Client.Get($"v1/directory?actor={Uri.EscapeDataString(actor)}", TimeSpan.FromSeconds(2)) is { Status: 200, Json: var json }

@@ -37,6 +37,41 @@ internal static class ViewWriter
         json.WriteNumber("durablePosition"u8, status.DurablePosition);
         json.WriteNumber("undos"u8, status.Undos);
         json.WriteNumber("residentActors"u8, status.ResidentActors);
+        if (status.Cluster is { } cluster)
+        {
+            json.WritePropertyName("cluster"u8);
+            Write(json, cluster);
+        }
+
+        json.WriteEndObject();
+    }
+
+    private static void Write(Utf8JsonWriter json, ClusterStatus cluster)
+    {
+        json.WriteStartObject();
+        json.WriteString("master"u8, cluster.Master);
+        json.WriteNumber("masterEpoch"u8, cluster.MasterEpoch);
+        json.WriteNumber("directory"u8, cluster.Directory);
+        json.WriteNumber("waitingForNumber"u8, cluster.WaitingForNumber);
+        json.WriteNumber("globalPacts"u8, cluster.GlobalPacts);
+        json.WriteNumber("remoteCalls"u8, cluster.RemoteCalls);
+        json.WriteNumber("passedOn"u8, cluster.PassedOn);
+        json.WriteStartArray("peers"u8);
+        foreach (var peer in cluster.Peers)
+        {
+            json.WriteStartObject();
+            json.WriteString("worker"u8, peer.Worker);
+            json.WriteNumber("epoch"u8, peer.Epoch);
+            json.WriteNumber("queued"u8, peer.Queued);
+            json.WriteNumber("unansweredMs"u8, Math.Round(peer.UnansweredMs));
+            json.WriteNumber("sent"u8, peer.Sent);
+            json.WriteNumber("received"u8, peer.Received);
+            json.WriteNumber("retransmissions"u8, peer.Retransmissions);
+            json.WriteString("lastProblem"u8, peer.LastProblem);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
         json.WriteEndObject();
     }
 
