@@ -97,7 +97,7 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
         {
             if (answers[i] is { } answer)
             {
-                await WriteAnswer(buffer, batch[i].Request!, answer);
+                await WriteAnswer(buffer, batch[i].Request!, answer, context.RequestAborted);
             }
             else
             {
@@ -114,12 +114,16 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
     private async Task<BatchAnswer> Enter(TransactionRequest request, AnswerBudget budget, CancellationToken cancellation) =>
         budget.Take(await door.Submit(request, cancellation));
 
-    private async Task WriteAnswer(JsonBuffer buffer, TransactionRequest request, Task<BatchAnswer> task)
+    private async Task WriteAnswer(JsonBuffer buffer, TransactionRequest request, Task<BatchAnswer> task, CancellationToken gone)
     {
         BatchAnswer answer;
         try
         {
             answer = await task;
+        }
+        catch (OperationCanceledException) when (gone.IsCancellationRequested)
+        {
+            throw; // nobody reads the answer any more
         }
         catch (Exception failure)
         {
