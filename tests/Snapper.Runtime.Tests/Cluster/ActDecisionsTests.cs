@@ -97,7 +97,7 @@ public sealed class ActDecisionsTests : IDisposable
         // Its vote is under way when somebody who rescues w2 asks.
         two.Send(new AskVerdictMessage(tid.Value, _bench.Self));
         Assert.Equal(new VerdictMessage(tid.Value, false), two.Single<VerdictMessage>());
-        two.Send(new ActVotedMessage(tid, true, null, []));
+        two.Send(new ActVotedMessage(tid, true, null, [], []));
         _bench.Advance(20);
         Assert.DoesNotContain(new ActDecidedMessage(tid, true), two.All<ActDecidedMessage>());
         Assert.Empty(_bench.Decided());
@@ -110,7 +110,7 @@ public sealed class ActDecisionsTests : IDisposable
         var again = _bench.Submit("near", [Step.Add(), Step.Call("far", Step.Add())]);
         two.Answer(two.All<CallMessage>()[1]);
         var next = two.All<ActPrepareMessage>()[1].Tid;
-        two.Send(new ActVotedMessage(next, true, null, []));
+        two.Send(new ActVotedMessage(next, true, null, [], []));
         Assert.Equal(Outcome.Committed, _bench.Finish(again, "the answer").Outcome);
         Assert.Equal(1, _bench.Value("near"));
         Assert.Equal(new ActDecidedMessage(next, true), two.All<ActDecidedMessage>()[^1]);

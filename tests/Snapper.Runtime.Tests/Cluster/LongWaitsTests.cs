@@ -59,7 +59,7 @@ public sealed class LongWaitsTests : IDisposable
     {
         var root = _bench.Peer(2);
         root.Call(Act, "near", Step.Add());
-        root.Send(new ActPrepareMessage(Act, true));
+        root.Send(new ActPrepareMessage(Act, true, false));
         Assert.True(root.Single<ActVotedMessage>().Yes);
         var waiting = _bench.Submit("near", [Step.Add()], "near");
         _bench.Advance(1000);
