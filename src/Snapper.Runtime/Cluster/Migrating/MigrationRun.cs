@@ -1,6 +1,7 @@
 using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
@@ -13,7 +14,7 @@ namespace Snapper.Runtime.Cluster.Migrating;
 /// Carries out one plan (thesis 4.4; M3 to M7): freeze, drain, fold what moves, and let the plan's commit decide. Everything that the source has of an actor is in the shared
 /// states before the commit, so that the target only reads.
 /// </summary>
-internal sealed class MigrationRun(Worker worker, IClusterStore store, MigrationPlan plan, MigrationProgress progress)
+internal sealed class MigrationRun(Worker worker, IClusterStore store, DirectoryFollower directory, MigrationPlan plan, MigrationProgress progress)
 {
     /// <summary>M4: the bound of freeze to commit.</summary>
     public static readonly TimeSpan Bound = TimeSpan.FromSeconds(5);
@@ -262,7 +263,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Migration
                     return false;
                 }
 
-                moved = committed.Value ?? [];
+                moved = committed.Status == ClusterStatus.Done ? committed.Value! : await ReadMoved(_node, directory, plan.Keys, worker.Stopping).ConfigureAwait(false);
             }
             catch (Exception exception) when (StorageFaults.IsPassing(exception))
             {
@@ -276,6 +277,28 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Migration
         UnfreezeAtMaster(_node, plan.Id);
         progress.Enter(MigrationPhase.Done);
         return true;
+    }
+
+    /// <summary>
+    /// Where keys are now, when the answer that said so is lost. The master, too, must hear of it before it hears that they are frozen no more: else it would number for their
+    /// old owner (M7).
+    /// </summary>
+    public static async Task<IReadOnlyList<DirectoryEntry>> ReadMoved(ClusterNode node, DirectoryFollower directory, IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation)
+    {
+        await directory.Read(cancellation).ConfigureAwait(false);
+        return await node.Ask(() =>
+        {
+            var entries = new List<DirectoryEntry>();
+            foreach (var key in keys)
+            {
+                if ((key.Actor is { } actor ? node.Directory.Find(actor) : node.Directory.Find(key.Partition)) is { } entry)
+                {
+                    entries.Add(entry);
+                }
+            }
+
+            return entries;
+        }).ConfigureAwait(false);
     }
 
     /// <summary>What was frozen for a plan that has ended without moving it is as before, here and at the master.</summary>

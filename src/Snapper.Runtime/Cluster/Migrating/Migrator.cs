@@ -118,7 +118,8 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
             return;
         }
 
-        await directory.Read(cancellation).ConfigureAwait(false); // what has moved is no longer frozen here, but gone
+        // What has moved is no longer frozen here, but gone; the master hears of that before it hears that the plan has ended.
+        _node.TellMoved(await MigrationRun.ReadMoved(_node, directory, keys, cancellation).ConfigureAwait(false));
         await MigrationRun.Unfreeze(_node, id, keys).ConfigureAwait(false);
         if (_progress.TryGetValue(id, out var progress))
         {
@@ -167,7 +168,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
     {
         try
         {
-            await new MigrationRun(worker, store, plan, Show(plan)).Run().ConfigureAwait(false);
+            await new MigrationRun(worker, store, directory, plan, Show(plan)).Run().ConfigureAwait(false);
             return true;
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
