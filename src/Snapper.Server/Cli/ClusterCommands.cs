@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text.Json;
 using System.Text.Json.Nodes;
 
 namespace Snapper.Server.Cli;
@@ -14,6 +13,9 @@ internal static class ClusterCommands
 
     private static readonly CommandOption s_propose = new("--propose", null, "move nothing; show what the policy proposes by load and by actors used together");
 
+    private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan BackWithin = TimeSpan.FromSeconds(30);
+
     public static readonly CommandSyntax WorkersSyntax = new("workers", "shows the workers of a running system and what they own", [s_url]);
 
     public static readonly CommandSyntax MigrateSyntax = new(
@@ -27,8 +29,8 @@ internal static class ClusterCommands
 
     public static async Task<int> Workers(ParsedArguments arguments, TextWriter output, TextWriter errors)
     {
-        using var http = Open(arguments);
-        var workers = await Ask(http, HttpMethod.Get, "v1/workers", null);
+        using var api = Open(arguments);
+        var workers = await api.Ask(HttpMethod.Get, "v1/workers");
         output.WriteLine("worker   epoch  state     owns   lease     expired  evicted  address");
         foreach (var worker in workers["workers"]!.AsArray())
         {
@@ -85,8 +87,8 @@ internal static class ClusterCommands
 
     private static async Task<int> Propose(ParsedArguments arguments, TextWriter output)
     {
-        using var http = Open(arguments);
-        var seen = await Ask(http, HttpMethod.Get, "v1/migrations/proposals", null);
+        using var api = Open(arguments);
+        var seen = await api.Ask(HttpMethod.Get, "v1/migrations/proposals");
         if ((string?)seen["mode"] == "off")
         {
             output.WriteLine("The policy is off. Start the workers with Snapper__Cluster__Policy=propose, or execute.");
@@ -110,11 +112,11 @@ internal static class ClusterCommands
 
     private static async Task<int> Run(ParsedArguments arguments, JsonObject body, TextWriter output)
     {
-        using var http = Open(arguments);
+        using var api = Open(arguments);
         if (arguments.Syntax != RebalanceSyntax && arguments.Text("--to") is { } to) body["to"] = to;
         if (arguments.Text("--reason") is { } reason) body["reason"] = reason;
         if (arguments.Flag("--dry-run")) body["dryRun"] = true;
-        var migration = await Ask(http, HttpMethod.Post, "v1/migrations", body);
+        var migration = await api.Ask(HttpMethod.Post, "v1/migrations", body);
         if (arguments.Flag("--dry-run"))
         {
             Write(output, migration);
@@ -123,8 +125,8 @@ internal static class ClusterCommands
 
         while ((string?)migration["state"] == "planned" && migration["parts"]!.AsArray().Count > 0)
         {
-            await Task.Delay(100);
-            migration = await Ask(http, HttpMethod.Get, "v1/migrations/" + Uri.EscapeDataString((string)migration["id"]!), null);
+            await Task.Delay(LookEvery);
+            migration = await api.Again("v1/migrations/" + Uri.EscapeDataString((string)migration["id"]!), BackWithin);
         }
 
         Write(output, migration);
@@ -141,26 +143,11 @@ internal static class ClusterCommands
         output.WriteLine($"{migration["id"]}: {migration["state"]}, {migration["keys"]} in all");
     }
 
-    private static HttpClient Open(ParsedArguments arguments)
+    private static OperatorApi Open(ParsedArguments arguments)
     {
         var text = arguments.Text("--url") ?? "http://127.0.0.1:5101";
-        return Uri.TryCreate(text.TrimEnd('/') + "/", UriKind.Absolute, out var url) && url.Scheme is "http" or "https"
-            ? new HttpClient { BaseAddress = url, Timeout = TimeSpan.FromSeconds(30) }
+        return Uri.TryCreate(text, UriKind.Absolute, out var url) && url.Scheme is "http" or "https"
+            ? OperatorApi.At(url)
             : throw new UsageException($"--url must be an address such as http://127.0.0.1:5101, not '{text}'.");
-    }
-
-    private static async Task<JsonNode> Ask(HttpClient http, HttpMethod method, string path, JsonObject? body)
-    {
-        try
-        {
-            using var request = new HttpRequestMessage(method, path) { Content = body is null ? null : JsonContent.Create(body) };
-            using var answer = await http.SendAsync(request);
-            var json = await answer.Content.ReadFromJsonAsync<JsonNode>() ?? throw new UsageException("the worker answered null.");
-            return answer.IsSuccessStatusCode ? json : throw new UsageException((string?)json["detail"] ?? $"the worker answered {(int)answer.StatusCode}.");
-        }
-        catch (Exception exception) when (exception is HttpRequestException or TaskCanceledException or JsonException)
-        {
-            throw new UsageException($"no worker answers at {http.BaseAddress}: {exception.Message}");
-        }
     }
 }

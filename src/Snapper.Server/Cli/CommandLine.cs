@@ -75,6 +75,11 @@ internal static class CommandLine
             errors.WriteLine($"snapper: {problem.Message}");
             return problem.ExitCode;
         }
+        catch (OperatorException refused)
+        {
+            errors.WriteLine($"snapper: {refused.Message}");
+            return ExitCode.Failure;
+        }
     }
 
     private static IEnumerable<CommandSyntax> Visible() => Commands.Where(c => !c.Hidden).Select(c => c.Syntax);
