@@ -9,7 +9,10 @@ using Snapper.Server.Api.Requests;
 namespace Snapper.Server.Api.Endpoints;
 
 /// <summary>The workers as one system: membership, placement, migrations. A worker that is alone has none of it.</summary>
-internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOptions options)
+/// <param name="control">The workers as one system; null: not now, or never.</param>
+/// <param name="door">Says whether the worker is on its way; null: it is there.</param>
+/// <param name="options">Limits.</param>
+internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitch? door, ApiOptions options)
 {
     private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web)
     {
@@ -141,7 +144,10 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOption
             return workers;
         }
 
-        await Respond.Send(context, new Problem(404, "urn:snapper:not-found", "Not found", "This worker is alone, or has not joined the others yet: there is nothing to place or to move."));
+        // While it starts it has not joined the others yet, and whoever polls shall go on. That there is nothing of all this only a worker says that is there, and alone.
+        await Respond.Send(context, door?.ClosedBecause is { } reason
+            ? Problem.Of(new Rejection(RejectionKind.Unavailable, reason), options.RetryAfter)
+            : new Problem(404, "urn:snapper:not-found", "Not found", "This worker is alone: there is nothing to place or to move."));
         return null;
     }
 
