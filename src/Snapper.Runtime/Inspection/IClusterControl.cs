@@ -21,6 +21,9 @@ public interface IClusterControl
     /// <summary>Where an actor lives, as this worker knows it; null: nobody owns it now.</summary>
     string? OwnerOf(ActorKey actor);
 
+    /// <summary>The number of the partition of an actor, whether it is there or was moved out of it.</summary>
+    int PartitionOf(ActorKey actor);
+
     /// <summary>Plans migrations, and begins them unless it is a dry run.</summary>
     /// <exception cref="MigrationRefusedException">What is asked for cannot be; the message says what is wrong.</exception>
     /// <exception cref="StorageUnavailableException">The store cannot be reached now; ask again with the same id.</exception>

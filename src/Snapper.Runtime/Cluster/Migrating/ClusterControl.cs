@@ -79,6 +79,8 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
 
     public string? OwnerOf(ActorKey actor) => _node.Directory.Resolve(actor) is { IsNone: false } owner ? NameOf(owner) : null;
 
+    public int PartitionOf(ActorKey actor) => _node.Directory.PartitionOf(actor).Number;
+
     public async Task<MigrationView> Migrate(MigrationAsk ask, CancellationToken cancellation)
     {
         var id = ask.Id ?? string.Create(CultureInfo.InvariantCulture, $"m-{_node.Self.Worker}-{_node.Self.Epoch}-{worker.Time.GetUtcNow():yyyyMMddHHmmssfff}");
