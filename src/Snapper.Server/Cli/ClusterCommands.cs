@@ -18,8 +18,11 @@ internal static class ClusterCommands
 
     public static readonly CommandSyntax WorkersSyntax = new("workers", "shows the workers of a running system and what they own", [s_url]);
 
+    public static readonly CommandSyntax MigrationsSyntax = new(
+        "migrations", "shows what is being moved and what was moved last; with an ID its parts, their steps and what waits for them", [s_url], "[ID]");
+
     public static readonly CommandSyntax MigrateSyntax = new(
-        "migrate", "moves actors or partitions to another worker while transactions run", [s_url, s_to, s_reason, s_dryRun], "Type/id | PARTITION ...");
+        "migrate", "moves actors or partitions to another worker while transactions run", [s_url, s_to, s_reason, s_dryRun], "Type/id ... | PARTITION ...");
 
     public static readonly CommandSyntax DrainSyntax = new(
         "drain", "moves everything of a worker to the others while transactions run", [s_url, s_to, s_reason, s_dryRun], "NAME");
@@ -38,6 +41,24 @@ internal static class ClusterCommands
             output.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
                 $"{worker["worker"],-8} {worker["epoch"],5}  {worker["state"],-8} {worker["entries"],5}  {(double)worker["leaseMs"]!,6:0} ms  {worker["expirations"],7}  {worker["evictions"],7}  {worker["url"]}{master}"));
+        }
+
+        return ExitCode.Success;
+    }
+
+    public static async Task<int> Migrations(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    {
+        if (arguments.Rest.Count > 1) throw new UsageException("name one migration, or none.");
+        using var api = Open(arguments);
+        if (arguments.Rest.Count == 1)
+        {
+            var migration = await api.Ask(HttpMethod.Get, MigrationReport.PathOf(arguments.Rest[0]));
+            new MigrationReport(output).Steps(migration);
+            MigrationReport.Sum(output, migration);
+        }
+        else
+        {
+            MigrationReport.List(output, await api.Ask(HttpMethod.Get, "v1/migrations"));
         }
 
         return ExitCode.Success;
@@ -119,28 +140,40 @@ internal static class ClusterCommands
         var migration = await api.Ask(HttpMethod.Post, "v1/migrations", body);
         if (arguments.Flag("--dry-run"))
         {
-            Write(output, migration);
+            MigrationReport.Sum(output, migration);
             return ExitCode.Success;
         }
 
-        while ((string?)migration["state"] == "planned" && migration["parts"]!.AsArray().Count > 0)
+        var report = new MigrationReport(output);
+        while ((string?)migration["state"] == "planned")
         {
+            report.Steps(migration);
             await Task.Delay(LookEvery);
-            migration = await api.Again("v1/migrations/" + Uri.EscapeDataString((string)migration["id"]!), BackWithin);
+            migration = await Again(api, (string)migration["id"]!);
         }
 
-        Write(output, migration);
+        if (migration["parts"]!.AsArray().Count > 0)
+        {
+            // That it has ended is known at once, what its source says of its last steps a moment later.
+            await Task.Delay(LookEvery);
+            migration = await Again(api, (string)migration["id"]!);
+        }
+
+        report.Steps(migration);
+        MigrationReport.Sum(output, migration);
         return (string?)migration["state"] is "done" ? ExitCode.Success : ExitCode.Failure;
     }
 
-    private static void Write(TextWriter output, JsonNode migration)
+    private static async Task<JsonNode> Again(OperatorApi api, string id)
     {
-        foreach (var part in migration["parts"]!.AsArray())
+        try
         {
-            output.WriteLine($"{part!["plan"]}: {part["keys"]} from {part["from"]} to {part["to"]}: {part["state"]}{(part["why"] is { } why ? ", " + why : "")}");
+            return await api.Again(MigrationReport.PathOf(id), BackWithin);
         }
-
-        output.WriteLine($"{migration["id"]}: {migration["state"]}, {migration["keys"]} in all");
+        catch (OperatorException problem) when (problem.IsPassing)
+        {
+            throw new OperatorException($"{problem.Message} Migration {id} goes on without this command: './snapper migrations {id} --url URL' asks another worker.", problem.Status);
+        }
     }
 
     private static OperatorApi Open(ParsedArguments arguments)

@@ -85,6 +85,107 @@ public sealed class OperatorCommandTests
         Assert.Contains("m-1: done", output, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_command_that_follows_a_migration_says_each_step_once_as_it_happens()
+    {
+        await using var worker = await StubWorker.Start();
+        worker.Says("POST /v1/migrations", 202, Planned)
+            .Says("GET /v1/migrations/m-1", 200, Moving("planned", 3, "planned", "freezing"))
+            .Says("GET /v1/migrations/m-1", 200, Moving("planned", 3, "planned", "freezing", "draining"))
+            .Says("GET /v1/migrations/m-1", 200, Moving("done", 0, "planned", "freezing", "draining", "handingover", "done"));
+
+        var (exit, output, _) = await InProcess("migrate", "Account/alice", "--url", worker.Url, "--to=w2");
+
+        Assert.Equal(ExitCode.Success, exit);
+        Assert.Equal(
+            [
+                "  m-1.1: planned, 1 from w1 to w2", "  m-1.1: freezing after 10 ms", "  m-1.1: 3 requests wait", "  m-1.1: draining after 20 ms", "  m-1.1: handingover after 30 ms",
+                "  m-1.1: done after 40 ms", "  m-1.1: 0 requests wait", "m-1.1: 1 from w1 to w2: done, at most 3 requests waited", "m-1: done, 1 in all",
+            ],
+            output.Split('\n', StringSplitOptions.RemoveEmptyEntries));
+    }
+
+    [Fact]
+    public async Task Migrations_are_listed_and_shown_with_their_steps()
+    {
+        await using var worker = await StubWorker.Start();
+        var moving = Moving("planned", 2, "planned", "freezing");
+        worker.Says("GET /v1/migrations", 200, $$"""{"migrations":[{{moving}}]}""").Says("GET /v1/migrations/m-1", 200, moving);
+
+        var (listed, list, _) = await InProcess("migrations", "--url", worker.Url);
+        var (shown, one, _) = await InProcess("migrations", "m-1", "--url", worker.Url);
+
+        Assert.Equal((ExitCode.Success, ExitCode.Success), (listed, shown));
+        Assert.Contains("planned        1      1  2026-01-01 00:00:00Z  m-1: because", list, StringComparison.Ordinal);
+        Assert.Contains("  m-1.1: freezing after 10 ms\n  m-1.1: 2 requests wait\n", one, StringComparison.Ordinal);
+        Assert.Contains("m-1: planned, 1 in all", one, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(409, "w2 cannot move to w3 now")]
+    [InlineData(503, "The store that all workers share (Redis) cannot be reached")]
+    public async Task A_refusal_is_a_failure_and_no_wrong_command_line(int status, string detail)
+    {
+        await using var worker = await StubWorker.Start();
+        worker.Says("POST /v1/migrations", status, $$"""{"status":{{status}},"detail":"{{detail}}"}""");
+
+        var (exit, output, errors) = await InProcess("drain", "w2", "--url", worker.Url);
+
+        Assert.Equal((ExitCode.Failure, "", $"snapper: {detail}\n"), (exit, output, errors));
+    }
+
+    [Fact]
+    public async Task Where_no_worker_answers_the_command_fails_and_says_so()
+    {
+        var url = (await StubWorker.Start()) is var gone ? gone.Url : "";
+        await gone.DisposeAsync();
+
+        var (exit, _, errors) = await InProcess("workers", "--url", url);
+
+        Assert.Equal(ExitCode.Failure, exit);
+        Assert.Contains($"no worker answers at {url}", errors, StringComparison.Ordinal);
+        Assert.DoesNotContain("help", errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Options_may_stand_behind_arguments()
+    {
+        using var folder = new TempFolder();
+        var (exit, _, errors) = await InProcess("leave", "w2", "--data", folder.Path);
+
+        Assert.Equal(ExitCode.Failure, exit);
+        Assert.Contains($"runs on {folder.Path}", errors, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("usage: ./snapper drain [options] NAME\n", "drain")]
+    [InlineData("usage: ./snapper leave [options] NAME\n", "leave")]
+    [InlineData("usage: ./snapper migrate [options] Type/id ... | PARTITION ...\n", "migrate")]
+    [InlineData("usage: ./snapper migrations [options] [ID]\n", "migrations")]
+    [InlineData("usage: ./snapper bench [NAME ...]\n", "bench")]
+    public async Task Help_shows_which_arguments_must_be_there(string usage, string command)
+    {
+        var (_, output, _) = await InProcess("help", command);
+        Assert.StartsWith(usage, output, StringComparison.Ordinal);
+    }
+
+    private static string Moving(string state, int frozen, params string[] phases)
+    {
+        var steps = string.Join(',', phases.Select((phase, i) => $$"""{"phase":"{{phase}}","at":"2026-01-01T00:00:00.0{{i}}0Z"}"""));
+        return $$"""
+            {"id":"m-1","state":"{{state}}","keys":1,"reason":"because","parts":[{"plan":"m-1.1","from":"w1","to":"w2","keys":1,"state":"{{state}}","created":"2026-01-01T00:00:00Z",
+             "frozenRequests":{{frozen}},"mostFrozenRequests":3,"phases":[{{steps}}]}]}
+            """;
+    }
+
+    private static async Task<(int Exit, string Output, string Errors)> InProcess(params string[] arguments)
+    {
+        using var output = new StringWriter();
+        using var errors = new StringWriter();
+        var exit = await CommandLine.Run(arguments, output, errors);
+        return (exit, output.ToString(), errors.ToString());
+    }
+
     /// <summary>A run state as <c>up</c> writes it, of this very process.</summary>
     private static void Pretend(string data, string url)
     {

@@ -121,6 +121,34 @@ public sealed class ClusterApiTests : IAsyncLifetime
         }
     }
 
+    [Fact]
+    public async Task Every_worker_shows_the_steps_of_a_migration_whoever_its_source_is()
+    {
+        foreach (var id in (string[])["w1", "w2"])
+        {
+            var (drained, answer, _) = await Post($$"""{"worker":"{{id}}","id":"drain-{{id}}"}""");
+            Assert.True(drained == HttpStatusCode.Accepted, answer);
+            foreach (var address in _workers.Addresses)
+            {
+                await Shows(new Uri(address, "/v1/migrations/drain-" + id));
+            }
+        }
+    }
+
+    /// <summary>Until all its parts show all their steps.</summary>
+    private async Task Shows(Uri migration)
+    {
+        var deadline = Environment.TickCount64 + 30_000;
+        while (true)
+        {
+            var text = await _http.GetStringAsync(migration);
+            var parts = JsonNode.Parse(text)!["parts"]!.AsArray();
+            if (parts.All(part => part!["phases"]!.AsArray().Select(phase => (string)phase!["phase"]!).SequenceEqual(["planned", "freezing", "draining", "handingover", "done"]))) return;
+            Assert.True(Environment.TickCount64 < deadline, $"{migration} does not show all steps: {text}");
+            await Task.Delay(50);
+        }
+    }
+
     private async Task<(HttpStatusCode Status, string Text, Uri? Location)> Post(string body)
     {
         using var content = new StringContent(body, Encoding.UTF8, "application/json");
