@@ -38,7 +38,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
             return known;
         }
 
-        var asked = new List<Task<TransactionEnvelope?>>();
+        var asked = new List<Task<Reply>>();
         foreach (var member in node.Members())
         {
             if (member != node.Self)
@@ -47,22 +47,43 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
             }
         }
 
-        TransactionEnvelope? found = null;
-        while (asked.Count > 0 && found is null)
+        var all = true;
+        while (asked.Count > 0)
         {
             var first = await Task.WhenAny(asked).ConfigureAwait(false);
             asked.Remove(first);
             try
             {
-                found = await first.ConfigureAwait(false);
+                var reply = await first.ConfigureAwait(false);
+                if (reply.Envelope is { } found)
+                {
+                    return found;
+                }
+
+                all &= reply.IsThere;
             }
             catch (PeerGoneException)
             {
-                // It knows nothing any more; what it had recorded, its rescuer or its next life knows.
+                all = false; // what it had recorded, its rescuer or its next life will know
             }
         }
 
-        return found;
+        // "Nothing is known" may be said only when everybody was asked: what somebody who is away has recorded is as true as ever (I2).
+        return all && IsOwnedByTheLiving() ? null : Rejected(id, TransactionMode.Pact, "Nothing is known of this id yet, but a worker that may know it cannot be asked now.");
+    }
+
+    private bool IsOwnedByTheLiving()
+    {
+        var living = node.Members();
+        for (var partition = 0; partition < Partition.Count; partition++)
+        {
+            if (node.Directory.Find(new Partition(partition)) is not { } entry || (entry.Owner != node.Self && !living.Contains(entry.Owner)))
+            {
+                return false;
+            }
+        }
+
+        return true;
     }
 
     private async Task<TransactionEnvelope?> FindHere(string id, CancellationToken cancellation)
@@ -87,7 +108,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
     {
         if (_passed.TryRemove(submitted.Handle, out var passed))
         {
-            passed.Answer.TrySet(submitted.Envelope);
+            passed.Answer.TrySet(new Reply(true, submitted.Envelope));
         }
     }
 
@@ -155,7 +176,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         {
             if (_passed.TryRemove(handle, out _))
             {
-                passed.Answer.TrySet(null);
+                passed.Answer.TrySet(default);
             }
         }
     }
@@ -199,15 +220,15 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
                 {
                     Transitions.Note(ClusterTransition.PassedOn);
                     var answer = await Ask(owner, handle => new SubmitMessage(handle, hops, asked), left + s_grace, cancellation).ConfigureAwait(false);
-                    if (answer is null)
+                    if (answer.Envelope is not { } envelope)
                     {
                         Transitions.Note(ClusterTransition.PassedOnUnanswered);
                         return InDoubt(asked);
                     }
 
-                    if (answer is not { Outcome: Outcome.Rejected, Rejection.Kind: RejectionKind.Unavailable })
+                    if (envelope is not { Outcome: Outcome.Rejected, Rejection.Kind: RejectionKind.Unavailable })
                     {
-                        return Sure(answer, mayHaveRun);
+                        return Sure(envelope, mayHaveRun);
                     }
                 }
                 catch (PeerGoneException)
@@ -223,10 +244,11 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         }
     }
 
-    private async Task<TransactionEnvelope?> Ask(Incarnation to, Func<long, WireMessage> message, TimeSpan wait, CancellationToken cancellation)
+    /// <returns>Not there: it has not answered in time, or this worker is over.</returns>
+    private async Task<Reply> Ask(Incarnation to, Func<long, WireMessage> message, TimeSpan wait, CancellationToken cancellation)
     {
         var handle = Interlocked.Increment(ref _lastHandle);
-        var passed = new Passed(to, worker.Background.Promise<TransactionEnvelope?>());
+        var passed = new Passed(to, worker.Background.Promise<Reply>());
         _passed[handle] = passed;
         if (!node.Send(to, message(handle)))
         {
@@ -240,7 +262,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         }
         catch (TimeoutException)
         {
-            return null;
+            return default;
         }
         finally
         {
@@ -272,11 +294,13 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         ? answer
         : new TransactionEnvelope { Id = answer.Id, Outcome = Outcome.InDoubt, Mode = answer.Mode };
 
-    private static TransactionEnvelope Rejected(TransactionRequest asked, string why) => new()
+    private static TransactionEnvelope Rejected(TransactionRequest asked, string why) => Rejected(asked.Id ?? string.Empty, asked.Mode, why);
+
+    private static TransactionEnvelope Rejected(string id, TransactionMode mode, string why) => new()
     {
-        Id = asked.Id ?? string.Empty,
+        Id = id,
         Outcome = Outcome.Rejected,
-        Mode = asked.Mode,
+        Mode = mode,
         Rejection = new Rejection(RejectionKind.Unavailable, why, Admission.ShortRetry),
     };
 
@@ -287,7 +311,11 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         Mode = asked.Mode,
     };
 
-    private sealed record Passed(Incarnation To, Promise<TransactionEnvelope?> Answer);
+    private sealed record Passed(Incarnation To, Promise<Reply> Answer);
+
+    /// <param name="IsThere">It has answered.</param>
+    /// <param name="Envelope">What it said; null: it knows nothing, or has not answered.</param>
+    private readonly record struct Reply(bool IsThere, TransactionEnvelope? Envelope);
 
     private sealed class PeerGoneException : Exception;
 }

@@ -10,6 +10,9 @@ public interface ITransactionDoor
     /// </param>
     Task<TransactionEnvelope> Submit(TransactionRequest request, CancellationToken cancellation);
 
-    /// <summary>What became of a request; null when this worker knows nothing of it.</summary>
+    /// <summary>
+    /// What became of a request; null when nobody knows of it. A refusal (<see cref="RejectionKind.Unavailable"/>) when whoever may know of it cannot be asked now: no
+    /// word about the request.
+    /// </summary>
     Task<TransactionEnvelope?> Find(string id, CancellationToken cancellation);
 }

@@ -16,6 +16,7 @@ internal sealed class Attempt
     private readonly int[]? _calls;
     private List<ActorKey>? _participants;
     private List<int>? _participantCalls;
+    private List<Door.DeclaredAccess>? _touchedElsewhere;
     private Dictionary<ActorKey, int>? _participantIndex;
     private Dictionary<ActorKey, long>? _weights;
     private List<Incarnation>? _visited;
@@ -64,6 +65,9 @@ internal sealed class Attempt
 
     /// <summary>This worker's part of an ACT whose root is elsewhere was asked for its vote. Only the first executor uses it.</summary>
     public bool IsPrepared { get; set; }
+
+    /// <summary>Its vote tells what it has called here. Set before the vote is queued.</summary>
+    public bool IsRecorded { get; set; }
 
     /// <summary>Why a branch elsewhere is against it, whose root has ended well. Only the root's executor uses it.</summary>
     public AbortInfo? Against { get; set; }
@@ -395,10 +399,21 @@ internal sealed class Attempt
                 {
                     touched.Add(new Door.DeclaredAccess(_participants![i], _participantCalls![i]));
                 }
+
+                touched.AddRange(_touchedElsewhere ?? []);
             }
         }
 
         return touched.ToArray();
+    }
+
+    /// <summary>What an ACT whose root is here has called on another worker; its vote tells it.</summary>
+    public void AddTouched(Door.DeclaredAccess[] elsewhere)
+    {
+        lock (_lock)
+        {
+            (_touchedElsewhere ??= []).AddRange(elsewhere);
+        }
     }
 }
 

@@ -320,9 +320,9 @@ internal sealed partial class Executor
         {
             why = new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again.");
         }
-        else if (attempt.Against is not null && message.Reason == AbortReason.Failure)
+        else if (message.Reason == AbortReason.Failure)
         {
-            why = attempt.Against;
+            why = attempt.Against ?? new AbortInfo(message.Reason, "Another worker lost its part of the transaction before it was decided.");
         }
         else
         {

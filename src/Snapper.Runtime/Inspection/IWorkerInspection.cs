@@ -46,7 +46,7 @@ public sealed record WorkerStatus(
     public IReadOnlyDictionary<string, long> RepeatsByReason { get; init; } = new Dictionary<string, long>();
 
     /// <summary>What it shares with others; null: it is the only worker.</summary>
-    public ClusterStatus? Cluster { get; init; }
+    public ClusterStatusView? Cluster { get; init; }
 }
 
 /// <summary>One of several workers at a moment: what of it waits for others.</summary>
@@ -58,7 +58,7 @@ public sealed record WorkerStatus(
 /// <param name="RemoteCalls">Calls of its transactions that run on other workers.</param>
 /// <param name="PassedOn">Requests of its callers that other workers run.</param>
 /// <param name="Peers">The other workers that it has spoken with.</param>
-public sealed record ClusterStatus(
+public sealed record ClusterStatusView(
     string? Master, long MasterEpoch, long Directory, int WaitingForNumber, int GlobalPacts, int RemoteCalls, int PassedOn, IReadOnlyList<PeerView> Peers);
 
 /// <summary>

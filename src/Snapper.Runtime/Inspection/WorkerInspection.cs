@@ -63,7 +63,7 @@ internal sealed class WorkerInspection : IWorkerInspection
         };
     }
 
-    private static ClusterStatus StatusOf(ClusterNode node)
+    private static ClusterStatusView StatusOf(ClusterNode node)
     {
         var peers = new List<PeerView>();
         foreach (var mailbox in node.Gate.Hub.Status())
@@ -74,7 +74,7 @@ internal sealed class WorkerInspection : IWorkerInspection
         }
 
         var master = node.Requests.Master;
-        return new ClusterStatus(
+        return new ClusterStatusView(
             master.IsNone ? null : NameOf(master.Worker), node.Requests.MasterEpoch, node.Directory.Version, node.Requests.Waiting, node.Pacts.Count, node.Calls.Count, node.Door.Passing, peers);
     }
 

@@ -14,6 +14,9 @@ internal static partial class ServerLog
     [LoggerMessage(EventId = 2005, Level = LogLevel.Critical, Message = "OTHER PLACEMENT. {Detail}")]
     public static partial void OtherPlacement(ILogger logger, string detail);
 
+    [LoggerMessage(EventId = 2006, Level = LogLevel.Information, Message = "The actors of this Redis were divided among several workers: {Worker} joins them, and takes over what those had that do not come back")]
+    public static partial void JoinsSeveral(ILogger logger, string worker);
+
     [LoggerMessage(EventId = 2003, Level = LogLevel.Warning, Message = "What is remembered of the log could not be written, and stays behind: {Detail}")]
     public static partial void MemoryNotWritten(ILogger logger, string detail);
 

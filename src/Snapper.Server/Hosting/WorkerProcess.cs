@@ -52,7 +52,7 @@ internal static class WorkerProcess
         await using var embedded = started;
 
         var failed = new TaskCompletionSource<Exception>(TaskCreationOptions.RunContinuationsAsynchronously);
-        using var sidecar = settings.FirstWorkers is null ? null : new DaprSidecarClient(new DaprSidecarOptions
+        using var sidecar = settings.SidecarKind != SidecarKind.Daprd ? null : new DaprSidecarClient(new DaprSidecarOptions
         {
             Endpoint = new Uri($"http://127.0.0.1:{settings.SidecarPort.ToString(CultureInfo.InvariantCulture)}"),
             ApiToken = settings.DaprApiToken,
@@ -61,7 +61,7 @@ internal static class WorkerProcess
         WorkerHost? worker;
         try
         {
-            worker = await StartWorker(settings, options, app, storage, Cluster(settings, app, storage, mailbox, sidecar), failed, logger, cancellation);
+            worker = await StartWorker(settings, options, app, storage, () => Cluster(settings, app, storage, mailbox, sidecar, logger, cancellation), failed, logger, cancellation);
         }
         catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
         {
@@ -216,12 +216,24 @@ internal static class WorkerProcess
             },
             cancellation);
 
-    /// <summary>Null: the worker is alone.</summary>
-    private static ClusterSetup? Cluster(WorkerSettings settings, WebApplication app, Storage storage, MailboxDoor mailbox, DaprSidecarClient? sidecar)
+    /// <summary>Null: the worker is alone, and so is what it finds. On what several have divided nobody runs alone: the last changes of the others may be in their logs only (R4).</summary>
+    /// <exception cref="UsageException">It should run alone, without daprd, on what several have divided.</exception>
+    private static async Task<ClusterSetup?> Cluster(
+        WorkerSettings settings, WebApplication app, Storage storage, MailboxDoor mailbox, DaprSidecarClient? sidecar, ILogger logger, CancellationToken cancellation)
     {
+        if (settings.FirstWorkers is null)
+        {
+            if (!await storage.IsDivided(cancellation))
+            {
+                return null;
+            }
+
+            ServerLog.JoinsSeveral(logger, settings.Name);
+        }
+
         if (sidecar is null)
         {
-            return null;
+            throw new UsageException($"The actors in {storage.Place} were divided among several workers, which speak through daprd: start without the embedded sidecar.");
         }
 
         var options = WorkerConfiguration.Cluster(app.Configuration);
@@ -234,14 +246,14 @@ internal static class WorkerProcess
             Address = new MemberAddress(
                 UpOptions.AppId, $"http://127.0.0.1:{settings.ListenPort.ToString(CultureInfo.InvariantCulture)}", Environment.ProcessId, WorkerConfiguration.Version),
             Options = options,
-            FirstWorkers = settings.FirstWorkers!.Value,
+            FirstWorkers = settings.FirstWorkers ?? 1,
             Balancing = WorkerConfiguration.Balancing(app.Configuration),
         };
     }
 
     /// <summary>Tries until the log can be reached: a worker that starts before its Redis waits for it, and says so.</summary>
     private static async Task<WorkerHost> StartWorker(
-        WorkerSettings settings, WorkerOptions options, WebApplication app, Storage storage, ClusterSetup? cluster, TaskCompletionSource<Exception> failed, ILogger logger,
+        WorkerSettings settings, WorkerOptions options, WebApplication app, Storage storage, Func<Task<ClusterSetup?>> cluster, TaskCompletionSource<Exception> failed, ILogger logger,
         CancellationToken cancellation)
     {
         for (var pause = 50; ; pause = Math.Min(pause * 2, 1000))
@@ -249,6 +261,7 @@ internal static class WorkerProcess
             try
             {
                 await storage.Prepare(cancellation);
+                var setup = await cluster();
                 return await WorkerHost.Start(
                     new WorkerSetup
                     {
@@ -257,7 +270,7 @@ internal static class WorkerProcess
                         Log = storage.Log,
                         Store = storage.Store,
                         Services = app.Services,
-                        Cluster = cluster,
+                        Cluster = setup,
                         Logger = logger,
                         Failed = exception => failed.TrySetResult(exception),
                         Surroundings = () => new SurroundingFacts(

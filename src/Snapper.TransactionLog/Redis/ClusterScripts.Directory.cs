@@ -166,4 +166,9 @@ internal static partial class ClusterScripts
         end
         return out
         """);
+
+    /// <summary>Answers the version of the directory; 0: nobody has divided anything.</summary>
+    public static readonly RedisScript IsDivided = new(Library + """
+        return {'OK', text(number(META, 'version', call('HGET', META, 'version')))}
+        """);
 }

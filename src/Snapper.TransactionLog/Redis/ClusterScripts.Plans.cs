@@ -25,9 +25,10 @@ internal static partial class ClusterScripts
         end
         local function finish(id, list, state, why, most)
           call('HSET', plan(id), 'state', state, 'ended', text(now()), 'why', why)
+          local marks = ofeach(PLANNED, list)
           inpieces('HDEL', PLANNED, list)
-          for _, field in ipairs(list) do
-            local whole = partition(field)
+          for at, field in ipairs(list) do
+            local whole = not isown(marks[at]) and partition(field)
             if whole and call('HINCRBY', PLANNED, whole .. ':*', -1) <= 0 then
               call('HDEL', PLANNED, whole .. ':*')
             end
@@ -96,26 +97,29 @@ internal static partial class ClusterScripts
         if call('ZCARD', OPEN) >= tonumber(ARGV[7]) then
           return {'CONFLICT', ARGV[7] .. ' plans are open'}
         end
-        local list, around, seen, marks = {}, {}, {}, {}
+        local list, around, seen, marks, own = {}, {}, {}, {}, {}
         for at = 8, #ARGV do
           local field = ARGV[at]
           list[at - 7], around[at - 7] = field, partition(field) or field .. ':*'
           seen[field] = true
-          marks[2 * (at - 7) - 1], marks[2 * (at - 7)] = field, id
         end
-        local why = unfit(ARGV[2], ARGV[3]) or unfit(ARGV[4], ARGV[5]) or stranger(list, ofeach(DIRECTORY, list), ARGV[2], ARGV[3])
+        local entries = ofeach(DIRECTORY, list)
+        local why = unfit(ARGV[2], ARGV[3]) or unfit(ARGV[4], ARGV[5]) or stranger(list, entries, ARGV[2], ARGV[3])
         if why then
           return {'STALE', why}
         end
         local itself, near = ofeach(PLANNED, list), ofeach(PLANNED, around)
         for at, field in ipairs(list) do
-          local other = itself[at] or near[at] and (partition(field) and near[at] or 'for an actor in it')
+          local w = parsed(field, entries[at])
+          own[at] = partition(field) and w and w ~= '0'
+          marks[2 * at - 1], marks[2 * at] = field, own[at] and id .. ' own' or id
+          local other = itself[at] or not own[at] and near[at] and (partition(field) and near[at] or 'for an actor in it')
           if other then
-            return {'CONFLICT', field .. ' has an open plan: ' .. other}
+            return {'CONFLICT', field .. ' has an open plan: ' .. (string.match(other, '^(.-) own$') or other)}
           end
         end
-        for _, field in ipairs(list) do
-          if seen[partition(field) or ''] then
+        for at, field in ipairs(list) do
+          if not own[at] and seen[partition(field) or ''] then
             return {'CONFLICT', field .. ' and its partition are both in the plan'}
           end
         end
@@ -127,8 +131,8 @@ internal static partial class ClusterScripts
           'created', text(now()), 'count', text(#list))
         inpieces('RPUSH', fields(id), list)
         inpieces('HSET', PLANNED, marks)
-        for _, field in ipairs(list) do
-          local whole = partition(field)
+        for at, field in ipairs(list) do
+          local whole = not own[at] and partition(field)
           if whole then
             call('HINCRBY', PLANNED, whole .. ':*', 1)
           end

@@ -159,11 +159,17 @@ internal static partial class ClusterScripts
 
         """;
 
-    /// <summary>What open plans name: each key, and for each partition the number of single actors in it.</summary>
+    /// <summary>
+    /// What open plans name: each key, and for each partition the number of single actors in it that have no entry of their own. Those that have one are moved beside their
+    /// partition, whatever becomes of it.
+    /// </summary>
     private const string Planned = """
         local PLANNED = C .. 'planned'
         local function partition(field)
           return string.match(field, '^(%d+):')
+        end
+        local function isown(mark)
+          return mark and string.find(mark, ' own', 1, true)
         end
         local function planned(field)
           local plan = call('HGET', PLANNED, field)

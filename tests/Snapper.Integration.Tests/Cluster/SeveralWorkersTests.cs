@@ -59,6 +59,62 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
         Assert.True(passed, text);
     }
 
+    [SystemFact]
+    public async Task What_three_workers_acknowledged_before_all_was_killed_one_worker_has()
+    {
+        var options = UpOptions.Random(embedded: false, 1, 2, 3, 10, 11, 12) with { More = ["--workers", "3"] };
+        var accounts = Enumerable.Range(0, 30).Select(i => $"kept-{i}").ToArray();
+        await using (var several = await SnapperProcess.Start(options))
+        {
+            using var client = new SnapperClient(several.Worker.Url, several.Worker.Sidecar);
+            foreach (var account in accounts.Concat(accounts))
+            {
+                var deposit = await client.Submit(Accounts.Amount("DepositChecking", account, 1).Act());
+                Assert.True(deposit.Verdict == Verdict.Committed, deposit.ToString());
+            }
+        } // kills all of it
+
+        await using (var one = await SnapperProcess.Start(options with { More = [] }))
+        {
+            using var client = new SnapperClient(one.Worker.Url, one.Worker.Sidecar);
+            var missing = new List<string>(accounts);
+            await Eventually.Holds("every account to have its two deposits", TimeSpan.FromSeconds(30), async () =>
+            {
+                foreach (var account in missing.ToArray())
+                {
+                    var answer = await client.Submit(Accounts.Amount("DepositChecking", account, 0).Act());
+                    if (answer.Verdict == Verdict.Committed)
+                    {
+                        Assert.Contains("10002", answer.ToString(), StringComparison.Ordinal);
+                        missing.Remove(account);
+                    }
+                }
+
+                return missing.Count == 0 ? null : $"{missing.Count} are not answered yet";
+            });
+            await one.Stop();
+        }
+
+        Directory.Delete(options.Data, recursive: true);
+    }
+
+    [SystemFact]
+    public async Task A_worker_that_owns_single_actors_and_their_partitions_is_drained_and_leaves()
+    {
+        var options = UpOptions.Random(embedded: false, 1, 2, 10, 11) with { More = ["--workers", "2"] };
+        await using (var up = await SnapperProcess.Start(options))
+        {
+            var url = up.Worker.Url.ToString();
+            await Command(up, "migrate", "--url", url, "--to", "w2", "Account/alice", "Account/bob", "Account/carol", "Account/dave");
+            await Command(up, "drain", "--url", url, "w1");
+            await Command(up, "drain", "--url", url, "w2");
+            await Command(up, "leave", "--data", options.Data, "w2");
+            await up.Stop();
+        }
+
+        Directory.Delete(options.Data, recursive: true);
+    }
+
     private static async Task StartTransactStop(int workers)
     {
         var ports = Enumerable.Range(1, workers).Concat(Enumerable.Range(10, workers)).ToArray();

@@ -30,6 +30,21 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
         Assert.Equal(await cluster.Total(one) + 20, await cluster.Total(two));
     }
 
+    [Fact]
+    public async Task An_act_that_is_recorded_names_what_it_touched_on_all_workers_and_the_pact_declared_so_commits()
+    {
+        await using var cluster = await TestCluster.Start(3);
+        string one = cluster.IdAt(1, "Account"), two = cluster.IdAt(2, "Account"), three = cluster.IdAt(3, "Account");
+        var input = new { to = new[] { two, three, two }, amount = 1 };
+        var recorded = await TestCluster.SubmitTo(cluster[2], "Account", one, "MultiTransfer", input, null, accessMode: AccessMode.Record);
+        Assert.True(recorded.Outcome == Outcome.Committed, TestWorker.Describe(recorded));
+        Assert.Equal(
+            new[] { (one, 1), (two, 2), (three, 1) }.Order(), recorded.Touched!.Select(access => (access.Actor.Id, access.Calls)).Order());
+
+        var declared = await cluster.Submit("Account", one, "MultiTransfer", input, recorded.Touched);
+        Assert.True(declared.Outcome == Outcome.Committed, TestWorker.Describe(declared));
+    }
+
     [Theory]
     [InlineData(2, 100, 1, 1)]
     [InlineData(2, 0, 1, 1)]

@@ -141,7 +141,8 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     }
 
     public static Task<TransactionEnvelope> SubmitTo(
-        WorkerHost host, string type, string id, string method, object? input, DeclaredAccess[]? access, string? key = null, int timeoutMs = 30_000) => host.Door.Submit(
+        WorkerHost host, string type, string id, string method, object? input, DeclaredAccess[]? access, string? key = null, int timeoutMs = 30_000,
+        AccessMode accessMode = AccessMode.Strict) => host.Door.Submit(
         new TransactionRequest
         {
             Actor = new ActorKey(type, id),
@@ -149,6 +150,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
             Input = input is null ? default : JsonSerializer.SerializeToUtf8Bytes(input),
             Mode = access is null ? TransactionMode.Act : TransactionMode.Pact,
             Access = access,
+            AccessMode = accessMode,
             Id = key,
             Timeout = TimeSpan.FromMilliseconds(timeoutMs),
         },

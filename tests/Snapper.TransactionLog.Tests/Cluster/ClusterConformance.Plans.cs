@@ -81,6 +81,32 @@ public abstract partial class ClusterConformance
     }
 
     [ServerFact]
+    public async Task An_actor_with_an_entry_of_its_own_moves_beside_its_partition_in_one_plan_or_in_two()
+    {
+        var workers = await StartAll(2);
+        var (one, two) = (workers[0], workers[1]);
+        var actor = ActorIn(partitionParity: 0);
+        var whole = DirectoryKey.Of(actor.Partition);
+        await Done(one.Plans.Create(new MigrationPlan("away", [actor], one.Self, two.Self, ""), None));
+        await Done(one.Plans.Commit("away", None));
+        await Done(one.Plans.Create(new MigrationPlan("after", [whole], one.Self, two.Self, ""), None));
+        await Done(one.Plans.Commit("after", None));
+
+        await Done(two.Plans.Create(new MigrationPlan("both", [whole, actor], two.Self, one.Self, ""), None));
+        var other = DirectoryKey.Of(new ActorKey("T", "another"), whole.Partition);
+        Assert.Equal(ClusterStatus.Conflict, (await one.Plans.Create(new MigrationPlan("inside", [other], two.Self, one.Self, ""), None)).Status);
+        Assert.Equal([whole, actor], (await Done(two.Plans.Commit("both", None))).Select(e => e.Key));
+
+        await Done(one.Plans.Create(new MigrationPlan("single", [actor], one.Self, two.Self, ""), None));
+        await Done(one.Plans.Create(new MigrationPlan("around", [whole], one.Self, two.Self, ""), None));
+        Assert.Contains("single", (await one.Plans.Create(new MigrationPlan("again", [actor], one.Self, two.Self, ""), None)).Detail, StringComparison.Ordinal);
+        await Done(one.Plans.Cancel("single", "", None));
+        await Done(one.Plans.Commit("around", None));
+        Assert.Equal((one.Self, two.Self), (await Owner(one, actor), await Owner(one, whole)));
+        await Done(two.Plans.Create(new MigrationPlan("clean", [other], two.Self, one.Self, ""), None)); // nothing is planned any more
+    }
+
+    [ServerFact]
     public async Task The_parts_of_a_migration_are_read_together()
     {
         var workers = await StartAll(2);
@@ -173,7 +199,7 @@ public abstract partial class ClusterConformance
         await Done(one.Plans.Commit("single", None));
 
         await Done(one.Plans.Create(new MigrationPlan("whole", [whole], one.Self, two.Self, ""), None));
-        await AssertConflict(new MigrationPlan("inside", [actor], two.Self, one.Self, ""), "whole");
+        await AssertConflict(new MigrationPlan("inside", [DirectoryKey.Of(new ActorKey("T", "inside"), whole.Partition)], one.Self, two.Self, ""), "whole");
         await Done(one.Plans.Cancel("whole", "", None));
         await AssertConflict(new MigrationPlan("both", [whole, DirectoryKey.Of(new ActorKey("T", "x"), whole.Partition)], one.Self, two.Self, ""), "both");
 

@@ -4,6 +4,7 @@ using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
@@ -77,12 +78,13 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
 
             // H7: an abort rests on nothing here, or a part is lost. A call that is under way comes too late.
             _tombstones.Add(prepare.Tid);
-            node.Send(root, new ActVotedMessage(prepare.Tid, attempt is null && !prepare.Committed, null, []));
+            node.Send(root, new ActVotedMessage(prepare.Tid, attempt is null && !prepare.Committed, null, [], []));
             return;
         }
 
         Transitions.Note(ClusterTransition.Voted);
         attempt.IsPrepared = true;
+        attempt.IsRecorded = prepare.IsRecorded;
         attempt.TrySeal();
         if (!prepare.Committed)
         {
@@ -125,7 +127,8 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             var text => new BranchFailure(AbortReason.Application, (string)text, null, 0),
         };
         var visited = new List<Incarnation>();
-        foreach (var other in ((Request)part.Request).Attempt!.TakeVisited())
+        var attempt = ((Request)part.Request).Attempt!;
+        foreach (var other in attempt.TakeVisited())
         {
             if (other != part.RootWorker)
             {
@@ -133,12 +136,17 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             }
         }
 
-        node.Send(part.RootWorker, new ActVotedMessage(part.Tid, message.Flag, unfit, visited.ToArray()));
+        node.Send(part.RootWorker, new ActVotedMessage(part.Tid, message.Flag, unfit, visited.ToArray(), attempt.IsRecorded ? attempt.Touched() : []));
     }
 
     /// <summary>A vote for an ACT whose root is here.</summary>
     public void OnVoted(ActVotedMessage voted)
     {
+        if (voted.Touched.Length > 0 && worker.Acts.TryGetValue(voted.Tid.Value, out var attempt))
+        {
+            attempt.AddTouched(voted.Touched);
+        }
+
         var unfit = voted.Unfit is { } failure ? RemoteCalls.InfoOf(failure) : null;
         worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = voted.Tid, Flag = voted.Yes, Body = new ActVote(unfit, voted.Visited) });
     }
@@ -152,7 +160,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         {
             node.Send(to, new ActDecidedMessage(outcome.Tid, output.Message.Flag));
         }
-        else if (!node.Send(to, new ActPrepareMessage(outcome.Tid, output.Message.Flag)))
+        else if (!node.Send(to, new ActPrepareMessage(outcome.Tid, output.Message.Flag, ((Request)outcome.Request).Asked.AccessMode != AccessMode.Strict)))
         {
             worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = outcome.Tid }); // that life is over, and its part with it
         }

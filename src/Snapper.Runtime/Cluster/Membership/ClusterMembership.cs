@@ -113,7 +113,9 @@ internal sealed class ClusterMembership : IAsyncDisposable
         {
             await ReadMembers().ConfigureAwait(false);
             _membershipVersion = standing.MembershipVersion;
-            _expired = standing.Expired;
+
+            // Who had expired when they were read may have renewed since, before anybody counted again: then nothing would tell of it.
+            _expired = Members.Any(static member => member.State == MemberState.Expired) ? -1 : standing.Expired;
         }
 
         if (standing.DirectoryVersion == 0)

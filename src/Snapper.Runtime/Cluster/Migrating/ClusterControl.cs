@@ -86,16 +86,20 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         var id = ask.Id ?? string.Create(CultureInfo.InvariantCulture, $"m-{_node.Self.Worker}-{_node.Self.Epoch}-{worker.Time.GetUtcNow():yyyyMMddHHmmssfff}");
         if (!ask.DryRun && await Migration(id, cancellation).ConfigureAwait(false) is { } made)
         {
-            return made; // asked for again
+            return await IsSame(ask, made, cancellation).ConfigureAwait(false)
+                ? made // asked for again
+                : throw new MigrationRefusedException($"The id {id} is another migration's.");
         }
 
+        // From here on whoever has asked may go away. The last part first: the first, by which a migration is found, tells that all the others were made.
         var plans = Divide(id, ask);
         var parts = new List<MigrationPartView>();
-        foreach (var plan in plans)
+        for (var i = plans.Count - 1; i >= 0; i--)
         {
+            var plan = plans[i];
             if (!ask.DryRun)
             {
-                var created = await Reach(() => store.Plans.Create(plan, cancellation)).ConfigureAwait(false);
+                var created = await Reach(() => store.Plans.Create(plan, worker.Stopping)).ConfigureAwait(false);
                 if (!created.IsDone)
                 {
                     await Withdraw(parts).ConfigureAwait(false);
@@ -103,10 +107,49 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
                 }
             }
 
-            parts.Add(new MigrationPartView(plan.Id, NameOf(plan.From), NameOf(plan.To), plan.Keys.Count, "planned", null, null, null, []));
+            parts.Insert(0, new MigrationPartView(plan.Id, NameOf(plan.From), NameOf(plan.To), plan.Keys.Count, "planned", null, null, null, []));
         }
 
         return View(id, ask.Reason, parts);
+    }
+
+    /// <summary>Whether it moves nothing that was not asked for: what had moved before it was asked for again is not in it.</summary>
+    private async Task<bool> IsSame(MigrationAsk ask, MigrationView made, CancellationToken cancellation)
+    {
+        var keys = new HashSet<DirectoryKey>();
+        foreach (var actor in ask.Actors ?? [])
+        {
+            keys.Add(_node.Directory.KeyOf(actor));
+        }
+
+        foreach (var partition in ask.Partitions ?? [])
+        {
+            keys.Add(DirectoryKey.Of(new Partition(partition)));
+        }
+
+        foreach (var part in made.Parts)
+        {
+            if ((ask.To is { } to && part.To != to) || (ask.Worker is { } from && part.From != from))
+            {
+                return false;
+            }
+
+            if (keys.Count == 0)
+            {
+                continue;
+            }
+
+            var record = await Reach(() => store.Plans.Find(part.Plan, cancellation)).ConfigureAwait(false);
+            foreach (var key in record?.Plan.Keys ?? [])
+            {
+                if (!keys.Contains(key))
+                {
+                    return false;
+                }
+            }
+        }
+
+        return true;
     }
 
     public BalancingView Proposals() => _node.Balancer?.View ?? new BalancingView("off", 0, [], [], 0);

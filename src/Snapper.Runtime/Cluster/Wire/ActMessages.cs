@@ -1,11 +1,13 @@
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
 
 namespace Snapper.Runtime.Cluster.Wire;
 
 /// <summary>To a worker of an ACT: vote when everything before it there is final (H3).</summary>
 /// <param name="Tid">The ACT.</param>
 /// <param name="Committed">False: it aborted by itself; the vote says that this rests on nothing that can be undone (H7).</param>
-internal sealed record ActPrepareMessage(TransactionId Tid, bool Committed) : WireMessage
+/// <param name="IsRecorded">The caller wants to know what it touched.</param>
+internal sealed record ActPrepareMessage(TransactionId Tid, bool Committed, bool IsRecorded) : WireMessage
 {
     public override WireKind Kind => WireKind.ActPrepare;
 
@@ -13,9 +15,10 @@ internal sealed record ActPrepareMessage(TransactionId Tid, bool Committed) : Wi
     {
         writer.Tid(Tid);
         writer.Flag(Committed);
+        writer.Flag(IsRecorded);
     }
 
-    public static ActPrepareMessage Read(ref WireReader reader) => new(reader.Tid(), reader.Flag());
+    public static ActPrepareMessage Read(ref WireReader reader) => new(reader.Tid(), reader.Flag(), reader.Flag());
 }
 
 /// <summary>To the worker of the root: a vote.</summary>
@@ -23,7 +26,8 @@ internal sealed record ActPrepareMessage(TransactionId Tid, bool Committed) : Wi
 /// <param name="Yes">False: its part there is lost.</param>
 /// <param name="Unfit">Why a change there cannot be kept; null: it can.</param>
 /// <param name="Visited">Workers that it has called from there.</param>
-internal sealed record ActVotedMessage(TransactionId Tid, bool Yes, BranchFailure? Unfit, Incarnation[] Visited) : WireMessage
+/// <param name="Touched">What it has called there, if that is wanted.</param>
+internal sealed record ActVotedMessage(TransactionId Tid, bool Yes, BranchFailure? Unfit, Incarnation[] Visited, DeclaredAccess[] Touched) : WireMessage
 {
     public override WireKind Kind => WireKind.ActVoted;
 
@@ -34,10 +38,11 @@ internal sealed record ActVotedMessage(TransactionId Tid, bool Yes, BranchFailur
         writer.Flag(Unfit is not null);
         Unfit?.Write(writer);
         Workers.Write(writer, Visited);
+        Accesses.Write(writer, Touched);
     }
 
     public static ActVotedMessage Read(ref WireReader reader) =>
-        new(reader.Tid(), reader.Flag(), reader.Flag() ? BranchFailure.Read(ref reader) : null, Workers.Read(ref reader));
+        new(reader.Tid(), reader.Flag(), reader.Flag() ? BranchFailure.Read(ref reader) : null, Workers.Read(ref reader), Accesses.Read(ref reader));
 }
 
 /// <summary>To a worker of an ACT: the decision.</summary>

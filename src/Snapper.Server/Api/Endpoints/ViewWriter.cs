@@ -46,7 +46,7 @@ internal static class ViewWriter
         json.WriteEndObject();
     }
 
-    private static void Write(Utf8JsonWriter json, ClusterStatus cluster)
+    private static void Write(Utf8JsonWriter json, ClusterStatusView cluster)
     {
         json.WriteStartObject();
         json.WriteString("master"u8, cluster.Master);

@@ -167,6 +167,9 @@ public sealed class MemoryCluster
     /// <summary>The owner of a key: an actor without an entry of its own is where its partition is.</summary>
     internal Incarnation Owner(DirectoryKey key) => Find(key) is { IsDropped: false } own ? own.Owner : _partitions[key.Partition.Number]?.Owner ?? default;
 
+    /// <summary>The key has an entry of its own, and an owner in it.</summary>
+    internal bool HasEntry(DirectoryKey key) => Find(key) is { IsDropped: false };
+
     private void Share(int worker, int by)
     {
         if (worker != 0)
@@ -226,6 +229,9 @@ internal sealed class MemoryPlan
     public required DateTimeOffset Created { get; init; }
 
     public PlanState State { get; set; }
+
+    /// <summary>Its actors that had no entry of their own.</summary>
+    public List<DirectoryKey> InPartitions { get; } = [];
 
     public DateTimeOffset? Ended { get; set; }
 

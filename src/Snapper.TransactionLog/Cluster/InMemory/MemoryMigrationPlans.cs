@@ -50,7 +50,7 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
 
             foreach (var key in plan.Keys)
             {
-                if (key.IsActor && partitions.Contains(key.Partition))
+                if (IsInPartition(key) && partitions.Contains(key.Partition))
                 {
                     return new ClusterResult(ClusterStatus.Conflict, $"{key} and its partition are both in the plan");
                 }
@@ -62,7 +62,11 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
             foreach (var key in plan.Keys)
             {
                 _cluster.Planned.Add(key, made);
-                CountActor(key, 1);
+                if (IsInPartition(key))
+                {
+                    made.InPartitions.Add(key);
+                    CountActor(key, 1);
+                }
             }
 
             return new ClusterResult(ClusterStatus.Done);
@@ -206,7 +210,7 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
 
     private string? Conflict(DirectoryKey key)
     {
-        if (_cluster.Planned.TryGetValue(key, out var plan) || (key.IsActor && _cluster.Planned.TryGetValue(DirectoryKey.Of(key.Partition), out plan)))
+        if (_cluster.Planned.TryGetValue(key, out var plan) || (IsInPartition(key) && _cluster.Planned.TryGetValue(DirectoryKey.Of(key.Partition), out plan)))
         {
             return plan.Plan.Id;
         }
@@ -222,6 +226,10 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
         foreach (var key in plan.Plan.Keys)
         {
             _cluster.Planned.Remove(key);
+        }
+
+        foreach (var key in plan.InPartitions)
+        {
             CountActor(key, -1);
         }
 
@@ -236,9 +244,12 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
         }
     }
 
+    /// <summary>An actor without an entry of its own: it moves with its partition.</summary>
+    private bool IsInPartition(DirectoryKey key) => key.IsActor && !_cluster.HasEntry(key);
+
     private void CountActor(DirectoryKey key, int by)
     {
-        if (key.IsActor && (_cluster.PlannedActors[key.Partition.Number] = _cluster.PlannedActors.GetValueOrDefault(key.Partition.Number) + by) == 0)
+        if ((_cluster.PlannedActors[key.Partition.Number] = _cluster.PlannedActors.GetValueOrDefault(key.Partition.Number) + by) == 0)
         {
             _cluster.PlannedActors.Remove(key.Partition.Number);
         }

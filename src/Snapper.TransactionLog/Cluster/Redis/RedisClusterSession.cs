@@ -9,7 +9,7 @@ namespace Snapper.TransactionLog.Cluster.Redis;
 internal sealed class RedisClusterSession(RedisConnections connections, Incarnation self, RedisLogGuard guard, ClusterOptions options)
 {
     private const string DamageBegins = "DAMAGED<";
-    private readonly RedisKey _meta = connections.Options.KeyPrefix + "{cluster}:meta";
+    private readonly RedisKey _meta = MetaOf(connections);
     private readonly RedisValue _prefix = connections.Options.KeyPrefix;
 
     public Incarnation Self => self;
@@ -19,6 +19,10 @@ internal sealed class RedisClusterSession(RedisConnections connections, Incarnat
     public ClusterOptions Options => options;
 
     public RedisConnections Connections => connections;
+
+    /// <summary>A script that everybody may run, member or not.</summary>
+    public static Task<ScriptAnswer> Read(RedisConnections connections, RedisScript script, CancellationToken cancellation) =>
+        Run(connections.State, script, [MetaOf(connections)], [connections.Options.KeyPrefix], cancellation);
 
     /// <summary>A script that everybody may run, on the connection for reads.</summary>
     public Task<ScriptAnswer> Read(RedisScript script, RedisValue[] values, CancellationToken cancellation) =>
@@ -35,6 +39,8 @@ internal sealed class RedisClusterSession(RedisConnections connections, Incarnat
     /// <summary>The same for a script that looks at a log, or opens it.</summary>
     public Task<ScriptAnswer> RunOnLog(RedisScript script, RedisKeys log, RedisValue[] values, CancellationToken cancellation) =>
         Run(connections.Log, script.Guarded, [log.Meta, log.Stream, guard.Meta], [.. values, _prefix, guard.Epoch, guard.Mark], cancellation);
+
+    private static RedisKey MetaOf(RedisConnections connections) => connections.Options.KeyPrefix + "{cluster}:meta";
 
     private static async Task<ScriptAnswer> Run(RedisCommands commands, RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation)
     {

@@ -48,6 +48,18 @@ public sealed class RedisClusterStore : IClusterStore
         Master = new RedisMasterLease(session);
     }
 
+    /// <summary>
+    /// Whether several workers have divided the actors of this server among them, once. From then on no worker may run alone on it: what others logged last may not be in the
+    /// states yet (R4).
+    /// </summary>
+    /// <exception cref="CorruptLogException">The key is not what this program writes.</exception>
+    public static async Task<bool> IsDivided(RedisConnections connections, CancellationToken cancellation)
+    {
+        ArgumentNullException.ThrowIfNull(connections);
+        var answer = RedisClusterMembers.Read(await RedisClusterSession.Read(connections, ClusterScripts.IsDivided, cancellation).ConfigureAwait(false));
+        return answer.Number(0, "{cluster}:meta") != 0;
+    }
+
     /// <inheritdoc/>
     public Incarnation Self { get; }
 

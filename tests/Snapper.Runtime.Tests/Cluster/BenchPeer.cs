@@ -1,0 +1,86 @@
+using System.Text.Json;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Tests.Support;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
+using Xunit;
+
+namespace Snapper.Runtime.Tests.Cluster;
+
+/// <summary>Another worker, played by the test.</summary>
+internal sealed class BenchPeer : IMailboxOwner, IMailboxTransport, IDisposable
+{
+    private readonly ClusterBench _bench;
+    private long _calls;
+
+    public BenchPeer(ClusterBench bench, Incarnation life)
+    {
+        _bench = bench;
+        Life = life;
+        Store = bench.Shared.Open(life, new StateStoreOptions());
+        Hub = new MailboxHub(life, this, this, MailboxRig.Options(), bench.Time);
+    }
+
+    public Incarnation Life { get; }
+
+    public IClusterStore Store { get; }
+
+    public MailboxHub Hub { get; }
+
+    /// <summary>What w1 has said to it, in order.</summary>
+    public List<WireMessage> Heard { get; } = [];
+
+    public IReadOnlyList<T> All<T>()
+        where T : WireMessage => [.. Heard.OfType<T>()];
+
+    public T Single<T>()
+        where T : WireMessage => Assert.Single(Heard.OfType<T>());
+
+    /// <summary>Says something to w1, and lets it do what follows.</summary>
+    public void Send(WireMessage message)
+    {
+        var writer = WireWriter.Begin(message.Kind);
+        message.Write(writer);
+        ClusterBench.Alone(() => Hub.Send(_bench.Self, writer.Written));
+        _bench.Run();
+    }
+
+    /// <summary>Calls a box of w1, in a transaction whose root is here.</summary>
+    public void Call(TransactionId tid, string box, params Step[] steps) => Send(new CallMessage(
+        tid, tid, Life, ClusterBench.Box("far"), "Run", new BranchFacts("r" + tid.Value, _bench.Time.GetUtcNow().Ticks, null, null), ++_calls, [], 1, ClusterBench.Box(box), "Run",
+        JsonSerializer.SerializeToUtf8Bytes(new Script(steps))));
+
+    /// <summary>A call of w1 ends well.</summary>
+    public void Answer(CallMessage call) => Send(new ResultMessage(call.Id, null, "[]"u8.ToArray(), [], []));
+
+    public bool IsBusy => false;
+
+    public void OnMessage(Incarnation from, ReadOnlyMemory<byte> message) => Heard.Add(WireCodec.Read(message.Span, from));
+
+    public void OnHeader(Incarnation from, ReadOnlyMemory<byte> header)
+    {
+    }
+
+    public void OnPeerUp(Incarnation peer)
+    {
+    }
+
+    public void OnPeerGone(Incarnation peer)
+    {
+    }
+
+    public void OnOwnLifeIsOver(Incarnation later)
+    {
+    }
+
+    public void OnViolation(Exception violation) => throw violation;
+
+    public int WriteHeader(int worker, Span<byte> header) => 0;
+
+    public Task<ReadOnlyMemory<byte>> Deliver(int worker, ReadOnlyMemory<byte> packet, CancellationToken cancellation) =>
+        worker == 1 ? _bench.ToBench(packet) : Task.FromResult(MailboxHub.NotReady);
+
+    public void Dispose() => Hub.Dispose();
+}

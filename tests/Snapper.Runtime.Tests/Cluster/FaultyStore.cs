@@ -1,0 +1,82 @@
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog.Cluster;
+
+namespace Snapper.Runtime.Tests.Cluster;
+
+/// <summary>What the workers share, with calls that a test fails, or holds up, before or after they have taken effect. Plans and the master's lease only.</summary>
+internal sealed class FaultyStore : IClusterStore
+{
+    private readonly IClusterStore _inner;
+
+    public FaultyStore(IClusterStore inner)
+    {
+        _inner = inner;
+        Plans = new FaultyPlans(this, inner.Plans);
+        Master = new FaultyMaster(this, inner.Master);
+    }
+
+    /// <summary>Asked before each call, by its name.</summary>
+    public Func<string, Task>? Before { get; set; }
+
+    /// <summary>Asked when a call has taken effect and its caller does not know yet.</summary>
+    public Func<string, Task>? After { get; set; }
+
+    public Incarnation Self => _inner.Self;
+
+    public IClusterMembers Members => _inner.Members;
+
+    public IClusterDirectory Directory => _inner.Directory;
+
+    public IMigrationPlans Plans { get; }
+
+    public IMasterLease Master { get; }
+
+    /// <summary>A hook that fails one kind of call.</summary>
+    public static Func<string, Task> Failing(string call) => name => name == call ? Task.FromException(new IOException("planned")) : Task.CompletedTask;
+
+    private async Task<T> Run<T>(string name, Func<Task<T>> call)
+    {
+        if (Before is { } before)
+        {
+            await before(name).ConfigureAwait(false);
+        }
+
+        var result = await call().ConfigureAwait(false);
+        if (After is { } after)
+        {
+            await after(name).ConfigureAwait(false);
+        }
+
+        return result;
+    }
+
+    private sealed class FaultyPlans(FaultyStore store, IMigrationPlans inner) : IMigrationPlans
+    {
+        public Task<ClusterResult> Create(MigrationPlan plan, CancellationToken cancellation) => store.Run(nameof(Create), () => inner.Create(plan, cancellation));
+
+        public Task<ClusterResult<IReadOnlyList<Snapper.Protocol.Directory.DirectoryEntry>>> Commit(string id, CancellationToken cancellation) =>
+            store.Run(nameof(Commit), () => inner.Commit(id, cancellation));
+
+        public Task<ClusterResult> Cancel(string id, string why, CancellationToken cancellation) => store.Run(nameof(Cancel), () => inner.Cancel(id, why, cancellation));
+
+        public Task<PlanRecord?> Find(string id, CancellationToken cancellation) => store.Run(nameof(Find), () => inner.Find(id, cancellation));
+
+        public Task<IReadOnlyList<PlanRecord>> ReadParts(string migration, CancellationToken cancellation) =>
+            store.Run(nameof(ReadParts), () => inner.ReadParts(migration, cancellation));
+
+        public Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation) => store.Run(nameof(ReadOpen), () => inner.ReadOpen(cancellation));
+
+        public Task<IReadOnlyList<PlanRecord>> ReadEnded(int most, CancellationToken cancellation) => store.Run(nameof(ReadEnded), () => inner.ReadEnded(most, cancellation));
+    }
+
+    private sealed class FaultyMaster(FaultyStore store, IMasterLease inner) : IMasterLease
+    {
+        public Task<ClusterResult<Mastership>> Take(CancellationToken cancellation) => store.Run(nameof(Take), () => inner.Take(cancellation));
+
+        public Task<ClusterResult> Renew(long masterEpoch, CancellationToken cancellation) => store.Run(nameof(Renew), () => inner.Renew(masterEpoch, cancellation));
+
+        public Task<ClusterResult> Release(long masterEpoch, CancellationToken cancellation) => store.Run(nameof(Release), () => inner.Release(masterEpoch, cancellation));
+
+        public Task<MasterStanding> Read(CancellationToken cancellation) => store.Run(nameof(Read), () => inner.Read(cancellation));
+    }
+}

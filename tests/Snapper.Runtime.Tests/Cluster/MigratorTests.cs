@@ -1,0 +1,264 @@
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Migrating;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Tests.Support;
+using Snapper.TransactionLog.Cluster;
+using Xunit;
+
+namespace Snapper.Runtime.Tests.Cluster;
+
+/// <summary>M2 to M6: plans whose source is this worker are carried out one after another, whatever interrupts them.</summary>
+public sealed class MigratorTests : IDisposable
+{
+    private static readonly TransactionId Visitor = TransactionId.Act(1000, 2);
+    private readonly ClusterBench _bench = new();
+    private readonly Migrator _migrator;
+    private readonly BenchPeer _two;
+    private readonly IClusterStore _calm;
+
+    public MigratorTests()
+    {
+        _bench.Lead();
+        _two = _bench.Peer(2);
+        _migrator = new Migrator(_bench.Worker, _bench.Store, _bench.Directory);
+        _calm = _bench.Shared.Open(_bench.Self, new());
+    }
+
+    [Fact]
+    public void Plans_are_carried_out_one_after_another_in_their_order()
+    {
+        Visit("x");
+        Plan("p1", "x");
+        Plan("p2", "y");
+        Look();
+        _bench.Advance(100);
+        Assert.Equal((OwnershipState.Frozen, OwnershipState.Open), (StateOf("x"), StateOf("y"))); // little is frozen at a time
+        Assert.Equal(["p1"], _migrator.Progress.Select(progress => progress.Plan));
+        Assert.True(_migrator.IsBusy);
+        Leave();
+        _bench.Until(() => !_migrator.IsBusy, "both are done");
+        Assert.Equal((PlanState.Done, PlanState.Done), (Find("p1").State, Find("p2").State));
+        Assert.Equal((OwnershipState.NotOwned, OwnershipState.NotOwned), (StateOf("x"), StateOf("y")));
+        Assert.Equal(["p1", "p2"], _migrator.Progress.OrderBy(progress => progress.Phases[^1].At).Select(progress => progress.Plan));
+        Assert.All(_migrator.Progress, progress => Assert.Equal(MigrationPhase.Done, progress.Phases[^1].Phase));
+    }
+
+    [Fact]
+    public void One_that_cannot_be_done_does_not_keep_the_next_one_from_it()
+    {
+        Visit("x");
+        Plan("p1", "x");
+        Plan("p2", "y");
+        Look();
+        _bench.Until(() => !_migrator.IsBusy, "both have ended");
+        Assert.Equal((PlanState.Cancelled, PlanState.Done), (Find("p1").State, Find("p2").State));
+        Assert.Equal((OwnershipState.Open, OwnershipState.NotOwned), (StateOf("x"), StateOf("y")));
+        Assert.Equal(MigrationPhase.Cancelled, Last("p1"));
+    }
+
+    [Fact]
+    public void A_plan_that_the_absence_of_the_store_has_interrupted_is_begun_again_where_it_stands()
+    {
+        Visit("x");
+        Plan("p1", "x");
+        Plan("p2", "y");
+        _bench.Store.Before = FaultyStore.Failing(nameof(IMigrationPlans.Cancel));
+        Look();
+        _bench.Advance(5_100); // it has not come to rest, and cannot say so
+        Assert.Equal((OwnershipState.Frozen, OwnershipState.Open), (StateOf("x"), StateOf("y"))); // nobody knows what becomes of it; the next one waits
+        Assert.Equal(PlanState.Planned, Find("p1").State);
+        Assert.True(_migrator.IsBusy);
+        _bench.Store.Before = null;
+        Leave();
+        Look();
+        _bench.Until(() => !_migrator.IsBusy, "both are done");
+        Assert.Equal((PlanState.Done, PlanState.Done), (Find("p1").State, Find("p2").State));
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_plan_that_has_ended_while_the_store_was_away_is_let_go(bool byItself)
+    {
+        Visit("x");
+        Plan("p1", "x");
+        if (byItself)
+        {
+            _bench.Store.After = FaultyStore.Failing(nameof(IMigrationPlans.Cancel)); // it arrives, and nobody hears of that
+        }
+        else
+        {
+            _bench.Store.Before = FaultyStore.Failing(nameof(IMigrationPlans.Cancel));
+        }
+
+        Look();
+        _bench.Advance(5_100);
+        _bench.Finish(_calm.Plans.Cancel("p1", "by another", CancellationToken.None), "another's word");
+        Assert.Equal(OwnershipState.Frozen, StateOf("x"));
+        Assert.True(_migrator.IsBusy); // or nobody would look again
+        (_bench.Store.Before, _bench.Store.After) = (null, null);
+        Look();
+        Assert.Equal(OwnershipState.Open, StateOf("x"));
+        Assert.Empty(_bench.Node.OpenFreezes);
+        _bench.On(() => Assert.Empty(_bench.Node.Master!.Frozen.Plans));
+        Assert.Equal(MigrationPhase.Cancelled, Last("p1"));
+        Assert.False(_migrator.IsBusy);
+    }
+
+    [Fact]
+    public void What_cannot_even_be_asked_for_is_asked_for_at_the_next_look()
+    {
+        Plan("p1", "x");
+        _bench.Store.Before = FaultyStore.Failing(nameof(IMigrationPlans.Find));
+        Look();
+        Assert.True(_migrator.IsBusy);
+        Assert.Equal(OwnershipState.Open, StateOf("x"));
+        _bench.Store.Before = null;
+        Look();
+        _bench.Until(() => !_migrator.IsBusy, "it is done");
+        Assert.Equal(PlanState.Done, Find("p1").State);
+    }
+
+    [Fact]
+    public void A_plan_that_is_made_while_the_last_one_ends_is_not_forgotten()
+    {
+        Plan("p1", "x");
+        var (asked, answer) = (0, new TaskCompletionSource());
+        _bench.Store.After = call => call == nameof(IMigrationPlans.ReadOpen) && ++asked == 3 ? answer.Task : Task.CompletedTask; // the look, p1, and what comes next
+        Look();
+        _bench.Until(() => asked == 3, "it was asked what is next");
+        Assert.Equal(PlanState.Done, Find("p1").State);
+        Plan("p2", "y"); // the answer, that there is nothing, is under way
+        Look();
+        _bench.On(answer.SetResult);
+        _bench.Advance(100);
+        Assert.Equal(PlanState.Planned, Find("p2").State);
+        Assert.True(_migrator.IsBusy); // no plan changes any more: nothing else makes anybody look
+        Look();
+        _bench.Until(() => !_migrator.IsBusy, "it is done");
+        Assert.Equal(PlanState.Done, Find("p2").State);
+    }
+
+    [Theory]
+    [InlineData(MemberState.Expired)]
+    [InlineData(MemberState.Fenced)]
+    [InlineData(MemberState.Left)]
+    public void A_plan_to_a_worker_that_is_gone_is_cancelled(MemberState state)
+    {
+        Plan("p1", "x");
+        Look(Members().Select(member => member.Incarnation == _two.Life ? member with { State = state } : member));
+        Assert.Equal((PlanState.Cancelled, $"{_two.Life} is gone."), (Find("p1").State, Find("p1").Why));
+        Assert.Equal(OwnershipState.Open, StateOf("x"));
+        Assert.False(_migrator.IsBusy);
+    }
+
+    [Fact]
+    public void A_plan_from_a_worker_that_is_gone_is_cancelled_by_whoever_sees_it()
+    {
+        PlanOfTwo();
+        Look(Members().Where(member => member.Incarnation != _two.Life));
+        Assert.Equal((PlanState.Cancelled, $"{_two.Life} is gone."), (Find("p1").State, Find("p1").Why));
+    }
+
+    [Fact]
+    public void A_plan_to_an_earlier_life_is_one_to_a_dead_worker()
+    {
+        Plan("p1", "x");
+        Look(Members().Select(member => member.Incarnation == _two.Life ? member with { Incarnation = _two.Life with { Epoch = _two.Life.Epoch + 1 }, CurrentEpoch = _two.Life.Epoch + 1 } : member));
+        Assert.Equal(PlanState.Cancelled, Find("p1").State);
+    }
+
+    [Fact]
+    public void A_plan_to_a_worker_whose_log_has_another_epoch_is_one_to_a_dead_worker()
+    {
+        Plan("p1", "x");
+        Look(Members().Select(member => member.Incarnation == _two.Life ? member with { CurrentEpoch = _two.Life.Epoch + 1 } : member));
+        Assert.Equal(PlanState.Cancelled, Find("p1").State);
+    }
+
+    [Fact]
+    public void Plans_of_others_are_theirs()
+    {
+        PlanOfTwo();
+        Look();
+        _bench.Advance(100);
+        Assert.Equal(PlanState.Planned, Find("p1").State);
+        Assert.Empty(_migrator.Progress);
+        Assert.False(_migrator.IsBusy);
+    }
+
+    [Fact]
+    public void A_new_master_is_told_of_all_that_open_plans_name_and_of_nothing_that_has_ended()
+    {
+        Plan("p1", "x");
+        Plan("p2", "y");
+        _bench.Finish(_calm.Plans.Cancel("p1", "", CancellationToken.None), "cancelling");
+        var open = Assert.Single(_bench.Finish(_migrator.ReadOpen(CancellationToken.None), "the open plans"));
+        Assert.Equal("p2", open.Id);
+        Assert.Equal([Key("y")], open.Keys);
+    }
+
+    [Fact]
+    public void A_plan_that_ends_between_the_two_questions_is_not_open()
+    {
+        Plan("p1", "x");
+        _bench.Store.After = async call =>
+        {
+            if (call == nameof(IMigrationPlans.ReadOpen))
+            {
+                await _calm.Plans.Cancel("p1", "", CancellationToken.None);
+            }
+        };
+        Assert.Empty(_bench.Finish(_migrator.ReadOpen(CancellationToken.None), "the open plans"));
+    }
+
+    public void Dispose()
+    {
+        _bench.Store.Before = null;
+        _bench.Store.After = null;
+        _bench.Dispose();
+        Assert.True(_migrator.DisposeAsync().AsTask().Wait(TimeSpan.FromSeconds(10)), "What the migrator ran has not ended 10 s after its worker.");
+    }
+
+    private static DirectoryKey Key(string box) => DirectoryKey.Of(ClusterBench.Box(box), Partition.Of(ClusterBench.Box(box)));
+
+    /// <summary>An ACT of w2 is in on a box: it does not come to rest.</summary>
+    private void Visit(string box) => _two.Call(Visitor, box, Step.Get());
+
+    private void Leave() => _two.Send(new ActAbortMessage(Visitor));
+
+    private void Plan(string id, string box) => Create(new MigrationPlan(id, [Key(box)], _bench.Self, _two.Life, "test"));
+
+    /// <summary>From w2 to w1, of something that w2 owns.</summary>
+    private void PlanOfTwo()
+    {
+        Plan("p0", "z");
+        Assert.True(_bench.Finish(_calm.Plans.Commit("p0", CancellationToken.None), "giving z to w2").IsDone);
+        Create(new MigrationPlan("p1", [Key("z")], _two.Life, _bench.Self, "test"));
+    }
+
+    private void Create(MigrationPlan plan)
+    {
+        _bench.Finish(_two.Store.Members.Renew("", 0, CancellationToken.None), "renewing");
+        var made = _bench.Finish(_calm.Plans.Create(plan, CancellationToken.None), "making the plan");
+        Assert.True(made.IsDone, made.Detail);
+    }
+
+    /// <summary>The members as they are, but that w2 has not lost its lease to the bench's clock.</summary>
+    private IReadOnlyList<Member> Members()
+    {
+        _bench.Finish(_two.Store.Members.Renew("", 0, CancellationToken.None), "renewing");
+        return _bench.Finish(_calm.Members.Read(CancellationToken.None), "reading the members");
+    }
+
+    private void Look() => Look(Members());
+
+    private void Look(IEnumerable<Member> members) => _bench.Finish(_migrator.Look([.. members], CancellationToken.None), "a look");
+
+    private PlanRecord Find(string plan) => _bench.Finish(_calm.Plans.Find(plan, CancellationToken.None), "reading the plan")!;
+
+    private OwnershipState StateOf(string box) => _bench.Node.Ownership.Look(ClusterBench.Box(box)).State;
+
+    private MigrationPhase Last(string plan) => _migrator.Progress.Single(progress => progress.Plan == plan).Phases[^1].Phase;
+}
