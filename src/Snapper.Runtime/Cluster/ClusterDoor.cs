@@ -32,7 +32,7 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
 
     public async Task<TransactionEnvelope?> Find(string id, CancellationToken cancellation)
     {
-        var known = await worker.Relay.Find(id, cancellation).ConfigureAwait(false);
+        var known = await FindHere(id, cancellation).ConfigureAwait(false);
         if (known is not null || NameRules.RequestIdError(id) is not null)
         {
             return known;
@@ -86,11 +86,22 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         return true;
     }
 
+    private async Task<TransactionEnvelope?> FindHere(string id, CancellationToken cancellation)
+    {
+        var known = await worker.Relay.Find(id, cancellation).ConfigureAwait(false);
+        if (known is { Outcome: not Outcome.Rejected })
+        {
+            known.Worker ??= worker.Options.Name;
+        }
+
+        return known;
+    }
+
     /// <summary>Another worker passes a request on.</summary>
     public void OnSubmit(Incarnation from, SubmitMessage submitted) => _ = Serve(from, submitted.Handle, Submit(submitted.Request, submitted.Hops + 1, CancellationToken.None)!);
 
     /// <summary>Another worker looks for an id.</summary>
-    public void OnFind(Incarnation from, FindOutcomeMessage asked) => _ = Serve(from, asked.Handle, worker.Relay.Find(asked.Id, CancellationToken.None));
+    public void OnFind(Incarnation from, FindOutcomeMessage asked) => _ = Serve(from, asked.Handle, FindHere(asked.Id, CancellationToken.None));
 
     /// <summary>What became of a request that was passed on.</summary>
     public void OnSubmitted(SubmittedMessage submitted)

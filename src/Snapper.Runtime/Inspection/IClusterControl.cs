@@ -21,6 +21,9 @@ public interface IClusterControl
     /// <summary>Where an actor lives, as this worker knows it; null: nobody owns it now.</summary>
     string? OwnerOf(ActorKey actor);
 
+    /// <summary>The number of the partition of an actor, whether it is there or was moved out of it.</summary>
+    int PartitionOf(ActorKey actor);
+
     /// <summary>Plans migrations, and begins them unless it is a dry run.</summary>
     /// <exception cref="MigrationRefusedException">What is asked for cannot be; the message says what is wrong.</exception>
     /// <exception cref="StorageUnavailableException">The store cannot be reached now; ask again with the same id.</exception>
@@ -66,9 +69,22 @@ public sealed record MigrationAsk(
 public sealed record MigrationView(string Id, string State, int Keys, string Reason, IReadOnlyList<MigrationPartView> Parts);
 
 /// <summary>One source and one target of a migration.</summary>
-public sealed record MigrationPartView(string Plan, string From, string To, int Keys, string State, DateTimeOffset? Created, DateTimeOffset? Ended, string? Why, IReadOnlyList<MigrationPhaseView> Phases);
+/// <param name="Plan">Its id.</param>
+/// <param name="From">The source.</param>
+/// <param name="To">The target.</param>
+/// <param name="Keys">How many actors and partitions.</param>
+/// <param name="State"><c>planned</c>, <c>done</c> or <c>cancelled</c>.</param>
+/// <param name="Created">When it was planned; null: it was not (a dry run).</param>
+/// <param name="Ended">When it was done or cancelled.</param>
+/// <param name="Why">Why it was cancelled.</param>
+/// <param name="Phases">What has been done, in order, as far as the source has noted it.</param>
+/// <param name="FrozenRequests">Requests of the source that wait because something in it is frozen; counted several times a second.</param>
+/// <param name="MostFrozenRequests">The most that were counted at a time.</param>
+public sealed record MigrationPartView(
+    string Plan, string From, string To, int Keys, string State, DateTimeOffset? Created, DateTimeOffset? Ended, string? Why, IReadOnlyList<MigrationPhaseView> Phases,
+    int FrozenRequests = 0, int MostFrozenRequests = 0);
 
-/// <summary>When a phase began, as the source's worker knows it; other workers do not.</summary>
+/// <summary>When a phase began, by the source's clock: <c>planned</c>, <c>freezing</c>, <c>draining</c>, <c>handingover</c>, <c>done</c>, <c>cancelled</c>.</summary>
 public sealed record MigrationPhaseView(string Phase, DateTimeOffset At);
 
 /// <summary>A migration cannot be as it was asked for.</summary>

@@ -79,6 +79,9 @@ internal sealed class Relay : ITransactionDoor
         return await ReadOutcome(id, default, 0, cancellation).ConfigureAwait(false);
     }
 
+    /// <summary>The requests under way now.</summary>
+    public List<Request> UnderWay() => _wheel.UnderWay();
+
     /// <summary>A PACT was dropped before it was numbered.</summary>
     public void Dropped(Request request, AbortReason reason)
     {

@@ -12,7 +12,7 @@ public static class SnapperApi
     /// <param name="door">Where requests go; a <see cref="DoorSwitch"/> when the worker comes and goes, and then <c>/readyz</c> tells.</param>
     /// <param name="inspection">What can be seen.</param>
     /// <param name="options">Limits.</param>
-    /// <param name="control">The workers as one system; null: there is one worker alone, for now or for good.</param>
+    /// <param name="control">The workers as one system; null: there is one worker alone, or, while a <see cref="DoorSwitch"/> is closed, it has not joined the others yet.</param>
     /// <exception cref="ArgumentOutOfRangeException">An option is out of its range.</exception>
     public static void Map(IEndpointRouteBuilder endpoints, ITransactionDoor door, IWorkerInspection inspection, ApiOptions options, Func<IClusterControl?>? control = null)
     {
@@ -42,7 +42,7 @@ public static class SnapperApi
         var stopping = endpoints.ServiceProvider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
         Get(endpoints, "/v1/events", new EventsEndpoint(inspection, TimeSpan.FromSeconds(1), stopping).Watch, log, options);
         Get(endpoints, "/metrics", new MetricsEndpoint(inspection).Scrape, log, options);
-        var cluster = new ClusterEndpoints(control, options);
+        var cluster = new ClusterEndpoints(control, door as DoorSwitch, options);
         Get(endpoints, "/v1/workers", cluster.Workers, log, options);
         Get(endpoints, "/v1/directory", cluster.Directory, log, options);
         endpoints.MapPost("/v1/migrations", new FailureGuard(cluster.Migrate, log, options.RetryAfter).Run);

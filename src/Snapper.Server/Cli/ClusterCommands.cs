@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text.Json;
 using System.Text.Json.Nodes;
 
 namespace Snapper.Server.Cli;
@@ -14,10 +13,16 @@ internal static class ClusterCommands
 
     private static readonly CommandOption s_propose = new("--propose", null, "move nothing; show what the policy proposes by load and by actors used together");
 
+    private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan BackWithin = TimeSpan.FromSeconds(30);
+
     public static readonly CommandSyntax WorkersSyntax = new("workers", "shows the workers of a running system and what they own", [s_url]);
 
+    public static readonly CommandSyntax MigrationsSyntax = new(
+        "migrations", "shows what is being moved and what was moved last; with an ID its parts, their steps and what waits for them", [s_url], "[ID]");
+
     public static readonly CommandSyntax MigrateSyntax = new(
-        "migrate", "moves actors or partitions to another worker while transactions run", [s_url, s_to, s_reason, s_dryRun], "Type/id | PARTITION ...");
+        "migrate", "moves actors or partitions to another worker while transactions run", [s_url, s_to, s_reason, s_dryRun], "Type/id ... | PARTITION ...");
 
     public static readonly CommandSyntax DrainSyntax = new(
         "drain", "moves everything of a worker to the others while transactions run", [s_url, s_to, s_reason, s_dryRun], "NAME");
@@ -27,8 +32,8 @@ internal static class ClusterCommands
 
     public static async Task<int> Workers(ParsedArguments arguments, TextWriter output, TextWriter errors)
     {
-        using var http = Open(arguments);
-        var workers = await Ask(http, HttpMethod.Get, "v1/workers", null);
+        using var api = Open(arguments);
+        var workers = await api.Ask(HttpMethod.Get, "v1/workers");
         output.WriteLine("worker   epoch  state     owns   lease     expired  evicted  address");
         foreach (var worker in workers["workers"]!.AsArray())
         {
@@ -36,6 +41,24 @@ internal static class ClusterCommands
             output.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
                 $"{worker["worker"],-8} {worker["epoch"],5}  {worker["state"],-8} {worker["entries"],5}  {(double)worker["leaseMs"]!,6:0} ms  {worker["expirations"],7}  {worker["evictions"],7}  {worker["url"]}{master}"));
+        }
+
+        return ExitCode.Success;
+    }
+
+    public static async Task<int> Migrations(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    {
+        if (arguments.Rest.Count > 1) throw new UsageException("name one migration, or none.");
+        using var api = Open(arguments);
+        if (arguments.Rest.Count == 1)
+        {
+            var migration = await api.Ask(HttpMethod.Get, MigrationReport.PathOf(arguments.Rest[0]));
+            new MigrationReport(output).Steps(migration);
+            MigrationReport.Sum(output, migration);
+        }
+        else
+        {
+            MigrationReport.List(output, await api.Ask(HttpMethod.Get, "v1/migrations"));
         }
 
         return ExitCode.Success;
@@ -85,8 +108,8 @@ internal static class ClusterCommands
 
     private static async Task<int> Propose(ParsedArguments arguments, TextWriter output)
     {
-        using var http = Open(arguments);
-        var seen = await Ask(http, HttpMethod.Get, "v1/migrations/proposals", null);
+        using var api = Open(arguments);
+        var seen = await api.Ask(HttpMethod.Get, "v1/migrations/proposals");
         if ((string?)seen["mode"] == "off")
         {
             output.WriteLine("The policy is off. Start the workers with Snapper__Cluster__Policy=propose, or execute.");
@@ -110,57 +133,54 @@ internal static class ClusterCommands
 
     private static async Task<int> Run(ParsedArguments arguments, JsonObject body, TextWriter output)
     {
-        using var http = Open(arguments);
+        using var api = Open(arguments);
         if (arguments.Syntax != RebalanceSyntax && arguments.Text("--to") is { } to) body["to"] = to;
         if (arguments.Text("--reason") is { } reason) body["reason"] = reason;
         if (arguments.Flag("--dry-run")) body["dryRun"] = true;
-        var migration = await Ask(http, HttpMethod.Post, "v1/migrations", body);
+        var migration = await api.Ask(HttpMethod.Post, "v1/migrations", body);
         if (arguments.Flag("--dry-run"))
         {
-            Write(output, migration);
+            MigrationReport.Sum(output, migration);
             return ExitCode.Success;
         }
 
-        while ((string?)migration["state"] == "planned" && migration["parts"]!.AsArray().Count > 0)
+        var report = new MigrationReport(output);
+        while ((string?)migration["state"] == "planned")
         {
-            await Task.Delay(100);
-            migration = await Ask(http, HttpMethod.Get, "v1/migrations/" + Uri.EscapeDataString((string)migration["id"]!), null);
+            report.Steps(migration);
+            await Task.Delay(LookEvery);
+            migration = await Again(api, (string)migration["id"]!);
         }
 
-        Write(output, migration);
+        if (migration["parts"]!.AsArray().Count > 0)
+        {
+            // That it has ended is known at once, what its source says of its last steps a moment later.
+            await Task.Delay(LookEvery);
+            migration = await Again(api, (string)migration["id"]!);
+        }
+
+        report.Steps(migration);
+        MigrationReport.Sum(output, migration);
         return (string?)migration["state"] is "done" ? ExitCode.Success : ExitCode.Failure;
     }
 
-    private static void Write(TextWriter output, JsonNode migration)
-    {
-        foreach (var part in migration["parts"]!.AsArray())
-        {
-            output.WriteLine($"{part!["plan"]}: {part["keys"]} from {part["from"]} to {part["to"]}: {part["state"]}{(part["why"] is { } why ? ", " + why : "")}");
-        }
-
-        output.WriteLine($"{migration["id"]}: {migration["state"]}, {migration["keys"]} in all");
-    }
-
-    private static HttpClient Open(ParsedArguments arguments)
-    {
-        var text = arguments.Text("--url") ?? "http://127.0.0.1:5101";
-        return Uri.TryCreate(text.TrimEnd('/') + "/", UriKind.Absolute, out var url) && url.Scheme is "http" or "https"
-            ? new HttpClient { BaseAddress = url, Timeout = TimeSpan.FromSeconds(30) }
-            : throw new UsageException($"--url must be an address such as http://127.0.0.1:5101, not '{text}'.");
-    }
-
-    private static async Task<JsonNode> Ask(HttpClient http, HttpMethod method, string path, JsonObject? body)
+    private static async Task<JsonNode> Again(OperatorApi api, string id)
     {
         try
         {
-            using var request = new HttpRequestMessage(method, path) { Content = body is null ? null : JsonContent.Create(body) };
-            using var answer = await http.SendAsync(request);
-            var json = await answer.Content.ReadFromJsonAsync<JsonNode>() ?? throw new UsageException("the worker answered null.");
-            return answer.IsSuccessStatusCode ? json : throw new UsageException((string?)json["detail"] ?? $"the worker answered {(int)answer.StatusCode}.");
+            return await api.Again(MigrationReport.PathOf(id), BackWithin);
         }
-        catch (Exception exception) when (exception is HttpRequestException or TaskCanceledException or JsonException)
+        catch (OperatorException problem) when (problem.IsPassing)
         {
-            throw new UsageException($"no worker answers at {http.BaseAddress}: {exception.Message}");
+            throw new OperatorException($"{problem.Message} Migration {id} goes on without this command: './snapper migrations {id} --url URL' asks another worker.", problem.Status);
         }
+    }
+
+    private static OperatorApi Open(ParsedArguments arguments)
+    {
+        var text = arguments.Text("--url") ?? "http://127.0.0.1:5101";
+        return Uri.TryCreate(text, UriKind.Absolute, out var url) && url.Scheme is "http" or "https"
+            ? OperatorApi.At(url)
+            : throw new UsageException($"--url must be an address such as http://127.0.0.1:5101, not '{text}'.");
     }
 }

@@ -18,6 +18,7 @@ internal static class CommandLine
         new(BenchCommand.Syntax, BenchCommand.Run),
         new(VerifyCommand.Syntax, VerifyCommand.Run),
         new(ClusterCommands.WorkersSyntax, ClusterCommands.Workers),
+        new(ClusterCommands.MigrationsSyntax, ClusterCommands.Migrations),
         new(ClusterCommands.MigrateSyntax, ClusterCommands.Migrate),
         new(ClusterCommands.DrainSyntax, ClusterCommands.Drain),
         new(ClusterCommands.RebalanceSyntax, ClusterCommands.Rebalance),
@@ -74,6 +75,11 @@ internal static class CommandLine
         {
             errors.WriteLine($"snapper: {problem.Message}");
             return problem.ExitCode;
+        }
+        catch (OperatorException refused)
+        {
+            errors.WriteLine($"snapper: {refused.Message}");
+            return ExitCode.Failure;
         }
     }
 

@@ -9,22 +9,26 @@ internal sealed record CommandOption(string Name, string? Value, string Help);
 /// <param name="Name">The word on the command line.</param>
 /// <param name="Summary">One line for the list of commands.</param>
 /// <param name="Options">All that is accepted; everything else is an error.</param>
-/// <param name="Rest">Placeholder for free arguments, passed on as they are; null: none are allowed.</param>
+/// <param name="Rest">How the help shows free arguments; null: none are allowed.</param>
 /// <param name="Notes">What else there is to say of it; null: nothing.</param>
-internal sealed record CommandSyntax(string Name, string Summary, IReadOnlyList<CommandOption> Options, string? Rest = null, string? Notes = null)
+/// <param name="PassesOn">From the first free argument or unknown option on all is passed on to another program as it is; else options may stand behind free arguments.</param>
+internal sealed record CommandSyntax(string Name, string Summary, IReadOnlyList<CommandOption> Options, string? Rest = null, string? Notes = null, bool PassesOn = false)
 {
     /// <summary>Reads the arguments after the command's name.</summary>
     /// <exception cref="UsageException">An unknown, repeated or incomplete option, or a free argument where none is allowed.</exception>
     public ParsedArguments Parse(IReadOnlyList<string> arguments)
     {
         var values = new Dictionary<string, string>(StringComparer.Ordinal);
+        var rest = new List<string>();
         for (var i = 0; i < arguments.Count; i++)
         {
             var argument = arguments[i];
             if (!argument.StartsWith("--", StringComparison.Ordinal))
             {
-                if (Rest is not null) return new ParsedArguments(this, values, [.. arguments.Skip(i)]);
-                throw new UsageException($"'{Name}' takes no argument '{argument}'.");
+                if (PassesOn) return new ParsedArguments(this, values, [.. arguments.Skip(i)]);
+                if (Rest is null) throw new UsageException($"'{Name}' takes no argument '{argument}'.");
+                rest.Add(argument);
+                continue;
             }
 
             var equals = argument.IndexOf('=', StringComparison.Ordinal);
@@ -32,7 +36,7 @@ internal sealed record CommandSyntax(string Name, string Summary, IReadOnlyList<
             var option = Options.FirstOrDefault(o => o.Name == name);
             if (option is null)
             {
-                if (Rest is not null) return new ParsedArguments(this, values, [.. arguments.Skip(i)]);
+                if (PassesOn) return new ParsedArguments(this, values, [.. arguments.Skip(i)]);
                 throw new UsageException($"'{Name}' has no option '{name}'.");
             }
 
@@ -56,7 +60,7 @@ internal sealed record CommandSyntax(string Name, string Summary, IReadOnlyList<
             if (!values.TryAdd(name, value)) throw new UsageException($"{name} is given twice.");
         }
 
-        return new ParsedArguments(this, values, []);
+        return new ParsedArguments(this, values, rest);
     }
 }
 

@@ -10,7 +10,7 @@ internal static class HelpText
         writer.WriteLine();
         writer.WriteLine("usage: ./snapper COMMAND [options]");
         writer.WriteLine();
-        foreach (var command in commands) writer.WriteLine($"  {command.Name,-9} {command.Summary}");
+        foreach (var command in commands) writer.WriteLine($"  {command.Name,-10} {command.Summary}");
         writer.WriteLine();
         writer.WriteLine("./snapper help COMMAND lists a command's options.");
     }
@@ -18,7 +18,7 @@ internal static class HelpText
     /// <summary>One command with its options.</summary>
     public static void Write(TextWriter writer, CommandSyntax command)
     {
-        var rest = command.Rest is null ? "" : $" [{command.Rest} ...]";
+        var rest = command.Rest is null ? "" : " " + command.Rest;
         writer.WriteLine($"usage: ./snapper {command.Name}{(command.Options.Count > 0 ? " [options]" : "")}{rest}");
         writer.WriteLine();
         writer.WriteLine(command.Summary);

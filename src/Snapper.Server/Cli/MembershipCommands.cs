@@ -42,15 +42,15 @@ internal static class MembershipCommands
     /// <summary>Again and again until nothing is its own: a part that does not come to rest is given back, and others may die meanwhile.</summary>
     private static async Task Drain(string other, string name, TextWriter output)
     {
-        using var http = new HttpClient { BaseAddress = new Uri(other + "/"), Timeout = TimeSpan.FromSeconds(30) };
+        using var api = OperatorApi.At(new Uri(other));
         var started = Stopwatch.GetTimestamp();
         for (var attempt = 1; ; attempt++)
         {
             string last;
             try
             {
-                var all = await http.GetFromJsonAsync<JsonNode>("v1/workers");
-                var mine = all!["workers"]!.AsArray().FirstOrDefault(w => (string?)w!["worker"] == name);
+                var all = await api.Ask(HttpMethod.Get, "v1/workers");
+                var mine = all["workers"]!.AsArray().FirstOrDefault(w => (string?)w!["worker"] == name);
 
                 // One that was just killed is on its way back: alive it can say itself that it has left.
                 var mayLeave = mine is null || (string?)mine["state"] == "live" || Stopwatch.GetElapsedTime(started) > BackWithin;
@@ -62,19 +62,11 @@ internal static class MembershipCommands
                     continue;
                 }
 
-                using var answer = await http.PostAsJsonAsync("v1/migrations", new { worker = name, reason = $"{name} leaves" });
-                var migration = await answer.Content.ReadFromJsonAsync<JsonNode>();
-                if (answer.IsSuccessStatusCode)
-                {
-                    if (attempt == 1) output.WriteLine($"{name} gives {migration!["keys"]} partitions and single actors to the others");
-                    await Ended(http, (string)migration!["id"]!, started);
-                }
-                else
-                {
-                    last = (string?)migration?["detail"] ?? $"{other} answered {(int)answer.StatusCode}";
-                }
+                var migration = await api.Ask(HttpMethod.Post, "v1/migrations", new JsonObject { ["worker"] = name, ["reason"] = $"{name} leaves" });
+                if (attempt == 1) output.WriteLine($"{name} gives {migration["keys"]} partitions and single actors to the others");
+                await Ended(api, (string)migration["id"]!, started);
             }
-            catch (Exception problem) when (problem is HttpRequestException or TaskCanceledException)
+            catch (OperatorException problem) when (!problem.IsForGood)
             {
                 last = problem.Message;
             }
@@ -88,12 +80,12 @@ internal static class MembershipCommands
         }
     }
 
-    private static async Task Ended(HttpClient http, string id, long started)
+    private static async Task Ended(OperatorApi api, string id, long started)
     {
         while (Stopwatch.GetElapsedTime(started) < DrainedWithin)
         {
-            var migration = await http.GetFromJsonAsync<JsonNode>("v1/migrations/" + Uri.EscapeDataString(id));
-            if ((string?)migration!["state"] != "planned") return;
+            var migration = await api.Ask(HttpMethod.Get, "v1/migrations/" + Uri.EscapeDataString(id));
+            if ((string?)migration["state"] != "planned") return;
             await Task.Delay(LookEvery);
         }
     }

@@ -16,7 +16,8 @@ internal static class VerifyCommand
             new("--json", null, "the verdict as one JSON object"),
             new("--no-real-time", null, "plain serializability: the times of the history order nothing"),
         ],
-        Rest: "OPTION",
+        Rest: "[OPTION ...]",
+        PassesOn: true,
         Notes: """
             The attacks, in a clone of the repository:
               ./snapper verify [--seeds N] [--first N] [--minutes M] [--threads N]     runs of the simulator

@@ -86,7 +86,7 @@ internal sealed class DemoWatch(Deployment deployment, TextWriter output, string
 
     private void Say(string name, Seen before, Seen now)
     {
-        if (now.Epoch > before.Epoch) Line($"{name} is back, in its life {now.Epoch}: it owns {now.Entries}");
+        if (now.Epoch > before.Epoch) Line($"{name} is back, epoch {now.Epoch}: it owns {now.Entries}");
         else if (now.State != before.State)
         {
             Line(now.State switch

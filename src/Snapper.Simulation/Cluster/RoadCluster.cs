@@ -76,6 +76,11 @@ internal sealed class RoadCluster(StoreRoad road, IClusterStore store) : ICluste
         public Task<ClusterResult> Cancel(string id, string why, CancellationToken cancellation) =>
             road.Send(StoreStep.PlanCancel, () => plans.Cancel(id, why, CancellationToken.None).Result, cancellation);
 
+        // For people: nothing is decided by notes, and so no fault meets them.
+        public Task<ClusterResult> Note(string id, string note, CancellationToken cancellation) => plans.Note(id, note, cancellation);
+
+        public Task<IReadOnlyList<string>> ReadNotes(IReadOnlyList<string> ids, CancellationToken cancellation) => plans.ReadNotes(ids, cancellation);
+
         public Task<PlanRecord?> Find(string id, CancellationToken cancellation) => road.Send(StoreStep.PlanFind, () => plans.Find(id, CancellationToken.None).Result, cancellation);
 
         public Task<IReadOnlyList<PlanRecord>> ReadParts(string migration, CancellationToken cancellation) =>

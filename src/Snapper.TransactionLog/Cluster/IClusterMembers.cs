@@ -127,7 +127,8 @@ public sealed record Member
     /// <summary>Who fenced it last to rescue it; nobody: nobody did.</summary>
     public required Incarnation Rescuer { get; init; }
 
-    /// <summary>How often a life of this worker was fenced by another one after its lease had run out, since the directory began.</summary>
+    /// <summary>How often a life of this worker was fenced by another one after its lease had run out, since the directory began; also when its
+    /// worker had begun a new life, which had not registered by then.</summary>
     public required long Expirations { get; init; }
 
     /// <summary>How often a life of this worker was fenced by another one although its lease lived (R5), since the directory began.</summary>

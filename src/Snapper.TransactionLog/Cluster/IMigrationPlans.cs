@@ -34,6 +34,16 @@ public interface IMigrationPlans
     /// <returns><see cref="ClusterStatus.AlreadyDone"/>: it was cancelled before. <see cref="ClusterStatus.Stale"/>: it is done. <see cref="ClusterStatus.NotFound"/>.</returns>
     Task<ClusterResult> Cancel(string id, string why, CancellationToken cancellation);
 
+    /// <summary>Keeps with a plan, until it is forgotten, what its source says of its progress. The last one counts; nothing is decided by it.</summary>
+    /// <param name="id">The plan, in whatever state.</param>
+    /// <param name="note">At most 1,024 characters.</param>
+    /// <param name="cancellation">Gives up.</param>
+    /// <returns><see cref="ClusterStatus.NotFound"/>: there is no such plan (any more).</returns>
+    Task<ClusterResult> Note(string id, string note, CancellationToken cancellation);
+
+    /// <summary>The last note of each of these plans; empty: it has none, or is not there.</summary>
+    Task<IReadOnlyList<string>> ReadNotes(IReadOnlyList<string> ids, CancellationToken cancellation);
+
     /// <summary>A plan with all that it names; null: never made, or ended so long ago that it is forgotten.</summary>
     Task<PlanRecord?> Find(string id, CancellationToken cancellation);
 

@@ -156,7 +156,8 @@ internal static partial class ClusterScripts
         local counter = not m[2] and ends and tonumber(ends) > at and 'evictions' or 'expirations'
         number(key, counter, call('HGET', key, counter))
         dirty()
-        if call('HGET', KEYS[1], 'epoch') == e then
+        local expired = not m[2] and ends and tonumber(ends) <= at
+        if call('HGET', KEYS[1], 'epoch') == e or expired then
           call('HINCRBY', key, counter, 1)
         end
         call('HSET', key, 'rescuer', me, 'rescuerEpoch', guardEpoch)

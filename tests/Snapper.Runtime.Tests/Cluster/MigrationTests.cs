@@ -2,6 +2,7 @@ using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
 using Snapper.TransactionLog.Cluster;
 using Xunit;
@@ -24,6 +25,43 @@ public sealed class MigrationTests(ITestOutputHelper output)
         Assert.Equal(before, await cluster.Total(id));
         Assert.Equal(PlanState.Done, await cluster.Move("p2", 2, 1, new ActorKey("Account", id)));
         Assert.Equal(before, await cluster.Total(id));
+    }
+
+    [Fact]
+    public async Task Requests_that_wait_for_what_is_frozen_are_counted_and_every_worker_shows_them_and_the_steps()
+    {
+        await using var cluster = await TestCluster.Start(2, lease: TimeSpan.FromSeconds(1));
+        var id = cluster.IdAt(1, "ListAppend", "k");
+        var holds = cluster.Submit("ListAppend", id, "Execute", new { ops = new[] { new { f = "r", key = id } }, delayMs = 1500 }, null);
+        await Rig.Until(() => cluster[1].Worker.Acts.Count > 0, "the ACT that is in the way runs");
+        var moved = await cluster[2].Control!.Migrate(new("slow", [new ActorKey("ListAppend", id)], null, null, "w2", "", DryRun: false), CancellationToken.None);
+        await Rig.Until(() => cluster[1].Worker.Cluster!.Ownership.Look(new ActorKey("ListAppend", id)).State == OwnershipState.Frozen, "it is frozen");
+        var waiting = Enumerable.Range(0, 5).Select(_ => cluster.Submit("ListAppend", id, "Read", null, null)).ToArray();
+
+        await Shows(part => part.FrozenRequests == 5, "w2 shows that five requests wait at w1");
+        Assert.Equal(1, moved.Keys);
+        Assert.Equal(Outcome.Committed, (await holds).Outcome);
+        foreach (var request in waiting)
+        {
+            Assert.Equal(Outcome.Committed, (await request).Outcome);
+        }
+
+        await Shows(part => part.Phases.Select(phase => phase.Phase).SequenceEqual(["planned", "freezing", "draining", "handingover", "done"]), "w2 shows all steps");
+        await cluster.Kill(1);
+        var part = await Part();
+        Assert.Equal((0, 5, 5), (part.FrozenRequests, part.MostFrozenRequests, part.Phases.Count));
+
+        async Task Shows(Func<MigrationPartView, bool> condition, string what)
+        {
+            var until = DateTime.UtcNow.AddSeconds(10);
+            while (await Part() is var shown && !condition(shown))
+            {
+                Assert.True(DateTime.UtcNow < until, $"After 10 s not: {what}. {shown}");
+                await Task.Delay(5);
+            }
+        }
+
+        async Task<MigrationPartView> Part() => (await cluster[2].Control!.Migration("slow", CancellationToken.None))!.Parts.Single();
     }
 
     [Theory]

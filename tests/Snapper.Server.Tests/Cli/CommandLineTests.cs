@@ -30,7 +30,7 @@ public sealed class CommandLineTests
     {
         var (exit, output, _) = await Run("--help");
         Assert.Equal(ExitCode.Success, exit);
-        foreach (var command in (string[])["up", "demo", "doctor", "test", "bench", "verify", "workers", "migrate", "drain", "rebalance"]) Assert.Contains($"\n  {command} ", output);
+        foreach (var command in (string[])["up", "demo", "doctor", "test", "bench", "verify", "workers", "migrations", "migrate", "drain", "rebalance"]) Assert.Contains($"\n  {command} ", output);
         Assert.DoesNotContain("\n  worker ", output);
     }
 

@@ -50,6 +50,24 @@ public abstract partial class ClusterConformance
         }
     }
 
+    [Fact]
+    public async Task Who_has_begun_a_new_life_but_did_not_register_before_its_lease_had_run_out_counts_as_expired_once()
+    {
+        var workers = await StartAll(3);
+        var (one, two, three) = (workers[0], workers[1], workers[2]);
+        await Open(2);
+        await Settle(one, three);
+        await using (await Done(one.Members.Fence(two.Self, FenceWhen.LeaseExpired, None)))
+        {
+            Assert.Equal((1, 0), await Counts(one, 2));
+        }
+
+        await using (await Done(three.Members.Fence(two.Self, FenceWhen.Always, None)))
+        {
+            Assert.Equal((1, 0), await Counts(one, 2)); // a second rescuer of the same life
+        }
+    }
+
     private static async Task<(long Expirations, long Evictions)> Counts(TestWorker asks, int worker)
     {
         var member = (await asks.Members.Read(None)).Single(m => m.Incarnation.Worker == worker);

@@ -125,6 +125,25 @@ public abstract partial class ClusterConformance
     }
 
     [ServerFact]
+    public async Task A_note_stays_with_its_plan_also_when_that_has_ended_and_the_last_one_counts()
+    {
+        var workers = await StartAll(2);
+        var (one, two) = (workers[0], workers[1]);
+        Assert.Equal(ClusterStatus.NotFound, (await one.Plans.Note("noted", "never", None)).Status);
+        await Done(one.Plans.Create(new MigrationPlan("noted", [Key(0)], one.Self, two.Self, "test"), None));
+        Assert.Equal(["", ""], await two.Plans.ReadNotes(["noted", "other"], None));
+
+        await Done(one.Plans.Note("noted", "first", None));
+        await Done(one.Plans.Note("noted", "second", None));
+        await Done(two.Plans.Cancel("noted", "over", None));
+        Assert.Equal(["", "second"], await two.Plans.ReadNotes(["other", "noted"], None));
+        await Done(one.Plans.Note("noted", "third", None));
+        Assert.Equal(["third"], await two.Plans.ReadNotes(["noted"], None));
+        Assert.Equal(PlanState.Cancelled, (await two.Plans.Find("noted", None))!.State);
+        Assert.Empty(await two.Plans.ReadNotes([], None));
+    }
+
+    [ServerFact]
     public async Task Commit_and_cancel_at_the_same_time_end_a_plan_once()
     {
         var workers = await StartAll(2);

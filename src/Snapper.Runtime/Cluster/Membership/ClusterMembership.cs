@@ -60,9 +60,6 @@ internal sealed class ClusterMembership : IAsyncDisposable
     /// <summary>Workers as they were read last, by number.</summary>
     public IReadOnlyList<Member> Members { get; private set; } = [];
 
-    /// <summary>Moves actors.</summary>
-    public Migrator Migrations => _migrator;
-
     /// <summary>Completes when the directory is known and what it gives to this worker is open.</summary>
     public Task Placed => _placed.Task;
 

@@ -79,6 +79,8 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
 
     public string? OwnerOf(ActorKey actor) => _node.Directory.Resolve(actor) is { IsNone: false } owner ? NameOf(owner) : null;
 
+    public int PartitionOf(ActorKey actor) => _node.Directory.PartitionOf(actor).Number;
+
     public async Task<MigrationView> Migrate(MigrationAsk ask, CancellationToken cancellation)
     {
         var id = ask.Id ?? string.Create(CultureInfo.InvariantCulture, $"m-{_node.Self.Worker}-{_node.Self.Epoch}-{worker.Time.GetUtcNow():yyyyMMddHHmmssfff}");
@@ -155,7 +157,7 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
     public async Task<MigrationView?> Migration(string id, CancellationToken cancellation)
     {
         var parts = await Reach(() => store.Plans.ReadParts(id, cancellation)).ConfigureAwait(false);
-        return parts.Count == 0 ? null : View(id, parts[0].Plan.Reason, [.. parts.Select(ViewOf)]);
+        return parts.Count == 0 ? null : View(id, parts[0].Plan.Reason, await Views(parts, cancellation).ConfigureAwait(false));
     }
 
     public async Task<IReadOnlyList<MigrationView>> Migrations(int limit, CancellationToken cancellation)
@@ -164,8 +166,10 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         records.AddRange(await Reach(() => store.Plans.ReadEnded(Math.Clamp(limit, 1, 1000), cancellation)).ConfigureAwait(false));
         var order = new List<string>();
         var parts = new Dictionary<string, (string Reason, List<MigrationPartView> Parts)>(StringComparer.Ordinal);
-        foreach (var record in records)
+        var views = await Views(records, cancellation).ConfigureAwait(false);
+        for (var i = 0; i < records.Count; i++)
         {
+            var record = records[i];
             var dot = record.Plan.Id.LastIndexOf('.');
             var id = dot < 0 ? record.Plan.Id : record.Plan.Id[..dot];
             if (!parts.TryGetValue(id, out var known))
@@ -174,7 +178,7 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
                 order.Add(id);
             }
 
-            known.Parts.Add(ViewOf(record));
+            known.Parts.Add(views[i]);
         }
 
         return order.ConvertAll(id => View(id, parts[id].Reason, parts[id].Parts));
@@ -206,23 +210,22 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         return new MigrationView(id, parts.Count == 0 ? "done" : state, keys, reason, parts);
     }
 
-    private MigrationPartView ViewOf(PlanRecord record)
+    private async Task<List<MigrationPartView>> Views(IReadOnlyList<PlanRecord> records, CancellationToken cancellation)
     {
-        var phases = new List<MigrationPhaseView>();
-        foreach (var progress in membership.Migrations.Progress)
+        var ids = new List<string>();
+        foreach (var record in records)
         {
-            if (progress.Plan == record.Plan.Id)
-            {
-                foreach (var (phase, at) in progress.Phases)
-                {
-                    phases.Add(new MigrationPhaseView(phase.ToString().ToLowerInvariant(), at));
-                }
-            }
+            ids.Add(record.Plan.Id);
         }
 
-        return new MigrationPartView(
-            record.Plan.Id, NameOf(record.Plan.From), NameOf(record.Plan.To), record.KeyCount, record.State.ToString().ToLowerInvariant(), record.Created, record.Ended,
-            record.Why.Length == 0 ? null : record.Why, phases);
+        var notes = await Reach(() => store.Plans.ReadNotes(ids, cancellation)).ConfigureAwait(false);
+        var views = new List<MigrationPartView>();
+        for (var i = 0; i < records.Count; i++)
+        {
+            views.Add(MigrationViews.Of(records[i], notes[i]));
+        }
+
+        return views;
     }
 
     private List<MigrationPlan> Divide(string id, MigrationAsk ask)
@@ -366,7 +369,7 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
-            throw new StorageUnavailableException($"The store that the workers share cannot be reached: {exception.Message}", exception);
+            throw new StorageUnavailableException("The store that all workers share (Redis) cannot be reached by this worker now. What moves goes on when it is back; ask again.", exception);
         }
     }
 }

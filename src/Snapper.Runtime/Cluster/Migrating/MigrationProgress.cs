@@ -29,8 +29,13 @@ public sealed class MigrationProgress
     private readonly Lock _gate = new();
     private readonly List<(MigrationPhase Phase, DateTimeOffset At)> _phases;
 
-    internal MigrationProgress(string plan, int keys, TimeProvider time)
+    private readonly Action<MigrationProgress>? _changed;
+    private int _frozen;
+    private int _mostFrozen;
+
+    internal MigrationProgress(string plan, int keys, TimeProvider time, Action<MigrationProgress>? changed = null)
     {
+        _changed = changed;
         _time = time;
         Plan = plan;
         Keys = keys;
@@ -42,6 +47,12 @@ public sealed class MigrationProgress
 
     /// <summary>How many actors or partitions it moves.</summary>
     public int Keys { get; }
+
+    /// <summary>Requests of the source that wait because something in the plan is frozen, when they were counted last.</summary>
+    public int Frozen => Volatile.Read(ref _frozen);
+
+    /// <summary>The highest <see cref="Frozen"/>.</summary>
+    public int MostFrozen => Volatile.Read(ref _mostFrozen);
 
     /// <summary>The phases so far, in order, each with the time at which it began.</summary>
     public IReadOnlyList<(MigrationPhase Phase, DateTimeOffset At)> Phases
@@ -55,11 +66,38 @@ public sealed class MigrationProgress
         }
     }
 
+    /// <summary>Something of it is frozen now.</summary>
+    internal bool IsFrozen { get; private set; }
+
     internal void Enter(MigrationPhase phase)
     {
         lock (_gate)
         {
             _phases.Add((phase, _time.GetUtcNow()));
+            IsFrozen = phase is MigrationPhase.Freezing or MigrationPhase.Draining or MigrationPhase.HandingOver;
+            if (!IsFrozen)
+            {
+                _frozen = 0;
+            }
         }
+
+        _changed?.Invoke(this);
+    }
+
+    /// <summary>So many requests wait for it now.</summary>
+    internal void Counted(int frozen)
+    {
+        lock (_gate)
+        {
+            if (!IsFrozen || frozen == _frozen)
+            {
+                return;
+            }
+
+            _frozen = frozen;
+            _mostFrozen = Math.Max(_mostFrozen, frozen);
+        }
+
+        _changed?.Invoke(this);
     }
 }

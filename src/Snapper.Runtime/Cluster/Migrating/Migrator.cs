@@ -3,6 +3,7 @@ using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Requests;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 
@@ -17,14 +18,12 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
     private const int MostShown = 1000;
 
     private readonly ClusterNode _node = worker.Cluster!;
+    private readonly MigrationNotes _notes = new(worker, store);
     private readonly List<string> _interrupted = []; // the run's while it runs
     private readonly ConcurrentDictionary<string, MigrationProgress> _progress = new(StringComparer.Ordinal);
     private readonly Queue<string> _shown = [];
     private Task _run = Task.CompletedTask;
     private volatile bool _isOwed;
-
-    /// <summary>What this worker knows of plans that it carries out, or has.</summary>
-    public IReadOnlyCollection<MigrationProgress> Progress => (IReadOnlyCollection<MigrationProgress>)_progress.Values;
 
     /// <summary>Open plans have changed: begins those that are this worker's, and cancels those that nobody can carry out.</summary>
     public async Task Look(IReadOnlyList<Member> members, CancellationToken cancellation)
@@ -45,6 +44,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
             }
         }
 
+        CountFrozen();
         if (!_run.IsCompleted)
         {
             _isOwed = true; // it may have asked what is next before these were there
@@ -83,7 +83,11 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
         return plans;
     }
 
-    public async ValueTask DisposeAsync() => await _run.ConfigureAwait(false);
+    public async ValueTask DisposeAsync()
+    {
+        await _run.ConfigureAwait(false);
+        await _notes.Written().ConfigureAwait(false);
+    }
 
     private static bool Lives(Incarnation worker, IReadOnlyList<Member> members)
     {
@@ -93,6 +97,44 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
             {
                 // One whose lease has run out need not be waited for until it is fenced: its plans would keep what they name frozen so long.
                 return member.CurrentEpoch == worker.Epoch && member.State == MemberState.Live;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>For people: looks at the requests under way once a look, so that no request has to be counted where it waits.</summary>
+    private void CountFrozen()
+    {
+        foreach (var (plan, progress) in _progress)
+        {
+            if (!progress.IsFrozen)
+            {
+                continue;
+            }
+
+            var frozen = 0;
+            foreach (var request in worker.Relay.UnderWay())
+            {
+                frozen += request.Phase == RequestPhase.Waiting && !request.IsAnswered && WaitsFor(request, plan) ? 1 : 0;
+            }
+
+            progress.Counted(frozen);
+        }
+    }
+
+    private bool WaitsFor(Request request, string plan)
+    {
+        if (_node.Ownership.Look(request.Asked.Actor).Plan == plan)
+        {
+            return true;
+        }
+
+        foreach (var access in request.Declared ?? [])
+        {
+            if (_node.Ownership.Look(access.Actor).Plan == plan)
+            {
+                return true;
             }
         }
 
@@ -188,7 +230,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
 
     private MigrationProgress Show(MigrationPlan plan)
     {
-        var progress = new MigrationProgress(plan.Id, plan.Keys.Count, worker.Time);
+        var progress = new MigrationProgress(plan.Id, plan.Keys.Count, worker.Time, _notes.Owe);
         if (!_progress.ContainsKey(plan.Id))
         {
             _shown.Enqueue(plan.Id);

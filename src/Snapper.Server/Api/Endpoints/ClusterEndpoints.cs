@@ -9,7 +9,10 @@ using Snapper.Server.Api.Requests;
 namespace Snapper.Server.Api.Endpoints;
 
 /// <summary>The workers as one system: membership, placement, migrations. A worker that is alone has none of it.</summary>
-internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOptions options)
+/// <param name="control">The workers as one system; null: not now, or never.</param>
+/// <param name="door">Says whether the worker is on its way; null: it is there.</param>
+/// <param name="options">Limits.</param>
+internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitch? door, ApiOptions options)
 {
     private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web)
     {
@@ -35,7 +38,14 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOption
 
         if ((string?)context.Request.Query["worker"] is { } name)
         {
-            await Send(context, StatusCodes.Status200OK, new { worker = name, partitions = workers.PartitionsOf(name) });
+            var partitions = workers.PartitionsOf(name);
+            if (partitions.Count == 0 && !(await workers.Workers(context.RequestAborted)).Any(worker => worker.Worker == name))
+            {
+                await Respond.Send(context, NotFound($"There is no worker {ClippedText.Of(name)}."));
+                return;
+            }
+
+            await Send(context, StatusCodes.Status200OK, new { worker = name, partitions });
             return;
         }
 
@@ -52,7 +62,8 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOption
             return;
         }
 
-        await Send(context, StatusCodes.Status200OK, new { actor = asked, worker = workers.OwnerOf(new ActorKey(asked[..slash], asked[(slash + 1)..])) });
+        var actor = new ActorKey(asked[..slash], asked[(slash + 1)..]);
+        await Send(context, StatusCodes.Status200OK, new { actor = asked, worker = workers.OwnerOf(actor), partition = workers.PartitionOf(actor) });
     }
 
     public async Task Migrate(HttpContext context)
@@ -62,33 +73,40 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOption
             return;
         }
 
-        using var body = await PooledBody.Read(context.Request, options);
+        using var body = await PooledBody.Read(context.Request, options, holdsTransactions: false);
+        if (body.TooLong is { } tooLong)
+        {
+            await Respond.Send(context, Problem.Of(new Rejection(RejectionKind.TooLarge, tooLong), options.RetryAfter));
+            return;
+        }
+
         MigrationBody? asked;
         try
         {
-            asked = body.TooLong is null ? JsonSerializer.Deserialize<MigrationBody>(body.Bytes, s_json) : null;
+            asked = JsonSerializer.Deserialize<MigrationBody>(body.Bytes, s_json);
         }
         catch (JsonException wrong)
         {
-            await Respond.Send(context, Invalid($"The body is wrong: {wrong.Message}"));
+            await Respond.Send(context, Invalid(Words(wrong)));
             return;
         }
 
         if (asked is null || asked.Problem() is not null)
         {
-            await Respond.Send(context, Invalid(body.TooLong ?? asked?.Problem() ?? "The body is null."));
+            await Respond.Send(context, Invalid(asked?.Problem() ?? "The body is null."));
             return;
         }
 
         try
         {
             var made = await workers.Migrate(asked.ToAsk(), context.RequestAborted);
-            if (!asked.DryRun)
+            var begun = !asked.DryRun && made.Parts.Count > 0; // what has no parts is kept nowhere: everything is where it shall be
+            if (begun)
             {
                 context.Response.Headers.Location = "/v1/migrations/" + Uri.EscapeDataString(made.Id);
             }
 
-            await Send(context, asked.DryRun ? StatusCodes.Status200OK : StatusCodes.Status202Accepted, made);
+            await Send(context, begun ? StatusCodes.Status202Accepted : StatusCodes.Status200OK, made);
         }
         catch (MigrationRefusedException refused)
         {
@@ -124,13 +142,13 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOption
         }
 
         var id = Uri.UnescapeDataString(RawPath.After(context, "/v1/migrations/") ?? "");
-        if (await workers.Migration(id, context.RequestAborted) is { } found)
+        if (MigrationBody.IsId(id) && await workers.Migration(id, context.RequestAborted) is { } found)
         {
             await Send(context, StatusCodes.Status200OK, found);
         }
         else
         {
-            await Respond.Send(context, new Problem(404, "urn:snapper:not-found", "Not found", $"There is no migration '{id}', or it is forgotten."));
+            await Respond.Send(context, NotFound($"There is no migration {ClippedText.Of(id)}, or it is forgotten."));
         }
     }
 
@@ -141,53 +159,22 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, ApiOption
             return workers;
         }
 
-        await Respond.Send(context, new Problem(404, "urn:snapper:not-found", "Not found", "This worker is alone, or has not joined the others yet: there is nothing to place or to move."));
+        // While it starts it has not joined the others yet, and whoever polls shall go on. That there is nothing of all this only a worker says that is there, and alone.
+        await Respond.Send(context, door?.ClosedBecause is { } reason
+            ? Problem.Of(new Rejection(RejectionKind.Unavailable, reason), options.RetryAfter)
+            : NotFound("This worker is alone: there is nothing to place or to move."));
         return null;
     }
+
+    /// <summary>What is wrong with a body, without the names of our classes, which the reader's own words hold.</summary>
+    private static string Words(JsonException wrong) => wrong.InnerException is JsonException broken
+        ? $"The body is not JSON: {broken.Message}"
+        : $"The body is wrong at {ClippedText.Of(wrong.Path ?? "$")}: there is no such field here, or its value is not of the field's type. Fields are actors ([{{type, id}}]), partitions ([numbers]), worker, rebalance, to, reason, id, dryRun.";
+
+    private static Problem NotFound(string detail) => new(404, "urn:snapper:not-found", "Not found", detail);
 
     private static Problem Invalid(string detail) => new(400, "urn:snapper:invalid-request", "Invalid request", detail);
 
     private static Task Send<T>(HttpContext context, int status, T view) =>
         Respond.Send(context, status, Respond.Json, JsonSerializer.SerializeToUtf8Bytes(view, s_json));
-
-    private sealed record ActorBody(string? Type, string? Id);
-
-    private sealed record MigrationBody(
-        IReadOnlyList<ActorBody>? Actors, IReadOnlyList<int>? Partitions, string? Worker, string? To, string? Reason, string? Id, bool DryRun = false,
-        bool Rebalance = false)
-    {
-        public string? Problem()
-        {
-            if ((Actors is null ? 0 : 1) + (Partitions is null ? 0 : 1) + (Worker is null ? 0 : 1) + (Rebalance ? 1 : 0) != 1)
-            {
-                return "Exactly one of actors, partitions, worker and rebalance must be there.";
-            }
-
-            if (Rebalance && To is not null)
-            {
-                return "to cannot be there with rebalance: every worker gets its share.";
-            }
-
-            foreach (var actor in Actors ?? [])
-            {
-                if ((NameRules.ActorTypeError(actor.Type ?? "") ?? NameRules.ActorIdError(actor.Id ?? "")) is { } wrong)
-                {
-                    return $"An actor is wrong: {wrong}.";
-                }
-            }
-
-            return Id is { Length: 0 or > 100 } ? "id must have 1 to 100 characters." : Id == "proposals" ? "id must not be 'proposals': that address is taken." : null;
-        }
-
-        public MigrationAsk ToAsk()
-        {
-            List<ActorKey>? actors = null;
-            foreach (var actor in Actors ?? [])
-            {
-                (actors ??= []).Add(new ActorKey(actor.Type!, actor.Id!));
-            }
-
-            return new MigrationAsk(Id, actors, Partitions, Worker, To, Reason ?? "", DryRun, Rebalance);
-        }
-    }
 }

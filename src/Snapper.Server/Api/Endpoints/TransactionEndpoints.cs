@@ -13,11 +13,7 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
     /// <summary>POST /v1/transactions.</summary>
     public async Task Submit(HttpContext context)
     {
-        if (control() is { } cluster)
-        {
-            context.Response.Headers[WorkerHeader] = cluster.Name; // with the answers' "worker" it tells a client which address to send to
-        }
-
+        NameWorker(context);
         var parsed = await Read(context);
         if (parsed.Batch is { } batch)
         {
@@ -36,6 +32,7 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
     /// <summary>GET /v1/transactions/{id}: 200 whatever the outcome, for the question was answered.</summary>
     public async Task Find(HttpContext context)
     {
+        NameWorker(context);
         var id = RawPath.After(context, "/v1/transactions/");
         id = id is null ? null : Uri.UnescapeDataString(id);
         if (id is null || NameRules.RequestIdError(id) is not null)
@@ -61,6 +58,15 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
             using var buffer = JsonBuffer.Rent();
             EnvelopeWriter.Write(buffer.Json, envelope, options.RetryAfter);
             await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, buffer.Written);
+        }
+    }
+
+    /// <summary>With the answers' "worker" it tells a client which address to send to.</summary>
+    private void NameWorker(HttpContext context)
+    {
+        if (control() is { } cluster)
+        {
+            context.Response.Headers[WorkerHeader] = cluster.Name;
         }
     }
 

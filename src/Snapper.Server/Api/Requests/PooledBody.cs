@@ -12,9 +12,9 @@ internal sealed class PooledBody : IDisposable
     private byte[] _buffer = ArrayPool<byte>.Shared.Rent(FirstBytes);
     private int _length;
 
-    private PooledBody()
-    {
-    }
+    private readonly bool _holdsTransactions;
+
+    private PooledBody(bool holdsTransactions) => _holdsTransactions = holdsTransactions;
 
     /// <summary>The whole body; empty when <see cref="TooLong"/>.</summary>
     public ReadOnlySpan<byte> Bytes => TooLong is null ? _buffer.AsSpan(0, _length) : default;
@@ -25,14 +25,17 @@ internal sealed class PooledBody : IDisposable
     /// <summary>Reads the body, and no more of it than it takes to know that it is too long.</summary>
     /// <exception cref="BadHttpRequestException">The body came too slowly, in broken chunks, or not to its end.</exception>
     /// <exception cref="IOException">The connection was lost.</exception>
-    public static async ValueTask<PooledBody> Read(HttpRequest request, ApiOptions options)
+    /// <param name="request">The request.</param>
+    /// <param name="options">Limits.</param>
+    /// <param name="holdsTransactions">It may be a batch, which may be longer; false: an operator's request.</param>
+    public static async ValueTask<PooledBody> Read(HttpRequest request, ApiOptions options, bool holdsTransactions = true)
     {
-        var body = new PooledBody();
+        var body = new PooledBody(holdsTransactions);
         try
         {
-            if (request.ContentLength > options.BatchBodyBytesMax)
+            if (request.ContentLength > body.Most(options))
             {
-                body.TooLong = BatchTooLarge(options);
+                body.TooLong = TooLarge(body.Most(options));
             }
             else
             {
@@ -64,14 +67,14 @@ internal sealed class PooledBody : IDisposable
         {
             var read = await reader.ReadAsync();
             var arrived = read.Buffer;
-            if (arrived.Length > options.BatchBodyBytesMax - _length)
+            if (arrived.Length > Most(options) - _length)
             {
-                TooLong = BatchTooLarge(options);
+                TooLong = TooLarge(Most(options));
             }
             else
             {
                 Append(arrived);
-                if (_length > options.TransactionBodyBytesMax && !isBatch)
+                if (_holdsTransactions && _length > options.TransactionBodyBytesMax && !isBatch)
                 {
                     isBatch = TransactionRequestReader.IsBatch(_buffer.AsSpan(0, _length));
                     TooLong = isBatch ? null : TransactionRequestReader.TooLarge(options);
@@ -101,5 +104,7 @@ internal sealed class PooledBody : IDisposable
         _length += count;
     }
 
-    private static string BatchTooLarge(ApiOptions options) => $"The body is longer than {options.BatchBodyBytesMax} bytes.";
+    private int Most(ApiOptions options) => _holdsTransactions ? options.BatchBodyBytesMax : options.TransactionBodyBytesMax;
+
+    private static string TooLarge(int most) => $"The body is longer than {most} bytes.";
 }

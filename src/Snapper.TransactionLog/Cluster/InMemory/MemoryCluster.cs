@@ -237,6 +237,8 @@ internal sealed class MemoryPlan
 
     public string Why { get; set; } = "";
 
+    public string Note { get; set; } = "";
+
     public PlanRecord Record(bool withKeys) => new()
     {
         Plan = withKeys ? Plan : Plan with { Keys = [] },

@@ -136,9 +136,10 @@ internal sealed class MemoryClusterMembers(MemorySession session, StateStoreOpti
             }
 
             var member = _cluster.Members[target.Worker];
-            if (_cluster.Log(target.Worker).Epoch == target.Epoch)
+            var expired = !member.Left && member.LeaseEndsMs <= _cluster.NowMs;
+            if (_cluster.Log(target.Worker).Epoch == target.Epoch || expired)
             {
-                // Not a second rescuer, nor a worker that has begun a new life by itself.
+                // Not a second rescuer, who finds no lease; nor a worker that has begun a new life by itself, unless its lease has run out before that life could register.
                 var lives = !member.Left && member.LeaseEndsMs > _cluster.NowMs;
                 member.Evictions += lives ? 1 : 0;
                 member.Expirations += lives ? 0 : 1;

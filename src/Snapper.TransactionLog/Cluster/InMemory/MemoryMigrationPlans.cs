@@ -130,6 +130,33 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
         });
     }
 
+    public Task<ClusterResult> Note(string id, string note, CancellationToken cancellation)
+    {
+        MigrationPlan.ValidateId(id);
+        MigrationPlan.ValidateText(note);
+        return session.Run(() =>
+        {
+            if (!_cluster.Plans.TryGetValue(id, out var plan))
+            {
+                return new ClusterResult(ClusterStatus.NotFound, $"there is no plan {id}");
+            }
+
+            plan.Note = note;
+            return new ClusterResult(ClusterStatus.Done);
+        });
+    }
+
+    public Task<IReadOnlyList<string>> ReadNotes(IReadOnlyList<string> ids, CancellationToken cancellation)
+    {
+        ArgumentNullException.ThrowIfNull(ids);
+        foreach (var id in ids)
+        {
+            MigrationPlan.ValidateId(id);
+        }
+
+        return session.Read<IReadOnlyList<string>>(() => [.. ids.Select(id => _cluster.Plans.GetValueOrDefault(id)?.Note ?? "")]);
+    }
+
     public Task<PlanRecord?> Find(string id, CancellationToken cancellation)
     {
         MigrationPlan.ValidateId(id);

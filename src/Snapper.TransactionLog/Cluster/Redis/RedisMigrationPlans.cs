@@ -51,6 +51,38 @@ internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrat
         return (await session.Run(ClusterScripts.CancelPlan, [id, why, session.Options.EndedPlans], cancellation).ConfigureAwait(false)).Result;
     }
 
+    public async Task<ClusterResult> Note(string id, string note, CancellationToken cancellation)
+    {
+        MigrationPlan.ValidateId(id);
+        MigrationPlan.ValidateText(note);
+        return (await session.Run(ClusterScripts.NotePlan, [id, note], cancellation).ConfigureAwait(false)).Result;
+    }
+
+    public async Task<IReadOnlyList<string>> ReadNotes(IReadOnlyList<string> ids, CancellationToken cancellation)
+    {
+        ArgumentNullException.ThrowIfNull(ids);
+        var values = new RedisValue[ids.Count];
+        for (var i = 0; i < values.Length; i++)
+        {
+            MigrationPlan.ValidateId(ids[i]);
+            values[i] = ids[i];
+        }
+
+        if (values.Length == 0)
+        {
+            return [];
+        }
+
+        var answer = RedisClusterMembers.Read(await session.Read(ClusterScripts.ReadNotes, values, cancellation).ConfigureAwait(false));
+        var notes = new string[values.Length];
+        for (var i = 0; i < notes.Length; i++)
+        {
+            notes[i] = answer.Text(i);
+        }
+
+        return notes;
+    }
+
     public async Task<PlanRecord?> Find(string id, CancellationToken cancellation)
     {
         MigrationPlan.ValidateId(id);
