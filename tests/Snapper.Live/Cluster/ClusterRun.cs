@@ -19,7 +19,7 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
     private readonly List<string> _violations = [];
     private readonly List<TimeSpan> _pauses = [];
     private int _excused;
-    private int _takeOvers;
+    private long _takeOvers;
     private int _crossed;
     private long _transactions;
     private long _commits;
@@ -117,7 +117,7 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
             _pauses.Add(strike.Measured!.Value);
         }
 
-        _takeOvers += (await system.Members())?.Count(member => member.Rescuer is not null) ?? 0;
+        _takeOvers = Math.Max(_takeOvers, (await system.Members())?.Sum(static member => member.Fenced) ?? 0);
         _crossed += strike.Crossed ? 1 : 0;
         var measured = strike.Measured ?? (actors > global ? actors : global);
         var done = new Done(kind, strike.Measured ?? actors, global, doors, settled);
@@ -232,7 +232,7 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
         }
 
         print("");
-        print($"{_rounds.Count} rounds in {elapsed.TotalSeconds:0} s, {_transactions:N0} transactions judged, {_commits:N0} commits acknowledged and found again; {_crossed} faults met a migration under way; workers seen as taken over {_takeOvers} times");
+        print($"{_rounds.Count} rounds in {elapsed.TotalSeconds:0} s, {_transactions:N0} transactions judged, {_commits:N0} commits acknowledged and found again; {_crossed} faults met a migration under way; workers taken over {_takeOvers} times");
         if (_pauses.Count > 0)
         {
             print(string.Create(CultureInfo.InvariantCulture, $"longest wait of a caller of an actor that moved, no fault beside: median {_pauses.Order().ElementAt(_pauses.Count / 2).TotalMilliseconds:0} ms, most {_pauses.Max().TotalMilliseconds:0} ms of {_pauses.Count}"));

@@ -5,8 +5,8 @@ using Snapper.Live.Links;
 
 namespace Snapper.Live.Cluster;
 
-/// <summary>A worker as the others see it.</summary>
-internal sealed record MemberNow(string Name, string State, long Entries, bool Master, string? Rescuer);
+/// <summary>A worker as the others see it, and how many lives of it they have fenced.</summary>
+internal sealed record MemberNow(string Name, string State, long Entries, bool Master, string? Rescuer, long Fenced);
 
 /// <summary>
 /// Several real workers, started by <c>./snapper up --workers N</c>, with links on the road from each worker to Redis (a lane per worker), from each
@@ -121,7 +121,8 @@ internal sealed class ClusterSystem : IAsyncDisposable
             {
                 return [.. json.GetProperty("workers").EnumerateArray().Select(worker => new MemberNow(
                     worker.GetProperty("worker").GetString()!, worker.GetProperty("state").GetString()!, worker.GetProperty("entries").GetInt64(),
-                    worker.GetProperty("master").GetBoolean(), worker.TryGetProperty("rescuer", out var rescuer) ? rescuer.GetString() : null))];
+                    worker.GetProperty("master").GetBoolean(), worker.TryGetProperty("rescuer", out var rescuer) ? rescuer.GetString() : null,
+                    worker.GetProperty("expirations").GetInt64() + worker.GetProperty("evictions").GetInt64()))];
             }
         }
 

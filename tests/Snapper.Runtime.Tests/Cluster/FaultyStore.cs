@@ -64,6 +64,10 @@ internal sealed class FaultyStore : IClusterStore
         public Task<IReadOnlyList<PlanRecord>> ReadParts(string migration, CancellationToken cancellation) =>
             store.Run(nameof(ReadParts), () => inner.ReadParts(migration, cancellation));
 
+        public Task<ClusterResult> Note(string id, string note, CancellationToken cancellation) => store.Run(nameof(Note), () => inner.Note(id, note, cancellation));
+
+        public Task<IReadOnlyList<string>> ReadNotes(IReadOnlyList<string> ids, CancellationToken cancellation) => store.Run(nameof(ReadNotes), () => inner.ReadNotes(ids, cancellation));
+
         public Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation) => store.Run(nameof(ReadOpen), () => inner.ReadOpen(cancellation));
 
         public Task<IReadOnlyList<PlanRecord>> ReadEnded(int most, CancellationToken cancellation) => store.Run(nameof(ReadEnded), () => inner.ReadEnded(most, cancellation));

@@ -221,6 +221,22 @@ public sealed class MigratorTests : IDisposable
         Assert.True(_migrator.DisposeAsync().AsTask().Wait(TimeSpan.FromSeconds(10)), "What the migrator ran has not ended 10 s after its worker.");
     }
 
+    [Fact]
+    public void A_plan_whose_commit_answers_only_the_second_time_has_moved_and_everybody_hears_where_to()
+    {
+        var lost = false;
+        _bench.Node.Members = () => [_bench.Self, _two.Life];
+        _bench.Store.After = call => call == nameof(IMigrationPlans.Commit) && !lost && (lost = true) ? Task.FromException(new IOException("planned")) : Task.CompletedTask;
+        Plan("p1", "x");
+        Look();
+        _bench.Until(() => !_migrator.IsBusy, "it is done");
+        Assert.True(lost);
+        Assert.Equal(OwnershipState.NotOwned, StateOf("x"));
+        Assert.Empty(_bench.Node.OpenFreezes);
+        _bench.Until(() => _two.All<MovedMessage>().Count > 0, "w2 has heard of it");
+        Assert.Contains(_two.All<MovedMessage>(), moved => moved.Changed.Any(entry => entry.Key == Key("x") && entry.Owner == _two.Life));
+    }
+
     private static DirectoryKey Key(string box) => DirectoryKey.Of(ClusterBench.Box(box), Partition.Of(ClusterBench.Box(box)));
 
     /// <summary>An ACT of w2 is in on a box: it does not come to rest.</summary>

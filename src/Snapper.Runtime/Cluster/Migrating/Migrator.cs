@@ -25,6 +25,9 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
     private Task _run = Task.CompletedTask;
     private volatile bool _isOwed;
 
+    /// <summary>The plans that this worker carries out, or has, for those that look inside.</summary>
+    internal IReadOnlyCollection<MigrationProgress> Progress => (IReadOnlyCollection<MigrationProgress>)_progress.Values;
+
     /// <summary>Open plans have changed: begins those that are this worker's, and cancels those that nobody can carry out.</summary>
     public async Task Look(IReadOnlyList<Member> members, CancellationToken cancellation)
     {
