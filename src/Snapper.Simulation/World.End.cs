@@ -33,13 +33,13 @@ internal sealed partial class World
         var lives = _lives;
         foreach (var look in looks)
         {
-            new SimulatedClient(this, Scenario.Clients + 1).Send(look, (verdict, _) =>
+            new SimulatedClient(this, Scenario.Clients + 1).Send(look, (verdict, answer) =>
             {
                 left--;
                 var foundTheLoss = LogWasLost && _lives > lives; // at its first flush since: it ends, and does not know what became of what it was doing
                 if (verdict != ObservedOutcome.Committed && !foundTheLoss)
                 {
-                    Violated($"A look at {look.Request.Actor} on the worker that had come to rest was {verdict}; {_owner?.Standing ?? "no worker"}.");
+                    Violated($"A look at {look.Request.Actor} on the worker that had come to rest was {verdict} ({Answers.Describe(answer)}), {_lives - lives} lives later, {(LogWasLost ? "the log was lost" : "the log was not lost")}; {_owner?.Standing ?? "no worker"}.");
                 }
             });
         }
