@@ -124,7 +124,7 @@ public sealed partial class CommitMachine
         outputs.Add(OutputKind.Append).Body = outcome;
         if (!outcome.Committed || Planted.Is(PlantedFault.ActCommitToldBeforeDurable))
         {
-            TellOthers(outcome, outputs); // R1: an abort is presumed, nothing has to be durable first
+            TellOthers(outcome, outcome.Committed, outputs); // R1: an abort is presumed, nothing has to be durable first
         }
 
         // H4: it ends the moment its record is queued; log order protects whoever comes after.
@@ -206,13 +206,13 @@ public sealed partial class CommitMachine
     private static bool IsReleasedAtItsVote(ActOutcome part) => Planted.Is(PlantedFault.ReadOnlyPartReleasedAtItsVote) && part.Changes.Count == 0;
 
     /// <summary>What became of an ACT, to the other workers that it visited.</summary>
-    private static void TellOthers(ActOutcome outcome, OutputBuffer outputs)
+    private static void TellOthers(ActOutcome outcome, bool committed, OutputBuffer outputs)
     {
         for (var i = 0; i < outcome.Others.Count; i++)
         {
             ref var message = ref outputs.Add(OutputKind.SendToParticipant, MessageKind.ActDecided, i);
             message.Tid = outcome.Tid;
-            message.Flag = outcome.Committed;
+            message.Flag = committed;
             message.Body = outcome;
         }
     }
@@ -229,13 +229,18 @@ public sealed partial class CommitMachine
         }
     }
 
-    private void OnActGone(TransactionId tid)
+    private void OnActGone(TransactionId tid, OutputBuffer outputs)
     {
         Transitions.Note(Transition.ActGivenUp);
         _order.Ended(tid);
         if (FindFinished(tid) is { } outcome)
         {
             _finished.Remove(outcome);
+            if (!outcome.IsPart)
+            {
+                // Those that it visited itself hear it from the root. Where it went from there only votes have told, and who would pass it on may be dead.
+                TellOthers(outcome, committed: false, outputs);
+            }
         }
     }
 

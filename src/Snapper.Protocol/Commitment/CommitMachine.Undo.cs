@@ -155,7 +155,7 @@ public sealed partial class CommitMachine
             }
             else if (undo.ActParticipants.Remove(victim.Tid, out var participants))
             {
-                RemoveAct(victim.Tid);
+                RemoveAct(victim.Tid, outputs);
                 AddAll(actors, participants);
                 tids.Add(victim.Tid);
             }
@@ -204,11 +204,11 @@ public sealed partial class CommitMachine
         }
     }
 
-    private void RemoveAct(TransactionId tid)
+    private void RemoveAct(TransactionId tid, OutputBuffer outputs)
     {
         Transitions.Note(Transition.ActRemoved);
         Removals++;
-        OnActGone(tid);
+        OnActGone(tid, outputs);
     }
 
     private void OnUndoAcknowledged(ActorKey actor, List<Victim>? victims, OutputBuffer outputs)

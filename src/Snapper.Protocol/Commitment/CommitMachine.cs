@@ -90,7 +90,7 @@ public sealed partial class CommitMachine
                 KillDoomed(outputs);
                 break;
             case MessageKind.ActGone:
-                OnActGone(message.Tid);
+                OnActGone(message.Tid, outputs);
                 break;
             case MessageKind.ActPoisoned:
                 OnActPoisoned(message.Tid, (IReadOnlyList<ActorKey>?)message.Body, outputs);
@@ -331,7 +331,7 @@ public sealed partial class CommitMachine
                     vote.Body = prepared.Part;
                     break;
                 case ActOutcome { Committed: true } committed:
-                    TellOthers(committed, outputs); // R: durable before any commit message
+                    TellOthers(committed, committed.Committed, outputs); // R: durable before any commit message
                     break;
                 case DecidedPart decided:
                     outputs.Add(OutputKind.SendToMaster, MessageKind.PartMarked).Bid = decided.Batch.Part!.Bid;
