@@ -1,0 +1,46 @@
+using System.Text.RegularExpressions;
+using Snapper.Server.Cli;
+using Xunit;
+
+namespace Snapper.Manifests.Tests;
+
+/// <summary>docs/kubernetes.md says what is so.</summary>
+public sealed partial class DocumentTests
+{
+    private static readonly string s_text = Tree.Read("docs", "kubernetes.md");
+
+    [Fact]
+    public void The_secrets_that_it_makes_are_those_that_production_needs()
+    {
+        var made = Secret().Matches(s_text).ToDictionary(match => match.Groups[1].Value, match => Key().Matches(match.Groups[2].Value).Select(key => key.Groups[1].Value).ToArray());
+        Assert.Equal(Rendered.Secrets.Keys.Order(), made.Keys.Order());
+        foreach (var (name, keys) in Rendered.Secrets) Assert.Equal(keys.Order(), made[name].Order());
+    }
+
+    [Fact]
+    public void Folders_and_files_that_it_names_are_there()
+    {
+        var named = Paths().Matches(s_text).Select(match => match.Value.TrimEnd('/', '.')).Distinct().ToArray();
+        Assert.NotEmpty(named);
+        Assert.Equal([], named.Where(path => !Path.Exists(Tree.Path(path))));
+    }
+
+    [Fact]
+    public void Variables_that_it_names_are_options_of_the_worker()
+    {
+        var options = WorkerCommand.Syntax.Options.Select(option => "SNAPPER_" + option.Name[2..].Replace('-', '_').ToUpperInvariant()).Append("SNAPPER_DASHBOARD_WORKERS").Append("SNAPPER_REDIS_PASSWORD_FILE");
+        Assert.Equal([], Variables().Matches(s_text).Select(match => match.Value).Distinct().Except(options));
+    }
+
+    [GeneratedRegex("create secret generic (\\S+)(.*)")]
+    private static partial Regex Secret();
+
+    [GeneratedRegex("--from-literal=([a-z.]+)=")]
+    private static partial Regex Key();
+
+    [GeneratedRegex("\\bk8s/[-a-z0-9/.]+")]
+    private static partial Regex Paths();
+
+    [GeneratedRegex("\\bSNAPPER_[A-Z_]+\\b")]
+    private static partial Regex Variables();
+}

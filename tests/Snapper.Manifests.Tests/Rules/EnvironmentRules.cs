@@ -1,0 +1,97 @@
+using System.Text.Json.Nodes;
+using System.Text.RegularExpressions;
+using Microsoft.Extensions.Configuration;
+using Snapper.Server.Cli;
+using Snapper.Server.Hosting;
+using Snapper.Server.Supervision;
+using static Snapper.Manifests.Tests.Rules.Manifests;
+
+namespace Snapper.Manifests.Tests.Rules;
+
+/// <summary>Programs are told what they read, in words that they understand: the worker's own parser judges the worker's environment.</summary>
+internal static partial class EnvironmentRules
+{
+    private static readonly string[] s_dotnet = ["ASPNETCORE_HTTP_PORTS", "DOTNET_EnableDiagnostics", "DOTNET_gcServer", "DOTNET_GCHeapHardLimitPercent", "TMPDIR"];
+    private static readonly string[] s_redis = ["REDISCLI_AUTH"];
+    private static readonly Lazy<string> s_server = new(() => Sources("src"));
+    private static readonly Lazy<string> s_dashboard = new(() => Sources("dashboard"));
+
+    public static IEnumerable<string> Problems(Manifests all) => all.Pods.SelectMany(pods => pods.Containers.SelectMany(container => Of(pods, container)));
+
+    /// <summary>What the worker makes of its environment.</summary>
+    /// <exception cref="UsageException">It refuses it.</exception>
+    public static WorkerSettings Settings(IReadOnlyDictionary<string, string> environment)
+    {
+        var read = new Dictionary<string, string>(environment, StringComparer.Ordinal);
+        if (read.Remove(RedisLogin.FileVariable)) read[RedisLogin.PasswordVariable] = "from a file that is not here"; // that it will be there is another rule
+        return WorkerCommand.Settings(WorkerCommand.Syntax.Parse([]), read.GetValueOrDefault);
+    }
+
+    public static bool IsWorker(JsonObject container) => (string?)container["name"] == "worker";
+
+    private static IEnumerable<string> Of(Pods pods, JsonObject container)
+    {
+        var names = List(container["env"]).Select(variable => (string)variable["name"]!).ToArray();
+        foreach (var twice in names.GroupBy(name => name).Where(group => group.Count() > 1)) yield return $"{pods.Where}: the variable {twice.Key} is there twice";
+        for (var i = 0; i < names.Length; i++)
+        {
+            if (!IsRead(container, names[i])) yield return $"{pods.Where}: {container["name"]} does not read the variable {names[i]}";
+            foreach (var reference in Reference().Matches((string?)container["env"]![i]!["value"] ?? "").Select(match => match.Groups[1].Value))
+            {
+                if (!names[..i].Contains(reference)) yield return $"{pods.Where}: {names[i]} uses $({reference}), which is not set before it";
+            }
+        }
+
+        if (!IsWorker(container)) yield break;
+        foreach (var pod in WorkerRules.PodNames(pods.Owner))
+        {
+            var environment = pods.Environment(container, pod);
+            if (Refusal(environment) is { } refusal) yield return $"{pods.Where}: {pod} refuses its environment: {refusal}";
+        }
+    }
+
+    private static string? Refusal(IReadOnlyDictionary<string, string> environment)
+    {
+        try
+        {
+            var settings = Settings(environment);
+            var sections = new ConfigurationBuilder().AddInMemoryCollection(environment.Select(pair => new KeyValuePair<string, string?>(pair.Key.Replace("__", ":", StringComparison.Ordinal), pair.Value))).Build();
+            WorkerConfiguration.Worker(sections, settings);
+            WorkerConfiguration.Balancing(sections);
+            WorkerConfiguration.Cluster(sections);
+            WorkerConfiguration.SmallBank(sections);
+            return null;
+        }
+        catch (Exception wrong) when (wrong is UsageException or ArgumentException or InvalidOperationException)
+        {
+            return wrong.Message;
+        }
+    }
+
+    private static bool IsRead(JsonObject container, string name) => (string?)container["name"] switch
+    {
+        "worker" => s_dotnet.Contains(name) || IsReadByWorker(name),
+        "dashboard" => s_dotnet.Contains(name) || IsReadByDashboard(name),
+        "redis" => s_redis.Contains(name),
+        _ => false,
+    };
+
+    private static bool IsReadByWorker(string name)
+    {
+        if (name is "APP_API_TOKEN" or "DAPR_API_TOKEN" or RedisLogin.UserVariable or RedisLogin.PasswordVariable or RedisLogin.FileVariable) return true;
+        if (WorkerCommand.Syntax.Options.Any(option => name == "SNAPPER_" + option.Name[2..].Replace('-', '_').ToUpperInvariant())) return true;
+        return name.Split("__") is ["Snapper", var section, var key]
+            && s_server.Value.Contains($"\"Snapper:{section}\"", StringComparison.Ordinal)
+            && Regex.IsMatch(s_server.Value, $@"nameof\(\w+\.{Regex.Escape(key)}\)|""{Regex.Escape(key)}""");
+    }
+
+    /// <summary>While its sources are not in the tree, by what was agreed on.</summary>
+    private static bool IsReadByDashboard(string name) =>
+        s_dashboard.Value.Length == 0 ? name is "SNAPPER_DASHBOARD_WORKERS" or "APP_API_TOKEN" : s_dashboard.Value.Contains($"\"{name}\"", StringComparison.Ordinal);
+
+    private static string Sources(string folder) => !Directory.Exists(Tree.Path(folder)) ? "" : string.Concat(
+        Directory.EnumerateFiles(Tree.Path(folder), "*.cs", SearchOption.AllDirectories).Where(file => !file.Contains("/obj/", StringComparison.Ordinal)).Select(File.ReadAllText));
+
+    [GeneratedRegex("\\$\\(([A-Za-z_][A-Za-z0-9_]*)\\)")]
+    private static partial Regex Reference();
+}

@@ -1,0 +1,119 @@
+using System.Globalization;
+using System.Text.Json.Nodes;
+using Snapper.Server.Cli;
+using Snapper.Server.Hosting;
+using static Snapper.Manifests.Tests.Rules.Manifests;
+
+namespace Snapper.Manifests.Tests.Rules;
+
+/// <summary>What the workers rely on: their names, their number, their data, the durability of their Redis, and who knows of them.</summary>
+internal static class WorkerRules
+{
+    private const int SidecarPort = 3500;
+
+    /// <summary>Names of the pods of a StatefulSet.</summary>
+    public static IReadOnlyList<string> PodNames(JsonObject set)
+    {
+        var start = (int?)set["spec"]!["ordinals"]?["start"] ?? 0;
+        return [.. Enumerable.Range(start, (int?)set["spec"]!["replicas"] ?? 1).Select(i => string.Create(CultureInfo.InvariantCulture, $"{NameOf(set)}-{i}"))];
+    }
+
+    public static IEnumerable<string> Problems(Manifests all)
+    {
+        foreach (var pods in all.Pods)
+        {
+            foreach (var container in pods.Containers)
+            {
+                foreach (var problem in Paths(pods, container)) yield return problem;
+                if (!EnvironmentRules.IsWorker(container)) continue;
+                foreach (var problem in Worker(all, pods, container)) yield return problem;
+            }
+        }
+
+        foreach (var problem in Redis(all)) yield return problem;
+    }
+
+    private static IEnumerable<string> Worker(Manifests all, Pods pods, JsonObject container)
+    {
+        var names = PodNames(pods.Owner);
+        var settings = new List<WorkerSettings>();
+        foreach (var name in names)
+        {
+            try
+            {
+                settings.Add(EnvironmentRules.Settings(pods.Environment(container, name)));
+            }
+            catch (UsageException)
+            {
+                yield break; // another rule says it
+            }
+        }
+
+        if (!settings.Select(worker => worker.Name).SequenceEqual(Enumerable.Range(1, names.Count).Select(i => $"w{i}"))) yield return $"{pods.Where}: its pods are {string.Join(", ", settings.Select(worker => worker.Name))}, not w1 to w{names.Count}";
+        var first = settings[0];
+        if (first.FirstWorkers != names.Count) yield return $"{pods.Where}: SNAPPER_WORKERS is {first.FirstWorkers}, and there are {names.Count} replicas to divide the actors among";
+        if ((string?)pods.Annotations["dapr.io/app-port"] != first.ListenPort.ToString(CultureInfo.InvariantCulture)) yield return $"{pods.Where}: dapr.io/app-port is {pods.Annotations["dapr.io/app-port"]}, and the worker listens at {first.ListenPort}";
+        if (first.SidecarPort != SidecarPort) yield return $"{pods.Where}: injected sidecars listen at {SidecarPort}, not at {first.SidecarPort}";
+        if ((string?)pods.Annotations["dapr.io/app-id"] != UpOptions.AppId) yield return $"{pods.Where}: dapr.io/app-id must be {UpOptions.AppId}";
+        if ((string?)pods.Owner["spec"]!["podManagementPolicy"] != "Parallel") yield return $"{pods.Where}: podManagementPolicy must be Parallel, since workers that restart together need each other";
+        if (!all.OfKind("PodDisruptionBudget").Any(budget => budget["spec"]!["maxUnavailable"]?.ToString() == "1" && Takes(budget["spec"]!["selector"]!["matchLabels"], pods.Labels))) yield return $"{pods.Where}: no PodDisruptionBudget keeps all but one";
+        if ((bool?)all.Find("Service", (string?)pods.Owner["spec"]!["serviceName"])?["spec"]!["publishNotReadyAddresses"] != true) yield return $"{pods.Where}: its service must publish workers that are not ready";
+
+        var addresses = settings.Select(worker => worker.Url ?? "").ToArray();
+        var hosts = pods.Environment(container, names[0]).GetValueOrDefault("Snapper__Http__AllowedHosts", "").Split(';');
+        foreach (var address in addresses)
+        {
+            if (!Uri.TryCreate(address, UriKind.Absolute, out var url)) yield return $"{pods.Where}: SNAPPER_URL must say where a worker is reached";
+            else if (!hosts.Contains(url.Host)) yield return $"{pods.Where}: Snapper__Http__AllowedHosts lacks {url.Host}";
+        }
+
+        foreach (var dashboard in all.Pods.SelectMany(other => other.Containers.Select(one => other.Environment(one, ""))).Where(environment => environment.ContainsKey("SNAPPER_DASHBOARD_WORKERS")))
+        {
+            if (!dashboard["SNAPPER_DASHBOARD_WORKERS"].Split(',').SequenceEqual(addresses)) yield return $"{pods.Where}: the dashboard looks at {dashboard["SNAPPER_DASHBOARD_WORKERS"]}, and the workers are {string.Join(",", addresses)}";
+        }
+
+        var retried = all.OfKind("Resiliency").SelectMany(one => Manifests.Keys(one["spec"]!["targets"]!["actors"])).ToHashSet();
+        string[] types = [.. WorkerConfiguration.ActorTypes, .. settings.SelectMany(worker => WorkerConfiguration.ActorTypes.Append(MailboxDoor.ActorType).Select(type => $"{type}@{worker.Name}"))];
+        if (types.Except(retried).ToArray() is { Length: > 0 } missing) yield return $"{pods.Where}: calls of {string.Join(", ", missing)} would be repeated by the sidecar: a Resiliency must name them";
+    }
+
+    /// <summary>What is written or read in files is in volumes.</summary>
+    private static IEnumerable<string> Paths(Pods pods, JsonObject container)
+    {
+        var environment = pods.Environment(container, "pod-1");
+        var mounts = List(container["volumeMounts"]).ToArray();
+        if (environment.TryGetValue("SNAPPER_DATA", out var data))
+        {
+            var mount = mounts.FirstOrDefault(one => (string?)one["mountPath"] == data);
+            var lasting = List(pods.Owner["spec"]!["volumeClaimTemplates"]).Select(claim => (string?)claim["metadata"]!["name"]);
+            if (mount is null || (bool?)mount["readOnly"] == true || !lasting.Contains((string?)mount["name"])) yield return $"{pods.Where}: {data} must be on a volume that lasts: what a worker remembers of its log is there";
+        }
+
+        if (environment.TryGetValue("TMPDIR", out var temporary) && !mounts.Any(one => (string?)one["mountPath"] == temporary && (bool?)one["readOnly"] != true)) yield return $"{pods.Where}: nothing can be written in TMPDIR, {temporary}";
+        foreach (var (variable, path) in environment.Where(pair => pair.Key.EndsWith("_FILE", StringComparison.Ordinal)))
+        {
+            var folder = path[..path.LastIndexOf('/')];
+            var volume = mounts.FirstOrDefault(one => (string?)one["mountPath"] == folder)?["name"];
+            var items = List(pods.Spec["volumes"]).FirstOrDefault(one => (string?)one["name"] == (string?)volume)?["secret"]?["items"];
+            if (!List(items).Any(item => (string?)item["path"] == path[(folder.Length + 1)..])) yield return $"{pods.Where}: {variable} names {path}, which no secret brings there";
+        }
+    }
+
+    private static IEnumerable<string> Redis(Manifests all)
+    {
+        foreach (var pods in all.Pods.Where(pods => pods.Containers.Any(container => (string?)container["name"] == "redis")))
+        {
+            var map = List(pods.Spec["volumes"]).Select(volume => (string?)volume["configMap"]?["name"]).OfType<string>().FirstOrDefault();
+            var lines = ((string?)all.Find("ConfigMap", map)?["data"]?["redis.conf"] ?? "").Split('\n');
+            foreach (var line in (string[])["appendonly yes", "appendfsync always", "maxmemory-policy noeviction", "dir /data"])
+            {
+                if (!lines.Contains(line)) yield return $"{pods.Where}: its redis.conf must say '{line}'";
+            }
+
+            if (!List(pods.Owner["spec"]!["volumeClaimTemplates"]).Any(claim => List(pods.Containers[0]["volumeMounts"]).Any(mount => (string?)mount["mountPath"] == "/data" && (string?)mount["name"] == (string?)claim["metadata"]!["name"])))
+            {
+                yield return $"{pods.Where}: /data must be on a volume that lasts";
+            }
+        }
+    }
+}
