@@ -1,4 +1,5 @@
 using System.Text.Json.Nodes;
+using Snapper.Testing.Histories;
 
 namespace Snapper.Live.Harness;
 
@@ -92,6 +93,8 @@ internal static class Lists
     public static JsonObject Append(string key, long value) => new() { ["f"] = "append", ["key"] = key, ["value"] = value };
 
     public static JsonObject Read(string key) => new() { ["f"] = "r", ["key"] = key };
+
+    public static JsonObject Operation(MicroOperation operation) => operation.IsAppend ? Append(operation.Key, operation.Value) : Read(operation.Key);
 
     public static Transaction Execute(string root, IReadOnlyList<JsonObject> operations, bool parallel = false, bool abort = false, int delayMs = 0)
     {

@@ -1,9 +1,9 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Text.Json;
-using System.Text.Json.Nodes;
 using Snapper.Live.Harness;
 using Snapper.Testing.Histories;
+using Snapper.Testing.ListAppend;
 using Snapper.Testing.Serializability;
 
 namespace Snapper.Live.Load;
@@ -14,7 +14,7 @@ internal sealed class ListAppendLoad
     private readonly LoadOptions _options;
     private readonly SnapperClient _client;
     private readonly Submitter _submitter;
-    private readonly HotKeys _keys;
+    private readonly ListAppendKeys _keys;
     private readonly string _prefix;
     private int _sent;
     private int _ids;
@@ -25,7 +25,7 @@ internal sealed class ListAppendLoad
         _options = options;
         _submitter = new Submitter(client, options.Patience, options.Impatience);
         _prefix = name;
-        _keys = new HotKeys(name, options.HotKeys, options.AppendsPerKey);
+        _keys = new ListAppendKeys(name, options.HotKeys, options.AppendsPerKey);
     }
 
     public History History { get; } = new();
@@ -118,27 +118,27 @@ internal sealed class ListAppendLoad
 
     private Planned Next(Random random, int process)
     {
-        var operations = new List<JsonObject>();
+        var operations = new List<MicroOperation>();
         for (var count = 1 + random.Next(6); count > 0; count--)
         {
-            var key = _keys.Choose(random);
-            operations.Add(random.Next(2) == 0 ? Lists.Read(key) : Lists.Append(key, _keys.NextValue()));
+            var key = _keys.At(random.Next(_keys.Window));
+            operations.Add(random.Next(2) == 0 ? MicroOperation.UnseenRead(key) : MicroOperation.Append(key, _keys.NextValue()));
         }
 
         // The root is one of the keys as often as an actor of its own.
-        var root = random.Next(2) == 0 ? operations[0]["key"]!.GetValue<string>() : $"{_prefix}-root-{random.Next(_options.Clients)}";
+        var root = random.Next(2) == 0 ? operations[0].Key : $"{_prefix}-root-{random.Next(_options.Clients)}";
         var abort = random.NextDouble() < _options.AbortShare;
         var parallel = random.NextDouble() < _options.ParallelShare;
         var transaction = random.NextDouble() < _options.PactShare
-            ? Lists.ExecutePact(root, operations, parallel, abort)
-            : Lists.Execute(root, operations, parallel, abort).Act();
+            ? Lists.ExecutePact(root, operations.ConvertAll(Lists.Operation), parallel, abort)
+            : Lists.Execute(root, operations.ConvertAll(Lists.Operation), parallel, abort).Act();
         return new Planned(transaction with { RequestId = $"{_prefix}-{process}-{Interlocked.Increment(ref _ids)}" }, operations, abort, parallel);
     }
 
     private Planned FinalRead(string key, bool pact)
     {
         var transaction = Lists.Execute(key, [Lists.Read(key)]);
-        return new Planned((pact ? transaction.Pact(key) : transaction.Act()) with { RequestId = $"final-{key}" }, [Lists.Read(key)], Aborts: false, Parallel: false);
+        return new Planned((pact ? transaction.Pact(key) : transaction.Act()) with { RequestId = $"final-{key}" }, [MicroOperation.UnseenRead(key)], Aborts: false, Parallel: false);
     }
 
     private void Record(Planned planned, Decision decision, int process, long invoked)
@@ -151,7 +151,7 @@ internal sealed class ListAppendLoad
             Problems.Enqueue($"{transaction.ToJson().ToJsonString()} was answered by {decision.Answer}");
         }
 
-        var operations = planned.Operations.ConvertAll(operation => Unseen(operation));
+        IReadOnlyList<MicroOperation> operations = planned.Operations;
         if (decision.Outcome == ObservedOutcome.Committed)
         {
             Committed[transaction.RequestId!] = (decision.Answer.Result.GetRawText(), completed);
@@ -173,47 +173,19 @@ internal sealed class ListAppendLoad
     }
 
     /// <summary>The same operations in the same order, each read with a list; anything else is a problem.</summary>
-    private List<MicroOperation>? ReadResult(Planned planned, Answer answer)
+    private IReadOnlyList<MicroOperation>? ReadResult(Planned planned, Answer answer)
     {
-        try
+        var seen = ListAppendWire.ReadResult(answer.Result, planned.Operations);
+        if (seen is null)
         {
-            var results = answer.Result.GetProperty("ops").EnumerateArray().ToArray();
-            if (results.Length == planned.Operations.Count && results.Zip(planned.Operations).All(pair => IsSame(pair.First, pair.Second)))
-            {
-                return [.. results.Select(Seen)];
-            }
-        }
-        catch (Exception wrong) when (wrong is KeyNotFoundException or InvalidOperationException)
-        {
-            // Reported below, with the whole answer.
+            Problems.Enqueue($"{planned.Transaction.ToJson().ToJsonString()} was answered by other operations: {answer}");
         }
 
-        Problems.Enqueue($"{planned.Transaction.ToJson().ToJsonString()} was answered by other operations: {answer}");
-        return null;
-    }
-
-    private static bool IsSame(JsonElement result, JsonObject operation) =>
-        result.GetProperty("f").GetString() == operation["f"]!.GetValue<string>()
-        && result.GetProperty("key").GetString() == operation["key"]!.GetValue<string>()
-        && (operation["value"] is null || result.GetProperty("value").GetInt64() == operation["value"]!.GetValue<long>());
-
-    private static MicroOperation Seen(JsonElement result)
-    {
-        var key = result.GetProperty("key").GetString()!;
-        var value = result.GetProperty("value");
-        return result.GetProperty("f").GetString() == "append"
-            ? MicroOperation.Append(key, value.GetInt64())
-            : MicroOperation.Read(key, [.. value.EnumerateArray().Select(element => element.GetInt64())]);
-    }
-
-    private static MicroOperation Unseen(JsonObject operation)
-    {
-        var key = operation["key"]!.GetValue<string>();
-        return operation["value"] is { } value ? MicroOperation.Append(key, value.GetValue<long>()) : MicroOperation.UnseenRead(key);
+        return seen;
     }
 
     /// <summary>Not System.HashCode, which differs from process to process.</summary>
     private static int HashCode(int seed, int process) => unchecked((seed * 397) ^ (process * 7919));
 
-    private sealed record Planned(Transaction Transaction, List<JsonObject> Operations, bool Aborts, bool Parallel);
+    private sealed record Planned(Transaction Transaction, List<MicroOperation> Operations, bool Aborts, bool Parallel);
 }

@@ -1,0 +1,3 @@
+using Snapper.NBomberHost;
+
+return Host.Run(args);
