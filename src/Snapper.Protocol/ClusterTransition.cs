@@ -132,6 +132,9 @@ public enum ClusterTransition
     /// <summary>A migration is cancelled by somebody else, because its source or target is gone.</summary>
     MigrationOfGoneCancelled,
 
+    /// <summary>A request is not passed on, because its owner takes less than it is sent.</summary>
+    PassedOnTooMuch,
+
     /// <summary>A migration is begun again after the store was away.</summary>
     MigrationInterrupted,
 }

@@ -60,6 +60,8 @@ public enum RarePoint
     RecoveryFoldsInParts,
     /// <summary>What a step sends to other executors arrives one by one, in its order, while these go on.</summary>
     SentOneByOne,
+    /// <summary>The channel to another worker is taken for full; of several workers alone.</summary>
+    ChannelTakenForFull,
 }
 
 /// <summary>Decides what happens at rare points; null stands for a product, where nothing does.</summary>

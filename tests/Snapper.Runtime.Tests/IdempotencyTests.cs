@@ -94,6 +94,33 @@ public sealed class IdempotencyTests
     }
 
     [Fact]
+    public async Task What_has_not_begun_is_cancelled_when_the_last_who_waits_for_its_id_has_left()
+    {
+        await using var rig = await Rig.Start();
+        using var gate = new Gate();
+        using var firstCaller = new CancellationTokenSource();
+        using var lonely = new CancellationTokenSource();
+        var older = rig.Submit("a", [Step.Add(), Step.Wait(gate)]);
+        await gate.Reached();
+        var first = rig.Submit("a", [Step.Add()], id: "x", cancellation: firstCaller.Token); // younger than the holder: it dies, and waits for its end
+        await Rig.Until(() => rig.Host.Inspection.Status().RepeatsByReason["conflict"] == 1, "x waits");
+        var second = rig.Submit("a", [Step.Add()], id: "x");
+        var alone = rig.Submit("a", [Step.Add()], id: "y", cancellation: lonely.Token);
+        await Rig.Until(() => rig.Host.Inspection.Status().RepeatsByReason["conflict"] == 2, "y waits");
+
+        await firstCaller.CancelAsync();
+        await lonely.CancelAsync();
+        Rig.Aborted(await Rig.Within(alone, "the one that was left"), AbortReason.Cancelled); // behind the cancellation that was not
+        Assert.False(second.IsCompleted);
+        gate.Open();
+
+        Assert.Equal(Outcome.Committed, (await Rig.Within(older, "the holder")).Outcome);
+        Assert.Equal(Outcome.Committed, (await Rig.Within(second, "the second")).Outcome);
+        Same(await first, await second);
+        Assert.Equal(2, await rig.Value("a"));
+    }
+
+    [Fact]
     public async Task An_abort_that_is_retryable_may_run_again_under_its_id()
     {
         await using var rig = await Rig.Start();

@@ -121,6 +121,19 @@ public sealed class DirectoryTable
         into.Sort(from, into.Count - from, Comparer<DirectoryEntry>.Create(static (one, other) => one.Key.CompareTo(other.Key)));
     }
 
+    /// <summary>Adds the entries of actors that have one of their own, in no order.</summary>
+    public void AddSingleActors(List<DirectoryEntry> into)
+    {
+        ArgumentNullException.ThrowIfNull(into);
+        foreach (var (_, own) in _content.Actors)
+        {
+            if (!own.IsDropped)
+            {
+                into.Add(own);
+            }
+        }
+    }
+
     private sealed class Content
     {
         public readonly DirectoryEntry?[] Partitions = new DirectoryEntry?[Partition.Count];

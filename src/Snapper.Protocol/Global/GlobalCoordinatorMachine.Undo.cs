@@ -177,12 +177,12 @@ public sealed partial class GlobalCoordinatorMachine
         _open.RemoveAll(batch => batch.Bid >= lowest);
         _lastSent.Clear(); // of what is lost, some parts had no place yet; nothing comes behind them
         _undo = null;
-        for (var i = 0; i < _failedLater.Count && _undo is null; i++)
+        if (_failedLater.Count > 0)
         {
-            OnFailed(_failedLater[i], outputs);
+            var first = _failedLater.Min(); // nobody says it again; with the lowest the others go, too
+            _failedLater.Clear();
+            OnFailed(first, outputs);
         }
-
-        _failedLater.Clear();
     }
 
     private void OnWorkerGone(Incarnation worker, List<GlobalOutput> outputs)

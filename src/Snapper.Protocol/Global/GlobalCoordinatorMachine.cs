@@ -16,6 +16,9 @@ namespace Snapper.Protocol.Global;
 /// <param name="options">When a batch closes.</param>
 public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacement placement, CoordinatorOptions options)
 {
+    /// <summary>Bytes of the PACTs of one batch, at most, unless it is a single one: a part is one message, and a channel takes none of more than 3 MiB.</summary>
+    internal const int MostWeight = 1 << 20;
+
     private readonly Queue<GlobalPact> _waiting = new();
     private readonly List<GlobalBatch> _open = [];
     private readonly List<GlobalBatch> _decided = [];
@@ -253,8 +256,16 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
         _members.Clear();
         _workers.Clear();
         var bid = BatchId.None;
-        while (_members.Count < _most && _waiting.TryDequeue(out var pact))
+        var weight = 0;
+        while (_members.Count < _most && _waiting.TryPeek(out var pact))
         {
+            var own = pact.Weigh();
+            if (_members.Count > 0 && weight + own > MostWeight)
+            {
+                break;
+            }
+
+            _waiting.Dequeue();
             if (_gone.Contains(pact.Root))
             {
                 continue; // A9: its relay asks the next owner
@@ -271,6 +282,7 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
                 bid = new BatchId(tid.Value);
             }
 
+            weight += own;
             _members.Add(new GlobalMember(tid, pact, owners));
             foreach (var owner in owners)
             {

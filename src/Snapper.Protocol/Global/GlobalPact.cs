@@ -12,7 +12,22 @@ namespace Snapper.Protocol.Global;
 /// <param name="RootActor">The root actor; among the declared.</param>
 /// <param name="Declared">Each actor once, with its most calls.</param>
 /// <param name="Marked">Holds every turn until the end (A1).</param>
-public sealed record GlobalPact(Incarnation Root, long Handle, ActorKey RootActor, ActorAccess[] Declared, bool Marked);
+public sealed record GlobalPact(Incarnation Root, long Handle, ActorKey RootActor, ActorAccess[] Declared, bool Marked)
+{
+    /// <summary>Bytes that it adds to each message that carries it, at most: a part has to fit into one. Counted when asked for, which the master alone does.</summary>
+    public int Weigh()
+    {
+        const int Numbers = 64; // of a transaction, and of one access with its owner: several times what they need
+        const int PerLetter = 3; // UTF-8
+        var weight = Numbers + (PerLetter * (RootActor.Type.Length + RootActor.Id.Length));
+        foreach (var access in Declared)
+        {
+            weight += Numbers + (PerLetter * (access.Actor.Type.Length + access.Actor.Id.Length));
+        }
+
+        return weight;
+    }
+}
 
 /// <summary>A numbered <see cref="GlobalPact"/>, as every worker that it touches learns it.</summary>
 /// <param name="Tid">Its global number (gtid).</param>

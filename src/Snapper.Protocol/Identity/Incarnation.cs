@@ -16,6 +16,9 @@ public readonly record struct Incarnation(int Worker, long Epoch)
     /// <summary>True for nobody.</summary>
     public bool IsNone => Worker == 0;
 
+    /// <summary>Name of a worker, of its log and in the directory, by its number: <c>w2</c>.</summary>
+    public static string NameOf(int worker) => string.Create(CultureInfo.InvariantCulture, $"w{worker}");
+
     /// <summary><c>w2/7</c>: worker w2 in its epoch 7.</summary>
     public override string ToString() => IsNone ? "nobody" : string.Create(CultureInfo.InvariantCulture, $"w{Worker}/{Epoch}");
 }

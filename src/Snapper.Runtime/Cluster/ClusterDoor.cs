@@ -14,12 +14,11 @@ namespace Snapper.Runtime.Cluster;
 /// The door of one worker of several: takes any request, and passes those on whose roots others own. A request that was passed on to a worker that died is asked again, by its
 /// id, of whoever owns its root then: what was recorded is answered, what was not runs (I2, I3). Thread-safe.
 /// </summary>
-internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPrefix) : ITransactionDoor
+internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, string idPrefix) : ITransactionDoor
 {
     private const int MostHops = 3;
     private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan s_grace = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan s_find = TimeSpan.FromSeconds(1);
 
     private readonly ConcurrentDictionary<long, Passed> _passed = new();
     private long _lastHandle;
@@ -29,73 +28,6 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
     public int Passing => _passed.Count;
 
     public Task<TransactionEnvelope> Submit(TransactionRequest request, CancellationToken cancellation) => Submit(request, hops: 0, cancellation);
-
-    public async Task<TransactionEnvelope?> Find(string id, CancellationToken cancellation)
-    {
-        var known = await FindHere(id, cancellation).ConfigureAwait(false);
-        if (known is not null || NameRules.RequestIdError(id) is not null)
-        {
-            return known;
-        }
-
-        var asked = new List<Task<Reply>>();
-        foreach (var member in node.Members())
-        {
-            if (member != node.Self)
-            {
-                asked.Add(Ask(member, handle => new FindOutcomeMessage(handle, id), s_find, cancellation));
-            }
-        }
-
-        var all = true;
-        while (asked.Count > 0)
-        {
-            var first = await Task.WhenAny(asked).ConfigureAwait(false);
-            asked.Remove(first);
-            try
-            {
-                var reply = await first.ConfigureAwait(false);
-                if (reply.Envelope is { } found)
-                {
-                    return found;
-                }
-
-                all &= reply.IsThere;
-            }
-            catch (PeerGoneException)
-            {
-                all = false; // what it had recorded, its rescuer or its next life will know
-            }
-        }
-
-        // "Nothing is known" may be said only when everybody was asked: what somebody who is away has recorded is as true as ever (I2).
-        return all && IsOwnedByTheLiving() ? null : Rejected(id, TransactionMode.Pact, "Nothing is known of this id yet, but a worker that may know it cannot be asked now.");
-    }
-
-    private bool IsOwnedByTheLiving()
-    {
-        var living = node.Members();
-        for (var partition = 0; partition < Partition.Count; partition++)
-        {
-            if (node.Directory.Find(new Partition(partition)) is not { } entry || (entry.Owner != node.Self && !living.Contains(entry.Owner)))
-            {
-                return false;
-            }
-        }
-
-        return true;
-    }
-
-    private async Task<TransactionEnvelope?> FindHere(string id, CancellationToken cancellation)
-    {
-        var known = await worker.Relay.Find(id, cancellation).ConfigureAwait(false);
-        if (known is { Outcome: not Outcome.Rejected })
-        {
-            known.Worker ??= worker.Options.Name;
-        }
-
-        return known;
-    }
 
     /// <summary>Another worker passes a request on.</summary>
     public void OnSubmit(Incarnation from, SubmitMessage submitted) => _ = Serve(from, submitted.Handle, Submit(submitted.Request, submitted.Hops + 1, CancellationToken.None)!);
@@ -186,11 +118,13 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         var began = worker.Time.GetTimestamp();
         var asked = request;
         var mayHaveRun = false;
-        while (true)
+        for (var isFirst = true; ; isFirst = false)
         {
+            var left = request.Timeout - worker.Time.GetElapsedTime(began);
             var state = node.Ownership.Look(request.Actor).State;
-            if (state is not OwnershipState.NotOwned)
+            if (state is not OwnershipState.NotOwned && (isFirst || left > TimeSpan.Zero))
             {
+                asked = isFirst ? asked : With(asked, asked.Id!, left); // what others took of its time is gone
                 node.Balancer?.Note(asked);
                 var own = await worker.Relay.Submit(asked, cancellation).ConfigureAwait(false);
                 if (own.Outcome != Outcome.Rejected)
@@ -206,7 +140,6 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
                 return Sure(Rejected(asked, why), mayHaveRun);
             }
 
-            var left = request.Timeout - worker.Time.GetElapsedTime(began);
             if (left <= TimeSpan.Zero || hops > MostHops)
             {
                 return Sure(Rejected(asked, $"{request.Actor} has no owner that answers now."), mayHaveRun);
@@ -216,6 +149,12 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
             var owner = node.Directory.Resolve(request.Actor);
             if (!owner.IsNone && owner != node.Self && node.Gate.Hub.Known(owner.Worker) == owner)
             {
+                if (node.Gate.Hub.IsFull(owner.Worker) || worker.Rare?.Happens(RarePoint.ChannelTakenForFull) == true)
+                {
+                    Transitions.Note(ClusterTransition.PassedOnTooMuch);
+                    return Sure(Overloaded(asked, owner), mayHaveRun);
+                }
+
                 try
                 {
                     Transitions.Note(ClusterTransition.PassedOn);
@@ -302,6 +241,14 @@ internal sealed class ClusterDoor(Worker worker, ClusterNode node, string idPref
         Outcome = Outcome.Rejected,
         Mode = mode,
         Rejection = new Rejection(RejectionKind.Unavailable, why, Admission.ShortRetry),
+    };
+
+    private static TransactionEnvelope Overloaded(TransactionRequest asked, Incarnation owner) => new()
+    {
+        Id = asked.Id ?? string.Empty,
+        Outcome = Outcome.Rejected,
+        Mode = asked.Mode,
+        Rejection = new Rejection(RejectionKind.Overloaded, $"{asked.Actor} belongs to {Incarnation.NameOf(owner.Worker)}, which takes less than it is sent.", Admission.ShortRetry),
     };
 
     private static TransactionEnvelope InDoubt(TransactionRequest asked) => new()

@@ -228,6 +228,19 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         }
     }
 
+    /// <summary>What came for a master of this worker's that is over, or never began, is for nobody; on the first executor.</summary>
+    public void ForgetEarlierMasters(long epoch)
+    {
+        for (var left = _forMaster.Count; left > 0; left--)
+        {
+            var kept = _forMaster.Dequeue();
+            if (kept.Message.MasterEpoch >= epoch)
+            {
+                _forMaster.Enqueue(kept);
+            }
+        }
+    }
+
     /// <summary>A life of a worker is known.</summary>
     public void OnUp(Incarnation peer) => First.PostRun(() => Decisions.OnUp(peer));
 
@@ -271,16 +284,21 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         }
     }
 
-    /// <summary>Tells everybody who lives what has moved; whoever misses it reads it in the directory.</summary>
-    public void TellMoved(IReadOnlyList<DirectoryEntry> changed)
+    /// <summary>
+    /// Tells everybody who lives what has moved, and the master whether or not this worker takes it for one that lives: it would number for the old owner (M7). Whoever else misses
+    /// it reads it in the directory.
+    /// </summary>
+    public void TellMoved(IReadOnlyList<DirectoryEntry> changed, Incarnation master)
     {
         foreach (var member in Members())
         {
-            if (member != Self)
+            if (member != Self && member != master)
             {
                 Send(member, new MovedMessage(changed));
             }
         }
+
+        Send(master, new MovedMessage(changed));
     }
 
     /// <summary>Where outcomes are that others copied out of their logs: actors may have come from them.</summary>

@@ -33,6 +33,9 @@ public sealed class ClusterSetup
     /// <summary>Partition of an actor, in place of the types' keys; the same in all workers. For simulators. Null: by the types' keys.</summary>
     internal Func<ActorKey, Partition>? PartitionOf { get; init; }
 
+    /// <summary>Most entries of the directory that are read at once. For tests: fewer than there are.</summary>
+    internal int DirectoryPage { get; init; } = IClusterDirectory.LongestPage;
+
     /// <summary>The policy that proposes moves. Default: off.</summary>
     public Balancing.BalancingOptions Balancing { get; init; } = new();
 

@@ -12,6 +12,9 @@ namespace Snapper.Runtime.Execution;
 /// </summary>
 internal sealed class Attempt
 {
+    /// <summary>A vote or an answer is one message, and a channel takes none of more than 3 MiB.</summary>
+    private const int MostTouched = 1000;
+
     private readonly Lock _lock = new();
     private readonly int[]? _calls;
     private List<ActorKey>? _participants;
@@ -377,7 +380,7 @@ internal sealed class Attempt
         }
     }
 
-    /// <summary>What was really called, in the shape of a declaration.</summary>
+    /// <summary>What was really called, in the shape of a declaration; of an ACT <see cref="MostTouched"/> actors, which is more than any declaration may have.</summary>
     public Door.DeclaredAccess[] Touched()
     {
         var touched = new List<Door.DeclaredAccess>();
@@ -395,12 +398,18 @@ internal sealed class Attempt
         {
             lock (_lock)
             {
-                for (var i = 0; i < (_participants?.Count ?? 0); i++)
+                for (var i = 0; i < (_participants?.Count ?? 0) && i < MostTouched; i++)
                 {
                     touched.Add(new Door.DeclaredAccess(_participants![i], _participantCalls![i]));
                 }
 
-                touched.AddRange(_touchedElsewhere ?? []);
+                foreach (var elsewhere in _touchedElsewhere ?? [])
+                {
+                    if (touched.Count < MostTouched)
+                    {
+                        touched.Add(elsewhere);
+                    }
+                }
             }
         }
 
@@ -412,7 +421,8 @@ internal sealed class Attempt
     {
         lock (_lock)
         {
-            (_touchedElsewhere ??= []).AddRange(elsewhere);
+            _touchedElsewhere ??= [];
+            _touchedElsewhere.AddRange(elsewhere.AsSpan(0, Math.Min(elsewhere.Length, Math.Max(0, MostTouched - _touchedElsewhere.Count))));
         }
     }
 }

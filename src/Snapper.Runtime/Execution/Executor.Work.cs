@@ -141,45 +141,6 @@ internal sealed partial class Executor
         return false;
     }
 
-    /// <summary>What a coordinator says about its batch goes some milliseconds later, in the same order; all else goes now.</summary>
-    private void SendBatchLate()
-    {
-        var batch = new List<Message>();
-        var others = new List<Output>();
-        for (var i = 0; i < _outputs.Count; i++)
-        {
-            if (_outputs[i].Message.Kind is MessageKind.BatchFormed or MessageKind.SubBatch)
-            {
-                batch.Add(_outputs[i].Message);
-            }
-            else
-            {
-                others.Add(_outputs[i]);
-            }
-        }
-
-        _outputs.Clear();
-        foreach (var other in others)
-        {
-            _outputs.Add(other.Kind, other.Message.Kind, other.Index) = other.Message;
-        }
-
-        Worker.After(TimeSpan.FromMilliseconds(Jitter(8)), this, () =>
-        {
-            foreach (var message in batch)
-            {
-                if (message.Kind == MessageKind.BatchFormed)
-                {
-                    Worker.SendToCommit(message);
-                }
-                else
-                {
-                    Worker.SendToActor(message);
-                }
-            }
-        });
-    }
-
     /// <summary>Carries out the effects of a step, in order. Runs no user code and steps no machine: those are queued.</summary>
     private void Dispatch(ActorCell? cell)
     {

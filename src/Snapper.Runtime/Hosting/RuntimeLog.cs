@@ -43,4 +43,7 @@ internal static partial class RuntimeLog
 
     [LoggerMessage(EventId = 1012, Level = LogLevel.Information, Message = "The policy moves {Key} to {Target}: {Why}")]
     public static partial void PolicyMoves(ILogger logger, string key, string target, string why);
+
+    [LoggerMessage(EventId = 1013, Level = LogLevel.Error, Message = "The master's log takes nothing any more ({Status}): {Detail}. The master's lease is given up; whoever takes it opens the log anew")]
+    public static partial void MasterLogLost(ILogger logger, string status, string detail);
 }

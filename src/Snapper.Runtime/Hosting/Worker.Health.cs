@@ -53,6 +53,19 @@ internal sealed partial class Worker : ILogObserver
     /// <summary>Requests are refused from now on.</summary>
     public void Close(string why) => _unavailable = why;
 
+    /// <summary>Lets requests in again, unless it was closed for another reason meanwhile.</summary>
+    public void Reopen(string closedBecause) => Interlocked.CompareExchange(ref _unavailable, null, closedBecause);
+
+    /// <summary>Waits for the requests under way, those that other workers run included; no longer than <see cref="WorkerOptions.DrainTimeout"/>.</summary>
+    public async Task Drain()
+    {
+        var until = Time.GetTimestamp() + (long)(Options.DrainTimeout.TotalSeconds * Time.TimestampFrequency);
+        while ((Relay.InFlight > 0 || Cluster?.Door.Passing > 0) && Failure is null && Time.GetTimestamp() < until)
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(10), Time, CancellationToken.None).ConfigureAwait(false);
+        }
+    }
+
     public void StopLoading() => _stopping.Cancel();
 
     /// <summary>Nothing moves any more: whoever still waits is answered.</summary>

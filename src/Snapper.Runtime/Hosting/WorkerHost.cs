@@ -87,7 +87,7 @@ public sealed class WorkerHost : IAsyncDisposable
 
         _worker.Close("The worker is stopping.");
         RuntimeLog.Draining(_worker.Logger, _worker.Options.Name, _worker.Relay.InFlight);
-        await Drain().ConfigureAwait(false);
+        await _worker.Drain().ConfigureAwait(false);
         Transitions.Note(_worker.Relay.InFlight == 0, Transition.Drained, Transition.StoppedUndrained);
         await _maintenance.DisposeAsync().ConfigureAwait(false);
         if (_probe is not null)
@@ -246,7 +246,7 @@ public sealed class WorkerHost : IAsyncDisposable
     internal async Task Join(ClusterSetup setup, CancellationToken cancellation)
     {
         _membership = new ClusterMembership(_worker, setup, _joining!);
-        Control = new ClusterControl(_worker, _membership, _joining!.Store);
+        Control = new ClusterControl(_worker, _joining!.Store, _joining.Lease);
         _membership.Start();
         await _membership.Placed.WaitAsync(cancellation).ConfigureAwait(false);
     }
@@ -365,15 +365,6 @@ public sealed class WorkerHost : IAsyncDisposable
         foreach (var executor in _worker.Executors)
         {
             executor.PostRun(executor.SweepIdle);
-        }
-    }
-
-    private async Task Drain()
-    {
-        var until = _worker.Time.GetTimestamp() + (long)(_worker.Options.DrainTimeout.TotalSeconds * _worker.Time.TimestampFrequency);
-        while (_worker.Relay.InFlight > 0 && _worker.Failure is null && _worker.Time.GetTimestamp() < until)
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(10), _worker.Time, CancellationToken.None).ConfigureAwait(false);
         }
     }
 

@@ -29,6 +29,12 @@ public interface IClusterControl
     /// <exception cref="StorageUnavailableException">The store cannot be reached now; ask again with the same id.</exception>
     Task<MigrationView> Migrate(MigrationAsk ask, CancellationToken cancellation);
 
+    /// <summary>This worker leaves for good, if it owns nothing: requests under way are answered first, none is let in any more, nothing can be given to it, and it is about to be stopped.
+    /// One that does not leave goes on as before.</summary>
+    /// <returns>Null: it has left; else why not.</returns>
+    /// <exception cref="StorageUnavailableException">The store cannot be reached now; asked again, it says what became of it.</exception>
+    Task<string?> Leave(CancellationToken cancellation);
+
     /// <summary>What the policy sees and proposes, as this worker knows it; nothing while it is off.</summary>
     BalancingView Proposals();
 
@@ -53,7 +59,7 @@ public sealed record DirectoryView(int Partitions, IReadOnlyDictionary<string, i
 public sealed record PlacedActorView(string Type, string Id, string Worker);
 
 /// <summary>What shall move. Exactly one of actors, partitions, worker and rebalance is given.</summary>
-/// <param name="Id">The caller's id; null: one is made. The same again changes nothing.</param>
+/// <param name="Id">The caller's id; null: one is made. The same again changes nothing; something else under it is refused.</param>
 /// <param name="Actors">Single actors.</param>
 /// <param name="Partitions">Whole partitions, 0..4,095.</param>
 /// <param name="Worker">Everything of this worker.</param>

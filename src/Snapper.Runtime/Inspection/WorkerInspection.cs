@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Schema;
 using Snapper.Actors;
@@ -69,16 +68,14 @@ internal sealed class WorkerInspection : IWorkerInspection
         foreach (var mailbox in node.Gate.Hub.Status())
         {
             peers.Add(new PeerView(
-                NameOf(mailbox.Worker), mailbox.Peer.Epoch, mailbox.QueuedMessages, mailbox.Unanswered.TotalMilliseconds, mailbox.MessagesSent, mailbox.MessagesReceived,
+                Incarnation.NameOf(mailbox.Worker), mailbox.Peer.Epoch, mailbox.QueuedMessages, mailbox.Unanswered.TotalMilliseconds, mailbox.MessagesSent, mailbox.MessagesReceived,
                 mailbox.Retransmissions, mailbox.LastProblem));
         }
 
         var master = node.Requests.Master;
         return new ClusterStatusView(
-            master.IsNone ? null : NameOf(master.Worker), node.Requests.MasterEpoch, node.Directory.Version, node.Requests.Waiting, node.Pacts.Count, node.Calls.Count, node.Door.Passing, peers);
+            master.IsNone ? null : Incarnation.NameOf(master.Worker), node.Requests.MasterEpoch, node.Directory.Version, node.Requests.Waiting, node.Pacts.Count, node.Calls.Count, node.Door.Passing, peers);
     }
-
-    private static string NameOf(int worker) => string.Create(CultureInfo.InvariantCulture, $"w{worker}");
 
     public IReadOnlyList<HealthCheck> Checks()
     {

@@ -267,10 +267,19 @@ internal sealed class Relay : ITransactionDoor
             static state =>
             {
                 var (worker, request) = ((Worker, Request))state!;
-                worker.PostDeadline(request, AbortReason.Cancelled);
+                Leave(worker, request);
             },
             (_worker, request));
         return await request.Answer.ConfigureAwait(false);
+    }
+
+    /// <summary>The last caller who leaves cancels it: others may wait for the same id.</summary>
+    private static void Leave(Worker worker, Request request)
+    {
+        if (request.StopWaiting())
+        {
+            worker.PostDeadline(request, AbortReason.Cancelled);
+        }
     }
 
     private async Task<TransactionEnvelope> BeginWithKey(Request request, CancellationToken cancellation)
@@ -321,6 +330,7 @@ internal sealed class Relay : ITransactionDoor
         if (running is not null)
         {
             Transitions.Note(Transition.IdJoined);
+            var waits = running.TryWait();
             try
             {
                 return await running.Answer.WaitAsync(request.Asked.Timeout, _worker.Time, cancellation).ConfigureAwait(false);
@@ -328,6 +338,11 @@ internal sealed class Relay : ITransactionDoor
             catch (Exception exception) when (exception is TimeoutException or OperationCanceledException)
             {
                 Transitions.Note(Transition.IdJoinGivenUp);
+                if (waits)
+                {
+                    Leave(_worker, running);
+                }
+
                 return running.Envelope(Outcome.InDoubt);
             }
         }

@@ -33,6 +33,7 @@ internal sealed class Request
     private readonly UInt128 _key; // a generated id is seldom looked for
     private int _answered;
     private int _closed;
+    private int _waiting = 1; // whoever has sent it
 
     /// <summary>A request. With <paramref name="answersInline"/> whoever awaits the answer goes on inside the executor: for a simulator, which has one thread.</summary>
     public Request(
@@ -129,6 +130,28 @@ internal sealed class Request
 
     /// <summary>Its outcome is known, or the worker has given it up.</summary>
     public bool IsClosed => Volatile.Read(ref _closed) != 0;
+
+    /// <summary>Somebody else waits for its answer, too.</summary>
+    /// <returns>False: nobody does any more, and it is about to be cancelled.</returns>
+    public bool TryWait()
+    {
+        for (var waiting = Volatile.Read(ref _waiting); waiting > 0;)
+        {
+            var seen = Interlocked.CompareExchange(ref _waiting, waiting + 1, waiting);
+            if (seen == waiting)
+            {
+                return true;
+            }
+
+            waiting = seen;
+        }
+
+        return false;
+    }
+
+    /// <summary>Somebody who has waited for its answer waits no more.</summary>
+    /// <returns>True: nobody does any more.</returns>
+    public bool StopWaiting() => Interlocked.Decrement(ref _waiting) == 0;
 
     /// <summary>Takes the right to say the last word on it.</summary>
     public bool TryClose() => Interlocked.Exchange(ref _closed, 1) == 0;

@@ -7,20 +7,21 @@ namespace Snapper.TransactionLog.Checkpointing;
 public sealed partial class Checkpointer
 {
     /// <summary>
-    /// Folds everything heard of before the call, and trims. Never throws for a store or log that fails: see
+    /// Folds everything heard of before the call, and trims, without rests. Never throws for a store or log that fails: see
     /// <see cref="LastError"/>; what was not folded stays pending.
     /// </summary>
-    public Task FoldNow() => OneAtATime(() => FoldOnce(which: null));
+    public Task FoldNow() => OneAtATime(which: null, isUrgent: true);
 
     /// <summary>
-    /// Folds what was heard of some actors before the call, and copies out all outcomes; the log is not trimmed for it. What a hand-over needs (M5): little, while callers wait.
+    /// Folds what was heard of some actors before the call, and copies out all outcomes; the log is not trimmed for it. What a hand-over needs (M5).
     /// </summary>
     /// <param name="which">The actors. Called under this checkpointer's lock: it must be quick and ask nothing of it.</param>
+    /// <param name="isUrgent">Callers wait for it: no rests, in this fold nor in one before it.</param>
     /// <returns>False: it failed, see <see cref="LastError"/>, or no fold happens any more; what was not folded stays pending.</returns>
-    public Task<bool> FoldOf(Func<ActorKey, bool> which) => OneAtATime(() => FoldOnce(which));
+    public Task<bool> FoldOf(Func<ActorKey, bool> which, bool isUrgent) => OneAtATime(which, isUrgent);
 
     /// <summary>A second call waits and then folds what has come since.</summary>
-    private async Task<bool> OneAtATime(Func<Task<bool>> fold)
+    private async Task<bool> OneAtATime(Func<ActorKey, bool>? which, bool isUrgent)
     {
         var mine = new TaskCompletionSource();
         Task before;
@@ -30,13 +31,23 @@ public sealed partial class Checkpointer
             _running = mine.Task;
         }
 
+        if (isUrgent)
+        {
+            _pace.BeginWait();
+        }
+
         await before;
         try
         {
-            return await fold();
+            return await FoldOnce(which);
         }
         finally
         {
+            if (isUrgent)
+            {
+                _pace.EndWait();
+            }
+
             mine.SetResult();
         }
     }
@@ -44,6 +55,7 @@ public sealed partial class Checkpointer
     private async Task<bool> FoldOnce(Func<ActorKey, bool>? which)
     {
         UnfoldedChanges.Snapshot taken;
+        bool isLarge;
         lock (_gate)
         {
             if (_disposed || Stopped is not null)
@@ -56,6 +68,7 @@ public sealed partial class Checkpointer
                 return true;
             }
 
+            isLarge = _changes.Bytes >= _options.UnfoldedBytesMax;
             taken = which is null ? _changes.Take() : _changes.Take(which);
         }
 
@@ -63,7 +76,7 @@ public sealed partial class Checkpointer
         AppendResult result;
         try
         {
-            result = await Fold(taken);
+            result = await Fold(taken, isLarge);
             if (result.Status == AppendStatus.Appended && which is null)
             {
                 result = await Trim(taken);
@@ -85,17 +98,20 @@ public sealed partial class Checkpointer
         return false;
     }
 
-    private async Task<AppendResult> Fold(UnfoldedChanges.Snapshot taken)
+    private async Task<AppendResult> Fold(UnfoldedChanges.Snapshot taken, bool isLarge)
     {
         var chunk = new List<StateFold>();
         var chunkBytes = 0;
-        var most = taken.Actors.Count > 1 && _options.Rare?.Happens(RarePoint.FoldedOneByOne) == true ? 0 : _options.ChunkBytes;
+        var isOneByOne = taken.Actors.Count > 1 && _options.Rare?.Happens(RarePoint.FoldedOneByOne) == true;
+        var (most, mostPaced) = isOneByOne ? (0, 1) : (_options.ChunkBytes, _options.PacedActors);
         foreach (var (actor, pending) in taken.Actors)
         {
             chunk.Add(pending.ToFold(actor));
             chunkBytes += pending.Bytes;
-            if (chunkBytes >= most)
+            var isPaced = chunk.Count >= mostPaced && !isLarge && !_pace.IsUrgent;
+            if (chunkBytes >= most || isPaced)
             {
+                var began = _time.GetTimestamp();
                 var folded = await _store.Fold(_epoch, chunk, _disposal.Token);
                 if (folded.Status != AppendStatus.Appended)
                 {
@@ -105,6 +121,11 @@ public sealed partial class Checkpointer
                 Transitions.Note(Transition.FoldedInPart);
                 chunk.Clear();
                 chunkBytes = 0;
+                if (isPaced)
+                {
+                    await _pace.Rest(began, _disposal.Token);
+                    isLarge = UnfoldedBytes >= _options.UnfoldedBytesMax; // more has gathered than memory and recovery should have to hold
+                }
             }
         }
 

@@ -20,6 +20,8 @@ public sealed partial class Checkpointer : IAsyncDisposable
     private readonly IStateStore _store;
     private readonly CheckpointerOptions _options;
     private readonly long _epoch;
+    private readonly TimeProvider _time;
+    private readonly FoldPace _pace;
     private readonly ITimer _timer;
     private readonly CancellationTokenSource _disposal = new();
     private readonly Lock _gate = new();
@@ -39,7 +41,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
     /// <param name="opening">What opening the log told.</param>
     /// <param name="recovered">What recovery found: its outcomes are copied out before their records are trimmed.</param>
     /// <param name="options">When and how much.</param>
-    /// <param name="time">For the interval.</param>
+    /// <param name="time">For the interval, and for rests.</param>
     public Checkpointer(
         ITransactionLog log, IStateStore store, LogOpening opening, RecoverySummary recovered, CheckpointerOptions options, TimeProvider time)
     {
@@ -52,6 +54,8 @@ public sealed partial class Checkpointer : IAsyncDisposable
         _log = log;
         _store = store;
         _options = options;
+        _time = time;
+        _pace = new FoldPace(time);
         _epoch = opening.Epoch;
         _foldedBelow = opening.FirstSequence;
         _trimmedBelow = opening.FirstSequence;
@@ -228,6 +232,6 @@ public sealed partial class Checkpointer : IAsyncDisposable
             }
         }
 
-        _ = FoldNow();
+        _ = OneAtATime(which: null, isUrgent: false);
     }
 }

@@ -41,4 +41,17 @@ public sealed record CheckpointerOptions
             field = value;
         }
     } = 2 * 1024 * 1024;
+
+    /// <summary>
+    /// Most actors handed to the store in one call while nobody waits for the fold; it rests between such calls. Range: 1 or more. Default: 50.
+    /// </summary>
+    public int PacedActors
+    {
+        get;
+        init
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(value, 1, nameof(PacedActors));
+            field = value;
+        }
+    } = 50;
 }

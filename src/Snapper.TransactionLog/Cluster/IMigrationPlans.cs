@@ -68,6 +68,13 @@ public interface IMigrationPlans
 public sealed record MigrationPlan(string Id, IReadOnlyList<DirectoryKey> Keys, Incarnation From, Incarnation To, string Reason)
 {
     private const int LongestId = 128;
+    private const int LongestAsked = 64;
+
+    /// <summary>
+    /// A digest of what was asked for, the same in all plans of a migration: it tells another request under the same id from the same one again, which what has moved since does not.
+    /// At most 64 characters; empty: not kept, as of plans that earlier versions made.
+    /// </summary>
+    public string Asked { get; init; } = "";
 
     /// <summary>The id of a part of a migration that was divided; parts are numbered from 1.</summary>
     public static string PartOf(string migration, int part) => string.Create(CultureInfo.InvariantCulture, $"{migration}.{part}");
@@ -104,6 +111,12 @@ public sealed record MigrationPlan(string Id, IReadOnlyList<DirectoryKey> Keys, 
     {
         ValidateId(Id);
         ValidateText(Reason);
+        ArgumentNullException.ThrowIfNull(Asked);
+        if (Asked.Length > LongestAsked)
+        {
+            throw new ArgumentException($"The digest of what plan {Id} was asked for has {Asked.Length} characters, more than {LongestAsked}.");
+        }
+
         ClusterArguments.Keys(Keys);
         if (Keys.Count == 0)
         {

@@ -20,8 +20,9 @@ internal static partial class ClusterScripts
         local fields = call('ZRANGEBYSCORE', CHANGES, '(' .. text(through), '+inf', 'LIMIT', 0, most)
         local isLast = #fields < most
         local out = {'OK', id, '', '', whole, isLast and '1' or '0'}
-        for _, field in ipairs(fields) do
-          local w, e, at = entry(field)
+        local entries = ofeach(DIRECTORY, fields)
+        for i, field in ipairs(fields) do
+          local w, e, at = parsed(field, entries[i])
           if not w then
             damaged(DIRECTORY, 'it has no field ' .. field .. ', which ' .. CHANGES .. ' names')
           end

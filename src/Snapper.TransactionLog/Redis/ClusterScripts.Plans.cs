@@ -61,13 +61,13 @@ internal static partial class ClusterScripts
     private const string Heads = """
         local function head(out, id)
           local key = plan(id)
-          local p = call('HMGET', key, 'state', 'fromWorker', 'fromEpoch', 'toWorker', 'toEpoch', 'reason', 'created', 'ended', 'why', 'count')
+          local p = call('HMGET', key, 'state', 'fromWorker', 'fromEpoch', 'toWorker', 'toEpoch', 'reason', 'created', 'ended', 'why', 'count', 'asked')
           for i = 1, 10 do
             if not p[i] and i ~= 8 and i ~= 9 then
               damaged(key, 'it is not a plan')
             end
           end
-          for _, value in ipairs({id, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8] or '0', p[9] or '', p[10]}) do
+          for _, value in ipairs({id, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8] or '0', p[9] or '', p[10], p[11] or ''}) do
             out[#out + 1] = value
           end
           return p[10]
@@ -75,18 +75,18 @@ internal static partial class ClusterScripts
 
         """;
 
-    /// <summary>ARGV: id, worker and epoch of source and target, reason, most open plans, fields.</summary>
+    /// <summary>ARGV: id, worker and epoch of source and target, reason, digest of what was asked for, most open plans, fields.</summary>
     public static readonly RedisScript CreatePlan = new(Library + Entries + Planned + Plans + """
         local id, key = ARGV[1], plan(ARGV[1])
-        local p = call('HMGET', key, 'state', 'fromWorker', 'fromEpoch', 'toWorker', 'toEpoch', 'reason', 'count')
+        local p = call('HMGET', key, 'state', 'fromWorker', 'fromEpoch', 'toWorker', 'toEpoch', 'reason', 'count', 'asked')
         if p[1] then
-          local same = text(#ARGV - 7) == p[7]
+          local same = text(#ARGV - 8) == p[7] and (p[8] or '') == ARGV[7]
           for i = 2, 6 do
             same = same and p[i] == ARGV[i]
           end
           if same then
             for at, field in ipairs(planList(id, p[7])) do
-              same = same and field == ARGV[7 + at]
+              same = same and field == ARGV[8 + at]
             end
           end
           if same then
@@ -94,13 +94,13 @@ internal static partial class ClusterScripts
           end
           return {'CONFLICT', 'another plan has the id ' .. id}
         end
-        if call('ZCARD', OPEN) >= tonumber(ARGV[7]) then
-          return {'CONFLICT', ARGV[7] .. ' plans are open'}
+        if call('ZCARD', OPEN) >= tonumber(ARGV[8]) then
+          return {'CONFLICT', ARGV[8] .. ' plans are open'}
         end
         local list, around, seen, marks, own = {}, {}, {}, {}, {}
-        for at = 8, #ARGV do
+        for at = 9, #ARGV do
           local field = ARGV[at]
-          list[at - 7], around[at - 7] = field, partition(field) or field .. ':*'
+          list[at - 8], around[at - 8] = field, partition(field) or field .. ':*'
           seen[field] = true
         end
         local entries = ofeach(DIRECTORY, list)
@@ -113,7 +113,7 @@ internal static partial class ClusterScripts
           local w = parsed(field, entries[at])
           own[at] = partition(field) and w and w ~= '0'
           marks[2 * at - 1], marks[2 * at] = field, own[at] and id .. ' own' or id
-          local other = itself[at] or not own[at] and near[at] and (partition(field) and near[at] or 'for an actor in it')
+          local other = itself[at] or not own[at] and near[at] and (partition(field) and near[at] or inside(field))
           if other then
             return {'CONFLICT', field .. ' has an open plan: ' .. (string.match(other, '^(.-) own$') or other)}
           end
@@ -128,7 +128,7 @@ internal static partial class ClusterScripts
         dirty()
         call('DEL', fields(id))
         call('HSET', key, 'state', 'planned', 'fromWorker', ARGV[2], 'fromEpoch', ARGV[3], 'toWorker', ARGV[4], 'toEpoch', ARGV[5], 'reason', ARGV[6],
-          'created', text(now()), 'count', text(#list))
+          'asked', ARGV[7], 'created', text(now()), 'count', text(#list))
         inpieces('RPUSH', fields(id), list)
         inpieces('HSET', PLANNED, marks)
         for at, field in ipairs(list) do
@@ -207,7 +207,7 @@ internal static partial class ClusterScripts
         return {'OK'}
         """);
 
-    /// <summary>ARGV: id. Eleven values and the fields; nothing: there is none.</summary>
+    /// <summary>ARGV: id. Twelve values and the fields; nothing: there is none.</summary>
     public static readonly RedisScript FindPlan = new(Library + Entries + Planned + Plans + Heads + """
         local out, id = {'OK'}, ARGV[1]
         if call('EXISTS', plan(id)) == 1 then
@@ -218,7 +218,7 @@ internal static partial class ClusterScripts
         return out
         """);
 
-    /// <summary>ARGV: open or ended, most plans. Eleven values for each.</summary>
+    /// <summary>ARGV: open or ended, most plans. Twelve values for each.</summary>
     public static readonly RedisScript ReadPlans = new(Library + Entries + Planned + Plans + Heads + """
         local out, last = {'OK'}, tonumber(ARGV[2]) - 1
         for _, id in ipairs(ARGV[1] == 'open' and call('ZRANGE', OPEN, 0, last) or call('ZREVRANGE', ENDED, 0, last)) do
@@ -227,7 +227,7 @@ internal static partial class ClusterScripts
         return out
         """);
 
-    /// <summary>ARGV: id of a migration. Eleven values for each of its plans, <c>id.1</c> to the first that is not there.</summary>
+    /// <summary>ARGV: id of a migration. Twelve values for each of its plans, <c>id.1</c> to the first that is not there.</summary>
     public static readonly RedisScript ReadParts = new(Library + Entries + Planned + Plans + Heads + """
         local out, part = {'OK'}, 1
         while call('EXISTS', plan(ARGV[1] .. '.' .. text(part))) == 1 do

@@ -171,6 +171,19 @@ internal static partial class ClusterScripts
         local function isown(mark)
           return mark and string.find(mark, ' own', 1, true)
         end
+        local function inside(whole)
+          local cursor = '0'
+          repeat
+            local some = call('HSCAN', PLANNED, cursor, 'MATCH', whole .. ':*', 'COUNT', '10000')
+            cursor = some[1]
+            for at = 1, #some[2], 2 do
+              if some[2][at] ~= whole .. ':*' and not isown(some[2][at + 1]) then
+                return some[2][at + 1] .. ', for an actor in it'
+              end
+            end
+          until cursor == '0'
+          return 'for an actor in it'
+        end
         local function planned(field)
           local plan = call('HGET', PLANNED, field)
           if plan then

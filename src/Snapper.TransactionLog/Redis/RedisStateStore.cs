@@ -13,6 +13,7 @@ namespace Snapper.TransactionLog.Redis;
 public sealed class RedisStateStore : IStateStore
 {
     private const int ActorsPerCall = 200;
+    private const int CallsAtOnce = 4; // they share the store's flush to its disk, and delay others' appends by a few milliseconds at most
     private const int BytesPerCall = 256 * 1024;
     private const long MinuteMs = 60_000;
     private readonly RedisTransactionLog _log;
@@ -81,6 +82,7 @@ public sealed class RedisStateStore : IStateStore
             return await _log.CheckEpochForStates(epoch, cancellation).ConfigureAwait(false);
         }
 
+        var running = new List<Task<AppendResult>>();
         var keys = new List<RedisKey>();
         var values = new List<RedisValue>();
         var bytes = 0;
@@ -95,15 +97,22 @@ public sealed class RedisStateStore : IStateStore
             bytes += Add(folds[i], keys, values);
             if (keys.Count > ActorsPerCall || bytes >= BytesPerCall || i + 1 == folds.Count)
             {
-                var result = await _log.RunFenced(RedisScripts.Fold, [.. keys], [.. values], cancellation).ConfigureAwait(false);
-                if (result.Status != AppendStatus.Appended)
-                {
-                    return result;
-                }
-
+                running.Add(_log.RunFenced(RedisScripts.Fold, [.. keys], [.. values], cancellation));
                 keys.Clear();
                 values.Clear();
                 bytes = 0;
+                if (running.Count == CallsAtOnce || i + 1 == folds.Count)
+                {
+                    foreach (var result in await Task.WhenAll(running).ConfigureAwait(false))
+                    {
+                        if (result.Status != AppendStatus.Appended)
+                        {
+                            return result;
+                        }
+                    }
+
+                    running.Clear();
+                }
             }
         }
 

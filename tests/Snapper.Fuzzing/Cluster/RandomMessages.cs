@@ -41,6 +41,7 @@ internal sealed class RandomMessages(Random random)
             One(GlobalMessageKind.PartPrepared, GlobalMessageKind.PartMarked, GlobalMessageKind.Failed, GlobalMessageKind.UndoReport, GlobalMessageKind.Undone,
                 GlobalMessageKind.InDoubt, GlobalMessageKind.StreamResolved), Sender, Bid(), Number(), Small(), About: Worker())),
         WireKind.Settled => new SettledMessage(Number()),
+        WireKind.Marked => new MarkedMessage(Number()),
         WireKind.AskVerdict => new AskVerdictMessage(Number(), Flag() ? default : Worker()),
         WireKind.Verdict => new VerdictMessage(Number(), Flag()),
         WireKind.Part => new PartMessage(Number(), new GlobalPart(Bid(), Bid(), [Member(), .. Many(Member)])),

@@ -29,6 +29,9 @@ internal sealed class ClusterBench : IDisposable
     /// <summary>Of every worker that is registered.</summary>
     public static readonly TimeSpan Lease = TimeSpan.FromSeconds(2);
 
+    /// <summary>Fewer entries than the directory has: it is read in pages.</summary>
+    public const int DirectoryPage = 1500;
+
     private readonly Queue<Action> _later = new();
     private readonly Dictionary<int, BenchPeer> _peers = [];
     private MailboxHub? _hub;
@@ -83,7 +86,10 @@ internal sealed class ClusterBench : IDisposable
     }
 
     /// <summary>An actor is elsewhere, as far as w1 has heard.</summary>
-    public void Place(ActorKey actor, Incarnation owner) => On(() => Node.Apply([new DirectoryEntry(DirectoryKey.Of(actor, Partition.Of(actor)), owner, ++_placed)]));
+    public void Place(ActorKey actor, Incarnation owner) => Place(DirectoryKey.Of(actor, Partition.Of(actor)), owner);
+
+    /// <summary>The same for whatever the directory places.</summary>
+    public void Place(DirectoryKey key, Incarnation owner) => On(() => Node.Apply([new DirectoryEntry(key, owner, ++_placed)]));
 
     /// <summary>Does something where what comes from other workers is handled, and all that follows from it.</summary>
     public void On(Action action)
@@ -100,7 +106,7 @@ internal sealed class ClusterBench : IDisposable
         var epoch = seat.Held!.Mastership.MasterEpoch;
         On(() =>
         {
-            Node.BeginMaster(new MasterHost(Node, Worker, seat.Held, [Self], new()));
+            Node.BeginMaster(new MasterHost(Node, Worker, seat.Held, [Self], [], new()));
             Node.Succession.Follow(Self, epoch);
         });
         Until(() => Node.Requests.MasterEpoch == epoch, "w1 follows itself");
@@ -232,7 +238,7 @@ internal sealed class ClusterBench : IDisposable
                 CancellationToken.None),
             "recovery");
         Host.Open();
-        Directory = new DirectoryFollower(Worker, Node, Store);
+        Directory = new DirectoryFollower(Worker, Node, Store, DirectoryPage);
         var owners = new Incarnation[Partition.Count];
         Array.Fill(owners, Self);
         Finish(Store.Directory.AssignAll(owners, CancellationToken.None), "giving everything to w1");

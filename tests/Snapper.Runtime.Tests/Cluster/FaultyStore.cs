@@ -1,11 +1,15 @@
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Cluster;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>What the workers share, with calls that a test fails, or holds up, before or after they have taken effect. Plans and the master's lease only.</summary>
+/// <summary>What the workers share, with calls that a test fails, or holds up, before or after they have taken effect. Plans, the master's lease, and what is read of the directory.</summary>
 internal sealed class FaultyStore : IClusterStore
 {
+    /// <summary>How a reading of the directory's page is called here.</summary>
+    public const string DirectoryRead = "read of the directory";
+
     private readonly IClusterStore _inner;
 
     public FaultyStore(IClusterStore inner)
@@ -13,6 +17,7 @@ internal sealed class FaultyStore : IClusterStore
         _inner = inner;
         Plans = new FaultyPlans(this, inner.Plans);
         Master = new FaultyMaster(this, inner.Master);
+        Directory = new FaultyDirectory(this, inner.Directory);
     }
 
     /// <summary>Asked before each call, by its name.</summary>
@@ -25,7 +30,7 @@ internal sealed class FaultyStore : IClusterStore
 
     public IClusterMembers Members => _inner.Members;
 
-    public IClusterDirectory Directory => _inner.Directory;
+    public IClusterDirectory Directory { get; }
 
     public IMigrationPlans Plans { get; }
 
@@ -54,7 +59,7 @@ internal sealed class FaultyStore : IClusterStore
     {
         public Task<ClusterResult> Create(MigrationPlan plan, CancellationToken cancellation) => store.Run(nameof(Create), () => inner.Create(plan, cancellation));
 
-        public Task<ClusterResult<IReadOnlyList<Snapper.Protocol.Directory.DirectoryEntry>>> Commit(string id, CancellationToken cancellation) =>
+        public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Commit(string id, CancellationToken cancellation) =>
             store.Run(nameof(Commit), () => inner.Commit(id, cancellation));
 
         public Task<ClusterResult> Cancel(string id, string why, CancellationToken cancellation) => store.Run(nameof(Cancel), () => inner.Cancel(id, why, cancellation));
@@ -82,5 +87,21 @@ internal sealed class FaultyStore : IClusterStore
         public Task<ClusterResult> Release(long masterEpoch, CancellationToken cancellation) => store.Run(nameof(Release), () => inner.Release(masterEpoch, cancellation));
 
         public Task<MasterStanding> Read(CancellationToken cancellation) => store.Run(nameof(Read), () => inner.Read(cancellation));
+    }
+
+    private sealed class FaultyDirectory(FaultyStore store, IClusterDirectory inner) : IClusterDirectory
+    {
+        public Task<ClusterResult<DirectoryPage>> Read(DirectoryCursor after, int most, CancellationToken cancellation) => store.Run(DirectoryRead, () => inner.Read(after, most, cancellation));
+
+        public Task<ClusterResult<PartitionKeys>> Declare(PartitionKeys keys, CancellationToken cancellation) => inner.Declare(keys, cancellation);
+
+        public Task<ClusterResult> AssignAll(IReadOnlyList<Incarnation> owners, CancellationToken cancellation) => inner.AssignAll(owners, cancellation);
+
+        public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> TakeOver(Rescue rescue, IReadOnlyList<DirectoryKey> keys, Incarnation target, CancellationToken cancellation) =>
+            inner.TakeOver(rescue, keys, target, cancellation);
+
+        public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Reclaim(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation) => inner.Reclaim(keys, cancellation);
+
+        public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> DropOverrides(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation) => inner.DropOverrides(keys, cancellation);
     }
 }

@@ -1,3 +1,4 @@
+using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
@@ -36,6 +37,42 @@ public sealed class LeavingTests
         await cluster[2].Stop();
 
         Assert.NotEqual("left", StateOf(cluster[1].Control!, "w2").State);
+    }
+
+    [Fact]
+    public async Task A_worker_leaves_when_it_owns_nothing_and_nothing_is_given_to_it_from_then_on()
+    {
+        await using var cluster = await TestCluster.Start(2);
+        var (one, two) = (cluster[1].Control!, cluster[2].Control!);
+        Assert.Equal($"the directory still names worker w2 in {Partition.Count / 2} entries", await two.Leave(CancellationToken.None));
+        var served = await TestCluster.SubmitTo(cluster[2], "Account", "a", "TransactSavings", new { amount = 5 }, null);
+        Assert.Equal(Outcome.Committed, served.Outcome); // it has not left
+        await one.Migrate(new MigrationAsk("drain", null, null, "w2", null, "it leaves", false), CancellationToken.None);
+        await Rig.Until(() => StateOf(one, "w2").Entries == 0, "w2 owns nothing", 20);
+
+        Assert.Null(await two.Leave(CancellationToken.None));
+        Assert.Null(await two.Leave(CancellationToken.None)); // asked again
+
+        Assert.Equal("left", StateOf(one, "w2").State);
+        await Rig.Until(() => Refusal(one).Length > 0, "w1 knows that w2 does not live");
+        Assert.Equal("There is no worker w2 that lives.", Refusal(one));
+        await Task.Delay(cluster.Options.Lease); // a renewal would fail it
+        Assert.Null(cluster[2].Failure);
+        var refused = await TestCluster.SubmitTo(cluster[2], "Account", "a", "TransactSavings", new { amount = 5 }, null);
+        Assert.Equal((Outcome.Rejected, "The worker is leaving."), (refused.Outcome, refused.Rejection?.Detail));
+    }
+
+    private static string Refusal(IClusterControl control)
+    {
+        try
+        {
+            control.Migrate(new MigrationAsk("back", null, [7], null, "w2", "", DryRun: true), CancellationToken.None).GetAwaiter().GetResult();
+            return "";
+        }
+        catch (MigrationRefusedException refused)
+        {
+            return refused.Message;
+        }
     }
 
     private static ClusterWorkerView StateOf(IClusterControl control, string worker) =>

@@ -43,7 +43,7 @@ public sealed class MasterSuccessionTests : IDisposable
         Assert.Equal(0, _bench.Node.Requests.MasterEpoch); // it listens to nobody
         Assert.Empty(_next.All<SettledMessage>());
         _next.Send(new VerdictMessage(bid.Value, true));
-        _bench.Until(() => _next.All<SettledMessage>().Count == 1, "it has settled");
+        Settles(_next);
         Assert.Equal(2, _bench.Node.Requests.MasterEpoch);
         Assert.Equal(1, _bench.Value("near"));
     }
@@ -54,7 +54,7 @@ public sealed class MasterSuccessionTests : IDisposable
         var bid = Prepare(1);
         _bench.Follow(_next, 2);
         _next.Send(new VerdictMessage(bid.Value, false));
-        _bench.Until(() => _next.All<SettledMessage>().Count == 1, "it has settled");
+        Settles(_next);
         Assert.Equal(0, _bench.Node.Pacts.Count);
         Assert.Equal(0, _bench.Value("near"));
     }
@@ -68,7 +68,7 @@ public sealed class MasterSuccessionTests : IDisposable
         _bench.Until(() => _next.All<AskVerdictMessage>().Count == 2, "the second is asked for");
         Assert.Empty(_next.All<SettledMessage>());
         _next.Send(new VerdictMessage(second.Value, false));
-        _bench.Until(() => _next.All<SettledMessage>().Count == 1, "it has settled");
+        Settles(_next);
         Assert.Equal(1, _bench.Value("near"));
     }
 
@@ -78,7 +78,7 @@ public sealed class MasterSuccessionTests : IDisposable
         Part(_old, 1, 1);
         Assert.Equal(1, _bench.Node.Pacts.Count);
         _bench.Follow(_next, 2);
-        _bench.Until(() => _next.All<SettledMessage>().Count == 1, "it has settled", 100);
+        Settles(_next, within: 100);
         Assert.Empty(_next.All<AskVerdictMessage>());
         Assert.Equal(0, _bench.Node.Pacts.Count);
         Assert.Equal(0, _bench.Value("near"));
@@ -93,7 +93,7 @@ public sealed class MasterSuccessionTests : IDisposable
         Part(_old, 1, 2);
         Assert.Equal(1, _bench.Node.Pacts.Count);
         _next.Send(new VerdictMessage(bid.Value, false));
-        _bench.Until(() => _next.All<SettledMessage>().Count == 1, "it has settled");
+        Settles(_next);
         Part(_old, 1, 3);
         Assert.Equal(0, _bench.Node.Pacts.Count);
         Assert.Equal(0, _bench.Value("near"));
@@ -107,7 +107,7 @@ public sealed class MasterSuccessionTests : IDisposable
         Part(_next, 2, 1);
         Assert.Equal(1, _bench.Node.Pacts.Count); // the old one's
         _next.Send(new VerdictMessage(bid.Value, false));
-        _bench.Until(() => _next.All<SettledMessage>().Count == 1, "it has settled");
+        Settles(_next);
         var given = Global(2, 1);
         _next.Call(given, "near", Step.Add());
         _bench.Until(() => _next.All<ToMasterMessage>().Any(told => told.Message.Kind == GlobalMessageKind.PartPrepared), "the new one's part is prepared");
@@ -134,7 +134,7 @@ public sealed class MasterSuccessionTests : IDisposable
         _bench.Follow(_next, 2); // heard of late
         _bench.Until(() => last.All<AskVerdictMessage>().Count > 0, "the last one is asked");
         last.Send(new VerdictMessage(bid.Value, true));
-        _bench.Until(() => last.All<SettledMessage>().Count == 1, "it has settled");
+        Settles(last);
         Assert.Equal(new SettledMessage(3), last.Single<SettledMessage>());
         Assert.Empty(_next.All<SettledMessage>());
         Assert.Equal(3, _bench.Node.Requests.MasterEpoch);
@@ -150,7 +150,7 @@ public sealed class MasterSuccessionTests : IDisposable
         Assert.True(_next.All<AskVerdictMessage>().Count > 2);
         Assert.Empty(_next.All<SettledMessage>());
         _next.Send(new VerdictMessage(bid.Value, true));
-        _bench.Until(() => _next.All<SettledMessage>().Count == 1, "it has settled");
+        Settles(_next);
     }
 
     [Fact]
@@ -175,7 +175,7 @@ public sealed class MasterSuccessionTests : IDisposable
         Assert.Contains(_old.All<ToMasterMessage>(), told => told.Message.Kind == GlobalMessageKind.UndoReport);
         _bench.Follow(_next, 2);
         _next.Send(new VerdictMessage(bid.Value, from > 1));
-        _bench.Until(() => _next.All<SettledMessage>().Count == 1, "it has settled");
+        Settles(_next);
         Assert.DoesNotContain(_next.All<ToMasterMessage>(), told => told.Message.Kind is GlobalMessageKind.UndoReport or GlobalMessageKind.Undone); // its own undo is nobody else's
 
         // Nothing waits for the old one's word: not what commits, and not what is undone on this worker alone.
@@ -209,6 +209,8 @@ public sealed class MasterSuccessionTests : IDisposable
     }
 
     public void Dispose() => _bench.Dispose();
+
+    private void Settles(BenchPeer master, int within = 10_000) => _bench.Until(() => master.All<SettledMessage>().Count == 1, "it has settled", within);
 
     private static TransactionId Global(long epoch, long counter) => TransactionId.Global(epoch, counter);
 

@@ -45,6 +45,23 @@ public sealed class MigratorTests : IDisposable
     }
 
     [Fact]
+    public void A_master_that_is_not_among_the_living_hears_of_what_has_moved_before_it_hears_that_it_is_frozen_no_more()
+    {
+        _bench.Follow(_two, 100);
+        _bench.Node.Members = () => [_bench.Self];
+        Plan("p1", "x");
+        Look();
+        _bench.Until(() => _two.All<FreezeMessage>().Count == 1, "it asks the master to freeze");
+        _two.Send(new FrozenMessage(100, "p1"));
+        _bench.Until(() => !_migrator.IsBusy, "it is done");
+        _bench.Until(() => _two.All<FreezeMessage>().Count == 2, "the master hears of its end");
+
+        var last = _two.Heard.Where(message => message is MovedMessage or FreezeMessage { Keys.Count: 0 }).ToList();
+        Assert.IsType<MovedMessage>(last[0]);
+        Assert.IsType<FreezeMessage>(Assert.Single(last.Skip(1)));
+    }
+
+    [Fact]
     public void One_that_cannot_be_done_does_not_keep_the_next_one_from_it()
     {
         Visit("x");

@@ -26,6 +26,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     private readonly WorkerHost?[] _hosts = new WorkerHost?[16];
     private readonly MailboxHub?[] _hubs = new MailboxHub?[16];
     private readonly ConcurrentDictionary<(int From, int To), bool> _cuts = new();
+    private readonly FaultyStore?[] _stores = new FaultyStore?[16];
     private int _next;
 
     private readonly Func<int, IReadOnlyList<ActorTypeDescriptor>> _types;
@@ -76,6 +77,9 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
 
     /// <summary>The number of the master.</summary>
     public int Master => _hosts.First(host => host is { Failure: null })!.Worker.Cluster!.Requests.Master.Worker;
+
+    /// <summary>What a worker shares with the others, as it sees it.</summary>
+    public FaultyStore StoreOf(int worker) => _stores[worker] ?? throw new InvalidOperationException($"w{worker} does not run.");
 
     /// <summary>Ends a worker as a crash would.</summary>
     public async Task Kill(int worker)
@@ -192,7 +196,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 },
                 Cluster = new ClusterSetup
                 {
-                    OpenStore = self => _shared.Open(self, new StateStoreOptions()),
+                    OpenStore = self => _stores[worker] = new FaultyStore(_shared.Open(self, new StateStoreOptions())),
                     ArchiveOf = other => new MemoryStateStore(_shared.Log(other), TimeProvider.System, new StateStoreOptions()),
                     Transport = new Road(this, worker),
                     Patience = Patience,
@@ -201,6 +205,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                     Address = new MemberAddress($"w{worker}", "", Environment.ProcessId, "test"),
                     Options = Options,
                     FirstWorkers = Workers,
+                    DirectoryPage = ClusterBench.DirectoryPage,
                 },
             },
             CancellationToken.None);

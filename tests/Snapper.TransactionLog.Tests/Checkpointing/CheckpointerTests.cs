@@ -1,5 +1,4 @@
 using Snapper.Protocol;
-using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Checkpointing;
 using Snapper.TransactionLog.InMemory;
 using Snapper.TransactionLog.Records;
@@ -117,7 +116,7 @@ public sealed class CheckpointerTests : IAsyncLifetime
         _checkpointer.Start();
         await Durable(Some.Batch(1, [Some.Change("a", 1, "1"), Some.Change("b", 1, "1")], Some.Outcome("key", Now)));
 
-        Assert.True(await _checkpointer.FoldOf(actor => actor.Id == "a"));
+        Assert.True(await _checkpointer.FoldOf(actor => actor.Id == "a", isUrgent: true));
 
         Assert.Equal([("a", 0L, 1L)], _store.Folds.Select(f => (f.Actor.Id, f.From, f.To)));
         Assert.Equal((true, false), (_checkpointer.IsFolded(Some.Actor("a")), _checkpointer.IsFolded(Some.Actor("b"))));
@@ -134,18 +133,18 @@ public sealed class CheckpointerTests : IAsyncLifetime
     {
         await Durable(Batch(Fields("a", 1, ("k:x", "1"))), Some.Outcome("key", Now));
         _store.Failures.Enqueue(new IOException("away"));
-        Assert.False(await _checkpointer.FoldOf(actor => actor.Id == "a"));
+        Assert.False(await _checkpointer.FoldOf(actor => actor.Id == "a", isUrgent: true));
         Assert.Contains("away", _checkpointer.LastError, StringComparison.Ordinal);
         await Durable(Batch(Fields("a", 2, ("k:y", "2"))));
         await Durable(Some.Batch(3, "b", 1));
 
-        Assert.True(await _checkpointer.FoldOf(actor => actor.Id == "a"));
+        Assert.True(await _checkpointer.FoldOf(actor => actor.Id == "a", isUrgent: true));
 
         Assert.Equal([("a", 0L, 2L)], _store.Folds.Select(f => (f.Actor.Id, f.From, f.To)));
         Assert.NotNull(await _store.FindOutcome("key", None));
         await _checkpointer.FoldNow();
         Assert.Equal((0, 0), (_checkpointer.PendingActors, _storage.Groups.Count));
-        Assert.True(await _checkpointer.FoldOf(static _ => true));
+        Assert.True(await _checkpointer.FoldOf(static _ => true, isUrgent: true));
     }
 
     [Fact]
@@ -256,57 +255,5 @@ public sealed class CheckpointerTests : IAsyncLifetime
         thread.Start();
         thread.Join();
         return weak;
-    }
-
-    private sealed class NoSink : IRecoverySink
-    {
-        public void Outcome(OutcomeRecord outcome, long sequence)
-        {
-        }
-    }
-
-    /// <summary>Remembers folds, and fails as planned.</summary>
-    private sealed class SpyStore(IStateStore inner) : IStateStore
-    {
-        public List<StateFold> Folds { get; } = [];
-
-        public Queue<Exception> Failures { get; } = new();
-
-        public int Refusals { get; set; }
-
-        public int FailingSaves { get; set; }
-
-        public TaskCompletionSource? Hold { get; set; }
-
-        public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => inner.Load(actor, cancellation);
-
-        public async Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
-        {
-            if (Hold is not null)
-            {
-                await Hold.Task;
-            }
-
-            if (Failures.TryDequeue(out var failure))
-            {
-                throw failure;
-            }
-
-            if (Refusals > 0)
-            {
-                Refusals--;
-                return new AppendResult(AppendStatus.Refused, "planned");
-            }
-
-            Folds.AddRange(folds);
-            return await inner.Fold(epoch, folds, cancellation);
-        }
-
-        public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation) =>
-            FailingSaves-- > 0 ? throw new IOException("planned") : inner.SaveOutcomes(epoch, outcomes, cancellation);
-
-        public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) => inner.FindOutcome(requestId, cancellation);
-
-        public ValueTask DisposeAsync() => inner.DisposeAsync();
     }
 }

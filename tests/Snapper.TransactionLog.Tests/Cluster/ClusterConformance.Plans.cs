@@ -107,6 +107,27 @@ public abstract partial class ClusterConformance
     }
 
     [ServerFact]
+    public async Task What_a_plan_was_asked_for_is_kept_with_it_and_another_is_another_plan()
+    {
+        var workers = await StartAll(2);
+        var (one, two) = (workers[0], workers[1]);
+        var plan = new MigrationPlan("m.1", [Key(0)], one.Self, two.Self, "why") { Asked = new string('a', 64) };
+        await Assert.ThrowsAsync<ArgumentException>(() => one.Plans.Create(plan with { Asked = new string('a', 65) }, None));
+        await Done(one.Plans.Create(plan, None));
+        Assert.Equal(ClusterStatus.AlreadyDone, (await two.Plans.Create(plan, None)).Status);
+        Assert.Equal(ClusterStatus.Conflict, (await two.Plans.Create(plan with { Asked = "b" }, None)).Status);
+        Assert.Equal(ClusterStatus.Conflict, (await two.Plans.Create(plan with { Asked = "" }, None)).Status);
+        await Done(one.Plans.Create(new MigrationPlan("older.1", [Key(2)], one.Self, two.Self, "why"), None));
+        Assert.Equal(ClusterStatus.AlreadyDone, (await two.Plans.Create(new MigrationPlan("older.1", [Key(2)], one.Self, two.Self, "why"), None)).Status);
+
+        Assert.Equal(plan.Asked, (await two.Plans.Find("m.1", None))!.Plan.Asked);
+        Assert.Equal([plan.Asked, ""], (await two.Plans.ReadOpen(None)).Select(open => open.Plan.Asked));
+        await Done(one.Plans.Commit("m.1", None));
+        Assert.Equal(plan.Asked, Assert.Single(await two.Plans.ReadParts("m", None)).Plan.Asked);
+        Assert.Equal(plan.Asked, Assert.Single(await two.Plans.ReadEnded(10, None)).Plan.Asked);
+    }
+
+    [ServerFact]
     public async Task The_parts_of_a_migration_are_read_together()
     {
         var workers = await StartAll(2);
@@ -194,7 +215,7 @@ public abstract partial class ClusterConformance
         var whole = DirectoryKey.Of(actor.Partition);
         await Done(one.Plans.Create(new MigrationPlan("single", [actor], one.Self, two.Self, ""), None));
         await AssertConflict(new MigrationPlan("again", [actor], one.Self, two.Self, ""), "single");
-        await AssertConflict(new MigrationPlan("around", [whole], one.Self, two.Self, ""), "actor");
+        await AssertConflict(new MigrationPlan("around", [whole], one.Self, two.Self, ""), "has an open plan: single, for an actor in it");
         await AssertConflict(new MigrationPlan("single", [Key(0)], one.Self, two.Self, ""), "id single");
         await Done(one.Plans.Commit("single", None));
 

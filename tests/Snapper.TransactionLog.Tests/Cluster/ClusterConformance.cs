@@ -1,7 +1,6 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Records;
 using Snapper.TransactionLog.Recovery;
 using Snapper.TransactionLog.Tests.Conformance;
 using Snapper.TransactionLog.Tests.Support;
@@ -126,12 +125,6 @@ public abstract partial class ClusterConformance : IAsyncLifetime
         Assert.True(result.Status == ClusterStatus.Done, $"{result.Status}: {result.Detail}");
     }
 
-    internal sealed class NoSink : IRecoverySink
-    {
-        public void Outcome(OutcomeRecord outcome, long sequence)
-        {
-        }
-    }
 }
 
 /// <summary>One life of a worker, as far as storage sees it.</summary>

@@ -142,7 +142,7 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
                     life.Stage = Passed(life, (await worker.Members.Register(new MemberAddress("w", "", 1, ""), None)).Status) ? Stage.Registered : life.Stage;
                     return;
                 case Stage.Registered:
-                    await LogRecovery.Run(worker.Log, worker.States, worker.Opening, new ClusterConformance.NoSink(), TimeProvider.System, None);
+                    await LogRecovery.Run(worker.Log, worker.States, worker.Opening, new NoSink(), TimeProvider.System, None);
                     Certain(await worker.Log.Trim(worker.Self.Epoch, worker.Opening.NextSequence, default, None));
                     life.Stage = Stage.Recovered;
                     return;
@@ -182,7 +182,7 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
 
         if (!life.Recovered)
         {
-            await LogRecovery.Run(rescue.Log, rescue.States, rescue.Opening, new ClusterConformance.NoSink(), TimeProvider.System, None);
+            await LogRecovery.Run(rescue.Log, rescue.States, rescue.Opening, new NoSink(), TimeProvider.System, None);
             Certain(await rescue.Log.Trim(rescue.Opened.Epoch, rescue.Opening.NextSequence, default, None));
             life.Recovered = true;
 

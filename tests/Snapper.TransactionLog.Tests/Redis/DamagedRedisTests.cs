@@ -1,5 +1,4 @@
 using Snapper.Protocol.Identity;
-using Snapper.TransactionLog.Records;
 using Snapper.TransactionLog.Recovery;
 using Snapper.TransactionLog.Redis;
 using Snapper.TransactionLog.Tests.Conformance;
@@ -123,11 +122,4 @@ public sealed class DamagedRedisTests(RedisServerFixture fixture) : IClassFixtur
     private string State(string actor) => _prefix + "{state}:Account/" + actor;
 
     private Task<string> Command(params string[] words) => fixture.Server.Command(words);
-
-    private sealed class NoSink : IRecoverySink
-    {
-        public void Outcome(OutcomeRecord outcome, long sequence)
-        {
-        }
-    }
 }

@@ -492,11 +492,4 @@ public sealed class RedisFaultTests : IAsyncLifetime
             File.WriteAllBytes(path, bytes);
         }
     }
-
-    private sealed class NoSink : IRecoverySink
-    {
-        public void Outcome(OutcomeRecord outcome, long sequence)
-        {
-        }
-    }
 }

@@ -81,7 +81,7 @@ internal sealed class Balancer(Worker worker, ClusterNode node, IClusterStore st
         }
 
         var id = string.Create(CultureInfo.InvariantCulture, $"policy-{node.Self.Worker}-{node.Self.Epoch}-{++_tries}.1"); // whatever becomes of the call, the next plan has another id
-        var made = await store.Plans.Create(new MigrationPlan(id, [ripe.Key], ripe.From, ripe.To, "policy: " + ripe.Why), cancellation).ConfigureAwait(false);
+        var made = await store.Plans.Create(new MigrationPlan(id, [ripe.Key], ripe.From, ripe.To, "policy: " + ripe.Why) { Asked = "policy" }, cancellation).ConfigureAwait(false);
         if (made.IsDone)
         {
             RuntimeLog.PolicyMoves(worker.Logger, ripe.Key.ToString(), ripe.To.ToString(), ripe.Why);
@@ -138,5 +138,5 @@ internal sealed class Balancer(Worker worker, ClusterNode node, IClusterStore st
         return (loads, pairs);
     }
 
-    private static string NameOf(Incarnation life) => string.Create(CultureInfo.InvariantCulture, $"w{life.Worker}");
+    private static string NameOf(Incarnation life) => Incarnation.NameOf(life.Worker);
 }

@@ -182,6 +182,9 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         if (!decided.Committed)
         {
             _tombstones.Add(decided.Tid);
+
+            // Its root may have given it up before this worker's vote told it who else was called from here (W3).
+            AbortElsewhere(attempt);
         }
 
         Kill(attempt);

@@ -51,12 +51,13 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
 
         var attempt = caller.Attempt;
         var call = new RemoteCall<TInput, TResult>(caller, Interlocked.Increment(ref _lastId), to, target, typed);
+        _calls[call.Id] = call; // first: whoever ends the attempt from another executor drops the calls that it has added
         if (!attempt.TryAddCall(call))
         {
+            _calls.TryRemove(call.Id, out _);
             throw new TransactionDoomedException(attempt.Doom!.Reason, attempt.Doom.Message, attempt.Doom.Actor);
         }
 
-        _calls[call.Id] = call;
         caller.ChildStarted();
         attempt.BranchWaits();
         var request = attempt.Request;

@@ -25,6 +25,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     private readonly Mastership _mastership;
     private readonly HashSet<BatchId> _decidedBefore;
     private readonly HashSet<Incarnation> _unsettled;
+    private readonly HashSet<Incarnation> _unmarked;
     private readonly Queue<GlobalMessage> _early = new();
     private readonly LogWriter _writer;
     private readonly GlobalCoordinatorMachine _machine;
@@ -37,14 +38,16 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     /// <param name="node">This worker's place among the others.</param>
     /// <param name="worker">This worker.</param>
     /// <param name="seat">The lease, and what was decided before.</param>
-    /// <param name="living">The workers that live: none is given numbers before all of them have settled what earlier masters had open (R3).</param>
+    /// <param name="unfenced">The workers that live, or may: none is given numbers before each of them has settled what earlier masters had open, or is fenced (R3).</param>
+    /// <param name="unresolved">Lives that are over, and whose streams nobody has resolved yet as far as this worker knows.</param>
     /// <param name="writing">For the decisions.</param>
-    public MasterHost(ClusterNode node, Worker worker, MasterSeat.Taken seat, IEnumerable<Incarnation> living, LogWriterOptions writing)
+    public MasterHost(ClusterNode node, Worker worker, MasterSeat.Taken seat, IReadOnlyList<Incarnation> unfenced, IEnumerable<Incarnation> unresolved, LogWriterOptions writing)
     {
         var mastership = seat.Mastership;
         Transitions.Note(ClusterTransition.MasterTaken);
         _decidedBefore = seat.Decided;
-        _unsettled = Planted.Is(PlantedFault.NewMasterDoesNotWait) ? [] : [.. living];
+        _unsettled = Planted.Is(PlantedFault.NewMasterDoesNotWait) ? [] : [.. unfenced];
+        _unmarked = seat.Decided.Count == 0 ? [] : [.. unfenced, .. unresolved];
         _node = node;
         _worker = worker;
         _mastership = mastership;
@@ -57,6 +60,12 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
 
     /// <summary>The master lost its lease, or its log: it decides nothing any more.</summary>
     public bool IsOver { get; private set; }
+
+    /// <summary>Its log takes nothing any more, whoever holds the lease: the lease is to be given up. From any thread.</summary>
+    public bool HasLostItsLog { get; private set; }
+
+    /// <summary>Somebody may have prepared what an earlier master has decided, and have no durable marker of it: the log keeps all decisions.</summary>
+    public bool KeepsEarlierDecisions => _unmarked.Count > 0;
 
     /// <summary>Batches that are not decided.</summary>
     public int Undecided => _machine.Undecided;
@@ -109,6 +118,9 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
             case SettledMessage:
                 OnSettled(from);
                 break;
+            case MarkedMessage:
+                _unmarked.Remove(from);
+                break;
             case ToMasterMessage told:
                 Step(told.Message);
                 break;
@@ -123,6 +135,13 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     {
         Step(new GlobalMessage(GlobalMessageKind.WorkerGone, About: peer));
         OnSettled(peer);
+    }
+
+    /// <summary>The stream of a life that is over was resolved: nobody asks any more what became of what it had prepared (R4, L8).</summary>
+    public void OnResolved(Incarnation life)
+    {
+        _unmarked.Remove(life);
+        Step(new GlobalMessage(GlobalMessageKind.StreamResolved, About: life));
     }
 
     /// <summary>Somebody recovers a stream in which a part of a batch was prepared, and asks what became of it (R2).</summary>
@@ -192,7 +211,12 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
 
     void ILogObserver.Available() => RuntimeLog.LogAvailable(_worker.Logger);
 
-    void ILogObserver.Lost(AppendStatus status, string detail) => _node.First.PostRun(End);
+    void ILogObserver.Lost(AppendStatus status, string detail)
+    {
+        RuntimeLog.MasterLogLost(_worker.Logger, status.ToString(), detail);
+        HasLostItsLog = true;
+        _node.First.PostRun(End);
+    }
 
     /// <summary>Another is master, or will be.</summary>
     public void End()
@@ -228,7 +252,10 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
         }
     }
 
-    /// <summary>L8: decisions whose markers are all durable are needed no more.</summary>
+    /// <summary>
+    /// L8: decisions whose markers are all durable are needed no more. Those of earlier masters come before all of this one's: while somebody may have prepared what they decided
+    /// and have no durable marker, nothing goes. This worker knows them, but may die before that one has asked.
+    /// </summary>
     private void Trim()
     {
         const int Enough = 1024;
@@ -239,7 +266,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
             _trimmable = oldest.Sequence + 1;
         }
 
-        if (_trimming || _trimmable - _trimmedBelow < Enough)
+        if (KeepsEarlierDecisions || _trimming || _trimmable - _trimmedBelow < Enough)
         {
             return;
         }

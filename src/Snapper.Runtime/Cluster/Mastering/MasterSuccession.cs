@@ -15,6 +15,7 @@ namespace Snapper.Runtime.Cluster.Mastering;
 internal sealed class MasterSuccession(ClusterNode node, Worker worker)
 {
     private static readonly TimeSpan s_answer = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan s_look = TimeSpan.FromMilliseconds(100);
 
     private readonly Queue<(long Epoch, WireMessage Message)> _waiting = new();
     private Incarnation _master;
@@ -33,6 +34,7 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
 
         _master = master;
         _epoch = epoch;
+        node.ForgetEarlierMasters(epoch);
         node.Requests.Unfollow();
         if (!_settling)
         {
@@ -144,6 +146,38 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         }
     }
 
+    /// <summary>L8: what earlier masters have decided stays in the log until every worker has durable markers of it.</summary>
+    private async Task TellMarked(Incarnation master, long epoch)
+    {
+        try
+        {
+            while (await node.Ask(() => _epoch == epoch && HasPartOfEarlier(epoch)).ConfigureAwait(false))
+            {
+                await Background.Pause(s_look, worker.Time, worker.Stopping).ConfigureAwait(false);
+            }
+
+            await worker.Log.Drain(worker.Stopping).ConfigureAwait(false);
+            node.Send(master, new MarkedMessage(epoch));
+        }
+        catch (Exception) when (worker.IsOver || worker.Stopping.IsCancellationRequested)
+        {
+            // Whoever resolves this life's stream tells the master.
+        }
+    }
+
+    private bool HasPartOfEarlier(long epoch)
+    {
+        foreach (var batch in worker.Commits.Open)
+        {
+            if (batch.IsGlobal && new TransactionId(batch.Part!.Bid.Value).MasterEpoch < epoch)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     private Task<List<BatchId>> Look() => node.Ask(() =>
     {
         var prepared = new List<BatchId>();
@@ -205,6 +239,7 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         }
 
         node.Send(master, new SettledMessage(epoch));
+        _ = TellMarked(master, epoch);
         for (var left = _waiting.Count; left > 0; left--)
         {
             var (of, message) = _waiting.Dequeue();

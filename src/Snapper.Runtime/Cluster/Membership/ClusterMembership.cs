@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Balancing;
@@ -15,7 +14,7 @@ namespace Snapper.Runtime.Cluster.Membership;
 /// What a worker does as one of several, beside its transactions: looks who is there, follows the directory, sees to it that there is a master, and that nothing stays with
 /// the dead. A loop of its own beside the executors; what it learns is applied on the first of them.
 /// </summary>
-internal sealed class ClusterMembership : IAsyncDisposable
+internal sealed partial class ClusterMembership : IAsyncDisposable
 {
     private readonly Worker _worker;
     private readonly ClusterNode _node;
@@ -35,6 +34,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
     private long _membershipVersion = -1;
     private long _expired = -1;
     private MasterSeat.Taken? _seat;
+    private volatile MasterHost? _master; // of that seat
 
     public ClusterMembership(Worker worker, ClusterSetup setup, ClusterJoining joining)
     {
@@ -45,7 +45,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         _store = joining.Store;
         _placed = worker.Background.Promise<bool>();
         _step = TimeSpan.FromTicks(Math.Max(setup.Options.Lease.Ticks / 16, TimeSpan.TicksPerMillisecond * 5));
-        _directory = new DirectoryFollower(worker, _node, _store);
+        _directory = new DirectoryFollower(worker, _node, _store, setup.DirectoryPage);
         _node.Members = Living;
         _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
         _migrator = new Migrator(worker, _store, _directory);
@@ -73,7 +73,7 @@ internal sealed class ClusterMembership : IAsyncDisposable
         await _takeOvers.DisposeAsync().ConfigureAwait(false);
         await _migrator.DisposeAsync().ConfigureAwait(false);
         _placed.TryCancel();
-        if (_node.Master is { } master)
+        if (_master is { } master)
         {
             await master.DisposeAsync().ConfigureAwait(false);
         }
@@ -152,46 +152,6 @@ internal sealed class ClusterMembership : IAsyncDisposable
         }
     }
 
-    /// <summary>
-    /// A plan whose source died, or was fenced, is cancelled by whoever sees it, and nobody tells the master: it looks itself. In this order: what is frozen was open
-    /// when it was frozen; what is not open after that has ended, and the directory that is read then says where its keys are (M3, M6).
-    /// </summary>
-    private async Task Thaw()
-    {
-        if (_seat is null)
-        {
-            return; // nothing waits for its first executor while another is master
-        }
-
-        var frozen = await _node.Ask(() => _node.Master is { IsOver: false } master ? master.Frozen.Plans : []).ConfigureAwait(false);
-        if (frozen.Count == 0)
-        {
-            return;
-        }
-
-        var ended = new HashSet<string>(frozen);
-        foreach (var open in await _store.Plans.ReadOpen(_ending.Token).ConfigureAwait(false))
-        {
-            ended.Remove(open.Plan.Id);
-        }
-
-        if (ended.Count == 0)
-        {
-            return;
-        }
-
-        await _directory.Read(_ending.Token).ConfigureAwait(false);
-        await _node.Ask(() =>
-        {
-            foreach (var plan in ended)
-            {
-                _node.Master?.Frozen.Unfreeze(plan);
-            }
-
-            return true;
-        }).ConfigureAwait(false);
-    }
-
     /// <summary>R5: whoever cannot be reached though its lease lives, and has something that others need.</summary>
     private async Task Evict()
     {
@@ -219,6 +179,11 @@ internal sealed class ClusterMembership : IAsyncDisposable
     {
         Members = await _store.Members.Read(_ending.Token).ConfigureAwait(false);
         NoteArchives();
+        if (_node.Decisions.Kept is not null)
+        {
+            _node.First.PostRun(ForgetDecisionsOfTheResolved); // nothing here waits for it, as for an executor that user code keeps busy
+        }
+
         _planVersion = -1; // plans of those who are gone now are looked at, too
         foreach (var member in Members)
         {
@@ -234,6 +199,20 @@ internal sealed class ClusterMembership : IAsyncDisposable
             else
             {
                 _node.Gate.Hub.Learn(member.Incarnation);
+            }
+        }
+    }
+
+    /// <summary>
+    /// L8: who owns nothing and does not live has nothing in doubt (R4); of one that was over before this life began nobody brings any other news. On the first executor.
+    /// </summary>
+    private void ForgetDecisionsOfTheResolved()
+    {
+        foreach (var member in Members)
+        {
+            if (member.State is MemberState.Left or MemberState.Fenced && member.Entries == 0)
+            {
+                _node.Decisions.Kept?.Forget(member.Incarnation.Worker);
             }
         }
     }
@@ -278,69 +257,5 @@ internal sealed class ClusterMembership : IAsyncDisposable
         }
 
         return living;
-    }
-
-    /// <summary>There is always a master: whoever finds the lease free takes it.</summary>
-    private async Task SeeToMaster(MasterStanding standing)
-    {
-        if (_seat is { } held)
-        {
-            if (standing.Holder == _node.Self && standing.MasterEpoch == held.Mastership.MasterEpoch)
-            {
-                if (standing.Remaining < _setup.Options.Lease * 0.75)
-                {
-                    await _store.Master.Renew(held.Mastership.MasterEpoch, _ending.Token).ConfigureAwait(false); // whatever the answer: the next look tells
-                }
-
-                return;
-            }
-
-            _seat = null;
-            _joining.Seat.Lose();
-            await _node.Ask(EndMaster).ConfigureAwait(false);
-        }
-
-        if (standing.IsHeld && standing.Holder != _node.Self)
-        {
-            _joining.Seat.Lose();
-            await _node.Ask(() => Follow(standing.Holder, standing.MasterEpoch)).ConfigureAwait(false);
-        }
-        else if (await _joining.Seat.TryTake(_ending.Token).ConfigureAwait(false))
-        {
-            await ReadMembers().ConfigureAwait(false); // those who live now settle before anything is numbered (R3)
-            var plans = await _migrator.ReadOpen(_ending.Token).ConfigureAwait(false);
-            var seat = _joining.Seat.Held!;
-            await _node.Ask(() => BeginMaster(seat, plans)).ConfigureAwait(false);
-            _seat = seat;
-        }
-    }
-
-    private bool BeginMaster(MasterSeat.Taken seat, IReadOnlyList<MigrationPlan> plans)
-    {
-        var master = new MasterHost(_node, _worker, seat, Living(), new());
-        foreach (var plan in plans)
-        {
-            if (Planted.Is(PlantedFault.NewMasterNotToldOfFreezes))
-            {
-                break;
-            }
-
-            master.Frozen.Freeze(plan.Id, plan.Keys);
-        }
-
-        _node.BeginMaster(master);
-        return Follow(_node.Self, seat.Mastership.MasterEpoch);
-    }
-
-    private bool Follow(Incarnation master, long epoch)
-    {
-        _node.Succession.Follow(master, epoch);
-        return true;
-    }
-
-    private bool EndMaster()
-    {
-        _node.Master?.End();
-        return true;
     }
 }

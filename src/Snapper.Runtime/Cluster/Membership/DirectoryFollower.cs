@@ -7,9 +7,13 @@ using Snapper.TransactionLog.Cluster;
 namespace Snapper.Runtime.Cluster.Membership;
 
 /// <summary>Reads the directory's changes and applies them to this worker's table and to what it owns.</summary>
-internal sealed class DirectoryFollower(Worker worker, ClusterNode node, IClusterStore store)
+/// <param name="worker">This worker.</param>
+/// <param name="node">Its place among the others.</param>
+/// <param name="store">What they share.</param>
+/// <param name="page">Most entries that are read at once.</param>
+internal sealed class DirectoryFollower(Worker worker, ClusterNode node, IClusterStore store, int page)
 {
-    private readonly List<DirectoryEntry> _whole = [];
+    private Dictionary<DirectoryKey, DirectoryEntry>? _whole; // while a whole directory is read
     private DirectoryCursor _cursor = DirectoryCursor.Start;
 
     /// <summary>Up to where it is read.</summary>
@@ -36,16 +40,16 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
         var isForGone = node.Gone.Any && await node.Ask(node.Gone.BeginReading).ConfigureAwait(false);
         while (true)
         {
-            var read = await store.Directory.Read(_cursor, IClusterDirectory.LongestPage, cancellation).ConfigureAwait(false);
+            var read = await store.Directory.Read(_cursor, page, cancellation).ConfigureAwait(false);
             if (!read.IsDone)
             {
                 throw new LogLostFailure(AppendStatus.Fenced, $"The directory cannot be followed ({read.Status}): {read.Detail}");
             }
 
-            var page = read.Value!;
-            await node.Ask(() => Apply(page)).ConfigureAwait(false);
-            _cursor = page.Next;
-            if (page.IsLast)
+            var next = read.Value!;
+            await node.Ask(() => Apply(next)).ConfigureAwait(false);
+            _cursor = next.Next;
+            if (next.IsLast)
             {
                 if (isForGone)
                 {
@@ -84,23 +88,37 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
         }
     }
 
-    private bool Apply(DirectoryPage page)
+    /// <summary>
+    /// A whole directory is applied when its last page is there, each entry as it was read last: one that changed between two pages is in both, and what it was before must open
+    /// nothing.
+    /// </summary>
+    private bool Apply(DirectoryPage read)
     {
-        if (page.IsWhole)
+        if (read.IsWhole)
         {
-            _whole.AddRange(page.Entries);
-            if (page.IsLast)
-            {
-                node.Directory.Replace(_whole, page.Next.Through);
-                _whole.ForEach(Own);
-                _whole.Clear();
-            }
+            _whole = [];
+        }
 
+        if (_whole is null)
+        {
+            node.Apply(read.Entries);
+            node.Directory.Advance([], read.Next.Through);
             return true;
         }
 
-        node.Apply(page.Entries);
-        node.Directory.Advance([], page.Next.Through);
+        foreach (var entry in read.Entries)
+        {
+            _whole[entry.Key] = entry;
+        }
+
+        if (read.IsLast)
+        {
+            var entries = new List<DirectoryEntry>(_whole.Values);
+            node.Directory.Replace(entries, read.Next.Through);
+            entries.ForEach(Own);
+            _whole = null;
+        }
+
         return true;
     }
 

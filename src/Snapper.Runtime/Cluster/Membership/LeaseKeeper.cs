@@ -21,6 +21,7 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     private string _directoryId = "";
     private long _directoryVersion;
     private int _begun;
+    private volatile bool _leaves;
 
     /// <param name="store">What all share.</param>
     /// <param name="lease">How long a lease lasts.</param>
@@ -55,6 +56,24 @@ internal sealed class LeaseKeeper : IAsyncDisposable
         else
         {
             _loop = _background.Run(Go);
+        }
+    }
+
+    /// <summary>Leaves for good, if this worker owns nothing. From then on its lease is not renewed.</summary>
+    /// <returns>Null: it has left; else why not.</returns>
+    public async Task<string?> TryLeave(CancellationToken cancellation)
+    {
+        _leaves = true; // a renewal that crosses it would find no member, and fail the worker
+        var hasLeft = false;
+        try
+        {
+            var left = await _store.Members.Leave(cancellation).ConfigureAwait(false);
+            hasLeft = left.Status is ClusterStatus.Done or ClusterStatus.AlreadyDone;
+            return hasLeft ? null : left.Detail;
+        }
+        finally
+        {
+            _leaves = hasLeft;
         }
     }
 
@@ -130,7 +149,17 @@ internal sealed class LeaseKeeper : IAsyncDisposable
 
     private async Task Renew()
     {
+        if (_leaves)
+        {
+            return;
+        }
+
         var renewed = await _store.Members.Renew(_directoryId, Volatile.Read(ref _directoryVersion), _ending.Token).ConfigureAwait(false);
+        if (_leaves)
+        {
+            return; // it may have left while the renewal was under way
+        }
+
         if (renewed.Status is ClusterStatus.Fenced or ClusterStatus.Lost or ClusterStatus.Stale)
         {
             throw new LogLostFailure(AppendStatus.Fenced, $"{_store.Self} is no member any more ({renewed.Status}): {renewed.Detail}");

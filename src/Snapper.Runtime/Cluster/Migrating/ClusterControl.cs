@@ -10,9 +10,11 @@ using Snapper.TransactionLog.Cluster;
 namespace Snapper.Runtime.Cluster.Migrating;
 
 /// <summary>Shows the workers as one system, and makes plans of what operators ask for. A migration is a set of plans, each of one source and target: <c>{id}.{n}</c>.</summary>
-internal sealed class ClusterControl(Worker worker, ClusterMembership membership, IClusterStore store) : IClusterControl
+internal sealed class ClusterControl(Worker worker, IClusterStore store, LeaseKeeper lease) : IClusterControl
 {
     private readonly ClusterNode _node = worker.Cluster!;
+    private readonly MigrationPlanner _planner = new(worker.Cluster!);
+    private long _lastId;
 
     public string Name => worker.Options.Name;
 
@@ -46,18 +48,12 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         }
 
         var entries = new List<DirectoryEntry>();
-        foreach (var member in membership.Members)
-        {
-            _node.Directory.AddOwnedBy(member.Incarnation.Worker, entries);
-        }
-
+        _node.Directory.AddSingleActors(entries);
+        entries.Sort(static (one, other) => one.Key.CompareTo(other.Key)); // the order of a hash table must not be seen
         var actors = new List<PlacedActorView>();
         foreach (var entry in entries)
         {
-            if (entry.Key.Actor is { } actor)
-            {
-                actors.Add(new PlacedActorView(actor.Type, actor.Id, NameOf(entry.Owner)));
-            }
+            actors.Add(new PlacedActorView(entry.Key.Actor!.Type, entry.Key.Actor.Id, NameOf(entry.Owner)));
         }
 
         return new DirectoryView(Partition.Count, shares, actors, _node.Directory.Version);
@@ -83,16 +79,29 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
 
     public async Task<MigrationView> Migrate(MigrationAsk ask, CancellationToken cancellation)
     {
-        var id = ask.Id ?? string.Create(CultureInfo.InvariantCulture, $"m-{_node.Self.Worker}-{_node.Self.Epoch}-{worker.Time.GetUtcNow():yyyyMMddHHmmssfff}");
-        if (!ask.DryRun && await Migration(id, cancellation).ConfigureAwait(false) is { } made)
+        if (ask.Worker is { } given && given == ask.To)
         {
-            return await IsSame(ask, made, cancellation).ConfigureAwait(false)
-                ? made // asked for again
+            throw new MigrationRefusedException($"{given} cannot give what it owns to itself: name another worker to give it to, or none, and it is spread over the others.");
+        }
+
+        foreach (var actor in ask.Actors ?? [])
+        {
+            if (worker.FindType(actor.Type) is null)
+            {
+                throw new MigrationRefusedException($"There is no actor type '{actor.Type}'.");
+            }
+        }
+
+        var id = ask.Id ?? NewId();
+        if (!ask.DryRun && await Reach(() => store.Plans.ReadParts(id, cancellation)).ConfigureAwait(false) is { Count: > 0 } made)
+        {
+            return made[0].Plan.Asked == AskDigest.Of(ask)
+                ? View(id, made[0].Plan.Reason, await Views(made, cancellation).ConfigureAwait(false)) // asked for again
                 : throw new MigrationRefusedException($"The id {id} is another migration's.");
         }
 
         // From here on whoever has asked may go away. The last part first: the first, by which a migration is found, tells that all the others were made.
-        var plans = Divide(id, ask);
+        var plans = _planner.Divide(id, ask);
         var parts = new List<MigrationPartView>();
         for (var i = plans.Count - 1; i >= 0; i--)
         {
@@ -103,6 +112,7 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
                 if (!created.IsDone)
                 {
                     await Withdraw(parts).ConfigureAwait(false);
+                    await RefuseIfBegun(id, plan, cancellation).ConfigureAwait(false);
                     throw new MigrationRefusedException($"{plan.Keys.Count} of {NameOf(plan.From)} cannot move to {NameOf(plan.To)} now: {created.Detail}.");
                 }
             }
@@ -113,43 +123,27 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         return View(id, ask.Reason, parts);
     }
 
-    /// <summary>Whether it moves nothing that was not asked for: what had moved before it was asked for again is not in it.</summary>
-    private async Task<bool> IsSame(MigrationAsk ask, MigrationView made, CancellationToken cancellation)
+    /// <summary>The time, for those who read it, and a number: two are asked for in one millisecond.</summary>
+    private string NewId() => string.Create(
+        CultureInfo.InvariantCulture, $"m-{_node.Self.Worker}-{_node.Self.Epoch}-{worker.Time.GetUtcNow():yyyyMMddHHmmss}-{Interlocked.Increment(ref _lastId)}");
+
+    public async Task<string?> Leave(CancellationToken cancellation)
     {
-        var keys = new HashSet<DirectoryKey>();
-        foreach (var actor in ask.Actors ?? [])
+        const string Leaving = "The worker is leaving.";
+        worker.Close(Leaving);
+        string? why = "";
+        try
         {
-            keys.Add(_node.Directory.KeyOf(actor));
+            await worker.Drain().ConfigureAwait(false); // nobody answers one that has left: what others run for its callers would be in doubt
+            return why = await Reach(() => lease.TryLeave(cancellation)).ConfigureAwait(false);
         }
-
-        foreach (var partition in ask.Partitions ?? [])
+        finally
         {
-            keys.Add(DirectoryKey.Of(new Partition(partition)));
-        }
-
-        foreach (var part in made.Parts)
-        {
-            if ((ask.To is { } to && part.To != to) || (ask.Worker is { } from && part.From != from))
+            if (why is not null)
             {
-                return false;
-            }
-
-            if (keys.Count == 0)
-            {
-                continue;
-            }
-
-            var record = await Reach(() => store.Plans.Find(part.Plan, cancellation)).ConfigureAwait(false);
-            foreach (var key in record?.Plan.Keys ?? [])
-            {
-                if (!keys.Contains(key))
-                {
-                    return false;
-                }
+                worker.Reopen(Leaving);
             }
         }
-
-        return true;
     }
 
     public BalancingView Proposals() => _node.Balancer?.View ?? new BalancingView("off", 0, [], [], 0);
@@ -193,7 +187,16 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         }
     }
 
-    private static string NameOf(Incarnation worker) => string.Create(CultureInfo.InvariantCulture, $"w{worker.Worker}");
+    /// <summary>The store's absence may have interrupted whoever made it, after its last parts and before its first.</summary>
+    private async Task RefuseIfBegun(string id, MigrationPlan plan, CancellationToken cancellation)
+    {
+        if (await Reach(() => store.Plans.Find(plan.Id, cancellation)).ConfigureAwait(false) is { } made)
+        {
+            throw made.Plan.Asked != plan.Asked ? new MigrationRefusedException($"The id {id} is another migration's.") : new MigrationRefusedException($"Only a part of the migration {id} was made when it was asked for before; that part goes on. Ask for what is left under another id.");
+        }
+    }
+
+    private static string NameOf(Incarnation worker) => Incarnation.NameOf(worker.Worker);
 
     private static MigrationView View(string id, string reason, List<MigrationPartView> parts)
     {
@@ -228,144 +231,16 @@ internal sealed class ClusterControl(Worker worker, ClusterMembership membership
         return views;
     }
 
-    private List<MigrationPlan> Divide(string id, MigrationAsk ask)
-    {
-        var living = Living();
-        var (moving, targets) = ask.Rebalance ? Rebalancing(living) : (Moving(ask), null);
-        Incarnation? to = ask.To is null ? null : Find(living, ask.To) ?? throw new MigrationRefusedException($"There is no worker {ask.To} that lives.");
-        var groups = new SortedDictionary<(int From, int To), (Incarnation From, Incarnation To, List<DirectoryKey> Keys)>();
-        var turn = 0;
-        for (var i = 0; i < moving.Count; i++)
-        {
-            var entry = moving[i];
-            if (!living.Contains(entry.Owner))
-            {
-                throw new MigrationRefusedException($"{entry.Key} is at {entry.Owner}, which does not live now; it is about to be taken over.");
-            }
-
-            var target = targets is not null ? targets[i] : to ?? Next(living, entry.Owner, ref turn);
-            if (target == entry.Owner)
-            {
-                continue;
-            }
-
-            if (!groups.TryGetValue((entry.Owner.Worker, target.Worker), out var group))
-            {
-                groups.Add((entry.Owner.Worker, target.Worker), group = (entry.Owner, target, []));
-            }
-
-            group.Keys.Add(entry.Key);
-        }
-
-        var plans = new List<MigrationPlan>();
-        foreach (var (from, target, keys) in groups.Values)
-        {
-            // Not smaller than a plan may be: while half of what is used together has moved, all its transactions are over two workers.
-            for (var at = 0; at < keys.Count; at += ClusterOptions.KeysPerCall)
-            {
-                var part = keys.GetRange(at, Math.Min(ClusterOptions.KeysPerCall, keys.Count - at));
-                plans.Add(new MigrationPlan(MigrationPlan.PartOf(id, plans.Count + 1), part, from, target, ask.Reason));
-            }
-        }
-
-        return plans;
-    }
-
-    private (List<DirectoryEntry> Moving, List<Incarnation>? Targets) Rebalancing(List<Incarnation> living)
-    {
-        var owners = new Incarnation[Partition.Count];
-        for (var partition = 0; partition < owners.Length; partition++)
-        {
-            owners[partition] = _node.Directory.Find(new Partition(partition))?.Owner ?? default;
-        }
-
-        var (moving, targets) = (new List<DirectoryEntry>(), new List<Incarnation>());
-        foreach (var (partition, target) in PartitionDivision.Rebalance(owners, living))
-        {
-            moving.Add(_node.Directory.Find(partition)!);
-            targets.Add(target);
-        }
-
-        return (moving, targets);
-    }
-
-    private List<DirectoryEntry> Moving(MigrationAsk ask)
-    {
-        var moving = new List<DirectoryEntry>();
-        foreach (var actor in ask.Actors ?? [])
-        {
-            var key = _node.Directory.KeyOf(actor);
-            var entry = _node.Directory.Find(actor) ?? throw new MigrationRefusedException($"{actor} has no owner yet.");
-            moving.Add(entry with { Key = key });
-        }
-
-        foreach (var number in ask.Partitions ?? [])
-        {
-            if (number is < 0 or >= Partition.Count)
-            {
-                throw new MigrationRefusedException($"There is no partition {number}; they are 0 to {Partition.Count - 1}.");
-            }
-
-            moving.Add(_node.Directory.Find(new Partition(number)) ?? throw new MigrationRefusedException($"Partition {number} has no owner yet."));
-        }
-
-        if (ask.Worker is not null)
-        {
-            var from = Find(Living(), ask.Worker) ?? throw new MigrationRefusedException($"There is no worker {ask.Worker} that lives.");
-            _node.Directory.AddOwnedBy(from.Worker, moving);
-        }
-
-        return moving;
-    }
-
-    private List<Incarnation> Living()
-    {
-        var living = new List<Incarnation>();
-        foreach (var member in membership.Members)
-        {
-            if (member.State == MemberState.Live)
-            {
-                living.Add(member.Incarnation);
-            }
-        }
-
-        return living;
-    }
-
-    private static Incarnation? Find(List<Incarnation> living, string name)
-    {
-        foreach (var member in living)
-        {
-            if (NameOf(member) == name)
-            {
-                return member;
-            }
-        }
-
-        return null;
-    }
-
-    private static Incarnation Next(List<Incarnation> living, Incarnation from, ref int turn)
-    {
-        if (living.Count < 2)
-        {
-            throw new MigrationRefusedException("There is no other worker that lives.");
-        }
-
-        Incarnation next;
-        do
-        {
-            next = living[turn++ % living.Count];
-        }
-        while (next == from);
-        return next;
-    }
-
-    private static async Task<T> Reach<T>(Func<Task<T>> call)
+    private async Task<T> Reach<T>(Func<Task<T>> call)
     {
         try
         {
             return await call().ConfigureAwait(false);
+        }
+        catch (Exception exception) when (worker.IsOver && exception is not MigrationRefusedException)
+        {
+            // A worker that is fenced or stops puts away what it asks with, while others ask through it.
+            throw new StorageUnavailableException($"{Name} stops, or was fenced, and starts again. What it has begun goes on; ask another worker, or this one later, with the same id if you gave one.", exception);
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {

@@ -28,11 +28,10 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
     /// <exception cref="IOException">The store, or the log, is away: nobody knows how far it came; its freeze stays. Run again, it goes on where the plan stands.</exception>
     public async Task Run()
     {
-        // What was changed until now is folded while everything still runs, and what changed meanwhile once more; the fold for which the actors wait (M5) then has little to do.
-        for (var round = 0; round < 2; round++)
-        {
-            await worker.Checkpoints.FoldOf(_moving.Contains).WaitAsync(worker.Stopping).ConfigureAwait(false);
-        }
+        // What was changed until now is folded while everything still runs, gently, and what changed meanwhile once more, quickly, so that little changes meanwhile: the fold for
+        // which the actors wait (M5) then has little to do.
+        await worker.Checkpoints.FoldOf(_moving.Contains, isUrgent: false).WaitAsync(worker.Stopping).ConfigureAwait(false);
+        await worker.Checkpoints.FoldOf(_moving.Contains, isUrgent: true).WaitAsync(worker.Stopping).ConfigureAwait(false);
 
         using var limit = new CancellationTokenSource(Bound, worker.Time);
         using var bound = CancellationTokenSource.CreateLinkedTokenSource(worker.Stopping, limit.Token);
@@ -55,7 +54,8 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
                 progress.Enter(MigrationPhase.HandingOver);
                 await HandOver(bound.Token).ConfigureAwait(false);
                 Transitions.Note(ClusterTransition.MigrationHandedOver);
-                if (await Commit().ConfigureAwait(false))
+                why = await Commit().ConfigureAwait(false);
+                if (why.Length == 0)
                 {
                     return;
                 }
@@ -74,7 +74,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
 
         // M4: first the plan, then the freeze.
         await store.Plans.Cancel(plan.Id, why, worker.Stopping).ConfigureAwait(false);
-        await Unfreeze(_node, plan.Id, plan.Keys).ConfigureAwait(false);
+        await Unfreeze(_node, plan.Id, plan.Keys, []).ConfigureAwait(false);
         progress.Enter(MigrationPhase.Cancelled);
     }
 
@@ -101,28 +101,38 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
 
     private async Task Behind()
     {
-        var reached = new List<Task>();
         for (var round = 0; round < 2; round++)
         {
-            foreach (var executor in worker.Executors)
+            await OnEach(executor =>
             {
                 var done = worker.Background.Promise<bool>();
-                executor.PostOutside(new WorkItem { Kind = WorkKind.Run, Extra = (Action)(() => done.TrySet(true)) });
-                reached.Add(done.Task);
-            }
-
-            await All(reached).ConfigureAwait(false);
+                executor.PostOutside(new WorkItem
+                {
+                    Kind = WorkKind.Run,
+                    Extra = (Action)(() =>
+                    {
+                        executor.SendLateNow();
+                        done.TrySet(true);
+                    }),
+                });
+                return done.Task;
+            }).ConfigureAwait(false);
         }
     }
 
-    private async Task All(List<Task> tasks)
+    /// <summary>Asks all executors at once, and waits for all.</summary>
+    private async Task OnEach(Func<Executor, Task> ask)
     {
-        foreach (var task in tasks)
+        var asked = new List<Task>();
+        foreach (var executor in worker.Executors)
+        {
+            asked.Add(ask(executor));
+        }
+
+        foreach (var task in asked)
         {
             await task.WaitAsync(worker.Stopping).ConfigureAwait(false);
         }
-
-        tasks.Clear();
     }
 
     /// <summary>M3: the master's answer comes behind all parts that it numbered before; a master that changes meanwhile is asked again.</summary>
@@ -196,7 +206,6 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
     /// <summary>M5: all of it is durable, and folded into what the target reads, with all outcomes until now. Its cells leave memory.</summary>
     private async Task HandOver(CancellationToken cancellation)
     {
-        var leaving = new List<Task>();
         await Behind().ConfigureAwait(false);
         if (Planted.Is(PlantedFault.HandOverBeforeFold))
         {
@@ -204,12 +213,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
         }
 
         // What they must wait for is known when they are looked at first: then the log's end below is behind it, and they leave at once when they are folded.
-        foreach (var executor in worker.Executors)
-        {
-            leaving.Add(TryLeave(executor, cancellation));
-        }
-
-        await All(leaving).ConfigureAwait(false);
+        await OnEach(executor => TryLeave(executor, cancellation)).ConfigureAwait(false);
         var last = worker.Log.LastSequence;
         await worker.Log.Drain(cancellation).ConfigureAwait(false);
         while (worker.Commits.ToldSequence < last)
@@ -219,18 +223,13 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
 
         if (!Planted.Is(PlantedFault.HandOverWithoutOutcomes))
         {
-            while (!await worker.Checkpoints.FoldOf(_moving.Contains).WaitAsync(cancellation).ConfigureAwait(false))
+            while (!await worker.Checkpoints.FoldOf(_moving.Contains, isUrgent: true).WaitAsync(cancellation).ConfigureAwait(false))
             {
                 await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false); // the store failed: states would be missed below, outcomes not (I2)
             }
         }
 
-        foreach (var executor in worker.Executors)
-        {
-            leaving.Add(Leave(executor, cancellation));
-        }
-
-        await All(leaving).ConfigureAwait(false);
+        await OnEach(executor => Leave(executor, cancellation)).ConfigureAwait(false);
     }
 
     private async Task Leave(Executor executor, CancellationToken cancellation)
@@ -249,7 +248,8 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
     }
 
     /// <summary>M6: from here on it is the target's.</summary>
-    private async Task<bool> Commit()
+    /// <returns>Empty: it is done; else why it cannot be.</returns>
+    private async Task<string> Commit()
     {
         IReadOnlyList<DirectoryEntry>? moved = null;
         while (moved is null)
@@ -260,7 +260,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
                 if (!committed.IsDone)
                 {
                     Transitions.Note(ClusterTransition.MigrationFoundCancelled);
-                    return false;
+                    return $"It could not be committed: {committed.Detail}.";
                 }
 
                 moved = committed.Status == ClusterStatus.Done ? committed.Value! : await ReadMoved(_node, directory, plan.Keys, worker.Stopping).ConfigureAwait(false);
@@ -273,10 +273,9 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
 
         Transitions.Note(ClusterTransition.MigrationCommitted);
         await _node.Ask(() => _node.OpenFreezes.Remove(plan.Id) && _node.Apply(moved)).ConfigureAwait(false);
-        _node.TellMoved(moved);
-        UnfreezeAtMaster(_node, plan.Id);
+        EndForOthers(_node, plan.Id, moved);
         progress.Enter(MigrationPhase.Done);
-        return true;
+        return "";
     }
 
     /// <summary>
@@ -301,8 +300,12 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
         }).ConfigureAwait(false);
     }
 
-    /// <summary>What was frozen for a plan that has ended without moving it is as before, here and at the master.</summary>
-    public static async Task Unfreeze(ClusterNode node, string plan, IReadOnlyList<DirectoryKey> keys)
+    /// <summary>What was frozen for a plan that has ended without moving it is as before, here and at the master, but for what has moved with it after all.</summary>
+    /// <param name="node">This worker's place among the others.</param>
+    /// <param name="plan">Its id.</param>
+    /// <param name="keys">What it named.</param>
+    /// <param name="moved">Where that is now.</param>
+    public static async Task Unfreeze(ClusterNode node, string plan, IReadOnlyList<DirectoryKey> keys, IReadOnlyList<DirectoryEntry> moved)
     {
         await node.Ask(() =>
         {
@@ -313,8 +316,18 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
 
             return node.OpenFreezes.Remove(plan);
         }).ConfigureAwait(false);
-        UnfreezeAtMaster(node, plan);
+        EndForOthers(node, plan, moved);
     }
 
-    private static void UnfreezeAtMaster(ClusterNode node, string plan) => node.Send(node.Requests.Master, new FreezeMessage(node.Requests.MasterEpoch, plan, []));
+    /// <summary>The others hear of what has moved, and the master of that before it hears that it is frozen no more (M7): the same master, though another may come meanwhile.</summary>
+    private static void EndForOthers(ClusterNode node, string plan, IReadOnlyList<DirectoryEntry> moved)
+    {
+        var (master, epoch) = (node.Requests.Master, node.Requests.MasterEpoch);
+        if (moved.Count > 0)
+        {
+            node.TellMoved(moved, master);
+        }
+
+        node.Send(master, new FreezeMessage(epoch, plan, []));
+    }
 }

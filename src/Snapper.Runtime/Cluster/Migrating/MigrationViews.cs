@@ -1,4 +1,4 @@
-using System.Globalization;
+using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 using Snapper.TransactionLog.Cluster;
 
@@ -29,9 +29,7 @@ internal static class MigrationViews
         }
 
         return new MigrationPartView(
-            record.Plan.Id, Name(record.Plan.From.Worker), Name(record.Plan.To.Worker), record.KeyCount, state, record.Created, record.Ended,
+            record.Plan.Id, Incarnation.NameOf(record.Plan.From.Worker), Incarnation.NameOf(record.Plan.To.Worker), record.KeyCount, state, record.Created, record.Ended,
             record.Why.Length == 0 ? null : record.Why, phases, record.State == PlanState.Planned ? frozen : 0, most);
     }
-
-    private static string Name(int worker) => string.Create(CultureInfo.InvariantCulture, $"w{worker}");
 }

@@ -164,8 +164,8 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
         }
 
         // What has moved is no longer frozen here, but gone; the master hears of that before it hears that the plan has ended.
-        _node.TellMoved(await MigrationRun.ReadMoved(_node, directory, keys, cancellation).ConfigureAwait(false));
-        await MigrationRun.Unfreeze(_node, id, keys).ConfigureAwait(false);
+        var moved = await MigrationRun.ReadMoved(_node, directory, keys, cancellation).ConfigureAwait(false);
+        await MigrationRun.Unfreeze(_node, id, keys, moved).ConfigureAwait(false);
         if (_progress.TryGetValue(id, out var progress))
         {
             var record = await store.Plans.Find(id, cancellation).ConfigureAwait(false);

@@ -17,6 +17,9 @@ internal sealed class GoneLives(ClusterNode node)
     /// <summary>There are some: the directory is to be read for them, changed or not. From any thread.</summary>
     public bool Any => _any;
 
+    /// <summary>Those that are not known to be resolved.</summary>
+    public IEnumerable<Incarnation> Unresolved => [.. _unresolved, .. _new];
+
     /// <summary>A life is over.</summary>
     public void Add(Incarnation life)
     {
@@ -44,6 +47,7 @@ internal sealed class GoneLives(ClusterNode node)
             {
                 _unresolved.RemoveAt(i);
                 node.Decisions.OnResolved(life);
+                node.Master?.OnResolved(life);
             }
         }
 

@@ -41,3 +41,13 @@ internal sealed record SettledMessage(long MasterEpoch) : ForMasterMessage(Maste
 
     public static SettledMessage Read(ref WireReader reader) => new(reader.Number());
 }
+
+/// <summary>To a new master: what earlier ones had decided for this worker has durable markers in its log, and is asked for no more (L8).</summary>
+internal sealed record MarkedMessage(long MasterEpoch) : ForMasterMessage(MasterEpoch)
+{
+    public override WireKind Kind => WireKind.Marked;
+
+    public override void Write(WireWriter writer) => writer.Number(MasterEpoch);
+
+    public static MarkedMessage Read(ref WireReader reader) => new(reader.Number());
+}

@@ -29,6 +29,7 @@ internal static class WireCodec
             WireKind.NewPact => NewPactMessage.Read(ref reader),
             WireKind.ToMaster => ToMasterMessage.Read(ref reader, from),
             WireKind.Settled => SettledMessage.Read(ref reader),
+            WireKind.Marked => MarkedMessage.Read(ref reader),
             WireKind.AskVerdict => AskVerdictMessage.Read(ref reader),
             WireKind.Verdict => VerdictMessage.Read(ref reader),
             WireKind.Freeze => FreezeMessage.Read(ref reader),

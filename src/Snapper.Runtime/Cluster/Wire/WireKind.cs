@@ -54,6 +54,9 @@ internal enum WireKind : byte
     /// <summary>No batch of an earlier master is open here any more.</summary>
     Settled = 23,
 
+    /// <summary>To a new master: what earlier ones had decided for the sender has durable markers.</summary>
+    Marked = 24,
+
     // ---- what is in doubt
 
     /// <summary>What became of something that was prepared.</summary>

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.InMemory;
@@ -80,7 +79,7 @@ public sealed class MemoryCluster
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(worker, 1);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(worker, ClusterOptions.LastWorker);
-        return Log(string.Create(CultureInfo.InvariantCulture, $"w{worker}"));
+        return Log(Incarnation.NameOf(worker));
     }
 
     /// <summary>The storage of the master's log.</summary>

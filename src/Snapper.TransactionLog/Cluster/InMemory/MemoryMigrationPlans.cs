@@ -215,7 +215,24 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
             return plan.Plan.Id;
         }
 
-        return !key.IsActor && _cluster.PlannedActors.ContainsKey(key.Partition.Number) ? "for an actor in it" : null;
+        return !key.IsActor && _cluster.PlannedActors.ContainsKey(key.Partition.Number) ? $"{Inside(key.Partition).Plan.Id}, for an actor in it" : null;
+    }
+
+    /// <summary>The open plan of an actor that would move with this partition; there is one.</summary>
+    private MemoryPlan Inside(Partition partition)
+    {
+        foreach (var plan in _cluster.OpenPlans.Values)
+        {
+            foreach (var key in plan.InPartitions)
+            {
+                if (key.Partition == partition)
+                {
+                    return plan;
+                }
+            }
+        }
+
+        throw new InvalidOperationException($"No open plan names an actor in partition {partition.Number}, and one was counted.");
     }
 
     private void End(MemoryPlan plan, PlanState state, string why)

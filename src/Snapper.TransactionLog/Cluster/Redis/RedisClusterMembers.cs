@@ -1,4 +1,3 @@
-using System.Globalization;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Redis;
 
@@ -52,7 +51,7 @@ internal sealed class RedisClusterMembers(RedisClusterSession session, StateStor
     public async Task<ClusterResult<Rescue>> Fence(Incarnation target, FenceWhen when, CancellationToken cancellation)
     {
         ClusterArguments.Worker(target);
-        var worker = string.Create(CultureInfo.InvariantCulture, $"w{target.Worker}");
+        var worker = Incarnation.NameOf(target.Worker);
         var mark = Guid.NewGuid().ToString("N");
         var answer = await session.RunOnLog(
             ClusterScripts.FenceWorker,

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Redis;
 
@@ -29,7 +28,7 @@ public sealed class RedisClusterStore : IClusterStore
         ArgumentNullException.ThrowIfNull(time);
         options.Validate();
         ClusterArguments.Worker(self);
-        var keys = new RedisKeys(log.Connections.Options.KeyPrefix, string.Create(CultureInfo.InvariantCulture, $"w{self.Worker}"));
+        var keys = new RedisKeys(log.Connections.Options.KeyPrefix, Incarnation.NameOf(self.Worker));
         if (keys.Meta != log.Keys.Meta)
         {
             throw new ArgumentException($"The log {log.Keys.Meta} is not that of worker w{self.Worker}.", nameof(log));

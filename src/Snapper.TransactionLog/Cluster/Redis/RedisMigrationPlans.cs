@@ -8,7 +8,7 @@ namespace Snapper.TransactionLog.Cluster.Redis;
 /// <summary>Plans of migrations in Redis.</summary>
 internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrationPlans
 {
-    private const int ValuesPerPlan = 11;
+    private const int ValuesPerPlan = 12;
     private const int MostListed = 100_000;
 
     public async Task<ClusterResult> Create(MigrationPlan plan, CancellationToken cancellation)
@@ -18,7 +18,7 @@ internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrat
         ClusterArguments.Worker(plan.From);
         ClusterArguments.Worker(plan.To);
         var values = DirectoryFields.Arguments(
-            plan.Keys, plan.Id, plan.From.Worker, plan.From.Epoch, plan.To.Worker, plan.To.Epoch, plan.Reason, session.Options.OpenPlans);
+            plan.Keys, plan.Id, plan.From.Worker, plan.From.Epoch, plan.To.Worker, plan.To.Epoch, plan.Reason, plan.Asked, session.Options.OpenPlans);
         return (await session.Run(ClusterScripts.CreatePlan, values, cancellation).ConfigureAwait(false)).Result;
     }
 
@@ -123,7 +123,7 @@ internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrat
         var ended = answer.Number(at + 8, key);
         return new PlanRecord
         {
-            Plan = new MigrationPlan(answer.Text(at), keys, answer.Incarnation(at + 2, key), answer.Incarnation(at + 4, key), answer.Text(at + 6)),
+            Plan = new MigrationPlan(answer.Text(at), keys, answer.Incarnation(at + 2, key), answer.Incarnation(at + 4, key), answer.Text(at + 6)) { Asked = answer.Text(at + 11) },
             State = answer.Text(at + 1) switch
             {
                 "planned" => PlanState.Planned,

@@ -1,0 +1,61 @@
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Membership;
+using Snapper.TransactionLog.Cluster;
+using Xunit;
+
+namespace Snapper.Runtime.Tests.Cluster;
+
+/// <summary>A directory of more entries than are read at once (M1, R4).</summary>
+public sealed class DirectoryFollowerTests : IDisposable
+{
+    private readonly ClusterBench _bench = new();
+
+    [Fact]
+    public void All_of_its_pages_are_known_and_owned()
+    {
+        Assert.True(ClusterBench.DirectoryPage * 2 < Partition.Count); // else nothing is tested here
+        for (var partition = 0; partition < Partition.Count; partition++)
+        {
+            Assert.Equal(_bench.Self, _bench.Node.Directory.Find(new Partition(partition))?.Owner);
+        }
+
+        Assert.Equal(OwnershipState.Open, _bench.Node.Ownership.Look(ClusterBench.Box("x")).State);
+    }
+
+    [Fact]
+    public void A_new_life_takes_all_pages_of_its_own_again()
+    {
+        var before = _bench.Self;
+        _bench.Restart();
+        Assert.NotEqual(before, _bench.Self);
+        All_of_its_pages_are_known_and_owned();
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void What_changes_between_two_pages_is_known_as_it_is_now(int pages)
+    {
+        var two = _bench.Peer(2);
+        var key = DirectoryKey.Of(new Partition(3)); // on the first page
+        var read = 0;
+        _bench.Store.After = call =>
+        {
+            if (call == FaultyStore.DirectoryRead && ++read == pages)
+            {
+                Assert.True(two.Store.Plans.Create(new MigrationPlan("p", [key], _bench.Self, two.Life, ""), CancellationToken.None).Result.IsDone);
+                Assert.True(two.Store.Plans.Commit("p", CancellationToken.None).Result.IsDone);
+            }
+
+            return Task.CompletedTask;
+        };
+        var fresh = new DirectoryFollower(_bench.Worker, _bench.Node, _bench.Store, ClusterBench.DirectoryPage);
+        _bench.Finish(fresh.Read(CancellationToken.None), "reading all of it");
+        Assert.True(read > 2);
+        Assert.Equal(two.Life, _bench.Node.Directory.Find(key.Partition)?.Owner);
+        Assert.Equal(_bench.Self, _bench.Node.Directory.Find(new Partition(4))?.Owner);
+    }
+
+    public void Dispose() => _bench.Dispose();
+}

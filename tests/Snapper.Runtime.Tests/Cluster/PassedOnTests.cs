@@ -1,0 +1,33 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Tests.Support;
+using Xunit;
+
+namespace Snapper.Runtime.Tests.Cluster;
+
+/// <summary>Requests whose root another worker owns, and what becomes of them when that one dies (I2 to I4).</summary>
+public sealed class PassedOnTests : IDisposable
+{
+    private readonly ClusterBench _bench = new();
+
+    [Fact]
+    public async Task One_that_comes_back_has_the_time_that_is_left()
+    {
+        var two = _bench.Peer(2);
+        _bench.Place(ClusterBench.Box("x"), two.Life);
+        using var gate = new Gate();
+        var asked = _bench.Submit("x", [Step.Wait(gate)]); // 30 s
+        Assert.Equal(30_000, two.Single<SubmitMessage>().Request.Timeout.TotalMilliseconds);
+
+        _bench.Advance(20_000);
+        _bench.Place(ClusterBench.Box("x"), _bench.Self);
+        _bench.On(() => _bench.Node.Door.OnGone(two.Life));
+        _bench.Advance(9_900);
+        Assert.False(asked.IsCompleted);
+        _bench.Until(() => asked.IsCompleted, "it has run out of time", 500);
+        Assert.Equal(AbortReason.Timeout, (await asked).Abort?.Reason);
+    }
+
+    public void Dispose() => _bench.Dispose();
+}

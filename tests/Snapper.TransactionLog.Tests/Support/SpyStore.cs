@@ -1,0 +1,53 @@
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.TransactionLog.Tests.Support;
+
+/// <summary>Remembers folds, and fails as planned.</summary>
+internal sealed class SpyStore(IStateStore inner) : IStateStore
+{
+    public List<StateFold> Folds { get; } = [];
+
+    /// <summary>How many actors came in each call.</summary>
+    public List<int> Calls { get; } = [];
+
+    public Queue<Exception> Failures { get; } = new();
+
+    public int Refusals { get; set; }
+
+    public int FailingSaves { get; set; }
+
+    public TaskCompletionSource? Hold { get; set; }
+
+    public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => inner.Load(actor, cancellation);
+
+    public async Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
+    {
+        Calls.Add(folds.Count);
+        if (Hold is not null)
+        {
+            await Hold.Task;
+        }
+
+        if (Failures.TryDequeue(out var failure))
+        {
+            throw failure;
+        }
+
+        if (Refusals > 0)
+        {
+            Refusals--;
+            return new AppendResult(AppendStatus.Refused, "planned");
+        }
+
+        Folds.AddRange(folds);
+        return await inner.Fold(epoch, folds, cancellation);
+    }
+
+    public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation) =>
+        FailingSaves-- > 0 ? throw new IOException("planned") : inner.SaveOutcomes(epoch, outcomes, cancellation);
+
+    public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) => inner.FindOutcome(requestId, cancellation);
+
+    public ValueTask DisposeAsync() => inner.DisposeAsync();
+}
