@@ -66,6 +66,12 @@ public sealed class SnapperClientOptions
     /// <summary>Longest such wait, unless the server asks for a longer one. Range: MinBackoff to 1 min. Default: 1 s.</summary>
     public TimeSpan MaxBackoff { get; init; } = TimeSpan.FromSeconds(1);
 
+    /// <summary>
+    /// Whether an abort that may pass, or a refusal for too much load (429), is repeated until the timeout. False: it is the answer at once, for callers that count such answers, unless the
+    /// transaction was sent before and lost sight of: then only the end of all its sendings is an answer. Default: true.
+    /// </summary>
+    public bool RepeatsAborted { get; init; } = true;
+
     /// <summary>How inputs and results become JSON. Default: camelCase, read without regard to case.</summary>
     public JsonSerializerOptions Json { get; init; } = JsonSerializerOptions.Web;
 

@@ -82,7 +82,7 @@ internal sealed class FakeWorker : IAsyncDisposable
         return this;
     }
 
-    public SnapperClient Client(TimeSpan? timeout = null, int maxBatch = 256, int maxRequests = 4, TimeSpan? grace = null) => new(new SnapperClientOptions
+    public SnapperClient Client(TimeSpan? timeout = null, int maxBatch = 256, int maxRequests = 4, TimeSpan? grace = null, bool repeatsAborted = true) => new(new SnapperClientOptions
     {
         Worker = Address,
         Timeout = timeout ?? TimeSpan.FromSeconds(20),
@@ -91,6 +91,7 @@ internal sealed class FakeWorker : IAsyncDisposable
         MaxConcurrentRequests = maxRequests,
         MinBackoff = TimeSpan.FromMilliseconds(5),
         MaxBackoff = TimeSpan.FromMilliseconds(50),
+        RepeatsAborted = repeatsAborted,
     });
 
     public async ValueTask DisposeAsync() => await _app.DisposeAsync();

@@ -120,6 +120,32 @@ public sealed class RepetitionTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_retryable_abort_is_the_answer_at_once_for_callers_that_count_them()
+    {
+        await using var snapper = _worker.Client(repeatsAborted: false);
+        _worker.Then(e => e.Each(t => FakeWorker.Aborted(t, "failure", "worker lost", retryable: true)));
+
+        var aborted = await Assert.ThrowsAsync<TransactionAbortedException>(() => Deposit(snapper));
+
+        Assert.True(aborted.IsTransient);
+        Assert.Single(_worker.Requests);
+    }
+
+    [Fact]
+    public async Task A_retryable_abort_of_what_was_lost_sight_of_decides_nothing_also_for_them()
+    {
+        // The first sending may still be on its way, and may run: only the end of all sendings is an answer.
+        await using var snapper = _worker.Client(repeatsAborted: false);
+        _worker.Then(e => e.Drop());
+        _worker.OnAsk = (context, id) => context.Response.WriteAsync(
+            $$"""{"id":"{{id}}","outcome":"aborted","abort":{"reason":"failure","message":"worker lost","retryable":true} }""");
+
+        Assert.Equal(7, await Deposit(snapper));
+
+        Assert.Equal(2, _worker.Requests.Count);
+    }
+
+    [Fact]
     public async Task An_application_abort_is_not_repeated()
     {
         await using var snapper = _worker.Client();

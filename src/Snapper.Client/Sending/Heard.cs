@@ -3,8 +3,12 @@ using Snapper.Client.Messages;
 namespace Snapper.Client.Sending;
 
 /// <summary>What is known of a transaction after the attempts so far.</summary>
-internal sealed class Heard(string id)
+/// <param name="id">The request's id.</param>
+/// <param name="repeatsAborted">See <see cref="SnapperClientOptions.RepeatsAborted"/>.</param>
+internal sealed class Heard(string id, bool repeatsAborted = true)
 {
+    private bool _wasInDoubt;
+
     /// <summary>Why it is not known whether it was executed; null: it was not, as of the last attempt.</summary>
     public string? Doubt { get; set; }
 
@@ -27,6 +31,7 @@ internal sealed class Heard(string id)
                 return NoteRejection(attempt.Rejection!);
             case AttemptEnd.Lost:
                 Doubt = attempt.Detail;
+                _wasInDoubt = true;
                 return null;
             default:
                 return null;
@@ -35,6 +40,9 @@ internal sealed class Heard(string id)
 
     /// <summary>The reply when the outcome could not be found out.</summary>
     public TransactionReply InDoubt() => new() { Id = id, Outcome = TransactionOutcome.InDoubt, Doubt = Doubt };
+
+    /// <summary>An earlier sending that got no answer may still be on its way, and may run after an abort that may pass: then that abort decides nothing.</summary>
+    private bool MustRepeat => repeatsAborted || _wasInDoubt;
 
     private TransactionReply? NoteReply(TransactionReply reply)
     {
@@ -48,7 +56,7 @@ internal sealed class Heard(string id)
             case TransactionOutcome.Aborted:
                 Doubt = null;
                 Last = reply;
-                return reply.Abort is { IsRetryable: true } ? null : reply;
+                return reply.Abort is { IsRetryable: true } && MustRepeat ? null : reply;
             default:
                 Doubt = reply.Outcome == TransactionOutcome.Running ? "the transaction is still under way" : "the worker does not know the outcome yet";
                 return null;
@@ -66,6 +74,6 @@ internal sealed class Heard(string id)
         }
 
         Last = new TransactionReply { Id = id, Outcome = TransactionOutcome.Rejected, Rejection = rejection };
-        return rejection.IsTransient ? null : Last;
+        return rejection.IsTransient && (MustRepeat || rejection.Status != 429) ? null : Last;
     }
 }

@@ -26,7 +26,7 @@ internal sealed class TransactionCourier(Routes routes, SnapperClientOptions opt
         giveUp.CancelAfter(wait);
         var transaction = new PendingTransaction { Id = id, Body = body, WaitUntil = now + (long)wait.TotalMilliseconds };
         var backoff = new Backoff(options.MinBackoff, options.MaxBackoff, now + (long)timeout.TotalMilliseconds);
-        var heard = new Heard(id);
+        var heard = new Heard(id, options.RepeatsAborted);
         try
         {
             while (true)

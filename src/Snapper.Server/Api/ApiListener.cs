@@ -47,6 +47,18 @@ public sealed class ApiListener
         limits.MaxRequestBodySize = options.BatchBodyBytesMax + 1L;
     }
 
+    /// <summary>Listens on an address, HTTP/1.1, and on loopback in any case: that is where the sidecar calls.</summary>
+    public static void Listen(KestrelServerOptions server, IPAddress address, int port)
+    {
+        ArgumentNullException.ThrowIfNull(server);
+        ArgumentNullException.ThrowIfNull(address);
+        server.Listen(address, port, listen => listen.Protocols = HttpProtocols.Http1);
+        if (!address.Equals(IPAddress.Any) && !address.Equals(IPAddress.IPv6Any) && !address.Equals(IPAddress.Loopback))
+        {
+            ListenOnLoopback(server, port);
+        }
+    }
+
     /// <summary>Listens on loopback.</summary>
     /// <param name="server">The server.</param>
     /// <param name="port">HTTP/1.1; 0 takes a free one.</param>

@@ -45,6 +45,7 @@ public static class SnapperApi
         var cluster = new ClusterEndpoints(control, door as DoorSwitch, options);
         Get(endpoints, "/v1/workers", cluster.Workers, log, options);
         Get(endpoints, "/v1/directory", cluster.Directory, log, options);
+        Post(endpoints, "/v1/leave", cluster.Leave, log, options);
         endpoints.MapPost("/v1/migrations", new FailureGuard(cluster.Migrate, log, options.RetryAfter).Run);
         Get(endpoints, "/v1/migrations", cluster.Migrations, log, options);
         Get(endpoints, "/v1/migrations/proposals", cluster.Proposals, log, options);

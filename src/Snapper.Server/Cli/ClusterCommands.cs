@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Security.Cryptography;
 using System.Text.Json.Nodes;
 
 namespace Snapper.Server.Cli;
@@ -12,6 +13,8 @@ internal static class ClusterCommands
     private static readonly CommandOption s_dryRun = new("--dry-run", null, "only say what would move");
 
     private static readonly CommandOption s_propose = new("--propose", null, "move nothing; show what the policy proposes by load and by actors used together");
+
+    private const string AskAnother = "Ask another worker with --url.";
 
     private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan BackWithin = TimeSpan.FromSeconds(30);
@@ -32,7 +35,7 @@ internal static class ClusterCommands
 
     public static async Task<int> Workers(ParsedArguments arguments, TextWriter output, TextWriter errors)
     {
-        using var api = Open(arguments);
+        using var api = Open(arguments, AskAnother);
         var workers = await api.Ask(HttpMethod.Get, "v1/workers");
         output.WriteLine("worker   epoch  state     owns   lease     expired  evicted  address");
         foreach (var worker in workers["workers"]!.AsArray())
@@ -49,7 +52,7 @@ internal static class ClusterCommands
     public static async Task<int> Migrations(ParsedArguments arguments, TextWriter output, TextWriter errors)
     {
         if (arguments.Rest.Count > 1) throw new UsageException("name one migration, or none.");
-        using var api = Open(arguments);
+        using var api = Open(arguments, AskAnother);
         if (arguments.Rest.Count == 1)
         {
             var migration = await api.Ask(HttpMethod.Get, MigrationReport.PathOf(arguments.Rest[0]));
@@ -90,7 +93,7 @@ internal static class ClusterCommands
             throw new UsageException(actors.Count == 0 ? "name what shall move: Type/id ... or partition numbers." : "name actors or partitions, not both at once.");
         }
 
-        return await Run(arguments, actors.Count > 0 ? new JsonObject { ["actors"] = actors } : new JsonObject { ["partitions"] = partitions }, output);
+        return await Run(arguments, actors.Count > 0 ? new JsonObject { ["actors"] = actors } : new JsonObject { ["partitions"] = partitions }, output, errors);
     }
 
     public static async Task<int> Drain(ParsedArguments arguments, TextWriter output, TextWriter errors)
@@ -100,15 +103,15 @@ internal static class ClusterCommands
             throw new UsageException("name the one worker that shall be drained.");
         }
 
-        return await Run(arguments, new JsonObject { ["worker"] = arguments.Rest[0] }, output);
+        return await Run(arguments, new JsonObject { ["worker"] = arguments.Rest[0] }, output, errors);
     }
 
     public static Task<int> Rebalance(ParsedArguments arguments, TextWriter output, TextWriter errors) =>
-        arguments.Flag("--propose") ? Propose(arguments, output) : Run(arguments, new JsonObject { ["rebalance"] = true }, output);
+        arguments.Flag("--propose") ? Propose(arguments, output) : Run(arguments, new JsonObject { ["rebalance"] = true }, output, errors);
 
     private static async Task<int> Propose(ParsedArguments arguments, TextWriter output)
     {
-        using var api = Open(arguments);
+        using var api = Open(arguments, AskAnother);
         var seen = await api.Ask(HttpMethod.Get, "v1/migrations/proposals");
         if ((string?)seen["mode"] == "off")
         {
@@ -131,17 +134,29 @@ internal static class ClusterCommands
         return ExitCode.Success;
     }
 
-    private static async Task<int> Run(ParsedArguments arguments, JsonObject body, TextWriter output)
+    private static async Task<int> Run(ParsedArguments arguments, JsonObject body, TextWriter output, TextWriter errors)
     {
         using var api = Open(arguments);
         if (arguments.Syntax != RebalanceSyntax && arguments.Text("--to") is { } to) body["to"] = to;
         if (arguments.Text("--reason") is { } reason) body["reason"] = reason;
-        if (arguments.Flag("--dry-run")) body["dryRun"] = true;
-        var migration = await api.Ask(HttpMethod.Post, "v1/migrations", body);
         if (arguments.Flag("--dry-run"))
         {
-            MigrationReport.Sum(output, migration);
+            body["dryRun"] = true;
+            MigrationReport.Plan(output, await Begin(api, body, errors));
             return ExitCode.Success;
+        }
+
+        // Its own id: asked again of a worker that went away with the answer, nothing is made twice.
+        var id = string.Create(CultureInfo.InvariantCulture, $"m-{DateTime.UtcNow:yyyyMMddHHmmssfff}-{RandomNumberGenerator.GetHexString(4, lowercase: true)}");
+        body["id"] = id;
+        JsonNode migration;
+        try
+        {
+            migration = await Begin(api, body, errors);
+        }
+        catch (OperatorException problem) when (problem.IsPassing)
+        {
+            throw new OperatorException($"{problem.Message} Whether migration {id} was begun is not known: './snapper migrations {id} --url URL' asks another worker.", problem.Status);
         }
 
         var report = new MigrationReport(output);
@@ -164,11 +179,15 @@ internal static class ClusterCommands
         return (string?)migration["state"] is "done" ? ExitCode.Success : ExitCode.Failure;
     }
 
+    /// <summary>A worker that is starting, or cannot reach its store, is waited for.</summary>
+    private static Task<JsonNode> Begin(OperatorApi api, JsonObject body, TextWriter errors) => api.Again(
+        HttpMethod.Post, "v1/migrations", body, BackWithin, why => errors.WriteLine($"snapper: {why} Trying for {BackWithin.TotalSeconds:0} s."));
+
     private static async Task<JsonNode> Again(OperatorApi api, string id)
     {
         try
         {
-            return await api.Again(MigrationReport.PathOf(id), BackWithin);
+            return await api.Again(HttpMethod.Get, MigrationReport.PathOf(id), null, BackWithin);
         }
         catch (OperatorException problem) when (problem.IsPassing)
         {
@@ -176,11 +195,11 @@ internal static class ClusterCommands
         }
     }
 
-    private static OperatorApi Open(ParsedArguments arguments)
+    private static OperatorApi Open(ParsedArguments arguments, string advice = "")
     {
         var text = arguments.Text("--url") ?? "http://127.0.0.1:5101";
         return Uri.TryCreate(text, UriKind.Absolute, out var url) && url.Scheme is "http" or "https"
-            ? OperatorApi.At(url)
+            ? OperatorApi.At(url, advice)
             : throw new UsageException($"--url must be an address such as http://127.0.0.1:5101, not '{text}'.");
     }
 }

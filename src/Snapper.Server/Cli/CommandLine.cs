@@ -16,6 +16,7 @@ internal static class CommandLine
         new(DoctorCommand.Syntax, DoctorCommand.Run),
         new(TestCommand.Syntax, TestCommand.Run),
         new(BenchCommand.Syntax, BenchCommand.Run),
+        new(LoadCommand.Syntax, LoadCommand.Run),
         new(VerifyCommand.Syntax, VerifyCommand.Run),
         new(ClusterCommands.WorkersSyntax, ClusterCommands.Workers),
         new(ClusterCommands.MigrationsSyntax, ClusterCommands.Migrations),

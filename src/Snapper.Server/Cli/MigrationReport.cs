@@ -41,6 +41,13 @@ internal sealed class MigrationReport(TextWriter output)
         output.WriteLine($"{migration["id"]}: {migration["state"]}, {migration["keys"]} in all");
     }
 
+    /// <summary>What would move. Its id is not said: nothing was made that could be found by it.</summary>
+    public static void Plan(TextWriter output, JsonNode migration)
+    {
+        foreach (var part in migration["parts"]!.AsArray()) output.WriteLine($"dry run: {part!["keys"]} from {part["from"]} to {part["to"]}");
+        output.WriteLine($"dry run: {migration["keys"]} in all would move");
+    }
+
     /// <summary>A line for each.</summary>
     public static void List(TextWriter output, JsonNode migrations)
     {

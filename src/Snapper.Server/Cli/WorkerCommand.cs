@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Net;
 using Snapper.Server.Hosting;
 using Snapper.Server.Supervision;
 
@@ -12,12 +13,17 @@ internal static class WorkerCommand
     [
         new("--name", "NAME", "the worker's name (default w1)"),
         new("--listen-port", "PORT", "its own HTTP API (default 5101)"),
+        new("--pod-name", "NAME", "the name of a StatefulSet's pod, instead of --name: PREFIX-3 is w3"),
+        new("--listen-address", "ADDRESS", "where its API is open beside loopback (default 127.0.0.1); beyond loopback needs APP_API_TOKEN"),
+        new("--url", "URL", "under which address others show it (default http://127.0.0.1:PORT)"),
         new("--sidecar-port", "PORT", "the sidecar's HTTP API (default 3500)"),
         new("--sidecar", "KIND", "daprd (default) | embedded"),
         new("--log", "KIND", "redis | file (default)"),
         new("--redis", "ADDRESS", "with --log redis: HOST:PORT or redis://[USER@]HOST:PORT; the password: SNAPPER_REDIS_PASSWORD or SNAPPER_REDIS_PASSWORD_FILE"),
         new("--log-place", "TEXT", "what tells this log from others in what is remembered of it (default: its address)"),
         new("--workers", "N", "it is one of several (names w1, w2, ...): N of them divide the actors at the very beginning; needs Redis and daprd"),
+        new("--leave-on-stop", "SECONDS", "when told to stop, first give everything to the other workers, for so long at most, 1 to 600; and end the sidecar"),
+        new("--take-share", "WHEN", "on | off (default): having joined others and owning nothing, rebalance"),
         new("--data", "DIR", "default .snapper"),
         new("--fsync", "MODE", "always (default) | everysec"),
         new("--run-state", "FILE", "the supervisor's state file"),
@@ -44,7 +50,7 @@ internal static class WorkerCommand
 
         try
         {
-            return await WorkerProcess.Run(settings, stop.Token);
+            return await WorkerProcess.Run(settings, stop.Token, signals.Force);
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested)
         {
@@ -88,10 +94,26 @@ internal static class WorkerCommand
             throw new UsageException("--workers needs --log redis: several workers share a Redis.");
         }
 
+        var token = environment("APP_API_TOKEN") is { Length: > 0 } app ? app : null;
+        var address = ListenAddress(Text("--listen-address"));
+        if (!IPAddress.IsLoopback(address) && token is null)
+        {
+            throw new UsageException($"--listen-address {address} is reached from other machines, and APP_API_TOKEN is not set: whoever reaches the port could run every method. Set it, or listen on 127.0.0.1.");
+        }
+
         return new WorkerSettings
         {
             FirstWorkers = workers,
-            Name = Text("--name") is { } name ? WorkerName(name) : "w1",
+            Name = Name(Text("--name"), Text("--pod-name")),
+            ListenAddress = address,
+            Url = Text("--url") is { } url ? Url(url) : null,
+            LeaveOnStop = Text("--leave-on-stop") is { } leave ? Seconds("--leave-on-stop", leave) : null,
+            TakeShare = Text("--take-share") switch
+            {
+                null or "off" => false,
+                "on" => true,
+                var other => throw new UsageException($"--take-share must be on or off, not '{other}'."),
+            },
             ListenPort = Port("--listen-port", 5101),
             SidecarPort = Port("--sidecar-port", 3500),
             SidecarKind = Text("--sidecar") switch
@@ -107,10 +129,33 @@ internal static class WorkerCommand
             DataDirectory = Path.GetFullPath(Text("--data") ?? ".snapper"),
             Fsync = UpOptions.ParseFsync(Text("--fsync")),
             DaprApiToken = environment("DAPR_API_TOKEN") is { Length: > 0 } dapr ? dapr : null,
-            AppApiToken = environment("APP_API_TOKEN") is { Length: > 0 } app ? app : null,
+            AppApiToken = token,
             RunState = Text("--run-state") is { } path ? new RunStateFile(path) : null,
         };
     }
+
+    private static string Name(string? name, string? pod) => (name, pod) switch
+    {
+        (null, null) => "w1",
+        (not null, not null) => throw new UsageException("--name and --pod-name are both given; give one."),
+        (null, not null) => PodName.WorkerOf(pod),
+        _ => WorkerName(name),
+    };
+
+    private static IPAddress ListenAddress(string? text) =>
+        text is null ? IPAddress.Loopback
+        : IPAddress.TryParse(text, out var address) ? address
+        : throw new UsageException($"--listen-address must be an IP address, as 127.0.0.1, 0.0.0.0 or ::, not '{text}'.");
+
+    private static string Url(string text) =>
+        Uri.TryCreate(text, UriKind.Absolute, out var url) && url.Scheme is "http" or "https" && url.UserInfo.Length == 0
+            ? text
+            : throw new UsageException($"--url must be http://HOST:PORT, not '{text}'.");
+
+    private static TimeSpan Seconds(string option, string text) =>
+        int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var seconds) && seconds is > 0 and <= 600
+            ? TimeSpan.FromSeconds(seconds)
+            : throw new UsageException($"{option} must be whole seconds, 1 to 600, not '{text}'.");
 
     // The name becomes part of actor types, Redis keys and folder names.
     private static string WorkerName(string name) =>

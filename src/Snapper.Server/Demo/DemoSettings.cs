@@ -12,6 +12,12 @@ internal sealed record DemoSettings
     /// <summary>How long each phase submits.</summary>
     public required TimeSpan PhaseLength { get; init; }
 
+    /// <summary>How long a balance may be unreadable before the money is not counted. Default: 20 s, longer than it takes until the actors of a worker that is gone are answered by others.</summary>
+    public TimeSpan ReadWithin { get; init; } = TimeSpan.FromSeconds(20);
+
+    /// <summary>What an account of the bank holds before anybody has used it.</summary>
+    public const decimal FirstBalance = 20_000m;
+
     /// <summary>Name of account <paramref name="i"/>, from 0. The same in every run: a later run finds the money where the last one left it.</summary>
     public static string Account(int i) => $"demo-{i:0000}";
 }
@@ -36,4 +42,7 @@ internal sealed record DemoPhase(string Name, double PactShare, int Transactions
 }
 
 /// <summary>The demo cannot tell whether the system works. The message says why.</summary>
-internal sealed class DemoFailedException(string message) : Exception(message);
+internal class DemoFailedException(string message) : Exception(message);
+
+/// <summary>The money cannot be counted now; perhaps later.</summary>
+internal sealed class BalanceUnreadableException(string message) : DemoFailedException(message);

@@ -92,7 +92,8 @@ internal sealed class DemoWatch(Deployment deployment, TextWriter output, string
             Line(now.State switch
             {
                 "expired" => $"{name} has not been heard of for the length of its lease; it owns {now.Entries}",
-                "fenced" => $"{name} is fenced{(now.Rescuer is { } rescuer ? $" by {rescuer}, which takes over what it owns, {now.Entries}" : "")}",
+                "fenced" when now.Rescuer is { } rescuer => $"{name} is fenced by {rescuer}, which takes over what it owns, {now.Entries}",
+                "fenced" => $"{name} is starting again; it owns {now.Entries}",
                 "left" => $"{name} has left",
                 _ => $"{name} is {now.State}",
             });

@@ -9,11 +9,9 @@ internal sealed class MoneyAudit(DemoSettings settings, BankClient bank)
 {
     private const int PerRequest = 100;
 
-    /// <summary>Longer than it takes until the actors of a worker that is gone are answered by others.</summary>
-    private static readonly TimeSpan ReadWithin = TimeSpan.FromSeconds(20);
-
     /// <summary>The sum over all accounts. Meaningful while nothing else moves money between them and others.</summary>
-    /// <exception cref="DemoFailedException">A balance cannot be read.</exception>
+    /// <exception cref="BalanceUnreadableException">A balance cannot be read now.</exception>
+    /// <exception cref="DemoFailedException">An answer outside the contract.</exception>
     public async Task<decimal> Total(CancellationToken cancellation)
     {
         var total = 0m;
@@ -34,7 +32,7 @@ internal sealed class MoneyAudit(DemoSettings settings, BankClient bank)
                 {
                     failed++;
                     open.Enqueue(accounts[i]);
-                    if (Stopwatch.GetElapsedTime(started) > ReadWithin) throw new DemoFailedException($"the balance of {accounts[i]} cannot be read: {answers[i].Outcome} {answers[i].Reason}".TrimEnd());
+                    if (Stopwatch.GetElapsedTime(started) > settings.ReadWithin) throw new BalanceUnreadableException($"the balance of {accounts[i]} cannot be read: {answers[i].Outcome} {answers[i].Reason}".TrimEnd());
                 }
             }
 

@@ -8,6 +8,7 @@ internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspect
 {
     private readonly long _startedAt = Environment.TickCount64;
     private volatile IWorkerInspection? _worker;
+    private volatile bool _isLeaving;
 
     public void Open(IWorkerInspection worker, IClusterControl? control)
     {
@@ -23,7 +24,16 @@ internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspect
         settings.SidecarKind == SidecarKind.Embedded ? "embedded" : "daprd", settings.LogKind == LogKind.Redis ? "redis" : "file", "none",
         Environment.TickCount64 - _startedAt, WorkerConfiguration.Version, 0, 0, 0, 0, 0, new Dictionary<string, long>(), 0, 0, 0, 0, 0, 0);
 
-    public IReadOnlyList<HealthCheck> Checks() => _worker?.Checks() ?? [new HealthCheck("worker", false, "recovering from its log")];
+    /// <summary>It gives away what it owns, and stops: it still serves, but is not ready for anybody new.</summary>
+    public bool IsLeaving
+    {
+        get => _isLeaving;
+        set => _isLeaving = value;
+    }
+
+    public IReadOnlyList<HealthCheck> Checks() => _worker?.Checks() is not { } checks ? [new HealthCheck("worker", false, "recovering from its log")]
+        : IsLeaving ? [.. checks, new HealthCheck("staying", false, "it gives what it owns to the others, and stops")]
+        : checks;
 
     public IReadOnlyList<ActorTypeView> ActorTypes() => _worker?.ActorTypes() ?? [];
 

@@ -25,6 +25,24 @@ internal static partial class ServerLog
         Message = "The maxmemory-policy of the {Place} is unknown: {Detail}. It must be noeviction, or acknowledged commits may be deleted when memory runs out")]
     public static partial void EvictionUnknown(ILogger logger, string place, string detail);
 
+    [LoggerMessage(EventId = 2007, Level = LogLevel.Information, Message = "{Worker} gives {Entries} partitions and single actors to the others before it stops")]
+    public static partial void Leaving(ILogger logger, string worker, long entries);
+
+    [LoggerMessage(EventId = 2008, Level = LogLevel.Information, Message = "{Worker} owns nothing any more after {Milliseconds} ms, and stops")]
+    public static partial void HasLeft(ILogger logger, string worker, long milliseconds);
+
+    [LoggerMessage(EventId = 2009, Level = LogLevel.Warning, Message = "{Worker} stops with what it owns, which is its own again when it comes back, or taken over: {Detail}")]
+    public static partial void LeavesNothing(ILogger logger, string worker, string detail);
+
+    [LoggerMessage(EventId = 2010, Level = LogLevel.Information, Message = "{Worker} owns nothing and asks for its share: {Entries} partitions move")]
+    public static partial void TakesShare(ILogger logger, string worker, int entries);
+
+    [LoggerMessage(EventId = 2011, Level = LogLevel.Warning, Message = "{Worker} has not got a share, and owns nothing until somebody rebalances: {Detail}")]
+    public static partial void HasNoShare(ILogger logger, string worker, string detail);
+
+    [LoggerMessage(EventId = 2012, Level = LogLevel.Information, Message = "The sidecar could not be told to end: {Detail}")]
+    public static partial void SidecarNotEnded(ILogger logger, string detail);
+
     [LoggerMessage(
         EventId = 2001, Level = LogLevel.Critical,
         Message = "DAMAGED {Place}: {Detail} Nothing was changed, and no worker may run on it. Keep a copy, then restore a backup of the whole storage, or repair the place named here and start again.")]

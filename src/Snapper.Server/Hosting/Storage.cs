@@ -1,6 +1,5 @@
 using Snapper.Server.Cli;
 using Snapper.Server.Supervision;
-using System.Globalization;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
@@ -130,7 +129,7 @@ internal sealed class Storage : IAsyncDisposable
     /// <summary>The states and outcomes of another worker, to look for outcomes in.</summary>
     public IStateStore ArchiveOf(int worker)
     {
-        var log = new RedisTransactionLog(_redis ?? throw new InvalidOperationException("Several workers share a Redis; this log is a file."), string.Create(CultureInfo.InvariantCulture, $"w{worker}"));
+        var log = new RedisTransactionLog(_redis ?? throw new InvalidOperationException("Several workers share a Redis; this log is a file."), Incarnation.NameOf(worker));
         var store = new RedisStateStore(log, TimeProvider.System, _states);
         _archives.Add((log, store));
         return store;

@@ -27,9 +27,12 @@ internal static class WorkerProcess
 
     /// <summary>Serves until cancelled, then drains and returns.</summary>
     /// <param name="settings">What this worker is.</param>
-    /// <param name="cancellation">SIGTERM or SIGINT: stop taking requests, finish those under way, return within 10 s.</param>
+    /// <param name="cancellation">
+    /// SIGTERM or SIGINT: give what it owns to the others if the settings say so, stop taking requests, finish those under way, return within 10 s.
+    /// </param>
+    /// <param name="force">A second signal: whatever it still gives away stays.</param>
     /// <returns>0, or why it stopped by itself: <see cref="ExitCode.MustRestart"/>, <see cref="ExitCode.LogLost"/>, <see cref="ExitCode.LogDamaged"/>, <see cref="ExitCode.OtherPlacement"/>.</returns>
-    public static async Task<int> Run(WorkerSettings settings, CancellationToken cancellation)
+    public static async Task<int> Run(WorkerSettings settings, CancellationToken cancellation, CancellationToken force = default)
     {
         var door = new DoorSwitch();
         var inspection = new InspectionSwitch(settings);
@@ -92,10 +95,17 @@ internal static class WorkerProcess
         storage.StartRemembering();
         inspection.Open(worker.Inspection, worker.Control);
         door.Open(worker.Door);
+        var among = new AmongOthers(settings, worker.Control, inspection, logger);
+        among.Come(cancellation);
         var stop = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         await using (cancellation.Register(stop.SetResult))
         {
             await Task.WhenAny(stop.Task, failed.Task);
+        }
+
+        if (await among.Go(failed.Task, force))
+        {
+            await among.EndSidecar(sidecar, AnswersWithin); // calls at the actor door are refused here already: the sooner they go elsewhere
         }
 
         door.Close(failed.Task.IsCompleted ? "The worker has stopped." : "The worker is stopping.");
@@ -109,6 +119,8 @@ internal static class WorkerProcess
 
         await worker.Stop();
         storage.Remember();
+
+        await among.EndSidecar(sidecar, AnswersWithin);
 
         // Answers are on their way. Whoever is still not answered has outlasted the drain, and is cut off.
         using var flush = new CancellationTokenSource(AnswersWithin);
@@ -163,7 +175,7 @@ internal static class WorkerProcess
         builder.WebHost.ConfigureKestrel(server =>
         {
             new ApiListener().ApplyLimits(server, options);
-            ApiListener.ListenOnLoopback(server, settings.ListenPort);
+            ApiListener.Listen(server, settings.ListenAddress, settings.ListenPort);
         });
         var app = builder.Build();
         WorkerConfiguration.Hosts(app.Configuration).Use(app);
@@ -244,7 +256,7 @@ internal static class WorkerProcess
             Transport = new SidecarMailboxTransport(sidecar),
             Opened = mailbox.Open,
             Address = new MemberAddress(
-                UpOptions.AppId, $"http://127.0.0.1:{settings.ListenPort.ToString(CultureInfo.InvariantCulture)}", Environment.ProcessId, WorkerConfiguration.Version),
+                UpOptions.AppId, settings.Url ?? $"http://127.0.0.1:{settings.ListenPort.ToString(CultureInfo.InvariantCulture)}", Environment.ProcessId, WorkerConfiguration.Version),
             Options = options,
             FirstWorkers = settings.FirstWorkers ?? 1,
             Balancing = WorkerConfiguration.Balancing(app.Configuration),

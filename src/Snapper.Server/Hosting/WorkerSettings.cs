@@ -1,3 +1,4 @@
+using System.Net;
 using Snapper.Server.Supervision;
 
 namespace Snapper.Server.Hosting;
@@ -39,8 +40,20 @@ internal sealed class WorkerSettings
     /// <summary>The worker's name, <c>w1</c>; unique in the system.</summary>
     public required string Name { get; init; }
 
-    /// <summary>The port of the worker's own HTTP API, on loopback; also the sidecar's app port.</summary>
+    /// <summary>The port of the worker's own HTTP API; also the sidecar's app port.</summary>
     public required int ListenPort { get; init; }
+
+    /// <summary>Where that port is open, beside loopback, where the sidecar calls. Beyond loopback only with <see cref="AppApiToken"/>.</summary>
+    public IPAddress ListenAddress { get; init; } = IPAddress.Loopback;
+
+    /// <summary>Under which address others show this worker, an absolute URL; null: loopback with <see cref="ListenPort"/>.</summary>
+    public string? Url { get; init; }
+
+    /// <summary>For how long, when it is told to stop, it gives what it owns to the other workers before it stops; null: not at all.</summary>
+    public TimeSpan? LeaveOnStop { get; init; }
+
+    /// <summary>It asks for its share once it has joined others and owns nothing.</summary>
+    public bool TakeShare { get; init; }
 
     /// <summary>The port of the sidecar's HTTP API. With <see cref="SidecarKind.Embedded"/> the worker itself must listen there too.</summary>
     public required int SidecarPort { get; init; }

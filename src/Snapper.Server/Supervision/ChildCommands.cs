@@ -37,6 +37,7 @@ internal static class ChildCommands
         [
             "--id", "p0", "--initial-cluster", $"p0=127.0.0.1:{Text(raftPort)}", "--port", Text(port), "--listen-address", "127.0.0.1",
             "--healthz-port", Text(healthPort), "--healthz-listen-address", "127.0.0.1", "--enable-metrics=false", "--log-level", "warn",
+            "--disseminate-coalesce-window", "250ms", // calls at the actor door wait for each round, and after a restart of placement all sidecars come at once
         ],
         Log = new LogFile(Path.Combine(data.Logs, "placement.log")),
     };

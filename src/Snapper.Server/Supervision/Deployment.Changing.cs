@@ -12,7 +12,7 @@ internal sealed partial class Deployment
     /// <exception cref="StartupException">It cannot join; the others run on.</exception>
     public async Task<ReadyWorker> Join(CancellationToken cancellation)
     {
-        if (options.Workers == 1) throw new StartupException("this system was started with one worker, which is alone for good; start it with --workers 2 or more");
+        if (options.Workers == 1) throw new StartupException("this system runs with one worker, which joins nobody; end it, and start it with --workers 2 or more");
         await _changing.WaitAsync(cancellation);
         try
         {

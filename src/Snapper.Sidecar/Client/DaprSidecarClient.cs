@@ -115,6 +115,14 @@ public sealed class DaprSidecarClient : IDisposable
         return Send(Request(verb, "/v1.0/invoke/" + ActorPath.EncodeName(appId) + "/method/" + path, body, traceParent), cancellation);
     }
 
+    /// <summary>
+    /// Asks the sidecar to end in order: <c>POST /v1.0/shutdown</c>. It takes its actor types out of placement at once, also when it was told to end before and waits
+    /// (<c>block-shutdown-duration</c>); its process ends when that is over.
+    /// </summary>
+    /// <exception cref="SidecarUnreachableException">The sidecar did not answer.</exception>
+    public Task<SidecarAnswer> Shutdown(CancellationToken cancellation) =>
+        Send(Request(HttpMethod.Post, "/v1.0/shutdown", ReadOnlyMemory<byte>.Empty, traceParent: null), cancellation);
+
     /// <summary>What the sidecar says of itself.</summary>
     /// <exception cref="SidecarUnreachableException">The sidecar did not answer.</exception>
     /// <exception cref="InvalidDataException">It answered something else; the message says what.</exception>

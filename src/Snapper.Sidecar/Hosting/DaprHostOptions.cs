@@ -17,10 +17,11 @@ public sealed class DaprHostOptions
 
     /// <summary>
     /// How long the sidecar lets calls of a type finish when the hosts of that type change, before it cancels them and
-    /// sends them again. New calls to the type wait meanwhile. Range: 0 to 24 s (daprd cuts off there). Default: 5 s,
-    /// longer than a transaction should take.
+    /// sends them again. New calls to the type wait meanwhile, those between workers, too: a call over workers that is under way
+    /// cannot end then, and after a restart of placement two or three such rounds follow each other. Range: 0 to 24 s (daprd cuts
+    /// off there). Default: 2 s, longer than a transaction should take.
     /// </summary>
-    public TimeSpan DrainOngoingCallTimeout { get; set; } = TimeSpan.FromSeconds(5);
+    public TimeSpan DrainOngoingCallTimeout { get; set; } = TimeSpan.FromSeconds(2);
 
     /// <summary>
     /// Token that the sidecar must present in <c>dapr-api-token</c>; null or empty: none is asked for. Default: environment variable

@@ -30,7 +30,7 @@ public sealed class CommandLineTests
     {
         var (exit, output, _) = await Run("--help");
         Assert.Equal(ExitCode.Success, exit);
-        foreach (var command in (string[])["up", "demo", "doctor", "test", "bench", "verify", "workers", "migrations", "migrate", "drain", "rebalance"]) Assert.Contains($"\n  {command} ", output);
+        foreach (var command in (string[])["up", "demo", "doctor", "test", "bench", "load", "verify", "workers", "migrations", "migrate", "drain", "rebalance"]) Assert.Contains($"\n  {command} ", output);
         Assert.DoesNotContain("\n  worker ", output);
     }
 
@@ -69,6 +69,17 @@ public sealed class CommandLineTests
     [InlineData("--log redis needs --redis", "worker", "--log", "redis")]
     [InlineData("--name must be", "worker", "--name", "a/b")]
     [InlineData("--listen-port must be a port", "worker", "--listen-port", "0")]
+    [InlineData("--listen-address must be an IP address", "worker", "--listen-address", "everywhere")]
+    [InlineData("--listen-address 0.0.0.0 is reached from other machines, and APP_API_TOKEN is not set", "worker", "--listen-address", "0.0.0.0")]
+    [InlineData("--url must be http://HOST:PORT", "worker", "--url", "ftp://a")]
+    [InlineData("--leave-on-stop must be whole seconds, 1 to 600, not '0'", "worker", "--leave-on-stop", "0")]
+    [InlineData("--take-share must be on or off", "worker", "--take-share", "yes")]
+    [InlineData("--name and --pod-name are both given", "worker", "--name", "w1", "--pod-name", "w-1")]
+    [InlineData("workers are counted from 1. Set spec.ordinals.start", "worker", "--pod-name", "snapper-worker-0")]
+    [InlineData("--pod-name must be that of a StatefulSet's pod", "worker", "--pod-name", "snapper-worker-5d4f")]
+    [InlineData("--pod-name must be that of a StatefulSet's pod", "worker", "--pod-name", "-1")]
+    [InlineData("--pod-name must be that of a StatefulSet's pod", "worker", "--pod-name", "snapper-01")]
+    [InlineData("there are at most 1023 workers", "worker", "--pod-name", "snapper-1024")]
     public async Task A_wrong_command_line_is_refused_with_exit_code_2(string message, params string[] arguments)
     {
         var (exit, output, errors) = await Run(arguments);
@@ -104,6 +115,24 @@ public sealed class CommandLineTests
     public void Arguments_of_bench_are_passed_on_unread()
     {
         Assert.Equal(["pact", "--seconds", "3"], BenchCommand.Syntax.Parse(["pact", "--seconds", "3"]).Rest);
+    }
+
+    [Theory]
+    [InlineData("snapper-worker-1", "w1")]
+    [InlineData("w-1023", "w1023")]
+    public void A_pod_of_a_StatefulSet_is_the_worker_of_its_number(string pod, string worker) =>
+        Assert.Equal(worker, WorkerCommand.Settings(WorkerCommand.Syntax.Parse([]), name => name == "SNAPPER_POD_NAME" ? pod : null).Name);
+
+    [Fact]
+    public void What_running_in_a_pod_needs_comes_from_the_environment()
+    {
+        var environment = new Dictionary<string, string>
+        {
+            ["SNAPPER_LISTEN_ADDRESS"] = "0.0.0.0", ["APP_API_TOKEN"] = "t", ["SNAPPER_URL"] = "http://w:5101", ["SNAPPER_LEAVE_ON_STOP"] = "20", ["SNAPPER_TAKE_SHARE"] = "on",
+        };
+        var settings = WorkerCommand.Settings(WorkerCommand.Syntax.Parse([]), environment.GetValueOrDefault);
+        Assert.Equal(
+            (System.Net.IPAddress.Any, "http://w:5101", TimeSpan.FromSeconds(20), true), (settings.ListenAddress, settings.Url, settings.LeaveOnStop!.Value, settings.TakeShare));
     }
 
     [Fact]

@@ -1,5 +1,8 @@
 using System.Diagnostics;
 using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+using System.Text.Json.Nodes;
 using Snapper.Server.Cli;
 using Snapper.Server.Supervision;
 using Xunit;
@@ -123,7 +126,7 @@ public sealed class OperatorCommandTests
 
     [Theory]
     [InlineData(409, "w2 cannot move to w3 now")]
-    [InlineData(503, "The store that all workers share (Redis) cannot be reached")]
+    [InlineData(400, "The partition 17 is named twice.")]
     public async Task A_refusal_is_a_failure_and_no_wrong_command_line(int status, string detail)
     {
         await using var worker = await StubWorker.Start();
@@ -132,6 +135,147 @@ public sealed class OperatorCommandTests
         var (exit, output, errors) = await InProcess("drain", "w2", "--url", worker.Url);
 
         Assert.Equal((ExitCode.Failure, "", $"snapper: {detail}\n"), (exit, output, errors));
+    }
+
+    [Theory]
+    [InlineData("The worker is starting.", "drain", "w1")]
+    [InlineData("The store that all workers share (Redis) cannot be reached by this worker now.", "migrate", "17")]
+    public async Task A_command_that_begins_a_migration_waits_for_a_worker_that_is_not_ready_and_asks_under_one_id(string detail, params string[] command)
+    {
+        await using var worker = await StubWorker.Start();
+        worker.Says("POST /v1/migrations", 503, $$"""{"status":503,"detail":"{{detail}}"}""")
+            .Says("POST /v1/migrations", 503, $$"""{"status":503,"detail":"{{detail}}"}""")
+            .Says("POST /v1/migrations", 202, Planned)
+            .Says("GET /v1/migrations/m-1", 200, Done);
+
+        var (exit, output, errors) = await InProcess([.. command, "--url", worker.Url]);
+
+        Assert.True(exit == ExitCode.Success, output + errors);
+        Assert.Equal($"snapper: {detail} Trying for 30 s.\n", errors);
+        var ids = worker.Bodies.Select(static body => (string?)JsonNode.Parse(body)!["id"]).ToList();
+        Assert.Equal(3, ids.Count);
+        Assert.Matches("^m-[0-9]{17}-[0-9a-f]{4}$", Assert.Single(ids.Distinct()));
+    }
+
+    [Fact]
+    public async Task A_command_that_begins_a_migration_waits_for_a_worker_that_does_not_listen_yet()
+    {
+        var before = await StubWorker.Start();
+        var url = before.Url;
+        await before.DisposeAsync();
+        using var errors = new StringWriter();
+        using var output = new StringWriter();
+        var shared = TextWriter.Synchronized(errors); // locks itself
+        var running = CommandLine.Run(["rebalance", "--url", url], output, shared);
+        await UntilItWaits();
+
+        await using var worker = await StubWorker.Start(port: new Uri(url).Port);
+        worker.Says("POST /v1/migrations", 202, Planned).Says("GET /v1/migrations/m-1", 200, Done);
+
+        Assert.True(await running.WaitAsync(TimeSpan.FromSeconds(40)) == ExitCode.Success, Said());
+
+        async Task UntilItWaits()
+        {
+            var deadline = Environment.TickCount64 + 20_000;
+            while (!Said().Contains("Trying for 30 s.", StringComparison.Ordinal))
+            {
+                Assert.True(Environment.TickCount64 < deadline, $"The command has not said that it waits: {Said()}");
+                await Task.Delay(10);
+            }
+        }
+
+        string Said()
+        {
+            lock (shared) return errors.ToString();
+        }
+    }
+
+    [Fact]
+    public async Task What_may_be_repeated_is_given_up_after_its_time_with_the_last_problem()
+    {
+        await using var worker = await StubWorker.Start();
+        worker.Says("POST /v1/migrations", 503, """{"status":503,"detail":"The worker is starting."}""");
+        using var api = new OperatorApi(new Uri(worker.Url), null);
+        var waits = new List<string>();
+
+        var given = await Assert.ThrowsAsync<OperatorException>(
+            () => api.Again(HttpMethod.Post, "v1/migrations", new JsonObject { ["id"] = "m" }, TimeSpan.FromMilliseconds(300), waits.Add));
+
+        Assert.Equal((503, "The worker is starting."), (given.Status, given.Message));
+        Assert.Equal(["The worker is starting."], waits);
+        Assert.InRange(worker.Bodies.Count, 2, 5);
+    }
+
+    [Fact]
+    public async Task A_worker_that_is_silent_is_not_waited_for_long_and_another_is_advised()
+    {
+        using var silent = new TcpListener(IPAddress.Loopback, 0);
+        silent.Start(); // connections come in, and nobody reads them, as with a process that is stopped
+        var url = $"http://{silent.LocalEndpoint}";
+
+        var (exit, _, errors) = await InProcess("workers", "--url", url).WaitAsync(TimeSpan.FromSeconds(20));
+
+        Assert.Equal((ExitCode.Failure, $"snapper: the worker at {url}/ does not answer within 10 s. Ask another worker with --url.\n"), (exit, errors));
+    }
+
+    [Fact]
+    public async Task A_dry_run_names_no_migration_that_could_be_looked_for()
+    {
+        await using var worker = await StubWorker.Start();
+        worker.Says("POST /v1/migrations", 200, Planned);
+
+        var (exit, output, _) = await InProcess("drain", "w1", "--dry-run", "--url", worker.Url);
+
+        Assert.Equal((ExitCode.Success, "dry run: 1 from w1 to w2\ndry run: 1 in all would move\n"), (exit, output));
+    }
+
+    [Theory]
+    [InlineData("w9", "snapper: no worker w9 runs there; there are w1, w2.\n")]
+    [InlineData("w1", "snapper: w1 is the only worker: there is nobody to take what it owns.\n")]
+    public async Task A_worker_that_cannot_leave_is_a_failure_and_no_wrong_command_line(string name, string message)
+    {
+        using var folder = new TempFolder();
+        Pretend(folder.Path, "http://127.0.0.1:1", alone: name == "w1");
+
+        var (exit, _, errors) = await InProcess("leave", name, "--data", folder.Path);
+
+        Assert.Equal((ExitCode.Failure, message), (exit, errors));
+    }
+
+    [Fact]
+    public async Task Who_waits_for_a_system_that_ends_meanwhile_is_told_at_once()
+    {
+        using var folder = new TempFolder();
+        using var system = Process.Start("sleep", "30");
+        Pretend(folder.Path, "http://127.0.0.1:1", supervisor: ProcessIdentity.Of(system.Id));
+
+        var joining = InProcess("join", "--data", folder.Path);
+        await Eventually.True("it asks", () => new ChangeFiles(DataDirectory.RunIn(folder.Path)).Take() is not null);
+        Assert.False(joining.IsCompleted);
+        system.Kill();
+        await system.WaitForExitAsync();
+
+        var (exit, _, errors) = await joining.WaitAsync(TimeSpan.FromSeconds(20));
+        Assert.Equal((ExitCode.Failure, "snapper: the running system has ended before it has answered; start it again, then 'join' again\n"), (exit, errors));
+    }
+
+    [Fact]
+    public async Task A_worker_that_leaves_is_emptied_through_the_next_worker_when_the_first_does_not_answer()
+    {
+        await using var stub = await StubWorker.Start();
+        stub.Says("GET /v1/workers", 200, """{"workers":[{"worker":"w1","state":"live","entries":0}]}""");
+        stub.Says("POST /v1/leave", 200, """{"worker":"w1","state":"left"}""");
+        using var folder = new TempFolder();
+        Pretend(folder.Path, stub.Url, third: stub.Url);
+
+        var leaving = InProcess("leave", "w1", "--data", folder.Path);
+        var system = new ChangeFiles(DataDirectory.RunIn(folder.Path));
+        ChangeRequest? asked = null;
+        await Eventually.True("it asks the system to stop w1", () => (asked = system.Take()) is not null);
+        system.Answer(new ChangeAnswer(asked!.Id, null, null));
+
+        var (exit, output, errors) = await leaving.WaitAsync(TimeSpan.FromSeconds(20));
+        Assert.Equal((ExitCode.Success, "w1 has left\n", ""), (exit, output, errors));
     }
 
     [Fact]
@@ -187,12 +331,12 @@ public sealed class OperatorCommandTests
     }
 
     /// <summary>A run state as <c>up</c> writes it, of this very process.</summary>
-    private static void Pretend(string data, string url)
+    private static void Pretend(string data, string url, bool alone = false, string? third = null, ProcessIdentity? supervisor = null)
     {
         var self = ProcessIdentity.Of(Environment.ProcessId);
         Directory.CreateDirectory(DataDirectory.RunIn(data));
-        new RunStateFile(DataDirectory.RunStateIn(data)).Write(new RunState(
-            self, [new WorkerRunState("w1", self, self, url), new WorkerRunState("w2", self, self, "http://127.0.0.1:2")], null, null));
+        WorkerRunState[] workers = [new("w1", self, self, url), new("w2", self, self, "http://127.0.0.1:2")];
+        new RunStateFile(DataDirectory.RunStateIn(data)).Write(new RunState(supervisor ?? self, alone ? workers[..1] : third is null ? workers : [.. workers, new("w3", self, self, third)], null, null));
     }
 
     private static async Task<(int Exit, string Output)> Run(string? token, params string[] arguments)

@@ -32,6 +32,12 @@ internal sealed class StubBank : IAsyncDisposable
 
     public int Broken { get; private set; }
 
+    /// <summary>Balances are refused.</summary>
+    public bool RefuseBalances { get; set; }
+
+    /// <summary>Takes money out of the demo's first account before anybody looks.</summary>
+    public void Lose(decimal amount) => _accounts[DemoSettings.Account(0)] = (10_000m - amount, 10_000m);
+
     public Uri Address => new(_app.Urls.First());
 
     public static async Task<StubBank> Start(decimal leak = 0, bool refuseTransfers = false, int breakEvery = 0, string? garbage = null)
@@ -92,6 +98,7 @@ internal sealed class StubBank : IAsyncDisposable
         var mine = Of(from);
         if (method == "Balance")
         {
+            if (RefuseBalances) return Aborted("unavailable");
             return Committed(new JsonObject { ["checking"] = mine.Checking, ["savings"] = mine.Savings, ["total"] = mine.Checking + mine.Savings });
         }
 

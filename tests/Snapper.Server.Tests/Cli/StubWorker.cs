@@ -21,14 +21,17 @@ internal sealed class StubWorker : IAsyncDisposable
     /// <summary>What was asked: method, path and token.</summary>
     public ConcurrentQueue<(string What, string? Token)> Asked { get; } = new();
 
+    /// <summary>The bodies that came, in order.</summary>
+    public ConcurrentQueue<string> Bodies { get; } = new();
+
     /// <summary>The token that must be there; null: none.</summary>
     public string? Token { get; init; }
 
-    public static async Task<StubWorker> Start(string? token = null)
+    public static async Task<StubWorker> Start(string? token = null, int port = 0)
     {
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
-        builder.WebHost.ConfigureKestrel(server => ApiListener.ListenOnLoopback(server, 0, null));
+        builder.WebHost.ConfigureKestrel(server => ApiListener.ListenOnLoopback(server, port, null));
         var web = builder.Build();
         var stub = new StubWorker(web) { Token = token };
         web.Run(stub.Answer);
@@ -54,6 +57,8 @@ internal sealed class StubWorker : IAsyncDisposable
     {
         var what = $"{context.Request.Method} {context.Request.Path}";
         var token = (string?)context.Request.Headers["dapr-api-token"];
+        using var reader = new StreamReader(context.Request.Body);
+        if (await reader.ReadToEndAsync() is { Length: > 0 } body) Bodies.Enqueue(body);
         Asked.Enqueue((what, token));
         var (status, json) = Token is not null && Token != token ? (401, """{"status":401,"detail":"The header dapr-api-token is missing or wrong."}""") : Next(what);
         context.Response.StatusCode = status;

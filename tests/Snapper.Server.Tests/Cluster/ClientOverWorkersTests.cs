@@ -27,7 +27,7 @@ public sealed class ClientOverWorkersTests
         var target = 1 + (owner % 3);
         var migration = await snapper.Migrate(new MigrationRequest { Actors = [new ActorKey("Account", "alice")], To = $"w{target}", Reason = "a test", Id = "once" });
         Assert.Equal(("once", 1), (migration.Id, migration.Keys));
-        Assert.Equal("once", (await snapper.Migrate(new MigrationRequest { Actors = [new ActorKey("Account", "alice")], To = $"w{target}", Id = "once" })).Id);
+        Assert.Equal("once", (await snapper.Migrate(new MigrationRequest { Actors = [new ActorKey("Account", "alice")], To = $"w{target}", Reason = "a test", Id = "once" })).Id);
         Assert.Equal("done", (await snapper.WaitForMigration("once", TimeSpan.FromSeconds(20))).State);
         Assert.Equal($"w{target}", (await Read(snapper, "alice")).Worker); // a hop
         await GoesTo(target);

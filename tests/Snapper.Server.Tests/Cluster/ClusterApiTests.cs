@@ -31,6 +31,13 @@ public sealed class ClusterApiTests : IAsyncLifetime
     [InlineData("""{"partitions":[17,18,17]}""", "The partition 17 is named twice.")]
     [InlineData("""{"worker":"w1","id":"a b"}""", "id must have 1 to 100 printable ASCII characters")]
     [InlineData("""{"worker":"w1","id":""}""", "id must have 1 to 100 printable ASCII characters")]
+    [InlineData("""{"worker":"w1","id":"."}""", "id must not be '.': in an address that stands for another.")]
+    [InlineData("""{"worker":"w1","id":".."}""", "id must not be '..': in an address that stands for another.")]
+    [InlineData("""{"partitions":[1],"to":"w2","to":"w3"}""", "The body is wrong at '$.to': there is no such field here, it is repeated,")]
+    [InlineData("""{"actors":[{"type":"Account","id":"a","id":"b"}]}""", "The body is wrong at '$.actors[0].id'")]
+    [InlineData("""{"partitions":["1"]}""", "wrong at '$.partitions[0]'")]
+    [InlineData("""{"partitions":[]}""", "partitions is empty: it names nothing to move.")]
+    [InlineData("""{"actors":[]}""", "actors is empty: it names nothing to move.")]
     [InlineData("""{"worker":5}""", "wrong at '$.worker'")]
     [InlineData("""{"werker":"w1"}""", "wrong at '$.werker'")]
     [InlineData("""{"worker":"w1",}""", "The body is not JSON")]
@@ -44,6 +51,30 @@ public sealed class ClusterApiTests : IAsyncLifetime
             Assert.Contains(message, (string)JsonNode.Parse(text)!["detail"]!, StringComparison.Ordinal);
             Assert.DoesNotContain("Snapper.Server", text, StringComparison.Ordinal);
         }
+    }
+
+    [Theory]
+    [InlineData("/v1/workers?x=1", "There is no query parameter 'x' here: none is known.")]
+    [InlineData("/v1/directory?aktor=Account/a", "There is no query parameter 'aktor' here: known are actor and worker.")]
+    [InlineData("/v1/directory?worker=w1&actor=Account/a", "One of the query parameters actor and worker can be asked by, not both at once.")]
+    [InlineData("/v1/directory?worker=w1&worker=w2", "The query parameter worker is repeated.")]
+    [InlineData("/v1/migrations?limit=5", "There is no query parameter 'limit' here: none is known.")]
+    [InlineData("/v1/migrations/proposals?x", "There is no query parameter 'x' here: none is known.")]
+    [InlineData("/v1/migrations/m?x=1", "There is no query parameter 'x' here: none is known.")]
+    public async Task A_query_that_is_not_known_is_refused(string path, string message)
+    {
+        var (status, problem) = await Get(path);
+        Assert.Equal((400, message), (status, (string?)problem["detail"]));
+    }
+
+    [Fact]
+    public async Task A_migration_is_not_begun_with_a_query_that_is_not_known()
+    {
+        using var content = new StringContent("""{"worker":"w1","id":"m"}""", Encoding.UTF8, "application/json");
+        using var answer = await _http.PostAsync(new Uri("/v1/migrations?dryRun=true", UriKind.Relative), content);
+        Assert.Equal(HttpStatusCode.BadRequest, answer.StatusCode);
+        Assert.Contains("There is no query parameter 'dryRun' here", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+        Assert.Equal(404, (await Get("/v1/migrations/m")).Status);
     }
 
     [Fact]
@@ -102,6 +133,9 @@ public sealed class ClusterApiTests : IAsyncLifetime
 
         var (begun, _, where) = await Post($$"""{"actors":[{"type":"Account","id":"alice"}],"to":"{{(owner == "w1" ? "w2" : "w1")}}","id":"m"}""");
         Assert.Equal((HttpStatusCode.Accepted, "/v1/migrations/m"), (begun, where?.ToString()));
+
+        var (refused, why, _) = await Post("""{"actors":[{"type":"Account","id":"somebody else"}],"id":"m"}""");
+        Assert.Equal((HttpStatusCode.Conflict, "The id m is another migration's."), (refused, (string)JsonNode.Parse(why)!["detail"]!));
     }
 
     [Fact]

@@ -17,6 +17,8 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
     private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web)
     {
         UnmappedMemberHandling = JsonUnmappedMemberHandling.Disallow,
+        AllowDuplicateProperties = false, // which of two targets was meant nobody can know
+        NumberHandling = JsonNumberHandling.Strict,
         DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
     };
 
@@ -31,8 +33,14 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
     /// <summary>GET /v1/directory, also with <c>?actor=Type/id</c> or <c>?worker=w1</c>.</summary>
     public async Task Directory(HttpContext context)
     {
-        if (await Control(context) is not { } workers)
+        if (await Control(context, "actor", "worker") is not { } workers)
         {
+            return;
+        }
+
+        if (context.Request.Query.Count > 1)
+        {
+            await Respond.Send(context, Invalid("One of the query parameters actor and worker can be asked by, not both at once."));
             return;
         }
 
@@ -64,6 +72,24 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
 
         var actor = new ActorKey(asked[..slash], asked[(slash + 1)..]);
         await Send(context, StatusCodes.Status200OK, new { actor = asked, worker = workers.OwnerOf(actor), partition = workers.PartitionOf(actor) });
+    }
+
+    /// <summary>The worker that is asked leaves the others, if it owns nothing. It answers what is under way first, lets nothing new in, and waits to be stopped.</summary>
+    public async Task Leave(HttpContext context)
+    {
+        if (await Control(context) is not { } workers)
+        {
+            return;
+        }
+
+        if (await workers.Leave(context.RequestAborted) is { } why)
+        {
+            await Respond.Send(context, new Problem(409, "urn:snapper:not-empty", "It cannot leave", $"{workers.Name} cannot leave now: {why}. Move what it owns away first."));
+        }
+        else
+        {
+            await Send(context, StatusCodes.Status200OK, new { worker = workers.Name, state = "left" });
+        }
     }
 
     public async Task Migrate(HttpContext context)
@@ -152,11 +178,20 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
         }
     }
 
-    private async Task<IClusterControl?> Control(HttpContext context)
+    /// <summary>The workers as one system; null: the answer is given.</summary>
+    /// <param name="context">The request.</param>
+    /// <param name="parameters">What its query may name.</param>
+    private async Task<IClusterControl?> Control(HttpContext context, params string[] parameters)
     {
         if (control() is { } workers)
         {
-            return workers;
+            if (QueryProblem(context.Request.Query, parameters) is not { } wrong)
+            {
+                return workers;
+            }
+
+            await Respond.Send(context, Invalid(wrong));
+            return null;
         }
 
         // While it starts it has not joined the others yet, and whoever polls shall go on. That there is nothing of all this only a worker says that is there, and alone.
@@ -166,10 +201,30 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
         return null;
     }
 
+    /// <summary>One that was misspelt and ignored would have the answer to another question taken for its own.</summary>
+    private static string? QueryProblem(IQueryCollection query, string[] parameters)
+    {
+        foreach (var (name, values) in query)
+        {
+            if (!parameters.Contains(name, StringComparer.OrdinalIgnoreCase))
+            {
+                var known = parameters.Length == 0 ? "none is known" : $"known are {string.Join(" and ", parameters)}";
+                return $"There is no query parameter {ClippedText.Of(name)} here: {known}.";
+            }
+
+            if (values.Count > 1)
+            {
+                return $"The query parameter {name} is repeated.";
+            }
+        }
+
+        return null;
+    }
+
     /// <summary>What is wrong with a body, without the names of our classes, which the reader's own words hold.</summary>
     private static string Words(JsonException wrong) => wrong.InnerException is JsonException broken
         ? $"The body is not JSON: {broken.Message}"
-        : $"The body is wrong at {ClippedText.Of(wrong.Path ?? "$")}: there is no such field here, or its value is not of the field's type. Fields are actors ([{{type, id}}]), partitions ([numbers]), worker, rebalance, to, reason, id, dryRun.";
+        : $"The body is wrong at {ClippedText.Of(wrong.Path ?? "$")}: there is no such field here, it is repeated, or its value is not of the field's type. Fields are actors ([{{type, id}}]), partitions ([numbers]), worker, rebalance, to, reason, id, dryRun.";
 
     private static Problem NotFound(string detail) => new(404, "urn:snapper:not-found", "Not found", detail);
 

@@ -39,7 +39,7 @@ internal sealed partial class FailureGuard(RequestDelegate next, ILogger log, Ti
             LogFailure(log, failure, context.Request.Method, context.Request.Path);
             await Respond.Send(context, new Problem(
                 StatusCodes.Status500InternalServerError, "urn:snapper:internal-error", "Internal error",
-                "The worker failed to answer. Whether a transaction was executed is unknown; ask by id, or send it again with the same id."));
+                "The worker failed to answer. Whether what was asked for was done is unknown; ask by id, or send it again with the same id."));
         }
     }
 

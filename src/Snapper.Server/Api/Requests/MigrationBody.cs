@@ -15,7 +15,7 @@ internal sealed record MigrationBody(
     /// <summary>An actor as a body names it.</summary>
     public sealed record Named(string? Type, string? Id);
 
-    /// <summary>Whether a migration may have this id: 1 to 100 printable ASCII characters without spaces.</summary>
+    /// <summary>Whether a migration may have this id: 1 to 100 printable ASCII characters without spaces, and none of the names that its address cannot end with.</summary>
     public static bool IsId(string id)
     {
         foreach (var c in id)
@@ -26,7 +26,7 @@ internal sealed record MigrationBody(
             }
         }
 
-        return id.Length is > 0 and <= LongestId && id != "proposals";
+        return id.Length is > 0 and <= LongestId && id is not ("proposals" or "." or "..");
     }
 
     /// <summary>What is wrong with it; null: nothing.</summary>
@@ -45,6 +45,11 @@ internal sealed record MigrationBody(
         if (Id == "proposals")
         {
             return "id must not be 'proposals': that address is taken.";
+        }
+
+        if (Id is "." or "..")
+        {
+            return $"id must not be '{Id}': in an address that stands for another.";
         }
 
         if (Id is not null && !IsId(Id))
@@ -69,6 +74,11 @@ internal sealed record MigrationBody(
 
     private string? ActorsProblem()
     {
+        if (Actors is { Count: 0 })
+        {
+            return "actors is empty: it names nothing to move.";
+        }
+
         var seen = new HashSet<Named>();
         foreach (var actor in Actors ?? [])
         {
@@ -93,6 +103,11 @@ internal sealed record MigrationBody(
 
     private string? PartitionsProblem()
     {
+        if (Partitions is { Count: 0 })
+        {
+            return "partitions is empty: it names nothing to move.";
+        }
+
         var seen = new HashSet<int>();
         foreach (var partition in Partitions ?? [])
         {

@@ -1,0 +1,75 @@
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Inspection;
+
+namespace Snapper.Server.Tests.Cluster;
+
+/// <summary>Workers as one of them sees them, by a table; what is asked to move has moved at once, or is refused.</summary>
+internal sealed class FakeControl(string name, params ClusterWorkerView[] workers) : IClusterControl
+{
+    public List<ClusterWorkerView> Known { get; } = [.. workers];
+
+    public List<MigrationAsk> Asked { get; } = [];
+
+    public List<MigrationView> Made { get; } = [];
+
+    /// <summary>What to do with what is asked for; the default is to do it.</summary>
+    public Action<MigrationAsk>? OnMigrate { get; set; }
+
+    public string Name => name;
+
+    public static ClusterWorkerView Worker(string name, long entries, string state = "live", long epoch = 1) =>
+        new(name, epoch, state, false, 4000, entries, "", 1, "test", null, 0, 0);
+
+    public static MigrationView Migration(string id, string state = "done") =>
+        new(id, state, 1, "", [new MigrationPartView(id + ".1", "w1", "w2", 1, state, null, null, null, [])]);
+
+    public Task<IReadOnlyList<ClusterWorkerView>> Workers(CancellationToken cancellation)
+    {
+        cancellation.ThrowIfCancellationRequested();
+        return Task.FromResult<IReadOnlyList<ClusterWorkerView>>([.. Known]);
+    }
+
+    public Task<MigrationView> Migrate(MigrationAsk ask, CancellationToken cancellation)
+    {
+        cancellation.ThrowIfCancellationRequested();
+        Asked.Add(ask);
+        OnMigrate?.Invoke(ask);
+        var moved = Known.Single(worker => worker.Worker == Name);
+        var migration = Migration(ask.Id!);
+        Made.Add(migration);
+        if (OnMigrate is null) Entries(Name, ask.Rebalance ? 10 : 0);
+        return Task.FromResult(migration with { Keys = (int)moved.Entries });
+    }
+
+    public void Entries(string worker, long entries)
+    {
+        var at = Known.FindIndex(known => known.Worker == worker);
+        Known[at] = Known[at] with { Entries = entries };
+    }
+
+    public Task<MigrationView?> Migration(string id, CancellationToken cancellation) => Task.FromResult(Made.Find(made => made.Id == id));
+
+    public Task<IReadOnlyList<MigrationView>> Migrations(int limit, CancellationToken cancellation) => Task.FromResult<IReadOnlyList<MigrationView>>([.. Made]);
+
+    /// <summary>Why it cannot leave, one after another; then it can.</summary>
+    public Queue<string> Refusals { get; } = new();
+
+    public bool HasLeft { get; private set; }
+
+    public Task<string?> Leave(CancellationToken cancellation)
+    {
+        var why = Refusals.TryDequeue(out var refusal) ? refusal : null;
+        HasLeft = why is null;
+        return Task.FromResult(why);
+    }
+
+    public DirectoryView Directory() => throw new NotSupportedException();
+
+    public IReadOnlyList<int> PartitionsOf(string worker) => throw new NotSupportedException();
+
+    public string? OwnerOf(ActorKey actor) => throw new NotSupportedException();
+
+    public int PartitionOf(ActorKey actor) => throw new NotSupportedException();
+
+    public BalancingView Proposals() => throw new NotSupportedException();
+}
