@@ -8,13 +8,13 @@ public sealed record RingView
     public TokenView? Token { get; init; }
     public RotationView? Rotation { get; init; }
     public BatchSizeView? BatchSize { get; init; }
-    public long OpenBatches { get; init; }
+    public long? OpenBatches { get; init; }
     public string? Master { get; init; }
 }
 
 public sealed record CoordinatorView(int Index, long Waiting, bool HoldsToken, long Batches, long Transactions);
 
-public sealed record TokenView(int Holder, bool Parked, long LastBatch, long LastTransaction);
+public sealed record TokenView(int Holder, bool? Parked, long? LastBatch, long? LastTransaction);
 
 public sealed record RotationView(long Count, double? P50Us, double? P99Us, double? MaxUs);
 

@@ -34,7 +34,7 @@ public sealed class StateTests(Chromium chromium) : IClassFixture<Chromium>
         await visit.Go("/");
         await Assertions.Expect(visit.Page.Locator(".fleet")).ToHaveTextAsync("1 worker answers");
         worker.Silent = true;
-        await Assertions.Expect(visit.Main.Locator(".note.stale")).ToContainTextAsync("w1 does not answer: 503: starting Its figures are as of");
+        await Assertions.Expect(visit.Main.Locator(".note.stale")).ToContainTextAsync("w1 does not answer: 503: starting. Its figures are as of");
         await Assertions.Expect(visit.Page.Locator(".fleet")).ToHaveTextAsync("0 of 1 worker answer");
         await visit.Picture("state-stale");
         await visit.Check();
