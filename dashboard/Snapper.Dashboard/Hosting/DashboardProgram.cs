@@ -36,6 +36,9 @@ internal static class DashboardProgram
         CultureInfo.DefaultThreadCurrentCulture = CultureInfo.InvariantCulture;
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
         builder.Logging.SetMinimumLevel(LogLevel.Warning);
+
+        // A browser that was open before a restart brings a cookie of then, and gets a new one.
+        builder.Logging.AddFilter("Microsoft.AspNetCore.Antiforgery", LogLevel.Critical);
         builder.WebHost.ConfigureKestrel(kestrel => Listen.On(kestrel, settings));
         builder.WebHost.UseKestrelHttpsConfiguration();
         var services = builder.Services;

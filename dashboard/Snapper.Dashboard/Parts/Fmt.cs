@@ -25,6 +25,9 @@ public static class Fmt
     /// <summary>Number of a transaction or batch: all digits, in groups.</summary>
     public static string Id(long value) => value.ToString(s_culture);
 
+    /// <summary>The last digits of a long number, where there is little room and its neighbours share the first ones.</summary>
+    public static string ShortId(long value) => value >= 1_000_000_000 ? "…" + (value % 10_000_000).ToString("0000000", s_culture) : Id(value);
+
     /// <summary>A duration.</summary>
     public static string Ms(double? value) => value switch
     {
@@ -64,6 +67,9 @@ public static class Fmt
         { } b when b >= 1L << 20 => (b / (1L << 20)).ToString("0.#", s_culture) + " MiB",
         { } b => (b / 1024).ToString("0.#", s_culture) + " KiB",
     };
+
+    /// <summary>Every transaction is sampled; one transaction in 16 is sampled.</summary>
+    public static string Sampled(int oneIn) => oneIn <= 1 ? "Every transaction is noted" : $"One transaction in {oneIn.ToString(s_culture)} is noted";
 
     /// <summary>1 worker, 2 workers.</summary>
     public static string Count(long number, string noun) => $"{Whole(number)} {noun}{(number == 1 ? "" : "s")}";

@@ -69,11 +69,12 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         var redis = await StartRedis(plan, cancellation);
         (_plan, _redisAddress) = (plan, redis?.ToString());
         StartSidecarsAndWorkers(plan, redis?.ToString());
+        StartDashboard();
         await UntilReady(plan, cancellation);
         foreach (var process in Processes()) process.Settle();
         _ready = new ReadyLine(
             Workers,
-            StartDashboard(), ChildCommands.Word(plan.Log), redis?.ToString(), _redis?.Identity.Pid, ChildCommands.Word(plan.Sidecar));
+            await DashboardAddress(cancellation), ChildCommands.Word(plan.Log), redis?.ToString(), _redis?.Identity.Pid, ChildCommands.Word(plan.Sidecar));
     }
 
     private static ReadyWorker Describe(WorkerPair pair) =>
