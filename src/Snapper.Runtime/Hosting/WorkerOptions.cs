@@ -15,6 +15,9 @@ public sealed class WorkerOptions
     /// <summary>Local coordinators of the ring, 1..64. Default: 1.</summary>
     public int Coordinators { get; init; } = 1;
 
+    /// <summary>For how long a question of a watcher keeps watching up.</summary>
+    public TimeSpan WatchLease { get; init; } = TimeSpan.FromSeconds(Inspection.IWorkerWatch.LeaseSeconds);
+
     /// <summary>Most transactions of a batch, 1..10,000. Default: 512.</summary>
     public int TransactionsPerBatch { get; init; } = 512;
 

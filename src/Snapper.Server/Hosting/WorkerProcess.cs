@@ -10,6 +10,7 @@ using Snapper.Server.Supervision;
 using Snapper.Sidecar.Client;
 using Snapper.Sidecar.Embedded;
 using Snapper.Sidecar.Hosting;
+using Snapper.Telemetry;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Remembering;
@@ -60,11 +61,12 @@ internal static class WorkerProcess
             Endpoint = new Uri($"http://127.0.0.1:{settings.SidecarPort.ToString(CultureInfo.InvariantCulture)}"),
             ApiToken = settings.DaprApiToken,
         });
+        await using var telemetry = Configured(() => TelemetryExport.Start(TelemetryOptions.Read(Environment.GetEnvironmentVariable), settings.Name, WorkerConfiguration.Version, inspection, logger));
         await using var storage = await Storage.Open(settings, options.IdempotencyWindow, logger, cancellation);
         WorkerHost? worker;
         try
         {
-            worker = await StartWorker(settings, options, app, storage, () => Cluster(settings, app, storage, mailbox, sidecar, logger, cancellation), failed, logger, cancellation);
+            worker = await StartWorker(settings, options, app, storage, telemetry, () => Cluster(settings, app, storage, mailbox, sidecar, logger, cancellation), failed, logger, cancellation);
         }
         catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
         {
@@ -265,7 +267,7 @@ internal static class WorkerProcess
 
     /// <summary>Tries until the log can be reached: a worker that starts before its Redis waits for it, and says so.</summary>
     private static async Task<WorkerHost> StartWorker(
-        WorkerSettings settings, WorkerOptions options, WebApplication app, Storage storage, Func<Task<ClusterSetup?>> cluster, TaskCompletionSource<Exception> failed, ILogger logger,
+        WorkerSettings settings, WorkerOptions options, WebApplication app, Storage storage, TelemetryExport? telemetry, Func<Task<ClusterSetup?>> cluster, TaskCompletionSource<Exception> failed, ILogger logger,
         CancellationToken cancellation)
     {
         for (var pause = 50; ; pause = Math.Min(pause * 2, 1000))
@@ -283,6 +285,7 @@ internal static class WorkerProcess
                         Store = storage.Store,
                         Services = app.Services,
                         Cluster = setup,
+                        Observer = telemetry,
                         Logger = logger,
                         Failed = exception => failed.TrySetResult(exception),
                         Surroundings = () => new SurroundingFacts(
