@@ -86,6 +86,9 @@ internal static class CommandLine
         }
     }
 
+    /// <summary>All commands, as they are described.</summary>
+    internal static IEnumerable<CommandSyntax> Syntaxes => Commands.Select(c => c.Syntax);
+
     private static IEnumerable<CommandSyntax> Visible() => Commands.Where(c => !c.Hidden).Select(c => c.Syntax);
 
     private static bool IsHelp(string argument) => argument is "help" or "--help" or "-h" or "-?";
