@@ -1,3 +1,4 @@
+using Snapper.Runtime.Inspection;
 using System.Diagnostics;
 using Snapper.Benchmarks.InProcess;
 using Snapper.Benchmarks.Statistics;

@@ -1,3 +1,4 @@
+using Snapper.Runtime.Inspection;
 using Snapper.Benchmarks.Load;
 using Snapper.Benchmarks.Measurement;
 using Snapper.Benchmarks.Statistics;

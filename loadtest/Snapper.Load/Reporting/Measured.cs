@@ -1,3 +1,4 @@
+using Snapper.Runtime.Inspection;
 using Snapper.Benchmarks.Statistics;
 using Snapper.Load.Running;
 using Snapper.Scenarios.Changes;

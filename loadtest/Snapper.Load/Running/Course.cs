@@ -1,3 +1,4 @@
+using Snapper.Runtime.Inspection;
 using Snapper.Benchmarks.Statistics;
 
 namespace Snapper.Load.Running;

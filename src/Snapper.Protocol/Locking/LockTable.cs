@@ -18,18 +18,20 @@ public sealed class LockTable
     private readonly List<ActVisit> _holders = [];
     private readonly List<Request> _waiters = [];
     private readonly ActorKey? _actor;
-    private readonly IProtocolTrace? _trace;
 
     /// <summary>A table without locks.</summary>
     public LockTable()
     {
     }
 
+    /// <summary>Who listens; null: nobody.</summary>
+    internal IProtocolTrace? Trace { get; set; }
+
     /// <summary>As the one without arguments, with somebody who listens.</summary>
     internal LockTable(ActorKey actor, IProtocolTrace? trace)
     {
         _actor = actor;
-        _trace = trace;
+        Trace = trace;
     }
 
     /// <summary>Nobody holds and nobody waits.</summary>
@@ -170,7 +172,7 @@ public sealed class LockTable
             Transitions.Note(Transition.LockGrantedLater);
             _waiters.RemoveAt(0);
             Hold(next.Visit, next.Mode);
-            _trace?.Granted(_actor!, next.Call, next.Mode);
+            Trace?.Granted(_actor!, next.Call, next.Mode);
             outputs.Add(OutputKind.GrantLock).Body = next.Call;
         }
     }

@@ -20,6 +20,7 @@ public sealed partial class ActorMachine
     private BatchId _final;
     private bool _frozen;
     private long _undoNumber;
+    private IProtocolTrace? _trace;
 
     /// <summary>An actor as it was loaded.</summary>
     /// <param name="key">Its name.</param>
@@ -35,8 +36,16 @@ public sealed partial class ActorMachine
     /// <summary>Its name.</summary>
     public ActorKey Key { get; }
 
-    /// <summary>Who listens; null: nobody.</summary>
-    internal IProtocolTrace? Trace { get; init; }
+    /// <summary>Who listens; null: nobody. May change while the actor lives.</summary>
+    internal IProtocolTrace? Trace
+    {
+        get => _trace;
+        set
+        {
+            _trace = value;
+            _locks?.Trace = value;
+        }
+    }
 
     /// <summary>Version of the newest change that was given one, final or not.</summary>
     public long Version => _version;

@@ -113,6 +113,9 @@ internal sealed class Attempt
     /// <summary>What its states weigh so far; only of one that is <see cref="Careful"/>.</summary>
     public long StatesWeight { get; private set; }
 
+    /// <summary>Somebody looks at it; null: nobody.</summary>
+    public Inspection.Watching.AttemptTrace? Trace { get; set; }
+
     /// <summary>Why it died; null while alive.</summary>
     public AbortInfo? Doom { get; private set; }
 

@@ -33,6 +33,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         MethodName = method;
         Depth = caller is null ? 1 : caller.Depth + 1;
         Synchronization = new FrameSynchronization(this);
+        TraceIndex = attempt.Trace?.Asked(target, method, caller?.TraceIndex ?? -1) ?? -1;
     }
 
     protected CallFrame(Attempt attempt, ActorKey target, RemoteCaller caller, string method)
@@ -43,6 +44,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         MethodName = method;
         Depth = caller.Depth;
         Synchronization = new FrameSynchronization(this);
+        TraceIndex = attempt.Trace?.Asked(target, method, -1) ?? -1;
     }
 
     /// <summary>Brings its continuations back to its executor, and tells whose they are (W5).</summary>
@@ -75,6 +77,9 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     public int Depth { get; }
 
     public bool HasEnded { get; private set; }
+
+    /// <summary>Its place in the attempt's trace; -1: it has none.</summary>
+    public int TraceIndex { get; }
 
     /// <summary>It runs on the stack of its caller, who looks at the result itself.</summary>
     public bool RunsInline { get; set; }
@@ -112,6 +117,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
             return; // removed or aborted before it began: it has no caller to tell
         }
 
+        Attempt.Trace?.Started(TraceIndex);
         var executor = Executor;
         var outer = executor.BeginUserCode(this);
         Task? task = null;
@@ -207,6 +213,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         {
             IsWaiting = true;
             Attempt.BranchWaits();
+            Attempt.Trace?.Waits(TraceIndex);
         }
     }
 
@@ -223,6 +230,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         {
             IsWaiting = false;
             Attempt.BranchGoesOn();
+            Attempt.Trace?.GoesOn(TraceIndex);
         }
     }
 
@@ -307,6 +315,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         if (_returned && _children == 0 && !HasEnded && IsAlive)
         {
             HasEnded = true;
+            Attempt.Trace?.Ended(TraceIndex);
             Executor.FrameEnded(this);
         }
     }

@@ -9,7 +9,11 @@ namespace Snapper.Runtime.Execution;
 internal sealed partial class Executor
 {
     /// <summary>A branch of a transaction whose root is elsewhere has begun; on the first executor.</summary>
-    public void BeginBranch(Attempt attempt) => attempt.Running = _runningAttempts.AddLast(attempt);
+    public void BeginBranch(Attempt attempt)
+    {
+        attempt.Running = _runningAttempts.AddLast(attempt);
+        attempt.Trace = Worker.Watch.Begin(attempt);
+    }
 
     /// <summary>A branch is over; on the first executor.</summary>
     public void EndBranch(Attempt attempt) => End(attempt);
@@ -76,6 +80,7 @@ internal sealed partial class Executor
         var caller = call.Caller;
         var attempt = caller.Attempt;
         attempt.BranchGoesOn();
+        attempt.Trace?.Ended(call.TraceIndex);
         foreach (var visited in result.Visited)
         {
             if (visited != Worker.Cluster!.Self)

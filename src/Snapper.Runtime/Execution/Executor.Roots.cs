@@ -99,6 +99,7 @@ internal sealed partial class Executor
         };
         request.Attempt = attempt;
         request.Attempts++;
+        attempt.Trace = Worker.Watch.Begin(attempt);
         request.Phase = RequestPhase.Running;
         request.Abort = null;
         request.Result = null;
@@ -293,6 +294,7 @@ internal sealed partial class Executor
     private void End(Attempt attempt)
     {
         attempt.RootEnded = true;
+        attempt.Trace?.CodeEnded();
         Worker.Cluster?.Calls.Forget(attempt); // whoever was called may have dropped the call, and never answer
         if (attempt.Running is not null)
         {
@@ -308,7 +310,12 @@ internal sealed partial class Executor
         {
             // A5, A8: removed; its contexts throw from now on, and it tells nobody anything any more.
             Transitions.Note(Transition.PactAttemptRemoved);
-            attempt.TryDoom(new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."), evenSealed: true);
+            var undone = new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again.");
+            if (attempt.TryDoom(undone, evenSealed: true) && attempt.Origin is null)
+            {
+                Worker.NoteAbort(attempt, undone, repeated: true);
+            }
+
             End(attempt);
             attempt.Request.Phase = RequestPhase.Waiting;
             return;

@@ -22,6 +22,11 @@ internal sealed partial class Executor
                 StepActor(item);
                 break;
             case WorkKind.Coordinator:
+                if (item.Index == 0 && item.Message.Kind == MessageKind.Token)
+                {
+                    Worker.RingStatistics.TokenCame();
+                }
+
                 Worker.Coordinators[item.Index].Step(item.Message, _outputs);
 
                 // What the first coordinator says of an undo of the master comes behind what it has formed before (A9).

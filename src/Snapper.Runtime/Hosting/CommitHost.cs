@@ -23,6 +23,8 @@ internal sealed class CommitHost
     private readonly List<Attempt> _queuedActs = [];
     private readonly Dictionary<BatchId, (Prepared Record, long Sequence)> _parts = [];
     private readonly ActHold _hold;
+    private readonly List<PartyView> _failed = [];
+    private volatile PartyView? _undoneFor;
     private long _toldSequence;
     private long _finalAndQueued;
 
@@ -35,6 +37,13 @@ internal sealed class CommitHost
         _traces = traces;
     }
 
+    /// <summary>The transaction with whose failure the newest undo began; null: none did. From any thread.</summary>
+    public PartyView? UndoneFor
+    {
+        get => _undoneFor;
+        private set => _undoneFor = value;
+    }
+
     /// <summary>Batches that are not final; on the commit machine's executor.</summary>
     public IReadOnlyList<Batch> Open => _machine.Open;
 
@@ -42,6 +51,18 @@ internal sealed class CommitHost
 
     /// <summary>ACTs that the commit order remembers; on its executor.</summary>
     public int ActsInOrder => _machine.ActsInOrder;
+
+    private void NoteFailed(TransactionId tid, BatchId bid)
+    {
+        foreach (var batch in _machine.Open)
+        {
+            if (batch.Bid == bid && batch.Tickets[batch.MemberOf(tid)].Request is Request request)
+            {
+                _failed.Add(Worker.PartyOf(request, tid.Value, age: 0));
+                return;
+            }
+        }
+    }
 
     private long WeightOf(Batch batch) =>
         _worker.Rare!.Happens(RarePoint.BatchTakenForTooLarge) ? _worker.Options.MaxTransactionBytes + 1 : CommitRecords.WeightOf(batch);
@@ -59,6 +80,7 @@ internal sealed class CommitHost
         {
             _hold.NoteFormed(message.Bid);
             _traces.Formed((Batch)message.Body!, _worker.Time);
+            _worker.RingStatistics.Formed((Batch)message.Body!);
         }
 
         if (_worker.Cluster is { } cluster)
@@ -71,7 +93,19 @@ internal sealed class CommitHost
             _hold.NoteAttempt(metConflict: message.Kind == MessageKind.ActGone);
         }
 
+        var undos = _machine.Undos;
+        if (message.Kind == MessageKind.PactFailed)
+        {
+            NoteFailed(message.Tid, message.Bid);
+        }
+
         _machine.Step(message, outputs);
+        if (_machine.Undos != undos)
+        {
+            UndoneFor = _failed.Count > 0 ? _failed[0] : null; // else its batch had outgrown its record
+            _failed.Clear();
+        }
+
         if (message.Kind == MessageKind.SubBatchCompleted && _machine.LastCompleted is { } completed)
         {
             _traces.Completed(completed, _worker.Time);
@@ -232,7 +266,7 @@ internal sealed class CommitHost
         switch (item)
         {
             case Batch batch:
-                _traces.Committed(batch, _worker.Time);
+                NoteDurable(batch);
                 Answer(batch);
                 break;
             case ActOutcome act:
@@ -240,12 +274,18 @@ internal sealed class CommitHost
                 _worker.Relay.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
                 break;
             case DecidedPart { Committed: true } part:
-                _traces.Committed(part.Batch, _worker.Time);
+                NoteDurable(part.Batch);
                 break;
             case DecidedAct decided:
                 _worker.Cluster!.Decisions.SendMarked(decided.Part);
                 break;
         }
+    }
+
+    private void NoteDurable(Batch batch)
+    {
+        _traces.Committed(batch, _worker.Time);
+        _worker.Watch.Timelines.Durable(batch.Bid.Value, _worker.Watch.Clock);
     }
 
     private void Answer(Batch batch)

@@ -9,6 +9,7 @@ using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
+using Snapper.Runtime.Inspection.Watching;
 using Snapper.Runtime.Requests;
 using Snapper.Runtime.Types;
 using Snapper.TransactionLog;
@@ -39,6 +40,10 @@ internal sealed partial class Worker
         Services = parts.Services;
         Store = parts.Store;
         _parts = parts;
+        Watch = new TransactionWatch(Time, Options.Name);
+        RingStatistics = new RingStatistics(Options.Coordinators, Time);
+        PactLatency = new RollingLatency(Time);
+        ActLatency = new RollingLatency(Time);
         _types = parts.Types.ToFrozenDictionary(type => type.Name, StringComparer.Ordinal);
         _actCounter = positions.ActCounter;
         MayHaveOlderOutcomes = positions.MayHaveOlderOutcomes;
@@ -92,6 +97,17 @@ internal sealed partial class Worker
     public IWorkerTrace? Trace => _parts.Trace;
 
     public IRarePoints? Rare => _parts.Rare;
+
+    /// <summary>What somebody may be looking at.</summary>
+    public TransactionWatch Watch { get; }
+
+    public RingStatistics RingStatistics { get; }
+
+    /// <summary>From a request's arrival to its answer, of committed ones.</summary>
+    public RollingLatency PactLatency { get; }
+
+    /// <inheritdoc cref="PactLatency"/>
+    public RollingLatency ActLatency { get; }
 
     public BatchTraces Batches { get; } = new(256);
 
@@ -310,11 +326,25 @@ internal sealed partial class Worker
     public string StateTooLarge(ActorKey actor, int bytes) =>
         $"The state of {actor} would have {bytes} bytes as JSON; the limit is {Options.MaxStateBytes}.";
 
+    /// <summary>A request is about to be answered.</summary>
+    public void NoteEnded(Request request, Door.Outcome outcome, AbortReason reason)
+    {
+        Counters.Ended(request.IsPact, reason);
+        if (outcome == Door.Outcome.Committed && request.ReceivedAt != 0)
+        {
+            var now = Time.GetTimestamp();
+            (request.IsPact ? PactLatency : ActLatency).Record((long)Time.GetElapsedTime(request.ReceivedAt, now).TotalMicroseconds, now);
+        }
+
+        request.Attempt?.Trace?.Answered(outcome, reason);
+    }
+
     public void NoteAbort(Attempt attempt, AbortInfo why, bool repeated)
     {
         if (repeated)
         {
             Counters.Repeated(why.Reason);
+            attempt.Trace?.Repeated(why.Reason);
         }
 
         var request = attempt.Request;
@@ -326,8 +356,16 @@ internal sealed partial class Worker
 
         AbortTraces.Add(new AbortView(
             Time.GetUtcNow(), request.Id, attempt.Tid.Value, request.IsPact ? "pact" : "act", request.Asked.Actor.ToString(), request.Method.Name,
-            AbortReasons.Name(why.Reason), why.Message, repeated, actors, why.Blocker, why.Floor, why.Ceil));
+            AbortReasons.Name(why.Reason), why.Message, repeated, actors, why.Blocker, why.Floor, why.Ceil)
+        {
+            BlockedBy = why.Blocker != 0 && Acts.TryGetValue(why.Blocker, out var blocker) ? PartyOf(blocker.Request, blocker.Tid.Value, blocker.Age.Value) : null,
+            UndoneFor = why.Reason == AbortReason.Undone && Commits.UndoneFor is { } cause && cause.Transaction != attempt.Tid.Value ? cause : null,
+        });
     }
+
+    /// <summary>A transaction as others see it that it had to do with.</summary>
+    public static PartyView PartyOf(Request request, long tid, long age) =>
+        new(request.Id, tid, request.IsPact ? "pact" : "act", request.Asked.Actor.ToString(), request.Asked.Method, age);
 
     private void OnTick()
     {

@@ -31,6 +31,9 @@ public interface IWorkerInspection
 
     /// <summary>The most recent aborts, newest first, those that the system repeats included.</summary>
     Task<IReadOnlyList<AbortView>> Aborts(int limit, CancellationToken cancellation);
+
+    /// <summary>What it tells only while somebody looks; null: not now.</summary>
+    IWorkerWatch? Watch => null;
 }
 
 /// <summary>One named health check.</summary>
@@ -44,6 +47,18 @@ public sealed record WorkerStatus(
 {
     /// <summary>Attempts that the system repeated by itself, by reason.</summary>
     public IReadOnlyDictionary<string, long> RepeatsByReason { get; init; } = new Dictionary<string, long>();
+
+    /// <summary>CPU time of the process so far, in milliseconds.</summary>
+    public double CpuMs { get; init; }
+
+    /// <summary>Memory of the process that is resident, in bytes.</summary>
+    public long ResidentBytes { get; init; }
+
+    /// <summary>From arrival to answer of the PACTs that committed within the last minute; null: none.</summary>
+    public LatencyView? PactLatency { get; init; }
+
+    /// <summary>As <see cref="PactLatency"/>, of ACTs.</summary>
+    public LatencyView? ActLatency { get; init; }
 
     /// <summary>What it shares with others; null: it is the only worker.</summary>
     public ClusterStatusView? Cluster { get; init; }
@@ -94,4 +109,14 @@ public sealed record BatchView(
 /// <summary>An abort with what explains it. Floor and Ceil are set for H5; Blocker for wait-die; both 0 otherwise.</summary>
 public sealed record AbortView(
     DateTimeOffset At, string Id, long Transaction, string Mode, string Root, string Method, string Reason, string Message, bool Repeated,
-    IReadOnlyList<string> Actors, long Blocker, long Floor, long Ceil);
+    IReadOnlyList<string> Actors, long Blocker, long Floor, long Ceil)
+{
+    /// <summary>Whose lock it died of; null: of none, or it has ended since.</summary>
+    public PartyView? BlockedBy { get; init; }
+
+    /// <summary>With whose failure the undo began that took it out of the order; null: no other's.</summary>
+    public PartyView? UndoneFor { get; init; }
+}
+
+/// <summary>A transaction that had part in the end of another one. <paramref name="Age"/>: the number that wait-die compares; 0: it has none.</summary>
+public sealed record PartyView(string Request, long Transaction, string Mode, string Root, string Method, long Age);

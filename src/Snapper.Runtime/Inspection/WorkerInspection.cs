@@ -28,8 +28,11 @@ internal sealed class WorkerInspection : IWorkerInspection
         _setup = setup;
         _opening = opening;
         _startedAt = worker.Time.GetTimestamp();
+        Watch = new WorkerWatch(worker);
         _types = new Lazy<IReadOnlyList<ActorTypeView>>(ReadTypes);
     }
+
+    public IWorkerWatch Watch { get; }
 
     public WorkerStatus Status()
     {
@@ -58,6 +61,10 @@ internal sealed class WorkerInspection : IWorkerInspection
             _worker.Log.DurableSequence, _worker.Commits.Undos, Residents())
         {
             RepeatsByReason = repeats,
+            CpuMs = Environment.CpuUsage.TotalTime.TotalMilliseconds,
+            ResidentBytes = Environment.WorkingSet,
+            PactLatency = _worker.PactLatency.View(),
+            ActLatency = _worker.ActLatency.View(),
             Cluster = _worker.Cluster is { } node ? StatusOf(node) : null,
         };
     }

@@ -28,7 +28,7 @@ public static class AbortReasons
         AbortReason.Overloaded => "overloaded",
         AbortReason.Cancelled => "cancelled",
         AbortReason.Failure => "failure",
-        AbortReason.Undone => "conflict", // never shown: the system runs it again
+        AbortReason.Undone => "undone", // only to operators: the system runs it again, and callers never hear of it
         _ => "none",
     };
 }

@@ -51,10 +51,12 @@ internal sealed class Relay : ITransactionDoor
             return Task.FromResult(Rejected(asked, refusal));
         }
 
+        var now = _worker.Time.GetTimestamp();
         var request = new Request(
             asked, admitted.Method, admitted.Input, asked.Id ?? NewId(), asked.Id is null ? default : RequestHash.Of(asked), admitted.Declared, _worker.Options.AnswersInline)
         {
-            Deadline = _worker.Time.GetTimestamp() + (long)(asked.Timeout.TotalSeconds * _worker.Time.TimestampFrequency),
+            ReceivedAt = now,
+            Deadline = now + (long)(asked.Timeout.TotalSeconds * _worker.Time.TimestampFrequency),
         };
         return asked.Id is null ? Begin(request, cancellation) : BeginWithKey(request, cancellation);
     }
@@ -140,7 +142,7 @@ internal sealed class Relay : ITransactionDoor
             _ids.End(request.Key, kept);
         }
 
-        _worker.Counters.Ended(request.IsPact, reason);
+        _worker.NoteEnded(request, envelope.Outcome, reason);
         if (!request.TryAnswer(envelope))
         {
             Transitions.Note(Transition.InDoubtResolved);

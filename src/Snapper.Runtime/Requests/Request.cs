@@ -103,6 +103,9 @@ internal sealed class Request
 
     public RequestPhase Phase { get; set; }
 
+    /// <summary>When it came, as a timestamp of the worker's clock; 0: elsewhere.</summary>
+    public long ReceivedAt { get; init; }
+
     /// <summary>The deadline as a timestamp of the worker's clock; once it has passed, when to look again.</summary>
     public long Deadline { get; set; }
 

@@ -32,13 +32,19 @@ public static class SnapperApi
         Get(endpoints, "/healthz", health.Live, log, options);
         Get(endpoints, "/readyz", health.Ready, log, options);
 
-        var views = new InspectionEndpoints(inspection);
+        var watch = new WatchEndpoints(inspection);
+        var views = new InspectionEndpoints(inspection, watch);
         Get(endpoints, "/v1/status", views.Status, log, options);
         Get(endpoints, "/v1/actor-types", views.ActorTypes, log, options);
         Get(endpoints, "/v1/actors/{**actor}", views.Actor, log, options);
         Get(endpoints, "/v1/batches", views.Batches, log, options);
         Get(endpoints, "/v1/batches/{bid}", views.Batch, log, options);
         Get(endpoints, "/v1/aborts", views.Aborts, log, options);
+        Get(endpoints, "/v1/traces", watch.Traces, log, options);
+        Get(endpoints, "/v1/traces/{**id}", watch.Trace, log, options);
+        Get(endpoints, "/v1/hot", watch.Hot, log, options);
+        Get(endpoints, "/v1/access", watch.Access, log, options);
+        Get(endpoints, "/v1/ring", watch.Ring, log, options);
         var stopping = endpoints.ServiceProvider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
         Get(endpoints, "/v1/events", new EventsEndpoint(inspection, TimeSpan.FromSeconds(1), stopping).Watch, log, options);
         Get(endpoints, "/metrics", new MetricsEndpoint(inspection).Scrape, log, options);

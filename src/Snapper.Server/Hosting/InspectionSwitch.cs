@@ -19,6 +19,8 @@ internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspect
     /// <summary>The workers as one system; null: it is alone, or has not joined them yet.</summary>
     public IClusterControl? Control { get; private set; }
 
+    public IWorkerWatch? Watch => _worker?.Watch;
+
     public WorkerStatus Status() => _worker?.Status() ?? new WorkerStatus(
         settings.Name, Environment.ProcessId, settings.SidecarPid, settings.RedisPid, 0,
         settings.SidecarKind == SidecarKind.Embedded ? "embedded" : "daprd", settings.LogKind == LogKind.Redis ? "redis" : "file", "none",

@@ -18,7 +18,13 @@ internal sealed class FakeInspection : IWorkerInspection
 
     public WorkerStatus Status() => new(
         "w1", 4711, 4712, 0, 3, "daprd", "redis", "always", 12_500, "0.1.0", 90, 10, 2, 60, 30,
-        new Dictionary<string, long> { ["conflict"] = 7, ["application"] = 3 }, 12, 9120, 500, 499, 1, 44);
+        new Dictionary<string, long> { ["conflict"] = 7, ["application"] = 3 }, 12, 9120, 500, 499, 1, 44)
+    {
+        RepeatsByReason = new Dictionary<string, long> { ["conflict"] = 4 },
+        CpuMs = 1_499.7,
+        ResidentBytes = 1 << 20,
+        PactLatency = new LatencyView(60, 1.5, 2, 3, 4, 5),
+    };
 
     public IReadOnlyList<HealthCheck> Checks() => HealthChecks;
 
@@ -61,6 +67,6 @@ internal sealed class FakeInspection : IWorkerInspection
     {
         LimitAsked = limit;
         return Task.FromResult<IReadOnlyList<AbortView>>(
-            [new(DateTimeOffset.FromUnixTimeMilliseconds(2_000), "order-1", 14, "act", "Account/alice", "Transfer", "conflict", "older holder", true, ["Account/bob"], 11, 0, 0)]);
+            [new(DateTimeOffset.FromUnixTimeMilliseconds(2_000), "order-1", 14, "act", "Account/alice", "Transfer", "conflict", "older holder", true, ["Account/bob"], 11, 0, 0) { UndoneFor = new("order-0", 9, "pact", "Account/carol", "Transfer", 0) }]);
     }
 }

@@ -133,7 +133,7 @@ public sealed partial class InspectionTests
         await using var host = await ApiHost.Start(new FakeDoor());
 
         Assert.Equal(
-            """{"worker":"w1","pid":4711,"sidecarPid":4712,"redisPid":null,"epoch":3,"dapr":"daprd","log":"redis","durability":"always","uptimeMs":12500,"version":"0.1.0","committed":90,"aborted":10,"inFlight":2,"committedPact":60,"committedAct":30,"abortsByReason":{"conflict":7,"application":3},"batches":12,"highestCommittedBatch":9120,"logPosition":500,"durablePosition":499,"undos":1,"residentActors":44}""",
+            """{"worker":"w1","pid":4711,"sidecarPid":4712,"redisPid":null,"epoch":3,"dapr":"daprd","log":"redis","durability":"always","uptimeMs":12500,"version":"0.1.0","committed":90,"aborted":10,"inFlight":2,"committedPact":60,"committedAct":30,"abortsByReason":{"conflict":7,"application":3},"batches":12,"highestCommittedBatch":9120,"logPosition":500,"durablePosition":499,"undos":1,"residentActors":44,"repeatsByReason":{"conflict":4},"cpuMs":1500,"residentBytes":1048576,"latency":{"pact":{"count":60,"p50Ms":1.5,"p90Ms":2,"p99Ms":3,"p999Ms":4,"maxMs":5},"act":null}}""",
             (await host.Get("/v1/status")).Text);
         Assert.Equal(
             """{"types":[{"type":"Account","methods":[{"name":"Transfer","mayAbort":true,"readOnly":false,"input":{"type":"object"},"result":null}]}]}""",
@@ -151,7 +151,7 @@ public sealed partial class InspectionTests
         Assert.Equal(7, inspection.LimitAsked);
         Assert.Equal(batch, (await host.Get("/v1/batches/12")).Text);
         Assert.Equal(
-            """{"aborts":[{"atMs":2000,"id":"order-1","transaction":14,"mode":"act","root":"Account/alice","method":"Transfer","reason":"conflict","message":"older holder","repeated":true,"actors":["Account/bob"],"blocker":11,"floor":0,"ceil":0}]}""",
+            """{"aborts":[{"atMs":2000,"id":"order-1","transaction":14,"mode":"act","root":"Account/alice","method":"Transfer","reason":"conflict","message":"older holder","repeated":true,"actors":["Account/bob"],"blocker":11,"floor":0,"ceil":0,"blockedBy":null,"undoneFor":{"request":"order-0","transaction":9,"mode":"pact","root":"Account/carol","method":"Transfer","age":0}}]}""",
             (await host.Get("/v1/aborts")).Text);
         Assert.Equal(50, inspection.LimitAsked);
         Assert.Equal(404, (await host.Get("/v1/batches/13")).Status);
@@ -308,6 +308,34 @@ public sealed partial class InspectionTests
 
         Assert.Equal(200, (int)response.StatusCode);
         Assert.Equal(new Version(2, 0), response.Version);
+    }
+
+    [Theory]
+    [InlineData("/v1/traces?limit=0", "limit")]
+    [InlineData("/v1/traces?minMs=-1", "minMs")]
+    [InlineData("/v1/traces?id=a&id=b", "once")]
+    [InlineData("/v1/hot?limti=3", "limti")]
+    [InlineData("/v1/ring?x=1", "'x'")]
+    public async Task Questions_of_watchers_that_are_wrong_say_what(string address, string named)
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+        var answer = await host.Get(address);
+        Assert.Equal(400, answer.Status);
+        Assert.Contains(named, answer.String("detail"), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("/v1/traces")]
+    [InlineData("/v1/hot")]
+    [InlineData("/v1/access")]
+    [InlineData("/v1/ring")]
+    [InlineData("/v1/actors/Account/alice/timeline")]
+    public async Task A_worker_that_is_starting_has_nothing_to_look_at(string address)
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+        var answer = await host.Get(address);
+        Assert.Equal((503, "1"), (answer.Status, answer.RetryAfter));
+        Assert.Equal("urn:snapper:starting", answer.String("type"));
     }
 
     [Fact]

@@ -22,6 +22,9 @@ internal abstract class RemoteCall(CallFrame caller, long id, Incarnation to, Ac
 
     public string MethodName { get; } = method;
 
+    /// <summary>Its place in the attempt's trace; -1: it has none.</summary>
+    public int TraceIndex { get; } = caller.Attempt.Trace?.Asked(target, method, caller.TraceIndex, Incarnation.NameOf(to.Worker)) ?? -1;
+
     /// <summary>What the caller awaits.</summary>
     public abstract Task Promise { get; }
 

@@ -9,22 +9,24 @@ using Snapper.Sidecar;
 namespace Snapper.Server.Api.Endpoints;
 
 /// <summary>Looking inside a worker: status, actor types, actors, schedules, batches, aborts.</summary>
-internal sealed class InspectionEndpoints(IWorkerInspection inspection)
+internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEndpoints watch)
 {
     private const int DefaultLimit = 50;
     private const int LimitMax = 1000;
     private const string ScheduleSuffix = "/schedule";
+    private const string TimelineSuffix = "/timeline";
 
     public Task Status(HttpContext context) => Answer(context, inspection.Status(), ViewWriter.Write);
 
     public Task ActorTypes(HttpContext context) => Answer(context, inspection.ActorTypes(), ViewWriter.Write);
 
-    /// <summary>GET /v1/actors/{type}/{id} and .../schedule. A slash inside an id is written <c>%2F</c>.</summary>
+    /// <summary>GET /v1/actors/{type}/{id}, .../schedule and .../timeline. A slash inside an id is written <c>%2F</c>.</summary>
     public async Task Actor(HttpContext context)
     {
         var path = RawPath.After(context, "/v1/actors/") ?? string.Empty;
         var schedule = path.EndsWith(ScheduleSuffix, StringComparison.Ordinal);
-        path = schedule ? path[..^ScheduleSuffix.Length] : path;
+        var timeline = path.EndsWith(TimelineSuffix, StringComparison.Ordinal);
+        path = schedule ? path[..^ScheduleSuffix.Length] : timeline ? path[..^TimelineSuffix.Length] : path;
         var slash = path.IndexOf('/', StringComparison.Ordinal);
         if (slash < 0)
         {
@@ -45,7 +47,11 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection)
         }
 
         var actor = new ActorKey(type, id);
-        if (schedule)
+        if (timeline)
+        {
+            await watch.Timeline(context, actor);
+        }
+        else if (schedule)
         {
             await AnswerOrNotFound(context, await inspection.Schedule(actor, context.RequestAborted), ViewWriter.Write, "actor type");
         }

@@ -24,19 +24,20 @@ internal static class ViewWriter
         json.WriteNumber("inFlight"u8, status.InFlight);
         json.WriteNumber("committedPact"u8, status.CommittedPact);
         json.WriteNumber("committedAct"u8, status.CommittedAct);
-        json.WriteStartObject("abortsByReason"u8);
-        foreach (var (reason, count) in status.AbortsByReason)
-        {
-            json.WriteNumber(reason, count);
-        }
-
-        json.WriteEndObject();
+        WriteCounts(json, "abortsByReason"u8, status.AbortsByReason);
         json.WriteNumber("batches"u8, status.Batches);
         json.WriteNumber("highestCommittedBatch"u8, status.HighestCommittedBatch);
         json.WriteNumber("logPosition"u8, status.LogPosition);
         json.WriteNumber("durablePosition"u8, status.DurablePosition);
         json.WriteNumber("undos"u8, status.Undos);
         json.WriteNumber("residentActors"u8, status.ResidentActors);
+        WriteCounts(json, "repeatsByReason"u8, status.RepeatsByReason);
+        json.WriteNumber("cpuMs"u8, Math.Round(status.CpuMs));
+        json.WriteNumber("residentBytes"u8, status.ResidentBytes);
+        json.WriteStartObject("latency"u8);
+        WriteLatency(json, "pact"u8, status.PactLatency);
+        WriteLatency(json, "act"u8, status.ActLatency);
+        json.WriteEndObject();
         if (status.Cluster is { } cluster)
         {
             json.WritePropertyName("cluster"u8);
@@ -189,10 +190,59 @@ internal static class ViewWriter
             json.WriteNumber("blocker"u8, abort.Blocker);
             json.WriteNumber("floor"u8, abort.Floor);
             json.WriteNumber("ceil"u8, abort.Ceil);
+            WriteParty(json, "blockedBy"u8, abort.BlockedBy);
+            WriteParty(json, "undoneFor"u8, abort.UndoneFor);
             json.WriteEndObject();
         }
 
         json.WriteEndArray();
+        json.WriteEndObject();
+    }
+
+    private static void WriteParty(Utf8JsonWriter json, ReadOnlySpan<byte> name, PartyView? party)
+    {
+        if (party is null)
+        {
+            json.WriteNull(name);
+            return;
+        }
+
+        json.WriteStartObject(name);
+        json.WriteString("request"u8, party.Request);
+        json.WriteNumber("transaction"u8, party.Transaction);
+        json.WriteString("mode"u8, party.Mode);
+        json.WriteString("root"u8, party.Root);
+        json.WriteString("method"u8, party.Method);
+        json.WriteNumber("age"u8, party.Age);
+        json.WriteEndObject();
+    }
+
+    private static void WriteCounts(Utf8JsonWriter json, ReadOnlySpan<byte> name, IReadOnlyDictionary<string, long> counts)
+    {
+        json.WriteStartObject(name);
+        foreach (var (reason, count) in counts)
+        {
+            json.WriteNumber(reason, count);
+        }
+
+        json.WriteEndObject();
+    }
+
+    private static void WriteLatency(Utf8JsonWriter json, ReadOnlySpan<byte> name, LatencyView? latency)
+    {
+        if (latency is null)
+        {
+            json.WriteNull(name);
+            return;
+        }
+
+        json.WriteStartObject(name);
+        json.WriteNumber("count"u8, latency.Count);
+        json.WriteNumber("p50Ms"u8, latency.P50Ms);
+        json.WriteNumber("p90Ms"u8, latency.P90Ms);
+        json.WriteNumber("p99Ms"u8, latency.P99Ms);
+        json.WriteNumber("p999Ms"u8, latency.P999Ms);
+        json.WriteNumber("maxMs"u8, latency.MaxMs);
         json.WriteEndObject();
     }
 

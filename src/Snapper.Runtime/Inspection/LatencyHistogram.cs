@@ -1,6 +1,6 @@
 using System.Numerics;
 
-namespace Snapper.Benchmarks.Statistics;
+namespace Snapper.Runtime.Inspection;
 
 /// <summary>
 /// Counts durations in buckets of HdrHistogram's layout: linear up to 2,048, then twice as wide per power of two, so that every recorded value
@@ -17,26 +17,26 @@ public sealed class LatencyHistogram
 
     private static readonly int BucketCount = IndexOf(ValueMax) + 1;
 
-    private readonly long[] counts = new long[BucketCount];
-    private long recorded;
-    private long max;
+    private readonly long[] _counts = new long[BucketCount];
+    private long _recorded;
+    private long _max;
 
     /// <summary>How many values were recorded.</summary>
-    public long Count => Volatile.Read(ref recorded);
+    public long Count => Volatile.Read(ref _recorded);
 
     /// <summary>The greatest recorded value, exact; 0 when there is none.</summary>
-    public long Max => Volatile.Read(ref max);
+    public long Max => Volatile.Read(ref _max);
 
     /// <summary>Records one value; negative ones count as 0.</summary>
     public void Record(long value)
     {
         value = Math.Clamp(value, 0, ValueMax);
-        Interlocked.Increment(ref counts[IndexOf(value)]);
-        Interlocked.Increment(ref recorded);
-        var seen = Volatile.Read(ref max);
+        Interlocked.Increment(ref _counts[IndexOf(value)]);
+        Interlocked.Increment(ref _recorded);
+        var seen = Volatile.Read(ref _max);
         while (value > seen)
         {
-            var before = Interlocked.CompareExchange(ref max, value, seen);
+            var before = Interlocked.CompareExchange(ref _max, value, seen);
             if (before == seen)
             {
                 break;
@@ -51,28 +51,34 @@ public sealed class LatencyHistogram
     /// up to three digits; 0 when nothing was recorded.
     /// </summary>
     /// <param name="percentile">0 to 100.</param>
-    public long Percentile(double percentile)
+    public long Percentile(double percentile) => Percentile(percentile, null);
+
+    /// <summary>As <see cref="Percentile(double)"/>, of what this one and another one have recorded together.</summary>
+    /// <param name="percentile">0 to 100.</param>
+    /// <param name="other">The other one; null: none.</param>
+    public long Percentile(double percentile, LatencyHistogram? other)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(percentile, 0);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(percentile, 100);
-        var total = Count;
+        var total = Count + (other?.Count ?? 0);
         if (total == 0)
         {
             return 0;
         }
 
+        var most = Math.Max(Max, other?.Max ?? 0);
         var rank = Math.Max(1, (long)Math.Ceiling(percentile / 100 * total));
         var seen = 0L;
-        for (var i = 0; i < counts.Length; i++)
+        for (var i = 0; i < _counts.Length; i++)
         {
-            seen += counts[i];
+            seen += _counts[i] + (other?._counts[i] ?? 0);
             if (seen >= rank)
             {
-                return Math.Min(HighestOf(i), Max);
+                return Math.Min(HighestOf(i), most);
             }
         }
 
-        return Max;
+        return most;
     }
 
     private static int IndexOf(long value)

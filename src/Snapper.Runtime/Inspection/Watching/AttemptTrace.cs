@@ -1,0 +1,246 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Requests;
+
+namespace Snapper.Runtime.Inspection.Watching;
+
+/// <summary>
+/// What one sampled attempt does, call by call. Its executors write, each for its own calls; anyone reads. Only sampled attempts have one: for all others each place that would tell
+/// something costs one test.
+/// </summary>
+internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, string worker)
+{
+    /// <summary>More calls are counted, not kept.</summary>
+    public const int MostCalls = 128;
+
+    private readonly Lock _lock = new();
+    private readonly List<Call> _calls = [];
+    private readonly int _number = attempt.Request.Attempts;
+    private readonly TransactionId _tid = attempt.Tid;
+    private readonly BatchId _bid = attempt.Bid;
+    private readonly bool _branch = attempt.Origin is not null;
+    private readonly WatchClock _clock = watch.Clock;
+    private Door.DeclaredAccess[]? _touched;
+    private Attempt? _attempt = attempt; // released at the end, so that a kept trace keeps no states alive
+    private string? _outcome;
+    private string? _reason;
+    private int _dropped;
+    private long _endedAt;
+    private long _answeredAt;
+
+    public Request Request { get; } = attempt.Request;
+
+    public long BeganAt { get; } = attempt.BeganAt;
+
+    /// <summary>It is over, and tells nothing any more.</summary>
+    public bool IsOver => Volatile.Read(ref _outcome) is not null;
+
+    /// <summary>A call was made, or the root begins.</summary>
+    /// <returns>Its index for the other members; -1: there are too many.</returns>
+    public int Asked(ActorKey actor, string method, int parent, string? elsewhere = null)
+    {
+        lock (_lock)
+        {
+            if (_calls.Count == MostCalls)
+            {
+                _dropped++;
+                return -1;
+            }
+
+            // A call that runs elsewhere has a trace of its own there; here it lasts from its question to its answer.
+            var now = _clock.Now;
+            _calls.Add(new Call
+            {
+                Actor = actor, Method = method, Parent = parent, Worker = elsewhere ?? worker, AskedAt = now, StartedAt = elsewhere is null ? 0 : now, WaitsSince = elsewhere is null ? now : 0,
+            });
+            return _calls.Count - 1;
+        }
+    }
+
+    public void Started(int call) => Change(call, static (call, now) =>
+    {
+        call.StartedAt = now;
+        call.GoOn(now);
+    });
+
+    public void Waits(int call) => Change(call, static (call, now) => call.WaitsSince = call.WaitsSince == 0 ? now : call.WaitsSince);
+
+    public void GoesOn(int call) => Change(call, static (call, now) => call.GoOn(now));
+
+    public void Ended(int call) => Change(call, static (call, now) =>
+    {
+        call.EndedAt = now;
+        call.GoOn(now);
+    });
+
+    /// <summary>Its user code is over. A branch of a transaction whose root is elsewhere is done with that.</summary>
+    public void CodeEnded()
+    {
+        _endedAt = _clock.Now;
+        if (_branch)
+        {
+            Finish("branch", null);
+        }
+    }
+
+    /// <summary>The system runs it again.</summary>
+    public void Repeated(AbortReason reason) => Finish("repeated", AbortReasons.Name(reason));
+
+    /// <summary>It is answered.</summary>
+    public void Answered(Door.Outcome outcome, AbortReason reason)
+    {
+        _answeredAt = outcome == Door.Outcome.Committed ? _clock.Now : 0;
+        Finish(
+            outcome switch { Door.Outcome.Committed => "committed", Door.Outcome.Aborted => "aborted", _ => "inDoubt" },
+            reason == AbortReason.None ? null : AbortReasons.Name(reason));
+    }
+
+    public bool Uses(string actor)
+    {
+        lock (_lock)
+        {
+            foreach (var call in _calls)
+            {
+                if (call.Actor.ToString() == actor)
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
+    }
+
+    public string? Reason => _reason;
+
+    public string? Outcome => _outcome;
+
+    public double ElapsedMs => _clock.Elapsed(Request.ReceivedAt == 0 ? BeganAt : Request.ReceivedAt, Math.Max(_answeredAt, _endedAt));
+
+    /// <summary>Adds it to the sums of those who keep some.</summary>
+    public void Count(HotActors hot, AccessSums access, int oneIn)
+    {
+        lock (_lock)
+        {
+            var second = _clock.Now;
+            for (var i = 0; i < _calls.Count; i++)
+            {
+                var call = _calls[i];
+                if (call.Worker == worker)
+                {
+                    var ended = call.EndedAt == 0 ? _endedAt : call.EndedAt;
+                    var executing = call.StartedAt == 0 ? 0 : Math.Max(0, _clock.Elapsed(call.StartedAt, Math.Max(ended, call.StartedAt)) - call.WaitedAfterStart(_clock));
+                    hot.Add(call.Actor, IsFirst(i) ? oneIn : 0, _clock.Elapsed(0, call.Waited), executing, _reason == "conflict" ? oneIn : 0, second);
+                }
+            }
+        }
+
+        if (!_branch && Request.Declared is not null && _touched is not null)
+        {
+            access.Add(Request, _touched, _reason == "undeclared");
+        }
+    }
+
+    public TraceView View()
+    {
+        lock (_lock)
+        {
+            var calls = new CallView[_calls.Count];
+            for (var i = 0; i < calls.Length; i++)
+            {
+                var call = _calls[i];
+                calls[i] = new CallView(
+                    call.Actor.ToString(), call.Method, call.Worker, call.Parent, _clock.Ms(call.AskedAt), _clock.MsOrNull(call.StartedAt), _clock.MsOrNull(call.EndedAt),
+                    _clock.Elapsed(0, call.Waited));
+            }
+
+            var asked = Request.Asked;
+            var declared = Array.ConvertAll(Request.Declared ?? [], access => new TouchedView(access.Actor.ToString(), access.Calls));
+            var touched = Array.ConvertAll(_touched ?? [], access => new TouchedView(access.Actor.ToString(), access.Calls));
+            return new TraceView(
+                Request.Id, _tid.Value, _bid.Value, Request.IsPact ? "pact" : "act", asked.Actor.ToString(), Request.Method?.Name, worker, _number, _outcome!, _reason,
+                _clock.Ms(Request.ReceivedAt == 0 ? BeganAt : Request.ReceivedAt), _clock.Ms(BeganAt), _clock.MsOrNull(_endedAt), _clock.MsOrNull(_answeredAt), declared, touched, calls, _dropped);
+        }
+    }
+
+    private bool IsFirst(int index)
+    {
+        for (var i = 0; i < index; i++)
+        {
+            if (_calls[i].Actor.Equals(_calls[index].Actor))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private void Change(int call, Action<Call, long> change)
+    {
+        if (call < 0)
+        {
+            return;
+        }
+
+        lock (_lock)
+        {
+            if (_outcome is null)
+            {
+                change(_calls[call], _clock.Now);
+            }
+        }
+    }
+
+    private void Finish(string outcome, string? reason)
+    {
+        lock (_lock)
+        {
+            if (_outcome is not null)
+            {
+                return;
+            }
+
+            _touched = _attempt!.Touched();
+            _attempt = null;
+            _reason = reason;
+            _outcome = outcome;
+        }
+
+        watch.Keep(this);
+    }
+
+    private sealed class Call
+    {
+        public required ActorKey Actor { get; init; }
+
+        public required string Method { get; init; }
+
+        public required string Worker { get; init; }
+
+        public required int Parent { get; init; }
+
+        public required long AskedAt { get; init; }
+
+        public long StartedAt { get; set; }
+
+        public long EndedAt { get; set; }
+
+        /// <summary>In ticks of the clock.</summary>
+        public long Waited { get; private set; }
+
+        public long WaitsSince { get; set; }
+
+        public void GoOn(long now)
+        {
+            if (WaitsSince != 0)
+            {
+                Waited += now - WaitsSince;
+                WaitsSince = 0;
+            }
+        }
+
+        public double WaitedAfterStart(WatchClock clock) => Math.Max(0, clock.Elapsed(0, Waited) - clock.Elapsed(AskedAt, StartedAt));
+    }
+}

@@ -1,0 +1,140 @@
+using System.Globalization;
+using System.Text.Json;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Inspection;
+using Snapper.Server.Api.Answers;
+
+namespace Snapper.Server.Api.Endpoints;
+
+/// <summary>What a worker tells while somebody looks: timelines of actors, sampled transactions, hot actors, declared against touched, the ring.</summary>
+internal sealed class WatchEndpoints(IWorkerInspection inspection)
+{
+    private const int DefaultLimit = 50;
+    private const int LimitMax = 1000;
+
+    private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web);
+
+    /// <summary>GET /v1/traces, with <c>limit</c>, <c>id</c>, <c>actor</c> (Type/id), <c>reason</c>, <c>outcome</c> and <c>minMs</c>.</summary>
+    public Task Traces(HttpContext context) => Answer(
+        context, ["limit", "id", "actor", "reason", "outcome", "minMs"], Filter(context) is { } filter ? watch => watch.Traces(filter) : null);
+
+    /// <summary>GET /v1/traces/{id}: the attempts of one request that are kept. A slash inside an id is written <c>%2F</c>.</summary>
+    public Task Trace(HttpContext context)
+    {
+        var id = RawPath.After(context, "/v1/traces/") is { } path && Sidecar.ActorPath.TryDecode(path, out var decoded) ? decoded : string.Empty;
+        return NameRules.RequestIdError(id) is { } wrong
+            ? Respond.Send(context, Invalid($"The id is wrong: {wrong}."))
+            : Answer(context, [], watch => watch.Traces(new TraceFilter(LimitMax, id)));
+    }
+
+    public Task Hot(HttpContext context) => Answer(context, ["limit"], Limit(context) is { } limit ? watch => watch.Hot(limit) : null);
+
+    public Task Access(HttpContext context) => Answer(context, [], watch => watch.Access());
+
+    public Task Ring(HttpContext context) => Answer(context, [], watch => Shape(watch.Ring()));
+
+    /// <summary>The timeline of an actor whose address was read already.</summary>
+    public async Task Timeline(HttpContext context, ActorKey actor)
+    {
+        if (inspection.Watch is not { } watch)
+        {
+            await Respond.Send(context, NotYet());
+            return;
+        }
+
+        try
+        {
+            if (await watch.Timeline(actor, context.RequestAborted) is { } timeline)
+            {
+                await Send(context, timeline);
+            }
+            else
+            {
+                await Respond.Send(context, new Problem(StatusCodes.Status404NotFound, "urn:snapper:not-found", "Not found", "Unknown actor type."));
+            }
+        }
+        catch (TooManyWatchedException tooMany)
+        {
+            var after = TimeSpan.FromSeconds(IWorkerWatch.LeaseSeconds);
+            await Respond.Send(context, new Problem(StatusCodes.Status429TooManyRequests, "urn:snapper:overloaded", "Overloaded", tooMany.Message, after));
+        }
+    }
+
+    private static object Shape(RingView ring) => new
+    {
+        ring.Worker,
+        ring.Coordinators,
+        Token = new { Holder = ring.TokenHolder },
+        Rotation = new { Count = ring.Rotations, P50Us = ring.RotationP50Us, P99Us = ring.RotationP99Us, MaxUs = ring.RotationMaxUs },
+        BatchSize = new { Count = ring.Batches, P50 = ring.BatchSizeP50, P99 = ring.BatchSizeP99, Max = ring.BatchSizeMax },
+        ring.Master,
+    };
+
+    /// <param name="context">The request.</param>
+    /// <param name="known">Query parameters that it may have.</param>
+    /// <param name="view">The view; null: a parameter has a wrong value.</param>
+    private async Task Answer(HttpContext context, string[] known, Func<IWorkerWatch, object>? view)
+    {
+        foreach (var name in context.Request.Query.Keys)
+        {
+            if (!known.Contains(name, StringComparer.Ordinal))
+            {
+                await Respond.Send(context, Invalid($"There is no query parameter '{Requests.ClippedText.Of(name)}' here{(known.Length == 0 ? string.Empty : $"; there are {string.Join(", ", known)}")}."));
+                return;
+            }
+        }
+
+        if (view is null)
+        {
+            await Respond.Send(context, Invalid("limit must be a whole number, 1 to 1000; minMs a number that is not negative; the others may be given once."));
+        }
+        else if (inspection.Watch is not { } watch)
+        {
+            await Respond.Send(context, NotYet());
+        }
+        else
+        {
+            await Send(context, view(watch));
+        }
+    }
+
+    private static async Task Send(HttpContext context, object view)
+    {
+        context.Response.Headers.CacheControl = "no-store";
+        await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, JsonSerializer.SerializeToUtf8Bytes(view, s_json));
+    }
+
+    private static TraceFilter? Filter(HttpContext context)
+    {
+        var query = context.Request.Query;
+        foreach (var (_, values) in query)
+        {
+            if (values.Count != 1)
+            {
+                return null;
+            }
+        }
+
+        var atLeast = 0.0;
+        return Limit(context) is not { } limit
+            || (query.TryGetValue("minMs", out var text) && !(double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out atLeast) && double.IsFinite(atLeast)))
+            ? null
+            : new TraceFilter(limit, query["id"], query["actor"], query["reason"], query["outcome"], atLeast);
+    }
+
+    private static int? Limit(HttpContext context)
+    {
+        if (!context.Request.Query.TryGetValue("limit", out var text))
+        {
+            return DefaultLimit;
+        }
+
+        return int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var limit) && limit is >= 1 and <= LimitMax ? limit : null;
+    }
+
+    private static Problem NotYet() =>
+        new(StatusCodes.Status503ServiceUnavailable, "urn:snapper:starting", "Starting", "The worker is starting; there is nothing to look at yet.", TimeSpan.FromSeconds(1));
+
+    private static Problem Invalid(string detail) => new(StatusCodes.Status400BadRequest, "urn:snapper:invalid-request", "Invalid request", detail);
+}
