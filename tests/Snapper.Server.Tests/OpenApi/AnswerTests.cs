@@ -72,6 +72,23 @@ public sealed class AnswerTests
             await Ask(200, "GET " + path);
         }
 
+        foreach (var path in (string[])["/v1/actors/Account/alice/timeline", "/v1/traces", "/v1/hot", "/v1/access", "/v1/ring"]) await Ask(200, "GET " + path);
+        for (var i = 0; i < 100; i++) await Ask(200, "POST /v1/transactions", $$$"""{"actor":{"type":"Account","id":"alice"},"method":"Transfer","input":{"to":"bob","amount":1},"access":{"Account":["alice","bob","carol"]},"id":"watched-{{{i}}}"}""");
+        foreach (var (path, list) in (IEnumerable<(string, string)>)[("/v1/actors/Account/alice/timeline", "entries"), ("/v1/traces?limit=1000", "traces"), ("/v1/hot", "actors"), ("/v1/access", "methods"), ("/v1/ring", "coordinators")])
+        {
+            Assert.NotEmpty((await asker.Ask(worker.Address, 200, "GET " + path, null, s_token))![list]!.AsArray());
+        }
+
+        await Cli.Eventually.True("the accounts are folded", async () =>
+            (await asker.Ask(worker.Address, 200, "GET /v1/actors?type=Account&limit=2", null, s_token))!["actors"]!.AsArray().Select(a => (string)a!["id"]!).SequenceEqual(["alice", "bob"]));
+        await Ask(200, "GET /v1/actors?type=Account&after=alice&search=b");
+        foreach (var path in (string[])["/v1/actors", "/v1/actors?type=Account&x=1", "/v1/actors?type=Account&limit=0", "/v1/actors?type=a/b", "/v1/actors?type=Account&search=%01", "/v1/actors?type=Account&type=B"]) await Ask(400, "GET " + path);
+        await Ask(404, "GET /v1/actors?type=Nothing");
+        await Ask(200, "GET /v1/traces/watched-1");
+        for (var i = 0; i < 63; i++) await Ask(200, $"GET /v1/actors/Account/more{i}/timeline");
+        await Ask(429, "GET /v1/actors/Account/toomany/timeline");
+        foreach (var path in (string[])["/v1/actors/Account/a%01b/timeline", "/v1/traces?limit=0", "/v1/traces/" + new string('x', 129), "/v1/hot?limit=0", "/v1/access?x=1", "/v1/ring?x=1"]) await Ask(400, "GET " + path);
+        await Ask(404, "GET /v1/actors/Nothing/a/timeline");
         var batches = await asker.Ask(worker.Address, 200, "GET /v1/batches?limit=1", null, s_token);
         await Ask(200, $"GET /v1/batches/{(long)batches!["batches"]![0]!["batch"]!}");
         foreach (var path in (string[])["/v1/actors/Account/a%01b", "/v1/actors/Account/a%01b/schedule", "/v1/batches?limit=0", "/v1/batches/first", "/v1/aborts?limit=1001"]) await Ask(400, "GET " + path);
@@ -124,6 +141,7 @@ public sealed class AnswerTests
         await asker.Ask(host.Address, 503, "GET /readyz");
         await asker.Ask(host.Address, 503, "POST /v1/transactions", Good);
         await asker.Ask(host.Address, 503, "GET /v1/transactions/order-1");
+        foreach (var path in (string[])["/v1/actors/Account/alice/timeline", "/v1/traces", "/v1/traces/order-1", "/v1/hot", "/v1/access", "/v1/ring"]) await asker.Ask(host.Address, 503, "GET " + path);
         foreach (var operation in _api.Operations.Where(o => o.Description["tags"]![0]!.ToString() == "workers"))
         {
             await asker.Ask(host.Address, 503, $"{operation.Method} {operation.Path.Replace("{id}", "m", StringComparison.Ordinal)}", operation.Method == "POST" ? "{}" : null);
@@ -168,6 +186,8 @@ public sealed class AnswerTests
         await asker.Ask(host.Address, 503, "GET /healthz");
         await asker.Ask(host.Address, 409, "GET /v1/actors/Account/damaged");
         await asker.Ask(host.Address, 503, "GET /v1/actors/Account/away");
+        await asker.Ask(host.Address, 503, "GET /v1/actors?type=Account&search=away");
+        await asker.Ask(host.Address, 200, "GET /v1/actors?type=Account");
         await asker.Ask(host.Address, 200, "GET /v1/batches/12");
         await asker.Ask(host.Address, 200, "GET /v1/aborts");
         await asker.Ask(host.Address, 200, "GET /v1/actors/Account/alice/schedule");
