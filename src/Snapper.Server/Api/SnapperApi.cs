@@ -36,6 +36,7 @@ public static class SnapperApi
         var views = new InspectionEndpoints(inspection, watch);
         Get(endpoints, "/v1/status", views.Status, log, options);
         Get(endpoints, "/v1/actor-types", views.ActorTypes, log, options);
+        Get(endpoints, "/v1/actors", views.Actors, log, options);
         Get(endpoints, "/v1/actors/{**actor}", views.Actor, log, options);
         Get(endpoints, "/v1/batches", views.Batches, log, options);
         Get(endpoints, "/v1/batches/{bid}", views.Batch, log, options);

@@ -46,7 +46,7 @@ internal static class WorkerProcess
         }
         catch (Exception wrong) when (wrong is ArgumentOutOfRangeException or InvalidOperationException)
         {
-            throw new UsageException($"A setting of Snapper:Worker is wrong: {wrong.Message}");
+            throw new UsageException($"A setting of Snapper:Worker is wrong: {wrong.Message} Then {Remedies.Setting}.");
         }
 
         var logger = app.Services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Worker");

@@ -51,6 +51,14 @@ internal sealed class FakeInspection : IWorkerInspection
             actor.Type, actor.Id, actor.Id == "new" ? null : JsonDocument.Parse("{\"balance\":1.50}").RootElement, 8, 12, "w1", true));
     }
 
+    public Task<ActorListView?> Actors(string type, string? after, string prefix, int limit, CancellationToken cancellation)
+    {
+        LimitAsked = limit;
+        Asked.Add($"{after}|{prefix}");
+        return prefix == "away" ? throw new StorageUnavailableException("Redis does not answer.")
+            : Task.FromResult(type != "Account" ? null : new ActorListView(type, "w1", [new("alice", 8, true), new("bob", null, false)], "bob"));
+    }
+
     public Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation)
     {
         Asked.Add(actor.Id);
