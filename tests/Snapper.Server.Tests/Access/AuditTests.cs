@@ -59,7 +59,7 @@ public sealed class AuditTests
         var newest = audit.Newest(1)[0];
         Assert.Contains("(secret)", newest.Reason, StringComparison.Ordinal);
         Assert.DoesNotContain(token, newest.Reason, StringComparison.Ordinal);
-        Assert.DoesNotContain('\n', newest.Reason);
+        Assert.DoesNotContain("\n", newest.Reason, StringComparison.Ordinal);
         Assert.True(newest.Reason!.Length < 400);
         var files = Directory.GetFiles(Path.GetDirectoryName(file)!);
         Assert.Equal(AuditLog.FilesMax, files.Length);
