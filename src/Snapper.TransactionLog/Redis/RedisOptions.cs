@@ -85,6 +85,10 @@ public sealed record RedisOptions
         configuration.ClientName = clientName;
         configuration.ConnectTimeout = (int)ConnectTimeout.TotalMilliseconds;
         configuration.ConnectRetry = 3;
+
+        // One server: there is no other to choose, and nothing to be told of. Each of them would need a right of its own.
+        configuration.TieBreaker = "";
+        configuration.ConfigurationChannel = "";
         configuration.KeepAlive = 30;
         configuration.SyncTimeout = (int)CommandTimeout.TotalMilliseconds;
         configuration.Password = tunnel is null ? Password : tunnel.Password;
