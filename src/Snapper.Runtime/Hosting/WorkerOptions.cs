@@ -64,6 +64,9 @@ public sealed class WorkerOptions
     /// <summary>Longest pause before an ACT that met a conflict is tried again; jittered. Default: 4 ms at first, doubling to 64 ms.</summary>
     public TimeSpan FirstBackOff { get; init; } = TimeSpan.FromMilliseconds(4);
 
+    /// <summary>A transaction calls only actors of its root's tenant (<see cref="Door.TenantNames"/>); a call of another's ends it. The same for all workers. Default: no.</summary>
+    public bool TenantsApart { get; init; }
+
     /// <summary>An actor that was idle so long leaves memory, 1 s..30 days. Default: 1 h.</summary>
     public TimeSpan IdleActorTimeout { get; init; } = TimeSpan.FromHours(1);
 
