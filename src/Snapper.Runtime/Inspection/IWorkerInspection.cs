@@ -20,6 +20,15 @@ public interface IWorkerInspection
     /// <exception cref="DamagedStateException">What is stored of the actor cannot be read.</exception>
     Task<ActorView?> Actor(ActorKey actor, CancellationToken cancellation);
 
+    /// <summary>Stored actors of a type that this worker owns, in the order of their ids; up to a few seconds behind what is committed. Null: unknown type.</summary>
+    /// <param name="type">The type.</param>
+    /// <param name="after">Only ids behind this one; null: from the first.</param>
+    /// <param name="prefix">Only ids that begin so; empty: all.</param>
+    /// <param name="limit">At most so many.</param>
+    /// <param name="cancellation">Ends the search.</param>
+    /// <exception cref="StorageUnavailableException">The state store cannot be reached now.</exception>
+    Task<ActorListView?> Actors(string type, string? after, string prefix, int limit, CancellationToken cancellation);
+
     /// <summary>The actor's local schedule now; null: unknown type. An actor that is not resident has an empty one.</summary>
     Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation);
 
@@ -54,6 +63,12 @@ public sealed record WorkerStatus(
     /// <summary>Memory of the process that is resident, in bytes.</summary>
     public long ResidentBytes { get; init; }
 
+    /// <summary>From arrival to answer of the PACTs that committed since the start; null: unknown.</summary>
+    public DurationsView? PactDurations { get; init; }
+
+    /// <summary>As <see cref="PactDurations"/>, of ACTs.</summary>
+    public DurationsView? ActDurations { get; init; }
+
     /// <summary>From arrival to answer of the PACTs that committed within the last minute; null: none.</summary>
     public LatencyView? PactLatency { get; init; }
 
@@ -63,6 +78,9 @@ public sealed record WorkerStatus(
     /// <summary>What it shares with others; null: it is the only worker.</summary>
     public ClusterStatusView? Cluster { get; init; }
 }
+
+/// <summary>How many lasted at most so long: <paramref name="UpTo"/> has an entry for each of <paramref name="Bounds"/> (seconds), and one for all. <paramref name="Sum"/> in seconds.</summary>
+public sealed record DurationsView(IReadOnlyList<double> Bounds, IReadOnlyList<long> UpTo, double Sum);
 
 /// <summary>One of several workers at a moment: what of it waits for others.</summary>
 /// <param name="Master">Whom it listens to; null: nobody yet, because what an earlier master had open is not settled here (R3).</param>
@@ -90,6 +108,12 @@ public sealed record ActorMethodView(string Name, bool MayAbort, bool ReadOnly, 
 
 /// <summary>Durable state of an actor. <paramref name="LastBatch"/>: the newest batch that used it since it came into memory; 0: none.</summary>
 public sealed record ActorView(string Type, string Id, JsonElement? State, long Version, long LastBatch, string Worker, bool Resident);
+
+/// <summary>Stored actors. <paramref name="Next"/>: the id behind which there may be more; null: there are none.</summary>
+public sealed record ActorListView(string Type, string Worker, IReadOnlyList<ListedActor> Actors, string? Next);
+
+/// <summary>One of them. <paramref name="Version"/>: null when what is stored has none, which is damage. <paramref name="Resident"/>: it is in memory.</summary>
+public sealed record ListedActor(string Id, long? Version, bool Resident);
 
 /// <summary>An actor's local schedule: batches chained by previous batch, ACTs by place.</summary>
 public sealed record ScheduleView(string Type, string Id, IReadOnlyList<ScheduleEntryView> Entries);

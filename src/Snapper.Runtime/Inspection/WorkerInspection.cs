@@ -63,6 +63,8 @@ internal sealed class WorkerInspection : IWorkerInspection
             RepeatsByReason = repeats,
             CpuMs = Environment.CpuUsage.TotalTime.TotalMilliseconds,
             ResidentBytes = Environment.WorkingSet,
+            PactDurations = counters.PactDurations.View(),
+            ActDurations = counters.ActDurations.View(),
             PactLatency = _worker.PactLatency.View(),
             ActLatency = _worker.ActLatency.View(),
             Cluster = _worker.Cluster is { } node ? StatusOf(node) : null,
@@ -170,6 +172,35 @@ internal sealed class WorkerInspection : IWorkerInspection
         {
             throw new StorageUnavailableException("The actor's state cannot be read now: " + exception.Message, exception);
         }
+    }
+
+    public async Task<ActorListView?> Actors(string type, string? after, string prefix, int limit, CancellationToken cancellation)
+    {
+        if (_worker.FindType(type) is null)
+        {
+            return null;
+        }
+
+        if (_worker.Store is not IActorListing listing)
+        {
+            throw new StorageUnavailableException("This kind of state store cannot list its actors.");
+        }
+
+        // Of several workers each lists what it owns: together they have all, each once.
+        Func<ActorKey, bool>? ours = _worker.Cluster is not { } node ? null : actor => node.Directory.Resolve(actor) is { IsNone: false } owner && Incarnation.NameOf(owner.Worker) == _worker.Options.Name;
+        IReadOnlyList<StoredActor> found;
+        try
+        {
+            found = await listing.List(new ActorListQuery(type, after, prefix, limit, ours), cancellation).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            throw new StorageUnavailableException("The actors cannot be listed now: " + exception.Message, exception);
+        }
+
+        var actors = await Task.WhenAll(found.Select(async actor =>
+            new ListedActor(actor.Id, actor.Version, (await Residency(new ActorKey(type, actor.Id), cancellation).ConfigureAwait(false)).Resident))).ConfigureAwait(false);
+        return new ActorListView(type, _worker.Options.Name, actors, actors.Length == limit ? actors[^1].Id : null);
     }
 
     public Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation)

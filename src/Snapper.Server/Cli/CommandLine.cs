@@ -1,4 +1,5 @@
 using Snapper.Server.Cli.Doctor;
+using Snapper.Server.Cli.Setup;
 using Snapper.Server.Cli.Testing;
 using Snapper.Server.Supervision;
 
@@ -14,6 +15,7 @@ internal static class CommandLine
         new(UpOptions.UpSyntax, UpCommand.Run),
         new(UpOptions.DemoSyntax, DemoCommand.Run),
         new(DoctorCommand.Syntax, DoctorCommand.Run),
+        new(SetupCommand.Syntax, SetupCommand.Run),
         new(TestCommand.Syntax, TestCommand.Run),
         new(BenchCommand.Syntax, BenchCommand.Run),
         new(LoadCommand.Syntax, LoadCommand.Run),
@@ -25,6 +27,7 @@ internal static class CommandLine
         new(ClusterCommands.RebalanceSyntax, ClusterCommands.Rebalance),
         new(MembershipCommands.JoinSyntax, MembershipCommands.Join),
         new(MembershipCommands.LeaveSyntax, MembershipCommands.Leave),
+        new(TokenCommand.Syntax, TokenCommand.Run),
         new(WorkerCommand.Syntax, WorkerCommand.Run, Hidden: true),
     ];
 
@@ -83,6 +86,9 @@ internal static class CommandLine
             return ExitCode.Failure;
         }
     }
+
+    /// <summary>All commands, as they are described.</summary>
+    internal static IEnumerable<CommandSyntax> Syntaxes => Commands.Select(c => c.Syntax);
 
     private static IEnumerable<CommandSyntax> Visible() => Commands.Where(c => !c.Hidden).Select(c => c.Syntax);
 

@@ -42,6 +42,9 @@ internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspect
     public Task<ActorView?> Actor(ActorKey actor, CancellationToken cancellation) =>
         _worker?.Actor(actor, cancellation) ?? Task.FromResult<ActorView?>(null);
 
+    public Task<ActorListView?> Actors(string type, string? after, string prefix, int limit, CancellationToken cancellation) =>
+        _worker?.Actors(type, after, prefix, limit, cancellation) ?? throw new StorageUnavailableException("The worker is starting.");
+
     public Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation) =>
         _worker?.Schedule(actor, cancellation) ?? Task.FromResult<ScheduleView?>(null);
 

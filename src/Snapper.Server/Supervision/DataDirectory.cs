@@ -56,7 +56,7 @@ internal sealed class DataDirectory : IDisposable
         catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
         {
             held?.Dispose();
-            throw new StartupException($"the data directory {path} cannot be used: {problem.Message} (choose another with --data)");
+            throw new StartupException($"the data directory {path} cannot be used: {problem.Message.TrimEnd('.')}; {Remedies.Data}");
         }
     }
 
@@ -96,7 +96,7 @@ internal sealed class DataDirectory : IDisposable
         }
         catch (IOException) when (HolderOf(path) is { } holder)
         {
-            throw new StartupException($"another 'snapper up' (pid {holder}) already runs on {path}; stop it, or choose another directory with --data");
+            throw new StartupException($"another 'snapper up' (pid {holder}) already runs on {path}; {Remedies.OtherUp}");
         }
     }
 

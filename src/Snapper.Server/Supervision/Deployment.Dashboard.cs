@@ -13,16 +13,16 @@ internal sealed partial class Deployment
     private void StartDashboard()
     {
         if (!options.Dashboard) return;
-        if (DashboardProgram.Find() is not { } program)
-        {
-            Say("dashboard: not started, because it is not built here; './snapper up' in a clone of the repository builds it");
-            return;
-        }
-
         if (!Ports.IsFree(options.DashboardPort))
         {
             var holder = Ports.Holder(options.DashboardPort) is { } known ? $" by {known}" : "";
             Say($"dashboard: not started, because port {options.DashboardPort} on 127.0.0.1 is taken{holder}; choose another with --dashboard-port");
+            return;
+        }
+
+        if (DashboardProgram.Find() is not { } program)
+        {
+            Say("dashboard: not started, because it is not built here; './snapper up' in a clone of the repository builds it");
             return;
         }
 

@@ -109,7 +109,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         {
             if (Ports.IsFree(port)) return;
             var holder = Ports.Holder(port) is { } known ? $" by {known}" : "";
-            throw new StartupException($"port {port} on 127.0.0.1, for {use}, is taken{holder}; free it or choose another with {option}");
+            throw new StartupException($"port {port} on 127.0.0.1, for {use}, is taken{holder}; {Remedies.Port(option)}");
         }
     }
 
@@ -126,7 +126,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
     {
         if (plan.ForeignRedis is { } foreign)
         {
-            if (await RedisProbe.Unavailable(foreign, cancellation, options.RedisLogin) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why}");
+            if (await RedisProbe.Unavailable(foreign, cancellation, options.RedisLogin) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why.TrimEnd('.')}; {Remedies.NamedRedis}");
             var facts = await RedisProbe.Facts(foreign, cancellation, options.RedisLogin);
             if (facts.Refusal() is { } refusal) throw new StartupException($"Redis at {foreign} cannot be used: {refusal}");
             foreach (var warning in facts.Warnings()) Say($"warning: Redis at {foreign}: {warning}");

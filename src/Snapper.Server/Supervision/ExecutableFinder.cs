@@ -8,6 +8,12 @@ internal sealed class ExecutableFinder(Func<string, string?> environment, string
     /// <summary>The real machine.</summary>
     public static readonly ExecutableFinder System = new(Environment.GetEnvironmentVariable, Environment.GetFolderPath(Environment.SpecialFolder.UserProfile));
 
+    /// <summary>Dapr's own folder for its programs, as its installers choose it; null: there is no home folder.</summary>
+    public string? DaprFolder =>
+        environment("DAPR_RUNTIME_PATH") is { Length: > 0 } runtime ? Path.Combine(runtime, ".dapr", "bin")
+        : home.Length > 0 ? Path.Combine(home, ".dapr", "bin")
+        : null;
+
     /// <summary>All candidates in order of preference: the variable alone when it is set, else PATH, then Dapr's own folder for its programs.</summary>
     /// <param name="name">The program's file name.</param>
     /// <param name="variable">The environment variable that names its path.</param>
@@ -17,7 +23,7 @@ internal sealed class ExecutableFinder(Func<string, string?> environment, string
     {
         if (environment(variable) is { Length: > 0 } named)
         {
-            return IsExecutable(named) ? [Path.GetFullPath(named)] : throw new StartupException($"{variable} names {named}, which is not an executable file");
+            return IsExecutable(named) ? [Path.GetFullPath(named)] : throw new StartupException($"{variable} names {named}, which is not an executable file; {Remedies.Variable}");
         }
 
         var folders = (environment("PATH") ?? "").Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries).ToList();

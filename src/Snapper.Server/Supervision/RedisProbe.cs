@@ -9,9 +9,25 @@ namespace Snapper.Server.Supervision;
 /// <param name="EvictionPolicy">What it does when memory runs out; anything but noeviction deletes something.</param>
 internal sealed record RedisFacts(string Version, string Durability, long MaxMemory, string EvictionPolicy)
 {
+    private const double NearlyFull = 0.9;
+
+    /// <summary>It copies another one, and takes no writes.</summary>
+    public bool IsReplica { get; init; }
+
+    /// <summary>Its last write of the append-only file failed: its disk is full, most likely. It takes no writes until one succeeds.</summary>
+    public bool CannotWrite { get; init; }
+
+    /// <summary>Bytes in use; 0: it does not tell.</summary>
+    public long UsedMemory { get; init; }
+
+    /// <summary>Its clock; null: it does not tell.</summary>
+    public DateTimeOffset? Clock { get; init; }
+
     /// <summary>What a user must know before trusting it with data; empty: nothing.</summary>
     public IEnumerable<string> Warnings()
     {
+        if (CannotWrite) yield return "its last write to its append-only file failed, so it takes no commits: look at its log, and give its disk room";
+        if (MaxMemory > 0 && UsedMemory > MaxMemory * NearlyFull) yield return $"its memory is nearly full ({UsedMemory * 100 / MaxMemory} % of maxmemory), and full it takes no commits: give it more";
         if (Durability == "none") yield return "it keeps no append-only file (appendonly no): acknowledged commits are lost when it stops; set 'appendonly yes'";
         if (Durability == "everysec") yield return "appendfsync everysec: a crash of its machine may lose the last seconds of acknowledged commits; 'appendfsync always' keeps them";
         if (Durability == "unknown") yield return "it does not tell whether it keeps an append-only file (CONFIG is not allowed)";
@@ -20,8 +36,11 @@ internal sealed record RedisFacts(string Version, string Durability, long MaxMem
     }
 
     /// <summary>Why it must not be used at all; null: it may be.</summary>
-    public string? Refusal() => EvictionPolicy.StartsWith("allkeys-", StringComparison.Ordinal)
-        ? $"maxmemory-policy {EvictionPolicy} would delete the log and states when memory runs out; set 'maxmemory-policy noeviction' there"
+    public string? Refusal() =>
+        EvictionPolicy.StartsWith("allkeys-", StringComparison.Ordinal)
+            ? $"maxmemory-policy {EvictionPolicy} would delete the log and states when memory runs out; set 'maxmemory-policy noeviction' there"
+        : ServerPrograms.ParseVersion(Version) < ServerPrograms.LeastRedis ? $"it is Redis {Version}; {Remedies.NewerRedis}"
+        : IsReplica ? $"it is a replica, which takes no writes; {Remedies.Primary}"
         : null;
 }
 
@@ -35,7 +54,7 @@ internal static class RedisProbe
     {
         try
         {
-            using var redis = await RedisConnection.Connect(address, Patience, cancellation);
+            using var redis = await RedisConnection.Connect(address, Patience, cancellation, login);
             SignIn(redis, login);
             redis.Ask("PING");
             return null;
@@ -60,22 +79,22 @@ internal static class RedisProbe
     {
         try
         {
-            using var redis = await RedisConnection.Connect(address, Patience, cancellation);
+            using var redis = await RedisConnection.Connect(address, Patience, cancellation, login);
             SignIn(redis, login);
             return Facts(redis);
         }
         catch (Exception problem) when (problem is SocketException or IOException or TimeoutException or RedisAnswerException)
         {
-            throw new StartupException($"Redis at {address} cannot be used: {problem.Message}");
+            throw new StartupException($"Redis at {address} cannot be used: {problem.Message.TrimEnd('.')}; {Remedies.NamedRedis}");
         }
     }
 
     private static void SignIn(RedisConnection redis, RedisLogin? login)
     {
-        if (login is null) return;
+        if (login?.Password is not { } password) return;
         try
         {
-            _ = login.User is null ? redis.Ask("AUTH", login.Password) : redis.Ask("AUTH", login.User, login.Password);
+            _ = login.User is null ? redis.Ask("AUTH", password) : redis.Ask("AUTH", login.User, password);
         }
         catch (RedisAnswerException needless) when (needless.Message.Contains("without any password configured", StringComparison.Ordinal))
         {
@@ -110,6 +129,13 @@ internal static class RedisProbe
             ("yes", "everysec") => "everysec",
             _ => "none",
         };
-        return new RedisFacts(version, durability, long.TryParse(Config("maxmemory"), out var bytes) ? bytes : 0, Config("maxmemory-policy") ?? Info("memory", "maxmemory_policy") ?? "unknown");
+        var clock = AskIfAllowed("TIME") is [var seconds, _] && long.TryParse(seconds, out var unix) ? DateTimeOffset.FromUnixTimeSeconds(unix) : (DateTimeOffset?)null;
+        return new RedisFacts(version, durability, long.TryParse(Config("maxmemory"), out var bytes) ? bytes : 0, Config("maxmemory-policy") ?? Info("memory", "maxmemory_policy") ?? "unknown")
+        {
+            IsReplica = Info("replication", "role") == "slave",
+            CannotWrite = Info("persistence", "aof_last_write_status") == "err",
+            UsedMemory = long.TryParse(Info("memory", "used_memory"), out var used) ? used : 0,
+            Clock = clock,
+        };
     }
 }

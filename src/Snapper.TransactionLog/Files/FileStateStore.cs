@@ -9,7 +9,7 @@ namespace Snapper.TransactionLog.Files;
 /// most of the file is out of date, the living part moves to a new one. A crash at any moment leaves a state as it was or as it is now.
 /// </summary>
 /// <remarks>Files: <c>state-N.dat</c> (the highest N counts), <c>outcomes-M.dat</c> (M: minute of the requests), <c>state.lock</c>.</remarks>
-public sealed class FileStateStore : IStateStore
+public sealed class FileStateStore : IStateStore, IActorListing
 {
     private const string LockName = "state.lock";
     private readonly LogFolder _folder;
@@ -35,6 +35,19 @@ public sealed class FileStateStore : IStateStore
             {
                 Refresh();
                 return _states.Load(actor);
+            }
+        },
+        cancellation);
+
+    /// <inheritdoc/>
+    public Task<IReadOnlyList<StoredActor>> List(ActorListQuery query, CancellationToken cancellation) => _folder.Files.Run(
+        this,
+        () =>
+        {
+            lock (_gate)
+            {
+                Refresh();
+                return _states.List(query);
             }
         },
         cancellation);

@@ -19,6 +19,18 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
     // A move's new file whose name may, or may not, be there after a crash.
     private string? _unsureMove;
 
+    /// <summary>See <see cref="IActorListing"/>; looks through the index in memory, not into the file.</summary>
+    public IReadOnlyList<StoredActor> List(ActorListQuery query)
+    {
+        var found = new FirstIds(query);
+        foreach (var actor in _index.Keys)
+        {
+            found.Offer(actor);
+        }
+
+        return [.. found.Ids.Select(id => new StoredActor(id, VersionOf(new ActorKey(query.Type, id))))];
+    }
+
     /// <summary>Reads the newest data file. Older ones are left over from a crash during a move; the newest is complete without them.</summary>
     public void LoadIndex()
     {

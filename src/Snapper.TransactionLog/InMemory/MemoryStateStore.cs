@@ -8,7 +8,7 @@ namespace Snapper.TransactionLog.InMemory;
 /// <param name="storage">The storage of the log.</param>
 /// <param name="time">Clock of the outcome window.</param>
 /// <param name="options">The outcome window.</param>
-public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, StateStoreOptions options) : IStateStore
+public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, StateStoreOptions options) : IStateStore, IActorListing
 {
     private readonly MemoryGuard? _guard;
 
@@ -22,6 +22,21 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
         lock (storage.Gate)
         {
             return Task.FromResult(storage.States.GetValueOrDefault(actor));
+        }
+    }
+
+    /// <inheritdoc/>
+    public Task<IReadOnlyList<StoredActor>> List(ActorListQuery query, CancellationToken cancellation)
+    {
+        lock (storage.Gate)
+        {
+            var found = new FirstIds(query);
+            foreach (var actor in storage.States.Keys)
+            {
+                found.Offer(actor);
+            }
+
+            return Task.FromResult<IReadOnlyList<StoredActor>>([.. found.Ids.Select(id => new StoredActor(id, storage.States[new ActorKey(query.Type, id)].Version))]);
         }
     }
 

@@ -41,9 +41,12 @@ internal sealed class RedisKeys
     /// <summary>Hash: request id to outcome, for the requests of one minute.</summary>
     public RedisKey Outcomes(long minute) => string.Create(CultureInfo.InvariantCulture, $"{_prefix}{{{_worker}}}:outcomes:{minute}");
 
+    /// <summary>How the keys of states begin.</summary>
+    public string StatePrefix => string.Concat(_prefix, "{state}:");
+
     /// <summary>Hash of a state: <c>snapper:{state}:Type/id</c>.</summary>
     /// <exception cref="ArgumentException">The name is not valid Unicode.</exception>
-    public RedisKey State(ActorKey actor) => GroupBuffer.StrictUtf8.GetBytes(string.Concat(_prefix, "{state}:", NameOf(actor)));
+    public RedisKey State(ActorKey actor) => GroupBuffer.StrictUtf8.GetBytes(string.Concat(StatePrefix, NameOf(actor)));
 
     /// <summary><c>Type/id</c>. Slashes and percent signs in the type are escaped, so that the first slash ends it whatever follows; the id stands as it is.</summary>
     public static string NameOf(ActorKey actor)

@@ -10,7 +10,7 @@ namespace Snapper.TransactionLog.Redis;
 /// States as one Redis hash per actor (<c>version</c>, <c>state</c> as JSON that redis-cli shows, or further fields), outcomes
 /// as one hash per minute that expires. Writes are fenced by the log that was opened.
 /// </summary>
-public sealed class RedisStateStore : IStateStore
+public sealed class RedisStateStore : IStateStore, IActorListing
 {
     private const int ActorsPerCall = 200;
     private const int CallsAtOnce = 4; // they share the store's flush to its disk, and delay others' appends by a few milliseconds at most
@@ -21,6 +21,7 @@ public sealed class RedisStateStore : IStateStore
     private readonly RedisKeys _keys;
     private readonly TimeProvider _time;
     private readonly StateStoreOptions _options;
+    private readonly RedisActorListing _listing;
 
     /// <summary>The states of a log's worker. A log that was not opened can be read, not written.</summary>
     public RedisStateStore(RedisTransactionLog log, TimeProvider time, StateStoreOptions options)
@@ -31,6 +32,7 @@ public sealed class RedisStateStore : IStateStore
         _log = log;
         _commands = log.Connections.State;
         _keys = log.Keys;
+        _listing = new RedisActorListing(_commands, _keys);
         _time = time;
         _options = options;
     }
@@ -72,6 +74,9 @@ public sealed class RedisStateStore : IStateStore
             ? new StoredState(stored, fields)
             : throw new CorruptLogException($"Key {key}, the stored state of actor {actor}, has no usable field 'version'.");
     }
+
+    /// <inheritdoc/>
+    public Task<IReadOnlyList<StoredActor>> List(ActorListQuery query, CancellationToken cancellation) => _listing.List(query, cancellation);
 
     /// <inheritdoc/>
     public async Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
@@ -188,7 +193,11 @@ public sealed class RedisStateStore : IStateStore
     }
 
     /// <summary>The connections are the caller's; nothing is held beside them.</summary>
-    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+    public ValueTask DisposeAsync()
+    {
+        _listing.Dispose();
+        return ValueTask.CompletedTask;
+    }
 
     private static string NameOf(HashEntry entry, RedisKey key)
     {

@@ -52,6 +52,28 @@ public sealed class RememberedLog : ITransactionLog
     /// <inheritdoc/>
     public string Kind => _log.Kind;
 
+    /// <summary>What is lost between what is remembered and what is found, in words; null: nothing that can be seen.</summary>
+    /// <param name="remembered">What a worker knows to have been durable.</param>
+    /// <param name="found">What is there; null: no log.</param>
+    /// <param name="place">The log in words.</param>
+    /// <param name="memory">Where it is remembered.</param>
+    public static string? Difference(RememberedStanding remembered, LogStanding? found, string place, string memory)
+    {
+        ArgumentNullException.ThrowIfNull(remembered);
+        var missing = found switch
+        {
+            null => "there is no log",
+            _ when found.Id != remembered.Id => $"there is another log, {Name(found.Id)}, opened {found.Epoch} times",
+            _ when found.Epoch < remembered.Epoch => $"the log was opened {found.Epoch} times only (an older copy?)",
+            _ when found.NextSequence < remembered.NextSequence => $"the log ends before record {found.NextSequence}",
+            _ => null,
+        };
+        return missing is null
+            ? null
+            : $"The {place} is not what this worker left there. Found: {missing}. Remembered in {memory}: log {Name(remembered.Id)}, "
+                + $"opened {remembered.Epoch} times, every record below {remembered.NextSequence} durable. Acknowledged commits would be missing.";
+    }
+
     /// <inheritdoc/>
     /// <exception cref="LostLogException">It is not the log that is remembered, or has lost what was durable. Another log is left untouched.</exception>
     public async Task<LogOpening> Open(CancellationToken cancellation)
@@ -135,19 +157,9 @@ public sealed class RememberedLog : ITransactionLog
 
     private void Check(RememberedStanding remembered, LogStanding? found)
     {
-        var missing = found switch
+        if (Difference(remembered, found, _place, _memory.FilePath) is { } lost && !Planted.Is(PlantedFault.AmnesiaNotNoticed))
         {
-            null => "there is no log",
-            _ when found.Id != remembered.Id => $"there is another log, {Name(found.Id)}, opened {found.Epoch} times",
-            _ when found.Epoch < remembered.Epoch => $"the log was opened {found.Epoch} times only (an older copy?)",
-            _ when found.NextSequence < remembered.NextSequence => $"the log ends before record {found.NextSequence}",
-            _ => null,
-        };
-        if (missing is not null && !Planted.Is(PlantedFault.AmnesiaNotNoticed))
-        {
-            throw new LostLogException(
-                $"The {_place} is not what this worker left there. Found: {missing}. Remembered in {_memory.FilePath}: log {Name(remembered.Id)}, "
-                + $"opened {remembered.Epoch} times, every record below {remembered.NextSequence} durable. Acknowledged commits would be missing.");
+            throw new LostLogException(lost);
         }
     }
 

@@ -15,14 +15,18 @@ internal sealed class PrivateRedis : IDisposable
     /// <summary>Of its present life.</summary>
     public int Pid => _process!.Id;
 
+    /// <summary>Where its files are; a backup is put here before it starts.</summary>
+    public string Folder => _folder;
+
     public string Address => $"127.0.0.1:{Port}";
 
     /// <summary>Starts it on what its last life left, and waits until it answers.</summary>
-    public async Task Start()
+    /// <param name="appendOnly">Whether it begins with an append-only file; no: it begins with <c>dump.rdb</c>.</param>
+    public async Task Start(bool appendOnly = true)
     {
         _process = Process.Start(new ProcessStartInfo(ServerPrograms.PathOf("redis-server"),
         [
-            "--port", Port.ToString(CultureInfo.InvariantCulture), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--appendfsync", "always",
+            "--port", Port.ToString(CultureInfo.InvariantCulture), "--bind", "127.0.0.1", "--save", "", "--appendonly", appendOnly ? "yes" : "no", "--appendfsync", "always",
             "--logfile", "redis.log",
         ])
         { WorkingDirectory = _folder })!;

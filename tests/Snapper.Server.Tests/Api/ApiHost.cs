@@ -9,6 +9,7 @@ using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Inspection;
 using Snapper.Server.Api;
 
 namespace Snapper.Server.Tests.Api;
@@ -33,7 +34,7 @@ internal sealed class ApiHost : IAsyncDisposable
     public Uri? Http2Address { get; }
 
     public static async Task<ApiHost> Start(
-        ITransactionDoor door, FakeInspection? inspection = null, ApiOptions? options = null, ApiListener? listener = null, bool http2 = false)
+        ITransactionDoor door, FakeInspection? inspection = null, ApiOptions? options = null, ApiListener? listener = null, bool http2 = false, IClusterControl? control = null)
     {
         options ??= new ApiOptions();
         var builder = WebApplication.CreateSlimBuilder();
@@ -44,7 +45,7 @@ internal sealed class ApiHost : IAsyncDisposable
             ApiListener.ListenOnLoopback(server, 0, http2 ? 0 : null);
         });
         var app = builder.Build();
-        SnapperApi.Map(app, door, inspection ?? new FakeInspection(), options);
+        SnapperApi.Map(app, door, inspection ?? new FakeInspection(), options, () => control);
         await app.StartAsync();
         var addresses = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.ToArray();
         return new ApiHost(app, new Uri(addresses[0]), http2 ? new Uri(addresses[1]) : null);

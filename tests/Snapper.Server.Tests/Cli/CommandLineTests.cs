@@ -30,7 +30,7 @@ public sealed class CommandLineTests
     {
         var (exit, output, _) = await Run("--help");
         Assert.Equal(ExitCode.Success, exit);
-        foreach (var command in (string[])["up", "demo", "doctor", "test", "bench", "load", "verify", "workers", "migrations", "migrate", "drain", "rebalance"]) Assert.Contains($"\n  {command} ", output);
+        foreach (var command in (string[])["up", "demo", "doctor", "setup", "test", "bench", "load", "verify", "workers", "migrations", "migrate", "drain", "rebalance"]) Assert.Contains($"\n  {command} ", output);
         Assert.DoesNotContain("\n  worker ", output);
     }
 
@@ -60,6 +60,10 @@ public sealed class CommandLineTests
     [InlineData("--embedded and --redis contradict", "up", "--embedded", "--redis", "localhost:6379")]
     [InlineData("--fsync must be always or everysec", "up", "--fsync", "never")]
     [InlineData("no option '--stay'", "up", "--stay")]
+    [InlineData("--only must be redis or dapr, not 'all'", "setup", "--only", "all")]
+    [InlineData("--offline and --from contradict each other", "setup", "--offline", "--from", "x")]
+    [InlineData("--from brings Dapr, and --only redis leaves it out", "setup", "--from", "x", "--only", "redis")]
+    [InlineData("--dapr-releases must be https, or http on this machine", "setup", "--dapr-releases", "http://example.org")]
     [InlineData("--seconds must be a whole number", "demo", "--seconds", "-1")]
     [InlineData("'verify --history' has no option '--seeds'", "verify", "--history", "x.jsonl", "--seeds", "100")]
     [InlineData("--history needs a value", "verify", "--history")]

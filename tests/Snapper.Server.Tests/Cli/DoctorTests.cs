@@ -59,7 +59,7 @@ public sealed class DoctorTests : IDisposable
     {
         var bare = new ExecutableFinder(_ => null, _temp.Path);
         var rows = await ServerChecks.All(UpOptions.From(UpOptions.UpSyntax.Parse([])), bare);
-        Assert.Equal([Health.Limited, Health.Good, Health.Limited, Health.Limited], rows.Select(r => r.Health));
+        Assert.Equal([Health.Limited, Health.Good, Health.Limited, Health.Limited, Health.Good], rows.Select(r => r.Health));
         Assert.All(rows.Where(r => r.Health == Health.Limited), r => Assert.NotEmpty(r.Fix));
     }
 }

@@ -139,6 +139,30 @@ public sealed class ClusterApiTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Each_worker_lists_the_stored_actors_that_it_owns_and_together_they_list_all()
+    {
+        string[] accounts = [.. Enumerable.Range(0, 20).Select(i => $"listed-{i}")];
+        Assert.Equal([1, 2], accounts.Select(_workers.OwnerOf).Distinct().Order());
+        foreach (var account in accounts)
+        {
+            using var content = new StringContent($$$"""{"actor":{"type":"Account","id":"{{{account}}}"},"method":"DepositChecking","input":{"amount":1}}""", Encoding.UTF8, "application/json");
+            using var sent = await _http.PostAsync(new Uri("/v1/transactions", UriKind.Relative), content);
+            Assert.Equal(HttpStatusCode.OK, sent.StatusCode);
+        }
+
+        foreach (var worker in (int[])[1, 2])
+        {
+            // They are folded after a while.
+            await Cli.Eventually.True($"w{worker} lists what it owns", async () =>
+            {
+                var answer = JsonNode.Parse(await _http.GetStringAsync(new Uri(_workers.Addresses[worker - 1], "/v1/actors?type=Account&search=listed-")))!;
+                Assert.Equal($"w{worker}", (string?)answer["worker"]);
+                return answer["actors"]!.AsArray().Select(actor => (string)actor!["id"]!).SequenceEqual(accounts.Where(account => _workers.OwnerOf(account) == worker).Order(StringComparer.Ordinal));
+            });
+        }
+    }
+
+    [Fact]
     public async Task An_answer_to_a_question_by_id_names_the_worker_as_well()
     {
         var root = Enumerable.Range(0, 100).Select(i => $"other-{i}").First(account => _workers.OwnerOf(account) == 2);

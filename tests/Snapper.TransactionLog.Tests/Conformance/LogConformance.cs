@@ -523,6 +523,35 @@ public abstract class LogConformance : IAsyncLifetime
         return log.Append(opening.Epoch, first, count, Some.Encode(records), None);
     }
 
+    [ServerFact]
+    public async Task Stored_actors_are_listed_in_the_order_of_their_ids_page_by_page()
+    {
+        var (_, store, epoch) = await Opened();
+        string[] ids = [.. Enumerable.Range(0, 2500).Select(i => $"n{i}"), "a*", "ab", "a[b]", "a?", "a\\", "é/ü", "z^-"];
+        static StateFold Of(string type, string id) => new(new ActorKey(type, id), 0, 7, [new StateField(StateField.WholeState, Some.Bytes("1"))]);
+        await store.Fold(epoch, [.. ids.Select(id => Of("T", id)), Of("T2", "a"), Of("S", "a")], None);
+        var listing = (IActorListing)store;
+
+        var pages = new List<StoredActor>();
+        for (string? after = null; ;)
+        {
+            var page = await listing.List(new ActorListQuery("T", after, "", 1000), None);
+            pages.AddRange(page);
+            if (page.Count < 1000) break;
+            after = page[^1].Id;
+        }
+
+        Assert.Equal(ids.Order(StringComparer.Ordinal), pages.Select(actor => actor.Id));
+        Assert.All(pages, actor => Assert.Equal(7, actor.Version));
+        foreach (var prefix in (string[])["a*", "a[", "a?", "a\\", "é/", "z^-", "n249", "nothing"])
+        {
+            var found = await listing.List(new ActorListQuery("T", null, prefix, 1000), None);
+            Assert.Equal(ids.Where(id => id.StartsWith(prefix, StringComparison.Ordinal)).Order(StringComparer.Ordinal), found.Select(actor => actor.Id));
+        }
+
+        Assert.Equal(["n0", "n10"], (await listing.List(new ActorListQuery("T", null, "n", 2, actor => actor.Id.EndsWith('0')), None)).Select(actor => actor.Id));
+    }
+
     private protected async Task<(ITransactionLog Log, IStateStore Store, long Epoch)> Opened()
     {
         var log = NewLog();

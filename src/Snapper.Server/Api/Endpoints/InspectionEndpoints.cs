@@ -4,6 +4,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Answers;
+using Snapper.Server.Api.Requests;
 using Snapper.Sidecar;
 
 namespace Snapper.Server.Api.Endpoints;
@@ -59,6 +60,31 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         {
             await AnswerOrNotFound(context, await inspection.Actor(actor, context.RequestAborted), ViewWriter.Write, "actor type");
         }
+    }
+
+    /// <summary>GET /v1/actors?type=&amp;after=&amp;search=&amp;limit=: stored actors that this worker owns, in the order of their ids.</summary>
+    public async Task Actors(HttpContext context)
+    {
+        var query = context.Request.Query;
+        if (query.FirstOrDefault(one => one.Key is not ("type" or "after" or "search" or "limit") || one.Value.Count != 1).Key is { } wrong)
+        {
+            await Respond.Send(context, Invalid($"There is no query parameter {ClippedText.Of(wrong)} here, or it is repeated; there are type, after, search and limit."));
+            return;
+        }
+
+        var (type, after, prefix) = ((string?)query["type"] ?? "", (string?)query["after"], (string?)query["search"] ?? "");
+        var problem = Limit(context) is null ? "limit must be a whole number, 1 to 1000"
+            : NameRules.ActorTypeError(type) is { } typeError ? $"type: {typeError}"
+            : (after is null ? null : NameRules.ActorIdError(after)) is { } afterError ? $"after: {afterError}"
+            : (prefix.Length == 0 ? null : NameRules.ActorIdError(prefix)) is { } prefixError ? $"search: {prefixError}"
+            : null;
+        if (problem is not null)
+        {
+            await Respond.Send(context, Invalid(problem + "."));
+            return;
+        }
+
+        await AnswerOrNotFound(context, await inspection.Actors(type, after, prefix, Limit(context)!.Value, context.RequestAborted), ViewWriter.Write, "actor type");
     }
 
     public async Task Batches(HttpContext context)

@@ -117,6 +117,26 @@ internal static class ViewWriter
         json.WriteEndObject();
     }
 
+    public static void Write(Utf8JsonWriter json, ActorListView list)
+    {
+        json.WriteStartObject();
+        json.WriteString("type"u8, list.Type);
+        json.WriteString("worker"u8, list.Worker);
+        json.WriteStartArray("actors"u8);
+        foreach (var actor in list.Actors)
+        {
+            json.WriteStartObject();
+            json.WriteString("id"u8, actor.Id);
+            WriteNumberOrNull(json, "version"u8, actor.Version);
+            json.WriteBoolean("resident"u8, actor.Resident);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+        json.WriteString("next"u8, list.Next);
+        json.WriteEndObject();
+    }
+
     public static void Write(Utf8JsonWriter json, ScheduleView schedule)
     {
         json.WriteStartObject();

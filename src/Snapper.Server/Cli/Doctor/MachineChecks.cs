@@ -11,6 +11,8 @@ internal static class MachineChecks
     private const long Gigabyte = 1L << 30;
     private const long LittleDisk = Gigabyte;
     private const long LittleMemory = 2 * Gigabyte;
+    private const string ClockFix = "let the machine keep its time by NTP ('timedatectl set-ntp true')";
+    private static readonly TimeSpan ClocksApart = TimeSpan.FromSeconds(10);
 
     /// <summary>The .NET SDK. The server runs without it; building and testing do not.</summary>
     public static DoctorRow Sdk()
@@ -42,6 +44,34 @@ internal static class MachineChecks
             : new DoctorRow(Health.Limited, "memory", $"{Gigabytes(memory)}: log and state live in Redis' memory", "2 GB or more");
     }
 
+    /// <summary>The clock tells outcomes that may be forgotten from those that may not, and stamps what people read.</summary>
+    public static DoctorRow Clock()
+    {
+        const string check = "clock";
+        var now = DateTimeOffset.UtcNow;
+        var built = File.GetLastWriteTimeUtc(typeof(MachineChecks).Assembly.Location);
+        return now >= built
+            ? new DoctorRow(Health.Good, check, now.ToString("yyyy-MM-dd HH:mm:ss'Z'", CultureInfo.InvariantCulture))
+            : new DoctorRow(Health.Limited, check, $"{now:yyyy-MM-dd HH:mm:ss}Z is before this program was built", ClockFix);
+    }
+
+    /// <summary>What to say when a Redis has another time than we; empty: nothing.</summary>
+    public static IEnumerable<string> ClockDiffers(DateTimeOffset? theirs)
+    {
+        if (theirs is null) yield break;
+        var apart = (DateTimeOffset.UtcNow - theirs.Value).Duration();
+        if (apart > ClocksApart) yield return $"its clock and ours are {apart.TotalSeconds:0} s apart: {ClockFix}";
+    }
+
+    /// <summary>Without it the parts of a killed 'up' stay until the next one ends them.</summary>
+    public static DoctorRow Wrappers()
+    {
+        const string check = "setpriv";
+        return ChildWrappers.Find(ExecutableFinder.System).Setpriv is { } path
+            ? new DoctorRow(Health.Good, check, path)
+            : new DoctorRow(Health.Limited, check, "none: if 'up' is killed with -9, Redis and Dapr stay until the next one ends them", "install util-linux");
+    }
+
     private static DoctorRow Writable(string directory)
     {
         const string check = "data directory";
@@ -54,7 +84,7 @@ internal static class MachineChecks
         }
         catch (StartupException problem)
         {
-            return new DoctorRow(Health.Broken, check, problem.Message, "choose another with --data");
+            return new DoctorRow(Health.Broken, check, problem.Message, problem.Message.EndsWith(Remedies.OtherUp, StringComparison.Ordinal) ? Remedies.OtherUp : Remedies.Data);
         }
     }
 

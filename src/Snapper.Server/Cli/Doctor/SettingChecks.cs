@@ -1,0 +1,27 @@
+using Snapper.Server.Hosting;
+using Snapper.Server.Supervision;
+
+namespace Snapper.Server.Cli.Doctor;
+
+/// <summary>The settings that workers take from the environment, read as they read them.</summary>
+internal static class SettingChecks
+{
+    /// <summary>One row.</summary>
+    public static DoctorRow Settings()
+    {
+        const string check = "settings";
+        try
+        {
+            var configuration = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory }).Configuration;
+            WorkerConfiguration.SmallBank(configuration);
+            WorkerConfiguration.Worker(configuration, WorkerCommand.Settings(WorkerCommand.Syntax.Parse([]), _ => null));
+            WorkerConfiguration.Cluster(configuration);
+            WorkerConfiguration.Balancing(configuration);
+            return new DoctorRow(Health.Good, check, "Snapper__... of the environment are in range");
+        }
+        catch (Exception wrong) when (wrong is UsageException or ArgumentException or InvalidOperationException or FormatException or InvalidDataException or IOException)
+        {
+            return new DoctorRow(Health.Broken, check, wrong.Message, Remedies.Setting);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+using System.Text;
+using Snapper.Protocol.Commitment;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Inspection;
+using Snapper.Server.Api;
+using Snapper.Server.Tests.Api;
+using Snapper.Server.Tests.Cluster;
+using Xunit;
+
+namespace Snapper.Server.Tests.OpenApi;
+
+/// <summary>Every status and schema of docs/openapi.json, compared with answers: of whole workers in this process where they give them, else of the HTTP surface before a door that does.</summary>
+public sealed class AnswerTests
+{
+    private const string Good = """{"actor":{"type":"Account","id":"alice"},"method":"Balance","id":"order-1"}""";
+    private static readonly (string, string) s_token = ("dapr-api-token", LiveWorker.Token);
+
+    private readonly ApiDescription _api = ApiDescription.Load();
+
+    [Fact]
+    public async Task Every_documented_status_is_answered_and_as_described()
+    {
+        var asker = new Asker(_api);
+        await OfOneWorker(asker);
+        await OfSeveralWorkers(asker);
+        await OfAClosedDoor(asker);
+        await OfARefusingDoor(asker);
+        await OfSlowBodies(asker);
+        await OfDamage(asker);
+        var unseen = asker.Unseen().ToArray();
+        Assert.True(unseen.Length == 0, string.Join("\n", unseen));
+    }
+
+    /// <summary>Requests of the examples are such as the schemas allow, and the worker takes what they allow.</summary>
+    [Theory]
+    [InlineData("""{"actor":{"type":"Account","id":"alice"},"method":"Transfer","input":{"to":"bob","amount":10},"mode":"pact","accessMode":"strict","access":{"Account":{"alice":1,"bob":{"calls":1}}},"id":"o","timeoutMs":30000}""", true)]
+    [InlineData("""{"transactions":[{"actor":{"type":"Account","id":"alice"},"method":"Balance","access":{"Account":["alice"]}}]}""", true)]
+    [InlineData("""{"actor":{"type":"Account","id":"alice"},"method":"Balance","timeout":5}""", false)]
+    [InlineData("""{"actor":{"type":"Account","id":"alice"},"method":"Balance","timeoutMs":0}""", false)]
+    [InlineData("""{"actor":{"type":"Account","id":"alice"},"method":"Balance","mode":"saga"}""", false)]
+    [InlineData("""{"actor":{"type":"Account","id":"alice"},"method":"Balance","access":{"Account":{"alice":0}}}""", false)]
+    [InlineData("""{"actor":{"type":"Account"},"method":"Balance"}""", false)]
+    public async Task Schemas_of_requests_allow_what_the_worker_takes(string body, bool taken)
+    {
+        var schema = _api.Document["paths"]!["/v1/transactions"]!["post"]!["requestBody"]!["content"]!["application/json"]!["schema"]!;
+        Assert.Equal(taken, _api.Check.Problems(System.Text.Json.Nodes.JsonNode.Parse(body), schema).Count == 0);
+        await using var host = await ApiHost.Start(new FakeDoor());
+        Assert.Equal(taken ? 200 : 400, (await host.Post(body)).Status);
+    }
+
+    private async Task OfOneWorker(Asker asker)
+    {
+        await using var worker = await LiveWorker.Start();
+        Task Ask(int status, string what, string? body = null) => asker.Ask(worker.Address, status, what, body, s_token);
+
+        await Ask(200, "POST /v1/transactions", """{"actor":{"type":"Account","id":"alice"},"method":"Transfer","input":{"to":"bob","amount":1},"access":{"Account":["alice","bob"]},"accessMode":"audit","id":"pact-1"}""");
+        await Ask(200, "POST /v1/transactions", """{"actor":{"type":"Account","id":"alice"},"method":"Transfer","input":{"to":"bob","amount":1},"accessMode":"record"}""");
+        await Ask(409, "POST /v1/transactions", """{"actor":{"type":"Account","id":"alice"},"method":"Transfer","input":{"to":"bob","amount":99999},"access":{"Account":["alice","bob"]},"id":"abort-1"}""");
+        await Ask(409, "POST /v1/transactions", """{"actor":{"type":"Account","id":"alice"},"method":"Balance","id":"pact-1"}""");
+        await Ask(200, "POST /v1/transactions", """{"transactions":[{"actor":{"type":"Account","id":"alice"},"method":"Balance"},{"actor":{"type":"Account","id":"alice"},"method":"WriteCheck","input":{"amount":-1}},{"actor":{"type":"Nothing","id":"a"},"method":"Balance"},{"bad":1}]}""");
+        await Ask(400, "POST /v1/transactions", "{");
+        await Ask(404, "POST /v1/transactions", """{"actor":{"type":"Nothing","id":"alice"},"method":"Balance"}""");
+        var many = string.Join(',', Enumerable.Range(0, 257).Select(i => $"\"a{i}\"").Prepend("\"alice\""));
+        await Ask(422, "POST /v1/transactions", $$$"""{"actor":{"type":"Account","id":"alice"},"method":"Balance","access":{"Account":[{{{many}}}]}}""");
+        await Ask(413, "POST /v1/transactions", new string(' ', 2 << 20));
+        await Ask(200, "GET /v1/transactions/pact-1");
+        await Ask(200, "GET /v1/transactions/abort-1");
+        await Ask(404, "GET /v1/transactions/nobody%2Fknows");
+        await Ask(400, "GET /v1/transactions/" + new string('x', 129));
+        foreach (var path in (string[])["/healthz", "/readyz", "/metrics", "/v1/status", "/v1/actor-types", "/v1/actors/Account/alice", "/v1/actors/Account/never%2Fwritten", "/v1/actors/Account/alice/schedule", "/v1/batches", "/v1/aborts", "/v1/events"])
+        {
+            await Ask(200, "GET " + path);
+        }
+
+        foreach (var path in (string[])["/v1/actors/Account/alice/timeline", "/v1/traces", "/v1/hot", "/v1/access", "/v1/ring"]) await Ask(200, "GET " + path);
+        for (var i = 0; i < 100; i++) await Ask(200, "POST /v1/transactions", $$$"""{"actor":{"type":"Account","id":"alice"},"method":"Transfer","input":{"to":"bob","amount":1},"access":{"Account":["alice","bob","carol"]},"id":"watched-{{{i}}}"}""");
+        foreach (var (path, list) in (IEnumerable<(string, string)>)[("/v1/actors/Account/alice/timeline", "entries"), ("/v1/traces?limit=1000", "traces"), ("/v1/hot", "actors"), ("/v1/access", "methods"), ("/v1/ring", "coordinators")])
+        {
+            Assert.NotEmpty((await asker.Ask(worker.Address, 200, "GET " + path, null, s_token))![list]!.AsArray());
+        }
+
+        await Cli.Eventually.True("the accounts are folded", async () =>
+            (await asker.Ask(worker.Address, 200, "GET /v1/actors?type=Account&limit=2", null, s_token))!["actors"]!.AsArray().Select(a => (string)a!["id"]!).SequenceEqual(["alice", "bob"]));
+        await Ask(200, "GET /v1/actors?type=Account&after=alice&search=b");
+        foreach (var path in (string[])["/v1/actors", "/v1/actors?type=Account&x=1", "/v1/actors?type=Account&limit=0", "/v1/actors?type=a/b", "/v1/actors?type=Account&search=%01", "/v1/actors?type=Account&type=B"]) await Ask(400, "GET " + path);
+        await Ask(404, "GET /v1/actors?type=Nothing");
+        await Ask(200, "GET /v1/traces/watched-1");
+        for (var i = 0; i < 63; i++) await Ask(200, $"GET /v1/actors/Account/more{i}/timeline");
+        await Ask(429, "GET /v1/actors/Account/toomany/timeline");
+        foreach (var path in (string[])["/v1/actors/Account/a%01b/timeline", "/v1/traces?limit=0", "/v1/traces/" + new string('x', 129), "/v1/hot?limit=0", "/v1/access?x=1", "/v1/ring?x=1"]) await Ask(400, "GET " + path);
+        await Ask(404, "GET /v1/actors/Nothing/a/timeline");
+        var batches = await asker.Ask(worker.Address, 200, "GET /v1/batches?limit=1", null, s_token);
+        await Ask(200, $"GET /v1/batches/{(long)batches!["batches"]![0]!["batch"]!}");
+        foreach (var path in (string[])["/v1/actors/Account/a%01b", "/v1/actors/Account/a%01b/schedule", "/v1/batches?limit=0", "/v1/batches/first", "/v1/aborts?limit=1001"]) await Ask(400, "GET " + path);
+        foreach (var path in (string[])["/v1/actors/Nothing/a", "/v1/actors/Nothing/a/schedule", "/v1/batches/999999999"]) await Ask(404, "GET " + path);
+
+        // A worker that is alone has nothing of what several have; strangers and foreign pages get nowhere, at any address.
+        foreach (var operation in _api.Operations)
+        {
+            var what = $"{operation.Method} {operation.Path.Replace("{", "", StringComparison.Ordinal).Replace("}", "", StringComparison.Ordinal)}";
+            if (operation.Description["tags"]![0]!.ToString() == "workers") await Ask(404, what, operation.Method == "POST" ? "{}" : null);
+            if (operation.Statuses.Contains("401")) await asker.Ask(worker.Address, 401, what);
+            await asker.Ask(worker.Address, 403, what, null, s_token, ("Host", "evil.example"));
+        }
+    }
+
+    private static async Task OfSeveralWorkers(Asker asker)
+    {
+        await using var workers = await WorkersOverHttp.Start(2);
+        var first = workers.Addresses[0];
+        Task Ask(int status, string what, string? body = null) => asker.Ask(first, status, what, body);
+
+        foreach (var path in (string[])["/v1/status", "/v1/workers", "/v1/directory", "/v1/directory?actor=Account/alice", "/v1/directory?worker=w2", "/v1/migrations", "/v1/migrations/proposals"]) await Ask(200, "GET " + path);
+        foreach (var path in (string[])["/v1/workers?x=1", "/v1/directory?x=1", "/v1/migrations?x=1", "/v1/migrations/proposals?x=1", "/v1/migrations/m?x=1"]) await Ask(400, "GET " + path);
+        await Ask(400, "POST /v1/leave?now=1");
+        await Ask(400, "POST /v1/migrations", "{}");
+        await Ask(413, "POST /v1/migrations", new string(' ', 2 << 20));
+        await Ask(404, "GET /v1/migrations/nobody");
+        await Ask(404, "GET /v1/directory?worker=nobody");
+        foreach (var account in (string[])["a", "b", "c", "d"]) await Ask(200, "POST /v1/transactions", $$$"""{"actor":{"type":"Account","id":"{{{account}}}"},"method":"Transfer","input":{"to":"alice","amount":1}}""");
+        await Ask(409, "POST /v1/leave");
+        await Ask(200, "POST /v1/migrations", """{"worker":"w2","dryRun":true}""");
+        await Ask(409, "POST /v1/migrations", """{"worker":"w2","to":"w2"}""");
+        await Ask(202, "POST /v1/migrations", """{"worker":"w2","id":"drain","reason":"to leave"}""");
+        await Cli.Eventually.True("everything of w2 is w1's", async () => (string?)(await asker.Ask(first, 200, "GET /v1/migrations/drain"))!["state"] == "done");
+        await Ask(200, "GET /v1/migrations");
+        await Cli.Eventually.True("w2 may leave", async () =>
+        {
+            // Requests of the other worker may be under way for a moment.
+            using var http = new HttpClient();
+            using var asked = await http.PostAsync(new Uri(workers.Addresses[1], "/v1/leave"), null);
+            asker.Compare("POST", "/v1/leave", (int)asked.StatusCode, asked.Content.Headers.ContentType?.MediaType, asked.Headers.RetryAfter is not null, await asked.Content.ReadAsStringAsync());
+            return asked.IsSuccessStatusCode;
+        });
+        await Ask(200, "GET /v1/workers");
+    }
+
+    private async Task OfAClosedDoor(Asker asker)
+    {
+        await using var host = await ApiHost.Start(new DoorSwitch());
+        await asker.Ask(host.Address, 503, "GET /readyz");
+        await asker.Ask(host.Address, 503, "POST /v1/transactions", Good);
+        await asker.Ask(host.Address, 503, "GET /v1/transactions/order-1");
+        foreach (var path in (string[])["/v1/actors/Account/alice/timeline", "/v1/traces", "/v1/traces/order-1", "/v1/hot", "/v1/access", "/v1/ring"]) await asker.Ask(host.Address, 503, "GET " + path);
+        foreach (var operation in _api.Operations.Where(o => o.Description["tags"]![0]!.ToString() == "workers"))
+        {
+            await asker.Ask(host.Address, 503, $"{operation.Method} {operation.Path.Replace("{id}", "m", StringComparison.Ordinal)}", operation.Method == "POST" ? "{}" : null);
+        }
+    }
+
+    private static async Task OfARefusingDoor(Asker asker)
+    {
+        foreach (var (kind, status) in ((RejectionKind, int)[])[(RejectionKind.Overloaded, 429), (RejectionKind.Unavailable, 503)])
+        {
+            await Submit(asker, FakeDoor.Rejecting(kind), status);
+        }
+
+        await Submit(asker, FakeDoor.Aborting(AbortReason.Overloaded, retryable: true), 429);
+        foreach (var reason in Enum.GetValues<AbortReason>().Where(r => r is not (AbortReason.None or AbortReason.Overloaded or AbortReason.Undone))) await Submit(asker, FakeDoor.Aborting(reason), 409);
+        await Submit(asker, FakeDoor.Answering(request => new TransactionEnvelope { Id = request.Id!, Outcome = Outcome.InDoubt, Mode = request.Mode, Transaction = 1, Attempts = 1 }), 504);
+        await Submit(asker, FakeDoor.Answering(_ => throw new InvalidOperationException("unforeseen")), 500);
+    }
+
+    private static async Task Submit(Asker asker, FakeDoor door, int status)
+    {
+        await using var host = await ApiHost.Start(door);
+        await asker.Ask(host.Address, status, "POST /v1/transactions", Good);
+    }
+
+    private static async Task OfSlowBodies(Asker asker)
+    {
+        var listener = new ApiListener { BodyBytesPerSecondMin = 100_000, BodyGrace = TimeSpan.FromSeconds(1.1) };
+        await using var host = await ApiHost.Start(new FakeDoor(), listener: listener, control: new FakeControl("w1", FakeControl.Worker("w1", 1)));
+        foreach (var path in (string[])["/v1/transactions", "/v1/migrations"])
+        {
+            var answer = await host.Raw(Encoding.ASCII.GetBytes($"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{"));
+            Assert.StartsWith("HTTP/1.1 408 ", answer, StringComparison.Ordinal);
+            Assert.Contains("Content-Type: application/problem+json", answer, StringComparison.Ordinal);
+            asker.Compare("POST", path, 408, "application/problem+json", false, answer[answer.IndexOf("\r\n\r\n{", StringComparison.Ordinal)..].Trim());
+        }
+    }
+
+    private static async Task OfDamage(Asker asker)
+    {
+        await using var host = await ApiHost.Start(new FakeDoor(), options: new ApiOptions { Liveness = () => [new HealthCheck("process", false, "It hangs.")] });
+        await asker.Ask(host.Address, 503, "GET /healthz");
+        await asker.Ask(host.Address, 409, "GET /v1/actors/Account/damaged");
+        await asker.Ask(host.Address, 503, "GET /v1/actors/Account/away");
+        await asker.Ask(host.Address, 503, "GET /v1/actors?type=Account&search=away");
+        await asker.Ask(host.Address, 200, "GET /v1/actors?type=Account");
+        await asker.Ask(host.Address, 200, "GET /v1/batches/12");
+        await asker.Ask(host.Address, 200, "GET /v1/aborts");
+        await asker.Ask(host.Address, 200, "GET /v1/actors/Account/alice/schedule");
+        var watchers = new List<HttpResponseMessage>();
+        using var http = new HttpClient(new SocketsHttpHandler { MaxConnectionsPerServer = 100 });
+        try
+        {
+            for (var i = 0; i < 64; i++) watchers.Add(await http.GetAsync(new Uri(host.Address, "/v1/events"), HttpCompletionOption.ResponseHeadersRead));
+            await asker.Ask(host.Address, 429, "GET /v1/events");
+        }
+        finally
+        {
+            watchers.ForEach(watcher => watcher.Dispose());
+        }
+    }
+}
