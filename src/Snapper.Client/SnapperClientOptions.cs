@@ -37,6 +37,11 @@ public sealed class SnapperClientOptions
     public string? ApiToken { get; init; } = Environment.GetEnvironmentVariable("DAPR_API_TOKEN") is { Length: > 0 } token ? token : null;
 
     /// <summary>
+    /// The caller's own token, sent to the workers as <c>Authorization: Bearer</c>, through the sidecar, too. Default: <c>SNAPPER_TOKEN</c>; null: none.
+    /// </summary>
+    public string? Token { get; init; } = Environment.GetEnvironmentVariable("SNAPPER_TOKEN") is { Length: > 0 } own ? own : null;
+
+    /// <summary>
     /// How long a transaction may take, retries included; a call may set its own. Sent to the worker, which ends what
     /// takes longer. Range: 1 ms to 5 min. Default: 30 s.
     /// </summary>

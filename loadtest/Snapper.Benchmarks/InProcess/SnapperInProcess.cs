@@ -5,6 +5,7 @@ using Snapper.Benchmarks.Measurement;
 using Snapper.Benchmarks.Systems;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Inspection;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Redis;
 
@@ -24,6 +25,12 @@ public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSys
     /// <inheritdoc/>
     public string Name => "Snapper in process";
 
+    /// <summary>Hears of its transactions; null: nobody does.</summary>
+    public ITransactionObserver? Observer { get; init; }
+
+    /// <summary>What can be seen of the worker.</summary>
+    public IWorkerInspection Inspection => _worker!.Inspection;
+
     /// <inheritdoc/>
     public IReadOnlyList<MeasuredProcess> Processes => [new MeasuredProcess("redis", _redis!.Id)];
 
@@ -39,7 +46,7 @@ public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSys
         _store = new RedisStateStore(_log, TimeProvider.System, new StateStoreOptions());
         var options = OptionsFromEnvironment();
         _worker = await WorkerHost.Start(
-            new WorkerSetup { Options = options, ActorTypes = SnapperAppsSmallBankActors.All, Log = _log, Store = _store }, cancellation);
+            new WorkerSetup { Options = options, ActorTypes = SnapperAppsSmallBankActors.All, Log = _log, Store = _store, Observer = Observer }, cancellation);
         _plain = new LocalActors(options.Executors, SnapperAppsSmallBankActors.All[0]);
         Facts = new Dictionary<string, string>
         {

@@ -62,6 +62,11 @@ internal sealed class OperatorDoor(SnapperClientOptions options) : IDisposable
             request.Headers.TryAddWithoutValidation("dapr-api-token", token);
         }
 
+        if (options.Token is { } own)
+        {
+            request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + own);
+        }
+
         using var response = await _http.SendAsync(request, cancellation).ConfigureAwait(false);
         var text = await response.Content.ReadAsStringAsync(cancellation).ConfigureAwait(false);
         var status = (int)response.StatusCode;

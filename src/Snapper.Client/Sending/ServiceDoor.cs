@@ -18,6 +18,7 @@ internal sealed class ServiceDoor : IDisposable
     private readonly HttpMessageInvoker _http;
     private readonly Uri _transactions;
     private readonly string? _apiToken;
+    private readonly string? _authorization;
     private readonly CancellationToken _closing;
     private readonly bool _learnsWorker;
 
@@ -29,6 +30,7 @@ internal sealed class ServiceDoor : IDisposable
     {
         _transactions = transactions;
         _apiToken = options.UsesSidecar ? options.ApiToken : null;
+        _authorization = options.Token is { } own ? "Bearer " + own : null;
         _closing = closing;
         _learnsWorker = learnsWorker;
         _http = new HttpMessageInvoker(new SocketsHttpHandler
@@ -208,6 +210,11 @@ internal sealed class ServiceDoor : IDisposable
         if (_apiToken is not null)
         {
             request.Headers.TryAddWithoutValidation("dapr-api-token", _apiToken);
+        }
+
+        if (_authorization is not null)
+        {
+            request.Headers.TryAddWithoutValidation("Authorization", _authorization);
         }
 
         return request;

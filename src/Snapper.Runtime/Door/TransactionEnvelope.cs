@@ -45,6 +45,12 @@ public enum RejectionKind : byte
 
     /// <summary>503: starting, stopping, or the log cannot be reached. Not executed.</summary>
     Unavailable,
+
+    /// <summary>401: the caller shows a token that nobody knows. Said by the doors; never passed on between workers.</summary>
+    Unauthorized,
+
+    /// <summary>403: the caller may not run this. Said by the doors; never passed on between workers.</summary>
+    Forbidden,
 }
 
 /// <summary>A refusal.</summary>

@@ -54,6 +54,11 @@ internal sealed partial class Executor
             throw DoomCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} names a wrong actor type: {wrongType}.");
         }
 
+        if (Worker.Options.TenantsApart && !Door.TenantNames.AreTogether(caller.Target.Id, actorId))
+        {
+            throw DoomCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} calls {actorType}/{actorId}, an actor of another tenant.");
+        }
+
         var key = new ActorKey(actorType, actorId);
         if (Worker.FindType(actorType) is null)
         {

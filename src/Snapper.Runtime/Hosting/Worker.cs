@@ -40,7 +40,7 @@ internal sealed partial class Worker
         Services = parts.Services;
         Store = parts.Store;
         _parts = parts;
-        Watch = new TransactionWatch(Time, Options.Name);
+        Watch = new TransactionWatch(Time, Options.Name, Options.WatchLease, parts.Observer);
         RingStatistics = new RingStatistics(Options.Coordinators, Time);
         PactLatency = new RollingLatency(Time);
         ActLatency = new RollingLatency(Time);
@@ -330,10 +330,17 @@ internal sealed partial class Worker
     public void NoteEnded(Request request, Door.Outcome outcome, AbortReason reason)
     {
         Counters.Ended(request.IsPact, reason);
-        if (outcome == Door.Outcome.Committed && request.ReceivedAt != 0)
+        if (request.ReceivedAt != 0)
         {
             var now = Time.GetTimestamp();
-            (request.IsPact ? PactLatency : ActLatency).Record((long)Time.GetElapsedTime(request.ReceivedAt, now).TotalMicroseconds, now);
+            var duration = Time.GetElapsedTime(request.ReceivedAt, now);
+            if (reason == AbortReason.None)
+            {
+                Counters.Lasted(request.IsPact, duration);
+                (request.IsPact ? PactLatency : ActLatency).Record((long)duration.TotalMicroseconds, now);
+            }
+
+            _parts.Observer?.Ended(request.IsPact, reason == AbortReason.None ? null : AbortReasons.Name(reason), duration);
         }
 
         request.Attempt?.Trace?.Answered(outcome, reason);

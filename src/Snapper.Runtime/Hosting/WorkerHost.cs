@@ -210,7 +210,7 @@ public sealed class WorkerHost : IAsyncDisposable
         await KeepNumbers(setup.Log, opening, positions, cancellation).ConfigureAwait(false);
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
-            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare, setup.Background,
+            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare, setup.Background, setup.Observer,
             joining is null ? null : new ClusterParts(joining.Gate, joining.Doubts, joining.PartitionOf, IdPrefix(setup, opening)));
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);

@@ -15,6 +15,9 @@ public sealed class WorkerOptions
     /// <summary>Local coordinators of the ring, 1..64. Default: 1.</summary>
     public int Coordinators { get; init; } = 1;
 
+    /// <summary>For how long a question of a watcher keeps watching up.</summary>
+    public TimeSpan WatchLease { get; init; } = TimeSpan.FromSeconds(Inspection.IWorkerWatch.LeaseSeconds);
+
     /// <summary>Most transactions of a batch, 1..10,000. Default: 512.</summary>
     public int TransactionsPerBatch { get; init; } = 512;
 
@@ -60,6 +63,9 @@ public sealed class WorkerOptions
 
     /// <summary>Longest pause before an ACT that met a conflict is tried again; jittered. Default: 4 ms at first, doubling to 64 ms.</summary>
     public TimeSpan FirstBackOff { get; init; } = TimeSpan.FromMilliseconds(4);
+
+    /// <summary>A transaction calls only actors of its root's tenant (<see cref="Door.TenantNames"/>); a call of another's ends it. The same for all workers. Default: no.</summary>
+    public bool TenantsApart { get; init; }
 
     /// <summary>An actor that was idle so long leaves memory, 1 s..30 days. Default: 1 h.</summary>
     public TimeSpan IdleActorTimeout { get; init; } = TimeSpan.FromHours(1);

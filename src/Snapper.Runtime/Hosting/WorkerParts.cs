@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using Snapper.Protocol;
 using Snapper.Runtime.Cluster;
+using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Types;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Recovery;
@@ -21,6 +22,7 @@ internal sealed record WorkerParts(
     IWorkerTrace? Trace,
     IRarePoints? Rare,
     Background Background,
+    ITransactionObserver? Observer,
     ClusterParts? Cluster);
 
 /// <summary>Where the log of earlier epochs ends: numbering goes on above it (R1).</summary>

@@ -63,6 +63,9 @@ public sealed class WorkerSetup
     /// <summary>Makes it one of several workers; null: it is alone.</summary>
     public Cluster.ClusterSetup? Cluster { get; init; }
 
+    /// <summary>Hears of transactions; null: nobody does.</summary>
+    public Inspection.ITransactionObserver? Observer { get; init; }
+
     /// <summary>Hears what the commit order does; null: nobody listens.</summary>
     internal IWorkerTrace? Trace { get; init; }
 

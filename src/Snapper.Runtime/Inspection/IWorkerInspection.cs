@@ -63,6 +63,12 @@ public sealed record WorkerStatus(
     /// <summary>Memory of the process that is resident, in bytes.</summary>
     public long ResidentBytes { get; init; }
 
+    /// <summary>From arrival to answer of the PACTs that committed since the start; null: unknown.</summary>
+    public DurationsView? PactDurations { get; init; }
+
+    /// <summary>As <see cref="PactDurations"/>, of ACTs.</summary>
+    public DurationsView? ActDurations { get; init; }
+
     /// <summary>From arrival to answer of the PACTs that committed within the last minute; null: none.</summary>
     public LatencyView? PactLatency { get; init; }
 
@@ -72,6 +78,9 @@ public sealed record WorkerStatus(
     /// <summary>What it shares with others; null: it is the only worker.</summary>
     public ClusterStatusView? Cluster { get; init; }
 }
+
+/// <summary>How many lasted at most so long: <paramref name="UpTo"/> has an entry for each of <paramref name="Bounds"/> (seconds), and one for all. <paramref name="Sum"/> in seconds.</summary>
+public sealed record DurationsView(IReadOnlyList<double> Bounds, IReadOnlyList<long> UpTo, double Sum);
 
 /// <summary>One of several workers at a moment: what of it waits for others.</summary>
 /// <param name="Master">Whom it listens to; null: nobody yet, because what an earlier master had open is not settled here (R3).</param>

@@ -33,5 +33,14 @@ internal sealed class WorkerCounters
         Interlocked.Increment(ref _aborts[(int)reason]);
     }
 
+    /// <summary>Counts how long a committed transaction took.</summary>
+    public void Lasted(bool pact, TimeSpan duration) => (pact ? PactDurations : ActDurations).Count(duration.TotalSeconds);
+
+    /// <summary>From arrival to answer of committed PACTs.</summary>
+    public DurationBuckets PactDurations { get; } = new();
+
+    /// <summary>As <see cref="PactDurations"/>, of ACTs.</summary>
+    public DurationBuckets ActDurations { get; } = new();
+
     public void Repeated(AbortReason reason) => Interlocked.Increment(ref _repeats[(int)reason]);
 }

@@ -63,6 +63,8 @@ internal sealed class WorkerInspection : IWorkerInspection
             RepeatsByReason = repeats,
             CpuMs = Environment.CpuUsage.TotalTime.TotalMilliseconds,
             ResidentBytes = Environment.WorkingSet,
+            PactDurations = counters.PactDurations.View(),
+            ActDurations = counters.ActDurations.View(),
             PactLatency = _worker.PactLatency.View(),
             ActLatency = _worker.ActLatency.View(),
             Cluster = _worker.Cluster is { } node ? StatusOf(node) : null,

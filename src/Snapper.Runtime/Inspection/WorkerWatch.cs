@@ -7,8 +7,6 @@ namespace Snapper.Runtime.Inspection;
 /// <summary>What a running worker tells those who look.</summary>
 internal sealed class WorkerWatch(Worker worker) : IWorkerWatch
 {
-    private static readonly TimeSpan s_lease = TimeSpan.FromSeconds(IWorkerWatch.LeaseSeconds);
-
     public Task<TimelineView?> Timeline(ActorKey actor, CancellationToken cancellation)
     {
         if (worker.FindType(actor.Type) is null)
@@ -17,7 +15,7 @@ internal sealed class WorkerWatch(Worker worker) : IWorkerWatch
         }
 
         var watch = worker.Watch;
-        if (watch.Timelines.Watch(actor, watch.Clock, watch.Clock.Ticks(s_lease)) is not { } timeline)
+        if (watch.Timelines.Watch(actor, watch.Clock, watch.Clock.Ticks(worker.Options.WatchLease)) is not { } timeline)
         {
             throw new TooManyWatchedException($"{ActorTimelines.Most} actors are being watched already.");
         }

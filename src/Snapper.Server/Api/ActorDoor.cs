@@ -1,5 +1,6 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Requests;
 
@@ -29,7 +30,13 @@ public static class ActorDoor
     /// <returns>The envelope as UTF-8 JSON; what was refused has outcome <c>rejected</c> and a <c>problem</c>.</returns>
     public static Task<ReadOnlyMemory<byte>> Call(
         ITransactionDoor door, ApiOptions options, string actorType, string actorId, bool idIsDoubtful, string method, ReadOnlySpan<byte> body,
-        bool tooLarge, RequestOrigin origin, CancellationToken cancellation)
+        bool tooLarge, RequestOrigin origin, CancellationToken cancellation) =>
+        Call(door, options, actorType, actorId, idIsDoubtful, method, body, tooLarge, origin, null, cancellation);
+
+    /// <summary>The same, for a caller that was looked at; null: it was not.</summary>
+    internal static Task<ReadOnlyMemory<byte>> Call(
+        ITransactionDoor door, ApiOptions options, string actorType, string actorId, bool idIsDoubtful, string method, ReadOnlySpan<byte> body,
+        bool tooLarge, RequestOrigin origin, RequestCaller? caller, CancellationToken cancellation)
     {
         ArgumentNullException.ThrowIfNull(door);
         ArgumentNullException.ThrowIfNull(options);
@@ -60,7 +67,14 @@ public static class ActorDoor
         }
 
         var parsed = TransactionRequestReader.ReadForActor(body, new ActorKey(actorType, actorId), origin, options);
-        return parsed.Request is { } request ? Run(door, request, options, cancellation) : Refused(parsed.Refusal!, options);
+        if (parsed.Request is not { } request)
+        {
+            return Refused(parsed.Refusal!, options);
+        }
+
+        return options.Rights?.Refusal(caller ?? RequestCaller.Everybody, request) is { } refusal
+            ? Refused(new RequestRefusal(refusal.Kind, refusal.Detail, request.Id), options)
+            : Run(door, request, options, cancellation);
     }
 
     /// <summary>What a call answers whose address has an id that cannot be decoded.</summary>
@@ -73,6 +87,17 @@ public static class ActorDoor
         return Refused(
             new RequestRefusal(RejectionKind.Invalid, $"The address is wrong: it arrived with the actor id {ClippedText.Of(escapedId)}, which is not percent-encoded UTF-8.", null),
             options);
+    }
+
+    /// <summary>What a call answers that is refused before it is read.</summary>
+    /// <param name="options">Limits.</param>
+    /// <param name="refusal">Why.</param>
+    /// <returns>The envelope as UTF-8 JSON, with outcome <c>rejected</c>.</returns>
+    internal static Task<ReadOnlyMemory<byte>> Refuse(ApiOptions options, Rejection refusal)
+    {
+        using var buffer = JsonBuffer.Rent();
+        EnvelopeWriter.WriteRejected(buffer.Json, null, Problem.Of(refusal, options.RetryAfter));
+        return Task.FromResult<ReadOnlyMemory<byte>>(buffer.Written.ToArray());
     }
 
     private static async Task<ReadOnlyMemory<byte>> Run(

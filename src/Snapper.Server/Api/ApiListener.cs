@@ -6,8 +6,17 @@ namespace Snapper.Server.Api;
 /// <summary>What the web server puts up with, and where it listens.</summary>
 public sealed class ApiListener
 {
-    /// <summary>Most connections at once; further ones are closed at once. Default: 4,096.</summary>
-    public long ConnectionsMax { get; init; } = 4096;
+    /// <summary>Connections that are kept free for this machine, where the sidecar is: those from elsewhere are at most so many fewer.</summary>
+    public const int LocalConnections = 2048;
+
+    /// <summary>Most connections at once; further ones are closed at once. An idle one takes some kilobytes. Default: 16,384.</summary>
+    public long ConnectionsMax { get; init; } = 16_384;
+
+    /// <summary>A new connection on which nothing is sent is closed after this time. Default: 10 s.</summary>
+    public TimeSpan SilenceMax { get; init; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>Most headers of a request. Default: 100.</summary>
+    public int HeadersMax { get; init; } = 100;
 
     /// <summary>Most bytes of request line and headers together. Default: 32 KiB.</summary>
     public int HeaderBytesMax { get; init; } = 32 * 1024;
@@ -36,12 +45,16 @@ public sealed class ApiListener
         server.AllowSynchronousIO = false;
         var limits = server.Limits;
         limits.MaxConcurrentConnections = ConnectionsMax;
+        limits.MaxRequestHeaderCount = HeadersMax;
         limits.MaxRequestHeadersTotalSize = HeaderBytesMax;
         limits.MaxRequestLineSize = HeaderBytesMax / 2;
         limits.RequestHeadersTimeout = HeadersTimeout;
         limits.MinRequestBodyDataRate = new MinDataRate(BodyBytesPerSecondMin, BodyGrace);
         limits.KeepAliveTimeout = KeepAlive;
         limits.Http2.MaxStreamsPerConnection = StreamsPerConnectionMax;
+
+        var silent = new SilentConnections(SilenceMax, Math.Max(1, ConnectionsMax - LocalConnections));
+        server.ConfigureEndpointDefaults(silent.Watch);
 
         // Kestrel's own limit only backs ours up: our reader stops earlier, with words, and leaves this one to other endpoints.
         limits.MaxRequestBodySize = options.BatchBodyBytesMax + 1L;

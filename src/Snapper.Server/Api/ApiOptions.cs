@@ -38,6 +38,15 @@ public sealed class ApiOptions
     /// </summary>
     public Func<IReadOnlyList<HealthCheck>>? Liveness { get; init; }
 
+    /// <summary>Who may run what; null: everybody everything.</summary>
+    internal Access.DoorRights? Rights { get; init; }
+
+    /// <summary>Where admin actions are written down; null: nowhere, and <c>/v1/audit</c> is empty.</summary>
+    internal Access.AuditLog? Audit { get; init; }
+
+    /// <summary>How many requests a caller may send; null: any number.</summary>
+    internal Access.RequestLimits? Limits { get; init; }
+
     /// <summary>Throws when a value is out of its range, naming it.</summary>
     /// <exception cref="ArgumentOutOfRangeException">A value is out of its range.</exception>
     public void Validate()

@@ -1,5 +1,6 @@
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
+using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Endpoints;
 
 namespace Snapper.Server.Api;
@@ -57,6 +58,7 @@ public static class SnapperApi
         Get(endpoints, "/v1/migrations", cluster.Migrations, log, options);
         Get(endpoints, "/v1/migrations/proposals", cluster.Proposals, log, options);
         Get(endpoints, "/v1/migrations/{**id}", cluster.Migration, log, options);
+        Get(endpoints, "/v1/audit", new AuditEndpoint(options.Audit ?? AuditLog.InMemory(log), inspection).Read, log, options);
         endpoints.MapFallback("/{**path}", UnknownEndpoints.NotFound);
     }
 

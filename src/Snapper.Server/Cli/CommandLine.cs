@@ -27,6 +27,7 @@ internal static class CommandLine
         new(ClusterCommands.RebalanceSyntax, ClusterCommands.Rebalance),
         new(MembershipCommands.JoinSyntax, MembershipCommands.Join),
         new(MembershipCommands.LeaveSyntax, MembershipCommands.Leave),
+        new(TokenCommand.Syntax, TokenCommand.Run),
         new(WorkerCommand.Syntax, WorkerCommand.Run, Hidden: true),
     ];
 

@@ -4,9 +4,10 @@ using System.Text.Json.Nodes;
 
 namespace Snapper.Server.Cli;
 
-/// <summary>The HTTP API of one worker, for commands that operators type. Sends <c>APP_API_TOKEN</c> when it is set, as the sidecar does.</summary>
+/// <summary>The HTTP API of one worker, for commands that operators type. Shows <c>SNAPPER_TOKEN</c>, its caller's own, and <c>APP_API_TOKEN</c>, as the sidecar does, when they are set.</summary>
 internal sealed class OperatorApi : IDisposable
 {
+    private const string OwnVariable = "SNAPPER_TOKEN";
     private const string TokenVariable = "APP_API_TOKEN";
 
     private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(100);
@@ -18,21 +19,26 @@ internal sealed class OperatorApi : IDisposable
 
     private readonly HttpClient _http;
     private readonly bool _hasToken;
+    private readonly bool _isOwn;
     private readonly string _advice;
 
     /// <param name="address">The worker's own address.</param>
     /// <param name="token">What it wants to see; null or empty: nothing.</param>
     /// <param name="advice">What else to try when nobody answers; empty: nothing.</param>
-    public OperatorApi(Uri address, string? token, string advice = "")
+    /// <param name="own">The caller's own token; null or empty: none.</param>
+    public OperatorApi(Uri address, string? token, string advice = "", string? own = null)
     {
         _advice = advice.Length == 0 ? "" : " " + advice;
-        _hasToken = !string.IsNullOrEmpty(token);
+        _isOwn = !string.IsNullOrEmpty(own);
+        _hasToken = _isOwn || !string.IsNullOrEmpty(token);
         _http = new HttpClient(new SocketsHttpHandler { UseProxy = false }) { BaseAddress = new Uri(address.AbsoluteUri.TrimEnd('/') + "/"), Timeout = Timeout.InfiniteTimeSpan };
-        if (_hasToken) _http.DefaultRequestHeaders.Add("dapr-api-token", token);
+        if (_isOwn) _http.DefaultRequestHeaders.TryAddWithoutValidation("Authorization", "Bearer " + own);
+        if (!string.IsNullOrEmpty(token)) _http.DefaultRequestHeaders.Add("dapr-api-token", token);
     }
 
     /// <summary>The worker at an address, with the token of this environment.</summary>
-    public static OperatorApi At(Uri address, string advice = "") => new(address, Environment.GetEnvironmentVariable(TokenVariable), advice);
+    public static OperatorApi At(Uri address, string advice = "") => 
+        new(address, Environment.GetEnvironmentVariable(TokenVariable), advice, Environment.GetEnvironmentVariable(OwnVariable));
 
     /// <summary>One question, asked once.</summary>
     /// <exception cref="OperatorException">No answer, or another one than success.</exception>
@@ -45,8 +51,8 @@ internal sealed class OperatorApi : IDisposable
             using var request = new HttpRequestMessage(method, path) { Content = body is null ? null : JsonContent.Create(body) };
             using var answer = await _http.SendAsync(request, patience.Token);
             var status = (int)answer.StatusCode;
-            if (status is 401 or 403) throw new OperatorException(Unwelcome(status), status);
             var json = await Read(answer, patience.Token);
+            if (status is 401 or 403) throw new OperatorException(Unwelcome(status, Detail(json)), status);
             if (!answer.IsSuccessStatusCode) throw new OperatorException(Detail(json) ?? $"{_http.BaseAddress} answered {status}.", status);
             return json ?? throw new OperatorException($"{_http.BaseAddress} answered {status} with something that is not JSON; is it a worker?", status);
         }
@@ -102,7 +108,10 @@ internal sealed class OperatorApi : IDisposable
 
     private static string? Detail(JsonNode? json) => json is JsonObject problem && problem["detail"] is JsonValue detail && detail.TryGetValue<string>(out var text) ? text : null;
 
-    private string Unwelcome(int status) => _hasToken
+    private string Unwelcome(int status, string? detail) => _isOwn
+        ? $"{_http.BaseAddress} answered {status} to the token in {OwnVariable}{(detail is null ? "." : ": " + detail)}"
+        : status == 403 && detail is not null ? $"{_http.BaseAddress} answered 403: {detail} Set {OwnVariable} to a token that may."
+        : _hasToken
         ? $"{_http.BaseAddress} answered {status}: {TokenVariable} is set here, but to another token than that worker's."
         : $"{_http.BaseAddress} answered {status}: it wants a token. Set {TokenVariable} to the one that the workers were started with.";
 }

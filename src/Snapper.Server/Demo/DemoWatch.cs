@@ -25,7 +25,8 @@ internal sealed class DemoWatch(Deployment deployment, TextWriter output, string
     /// <summary>Until cancelled.</summary>
     public async Task Run(CancellationToken cancellation)
     {
-        if (token is not null) _http.DefaultRequestHeaders.Add("dapr-api-token", token);
+        if (Environment.GetEnvironmentVariable("SNAPPER_TOKEN") is { Length: > 0 } own) _http.DefaultRequestHeaders.TryAddWithoutValidation("Authorization", "Bearer " + own);
+        if (!string.IsNullOrEmpty(token)) _http.DefaultRequestHeaders.Add("dapr-api-token", token);
         while (!cancellation.IsCancellationRequested)
         {
             LookAtProcesses();

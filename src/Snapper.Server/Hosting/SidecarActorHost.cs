@@ -1,5 +1,6 @@
 using Snapper.Runtime.Door;
 using Snapper.Server.Api;
+using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Requests;
 using Snapper.Sidecar.Hosting;
 
@@ -14,11 +15,13 @@ internal sealed class SidecarActorHost : IActorHost
     private readonly ITransactionDoor _door;
     private readonly ApiOptions _options;
     private readonly MailboxDoor _mailbox;
+    private readonly AccessGate? _gate;
     private readonly string _pinned;
     private readonly string _mailboxType;
 
-    public SidecarActorHost(string worker, IReadOnlyList<string> types, ITransactionDoor door, ApiOptions options, MailboxDoor mailbox)
+    public SidecarActorHost(string worker, IReadOnlyList<string> types, ITransactionDoor door, ApiOptions options, MailboxDoor mailbox, AccessGate? gate = null)
     {
+        _gate = gate;
         _door = door;
         _options = options;
         _mailbox = mailbox;
@@ -36,15 +39,21 @@ internal sealed class SidecarActorHost : IActorHost
             return _mailbox.Call(call);
         }
 
+        RequestCaller? caller = null;
+        if (_gate?.OfActorCall(call.Authorization, out caller) is { } refused)
+        {
+            return new ActorReply(await ActorDoor.Refuse(_options, refused));
+        }
+
         if (call.IdIsUnreadable)
         {
             return new ActorReply(await ActorDoor.RefuseUnreadableId(_options, call.ActorId));
         }
 
         var type = call.ActorType.EndsWith(_pinned, StringComparison.Ordinal) ? call.ActorType[..^_pinned.Length] : call.ActorType;
-        var origin = RequestOrigin.FromHeaders(call.CallerAppId, call.TraceParent);
+        var origin = RequestOrigin.FromHeaders(caller?.Name ?? call.CallerAppId, call.TraceParent);
         return new ActorReply(await ActorDoor.Call(
-            _door, _options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, IsTooLarge(call), origin, cancellation));
+            _door, _options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, IsTooLarge(call), origin, caller, cancellation));
     }
 
     /// <summary>Packets of a mailbox may be larger than requests, and the transport has one limit for all.</summary>

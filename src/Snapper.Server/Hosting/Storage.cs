@@ -79,6 +79,8 @@ internal sealed class Storage : IAsyncDisposable
             Port = address.Port,
             User = settings.RedisLogin?.User,
             Password = settings.RedisLogin?.Password,
+            Tls = settings.RedisLogin is { Tls: true },
+            AuthorityFile = settings.RedisLogin?.AuthorityFile,
         };
         var redis = await RedisConnections.Connect(redisOptions);
         var log = new RedisTransactionLog(redis, settings.Name);

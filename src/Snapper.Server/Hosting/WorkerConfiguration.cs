@@ -4,6 +4,7 @@ using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Cluster.Balancing;
+using Snapper.Security;
 using Snapper.Server.Api;
 using Snapper.Server.Cli;
 using Snapper.TransactionLog.Cluster;
@@ -69,6 +70,7 @@ internal static class WorkerConfiguration
             MaxInFlight = section.GetValue(nameof(WorkerOptions.MaxInFlight), standard.MaxInFlight),
             IdempotencyWindow = section.GetValue(nameof(WorkerOptions.IdempotencyWindow), standard.IdempotencyWindow),
             FirstBackOff = section.GetValue(nameof(WorkerOptions.FirstBackOff), standard.FirstBackOff),
+            TenantsApart = SecuritySettings.Read(configuration).TenantsApart,
             IdleActorTimeout = section.GetValue(nameof(WorkerOptions.IdleActorTimeout), standard.IdleActorTimeout),
         };
         options.Validate();

@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Net.Sockets;
-using Snapper.Protocol.Channels;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Hosting;
@@ -9,7 +8,7 @@ using Snapper.Server.Cli;
 using Snapper.Server.Supervision;
 using Snapper.Sidecar.Client;
 using Snapper.Sidecar.Embedded;
-using Snapper.Sidecar.Hosting;
+using Snapper.Telemetry;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Remembering;
@@ -37,7 +36,7 @@ internal static class WorkerProcess
         var door = new DoorSwitch();
         var inspection = new InspectionSwitch(settings);
         var mailbox = new MailboxDoor();
-        await using var app = Configured(() => BuildWeb(settings, door, inspection, mailbox));
+        await using var app = Configured(() => WorkerWeb.Build(settings, door, inspection, mailbox));
         WorkerOptions options;
         try
         {
@@ -60,11 +59,12 @@ internal static class WorkerProcess
             Endpoint = new Uri($"http://127.0.0.1:{settings.SidecarPort.ToString(CultureInfo.InvariantCulture)}"),
             ApiToken = settings.DaprApiToken,
         });
+        await using var telemetry = Configured(() => TelemetryExport.Start(TelemetryOptions.Read(Environment.GetEnvironmentVariable), settings.Name, WorkerConfiguration.Version, inspection, logger));
         await using var storage = await Storage.Open(settings, options.IdempotencyWindow, logger, cancellation);
         WorkerHost? worker;
         try
         {
-            worker = await StartWorker(settings, options, app, storage, () => Cluster(settings, app, storage, mailbox, sidecar, logger, cancellation), failed, logger, cancellation);
+            worker = await StartWorker(settings, options, app, storage, telemetry, () => Cluster(settings, app, storage, mailbox, sidecar, logger, cancellation), failed, logger, cancellation);
         }
         catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
         {
@@ -159,63 +159,6 @@ internal static class WorkerProcess
 
     private static bool IsWrongSetting(Exception exception) => exception is FormatException or InvalidOperationException or ArgumentException or InvalidDataException;
 
-    private static WebApplication BuildWeb(WorkerSettings settings, DoorSwitch door, InspectionSwitch inspection, MailboxDoor mailbox)
-    {
-        var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
-        builder.Logging.ClearProviders().AddSimpleConsole(console =>
-        {
-            console.SingleLine = true;
-            console.UseUtcTimestamp = true;
-            console.TimestampFormat = "yyyy-MM-ddTHH:mm:ss.fffZ ";
-        });
-        builder.Logging.SetMinimumLevel(LogLevel.Warning).AddFilter("Snapper", LogLevel.Information)
-            .AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None); // It prints the trace of what we say in words.
-        builder.Services.AddSingleton(WorkerConfiguration.SmallBank(builder.Configuration));
-        var options = new ApiOptions();
-        builder.WebHost.ConfigureKestrel(server =>
-        {
-            new ApiListener().ApplyLimits(server, options);
-            ApiListener.Listen(server, settings.ListenAddress, settings.ListenPort);
-        });
-        var app = builder.Build();
-        WorkerConfiguration.Hosts(app.Configuration).Use(app);
-        RequireToken(app, settings.AppApiToken);
-        SnapperApi.Map(app, door, inspection, options, () => inspection.Control);
-        app.MapDaprActorHost(
-            new SidecarActorHost(settings.Name, WorkerConfiguration.ActorTypes, door, options, mailbox),
-            new DaprHostOptions
-            {
-                MapHealth = false,
-                AppApiToken = settings.AppApiToken,
-                MaxBodyBytes = Math.Max(options.TransactionBodyBytesMax, new ChannelLimits().LargestPacket),
-            });
-        return app;
-    }
-
-    /// <summary>With a token only the sidecar may call: whoever reaches the port could go past it otherwise. Probes stay open.</summary>
-    private static void RequireToken(WebApplication app, string? token)
-    {
-        var check = new AppApiToken(token);
-        if (!check.IsRequired)
-        {
-            return;
-        }
-
-        app.Use(async (context, next) =>
-        {
-            if (context.Request.Path.StartsWithSegments("/v1", StringComparison.Ordinal) && !check.Accepts(context.Request))
-            {
-                context.Response.StatusCode = StatusCodes.Status401Unauthorized;
-                context.Response.ContentType = "application/problem+json";
-                await context.Response.WriteAsync(
-                    """{"type":"about:blank","title":"Unauthorized","status":401,"detail":"The header dapr-api-token is missing or wrong."}""");
-                return;
-            }
-
-            await next(context);
-        });
-    }
-
     private static async Task<EmbeddedSidecar?> StartEmbedded(WorkerSettings settings, WebApplication app, CancellationToken cancellation) =>
         settings.SidecarKind != SidecarKind.Embedded ? null : await EmbeddedSidecar.Start(
             new EmbeddedSidecarOptions
@@ -265,7 +208,7 @@ internal static class WorkerProcess
 
     /// <summary>Tries until the log can be reached: a worker that starts before its Redis waits for it, and says so.</summary>
     private static async Task<WorkerHost> StartWorker(
-        WorkerSettings settings, WorkerOptions options, WebApplication app, Storage storage, Func<Task<ClusterSetup?>> cluster, TaskCompletionSource<Exception> failed, ILogger logger,
+        WorkerSettings settings, WorkerOptions options, WebApplication app, Storage storage, TelemetryExport? telemetry, Func<Task<ClusterSetup?>> cluster, TaskCompletionSource<Exception> failed, ILogger logger,
         CancellationToken cancellation)
     {
         for (var pause = 50; ; pause = Math.Min(pause * 2, 1000))
@@ -283,6 +226,7 @@ internal static class WorkerProcess
                         Store = storage.Store,
                         Services = app.Services,
                         Cluster = setup,
+                        Observer = telemetry,
                         Logger = logger,
                         Failed = exception => failed.TrySetResult(exception),
                         Surroundings = () => new SurroundingFacts(

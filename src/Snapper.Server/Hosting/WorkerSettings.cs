@@ -94,6 +94,9 @@ internal sealed class WorkerSettings
     /// <summary>The worker's own folder, <c>{data}/workers/{name}</c>.</summary>
     public string WorkerDirectory => Path.Combine(DataDirectory, "workers", Name);
 
+    /// <summary>Where admin actions are written down, <c>{data}/audit/{name}.jsonl</c>.</summary>
+    public string AuditFile => Path.Combine(DataDirectory, "audit", Name + ".jsonl");
+
     /// <summary>What the worker remembers of its log, outside of the log and of the worker's own folder, <c>{data}/remembered/{name}.json</c>.</summary>
     public string MemoryFile => Path.Combine(DataDirectory, Supervision.DataDirectory.RememberedFolder, Name + ".json");
 

@@ -2,14 +2,16 @@ using Snapper.Server.Cli;
 
 namespace Snapper.Server.Supervision;
 
-/// <summary>A Redis as people name it: <c>HOST:PORT</c> or <c>redis://[USER[:PASSWORD]@]HOST:PORT</c>; user and password with percent escapes.</summary>
+/// <summary>A Redis as people name it: <c>HOST:PORT</c> or <c>redis://[USER[:PASSWORD]@]HOST:PORT</c>, with TLS <c>rediss://</c>; user and password with percent escapes.</summary>
 /// <remarks>Prints the place alone.</remarks>
 internal sealed class RedisAddress
 {
     private const string Scheme = "redis://";
+    private const string TlsScheme = "rediss://";
 
-    private RedisAddress(HostAndPort place, string? user, string? password)
+    private RedisAddress(HostAndPort place, string? user, string? password, bool isTls)
     {
+        IsTls = isTls;
         Place = place;
         User = user;
         Password = password;
@@ -17,6 +19,9 @@ internal sealed class RedisAddress
 
     /// <summary>Where it is.</summary>
     public HostAndPort Place { get; }
+
+    /// <summary>It was named with <c>rediss://</c>.</summary>
+    public bool IsTls { get; }
 
     /// <summary>Null: none is named.</summary>
     public string? User { get; }
@@ -29,8 +34,8 @@ internal sealed class RedisAddress
     public static RedisAddress Parse(string text, bool fromCommandLine)
     {
         var given = fromCommandLine ? "--redis" : "SNAPPER_REDIS";
-        if (text.StartsWith("rediss://", StringComparison.OrdinalIgnoreCase)) throw new UsageException($"{given}: TLS (rediss://) is not supported.");
-        var rest = text.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase) ? text[Scheme.Length..] : text;
+        var isTls = text.StartsWith(TlsScheme, StringComparison.OrdinalIgnoreCase);
+        var rest = isTls ? text[TlsScheme.Length..] : text.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase) ? text[Scheme.Length..] : text;
         var at = rest.LastIndexOf('@');
         var login = at < 0 ? "" : rest[..at];
         var place = rest[(at + 1)..];
@@ -46,7 +51,7 @@ internal sealed class RedisAddress
         }
 
         var user = Uri.UnescapeDataString(colon < 0 ? login : login[..colon]);
-        return new RedisAddress(address, user.Length == 0 ? null : user, string.IsNullOrEmpty(password) ? null : password);
+        return new RedisAddress(address, user.Length == 0 ? null : user, string.IsNullOrEmpty(password) ? null : password, isTls);
     }
 
     /// <inheritdoc/>

@@ -1,6 +1,9 @@
 using System.Globalization;
+using System.Net.Security;
 using System.Net.Sockets;
+using System.Security.Authentication;
 using System.Text;
+using Snapper.TransactionLog.Redis;
 
 namespace Snapper.Server.Supervision;
 
@@ -13,23 +16,24 @@ internal sealed class RedisConnection : IDisposable
     private readonly TcpClient _client;
     private readonly BufferedStream _stream;
 
-    private RedisConnection(TcpClient client)
+    private RedisConnection(TcpClient client, Stream stream)
     {
         _client = client;
-        _stream = new BufferedStream(client.GetStream());
+        _stream = new BufferedStream(stream);
     }
 
-    /// <summary>Connects; every answer must come within <paramref name="timeout"/>.</summary>
+    /// <summary>Connects, by TLS when the login says so; every answer must come within <paramref name="timeout"/>.</summary>
+    /// <exception cref="IOException">Its certificate is not trusted.</exception>
     /// <exception cref="SocketException">Nobody listens there, or the name is unknown.</exception>
     /// <exception cref="TimeoutException">Nobody answered.</exception>
-    public static async Task<RedisConnection> Connect(HostAndPort address, TimeSpan timeout, CancellationToken cancellation)
+    public static async Task<RedisConnection> Connect(HostAndPort address, TimeSpan timeout, CancellationToken cancellation, RedisLogin? login = null)
     {
         var client = new TcpClient { NoDelay = true };
         try
         {
             await client.ConnectAsync(address.Host, address.Port, cancellation).AsTask().WaitAsync(timeout, cancellation);
             client.ReceiveTimeout = client.SendTimeout = (int)timeout.TotalMilliseconds;
-            return new RedisConnection(client);
+            return new RedisConnection(client, login is { Tls: true } ? await Secure(client, address, login, cancellation).WaitAsync(timeout, cancellation) : client.GetStream());
         }
         catch
         {
@@ -58,6 +62,20 @@ internal sealed class RedisConnection : IDisposable
     {
         _stream.Dispose();
         _client.Dispose();
+    }
+
+    private static async Task<Stream> Secure(TcpClient client, HostAndPort address, RedisLogin login, CancellationToken cancellation)
+    {
+        var tls = new SslStream(client.GetStream());
+        try
+        {
+            await tls.AuthenticateAsClientAsync(RedisTrust.Client(new RedisOptions { Host = address.Host, Port = address.Port, Tls = true, AuthorityFile = login.AuthorityFile }), cancellation);
+            return tls;
+        }
+        catch (AuthenticationException distrusted)
+        {
+            throw new IOException($"TLS: {distrusted.Message}", distrusted);
+        }
     }
 
     private void ReadInto(List<string> answer)

@@ -54,7 +54,7 @@ internal static class RedisProbe
     {
         try
         {
-            using var redis = await RedisConnection.Connect(address, Patience, cancellation);
+            using var redis = await RedisConnection.Connect(address, Patience, cancellation, login);
             SignIn(redis, login);
             redis.Ask("PING");
             return null;
@@ -79,7 +79,7 @@ internal static class RedisProbe
     {
         try
         {
-            using var redis = await RedisConnection.Connect(address, Patience, cancellation);
+            using var redis = await RedisConnection.Connect(address, Patience, cancellation, login);
             SignIn(redis, login);
             return Facts(redis);
         }
@@ -91,10 +91,10 @@ internal static class RedisProbe
 
     private static void SignIn(RedisConnection redis, RedisLogin? login)
     {
-        if (login is null) return;
+        if (login?.Password is not { } password) return;
         try
         {
-            _ = login.User is null ? redis.Ask("AUTH", login.Password) : redis.Ask("AUTH", login.User, login.Password);
+            _ = login.User is null ? redis.Ask("AUTH", password) : redis.Ask("AUTH", login.User, password);
         }
         catch (RedisAnswerException needless) when (needless.Message.Contains("without any password configured", StringComparison.Ordinal))
         {

@@ -46,7 +46,7 @@ internal sealed class AppendLink(RedisOptions options, RemoteCertificateValidati
         if (options.Tls)
         {
             var tls = new SslStream(new NetworkStream(socket, ownsSocket: false), leaveInnerStreamOpen: false, trust);
-            tls.AuthenticateAsClient(options.Host);
+            tls.AuthenticateAsClient(RedisTrust.Client(options));
             _tls = tls;
         }
 

@@ -21,6 +21,9 @@ public sealed record RedisOptions
     /// <summary>Speak TLS. Default: no.</summary>
     public bool Tls { get; init; }
 
+    /// <summary>With <see cref="Tls"/>: a PEM file with the authorities that may have signed the server's certificate; null: those that the machine trusts.</summary>
+    public string? AuthorityFile { get; init; }
+
     /// <summary>What every key begins with. Without braces: those are for hash tags. Default: <c>snapper:</c>.</summary>
     public string KeyPrefix { get; init; } = "snapper:";
 
@@ -54,26 +57,43 @@ public sealed record RedisOptions
         ArgumentOutOfRangeException.ThrowIfGreaterThan(Port, 65535);
         ArgumentOutOfRangeException.ThrowIfLessThan(CommandTimeout, TimeSpan.FromMilliseconds(100));
         ArgumentOutOfRangeException.ThrowIfGreaterThan(CommandTimeout, TimeSpan.FromSeconds(60));
+        if (AuthorityFile is not null)
+        {
+            RedisTrust.Read(AuthorityFile);
+        }
+
+        if (User is not null && Password is null)
+        {
+            throw new ArgumentException("A Redis user needs a password.");
+        }
+
         if (KeyPrefix.AsSpan().IndexOfAny('{', '}') >= 0)
         {
             throw new ArgumentException($"The key prefix '{KeyPrefix}' holds a brace.");
         }
     }
 
-    internal ConfigurationOptions ToConfiguration(string clientName)
+    /// <summary>The client library gets there only through a <see cref="RedisTunnel"/>.</summary>
+    internal bool NeedsTunnel => Tls || (User is not null && !KnowsUsers);
+
+    internal ConfigurationOptions ToConfiguration(string clientName, RedisTunnel? tunnel)
     {
-        var configuration = WithUser();
+        var configuration = tunnel is null ? WithUser() : new ConfigurationOptions();
 
         // A server that is away at the start is like one that goes away later: the writer tries until it is there.
         configuration.AbortOnConnectFail = false;
         configuration.ClientName = clientName;
         configuration.ConnectTimeout = (int)ConnectTimeout.TotalMilliseconds;
         configuration.ConnectRetry = 3;
+
+        // One server: there is no other to choose, and nothing to be told of. Each of them would need a right of its own.
+        configuration.TieBreaker = "";
+        configuration.ConfigurationChannel = "";
         configuration.KeepAlive = 30;
         configuration.SyncTimeout = (int)CommandTimeout.TotalMilliseconds;
-        configuration.Password = Password;
-        configuration.Ssl = Tls;
-        configuration.EndPoints.Add(Host, Port);
+        configuration.Password = tunnel is null ? Password : tunnel.Password;
+        if (tunnel is null) configuration.EndPoints.Add(Host, Port);
+        else configuration.EndPoints.Add(System.Net.IPAddress.Loopback, tunnel.Port);
         return configuration;
     }
 

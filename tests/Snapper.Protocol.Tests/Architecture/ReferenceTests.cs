@@ -17,7 +17,8 @@ public sealed class ReferenceTests
         ["Snapper.Simulation"] = ["Snapper.Runtime", "Snapper.TransactionLog", "Snapper.Protocol", "Snapper.Actors", "Snapper.Testing", Apps],
         ["Snapper.Client"] = ["Snapper.Actors"],
         ["Snapper.Runtime"] = ["Snapper.Protocol", "Snapper.Actors", "Snapper.TransactionLog", "Snapper.Sidecar"],
-        ["Snapper.Server"] = ["Snapper.Runtime", "Snapper.Sidecar", "Snapper.TransactionLog", "Snapper.Actors", "Snapper.Client", "Snapper.Testing", Apps],
+        ["Snapper.Telemetry"] = ["Snapper.Runtime"],
+        ["Snapper.Server"] = ["Snapper.Runtime", "Snapper.Telemetry", "Snapper.Sidecar", "Snapper.TransactionLog", "Snapper.Actors", "Snapper.Client", "Snapper.Testing", Apps],
         [Apps] = ["Snapper.Actors"],
     };
 

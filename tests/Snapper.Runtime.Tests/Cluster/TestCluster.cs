@@ -178,6 +178,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
             Executors = _options.Executors,
             Coordinators = _options.Coordinators,
             MarkMethodsThatFail = _options.MarkMethodsThatFail,
+            TenantsApart = _options.TenantsApart,
             DrainTimeout = TimeSpan.FromSeconds(2),
         };
         _hosts[worker] = await WorkerHost.Start(

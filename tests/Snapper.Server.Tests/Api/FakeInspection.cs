@@ -16,12 +16,15 @@ internal sealed class FakeInspection : IWorkerInspection
 
     public int LimitAsked { get; private set; }
 
+    public ClusterStatusView? Cluster { get; init; }
+
     public WorkerStatus Status() => new(
         "w1", 4711, 4712, 0, 3, "daprd", "redis", "always", 12_500, "0.1.0", 90, 10, 2, 60, 30,
         new Dictionary<string, long> { ["conflict"] = 7, ["application"] = 3 }, 12, 9120, 500, 499, 1, 44)
     {
         RepeatsByReason = new Dictionary<string, long> { ["conflict"] = 4 },
         CpuMs = 1_499.7,
+        Cluster = Cluster,
         ResidentBytes = 1 << 20,
         PactLatency = new LatencyView(60, 1.5, 2, 3, 4, 5),
     };

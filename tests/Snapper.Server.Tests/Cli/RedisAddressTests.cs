@@ -32,7 +32,6 @@ public sealed class RedisAddressTests : IDisposable
     [InlineData("redis://localhost")]
     [InlineData("redis://:hidden@localhost")]
     [InlineData(":hidden@localhost:6379")]
-    [InlineData("rediss://localhost:6379")]
     [InlineData("redis://:hidden@localhost:6379/1")]
     public void What_is_wrong_is_refused_and_a_password_not_repeated(string text)
     {

@@ -76,8 +76,8 @@ internal sealed class RedisBackend(RedisServer server, RedisConnections connecti
 
     public RedisServer Server => server;
 
-    public static async Task<RedisBackend> Connect(RedisServer server, ClusterOptions options) =>
-        new(server, await RedisConnections.Connect(new RedisOptions { Port = server.Port, KeyPrefix = $"t{Guid.NewGuid():N}:" }), options);
+    public static async Task<RedisBackend> Connect(RedisServer server, ClusterOptions options, RedisOptions? redis = null) =>
+        new(server, await RedisConnections.Connect(redis ?? new RedisOptions { Port = server.Port, KeyPrefix = $"t{Guid.NewGuid():N}:" }), options);
 
     public ITransactionLog NewLog(int worker) => new RedisTransactionLog(connections, string.Create(CultureInfo.InvariantCulture, $"w{worker}"));
 

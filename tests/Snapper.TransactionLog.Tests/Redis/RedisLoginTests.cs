@@ -41,18 +41,16 @@ public sealed class RedisLoginTests : IAsyncLifetime
     }
 
     [ServerFact]
-    public async Task A_user_works_or_is_refused_by_name_when_the_client_knows_none()
+    public async Task A_user_works_although_the_client_library_knows_none()
     {
         var options = new RedisOptions { Port = _server.Port, User = "app", Password = Secret };
-        if (RedisOptions.KnowsUsers)
-        {
-            await AssertWorks(await Connect(options));
-        }
-        else
-        {
-            var refused = await Assert.ThrowsAsync<NotSupportedException>(() => RedisConnections.Connect(options));
-            Assert.Contains("knows no user names", refused.Message, StringComparison.Ordinal);
-        }
+        await AssertWorks(await Connect(options));
+
+        // Not by the default user's rights, which has the same password: this one has none.
+        var idle = await Connect(options with { User = "idle" });
+        await using var log = new RedisTransactionLog(idle, "w2");
+        await Assert.ThrowsAnyAsync<Exception>(() => log.Open(default));
+        Assert.False(idle.IsConnected);
     }
 
     [ServerFact]

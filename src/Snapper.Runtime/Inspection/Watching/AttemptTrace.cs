@@ -33,6 +33,9 @@ internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, stri
 
     public long BeganAt { get; } = attempt.BeganAt;
 
+    /// <summary>The observer of the worker wants it.</summary>
+    public bool IsExported { get; init; }
+
     /// <summary>It is over, and tells nothing any more.</summary>
     public bool IsOver => Volatile.Read(ref _outcome) is not null;
 

@@ -13,13 +13,13 @@ internal sealed class TransactionWatch
     private const int MostPerSecond = 200;
     private const int OneInMost = 4096;
 
-    private static readonly TimeSpan s_lease = TimeSpan.FromSeconds(IWorkerWatch.LeaseSeconds);
-
     private readonly Lock _lock = new();
     private readonly Queue<AttemptTrace> _kept = new();
     private readonly HotActors _hot;
     private readonly AccessSums _access = new();
     private readonly string _worker;
+    private readonly ITransactionObserver? _observer;
+    private readonly TimeSpan _lease;
     private volatile bool _on;
     private int _oneIn = 1;
     private long _until;
@@ -28,11 +28,13 @@ internal sealed class TransactionWatch
     private long _second;
     private int _thisSecond;
 
-    public TransactionWatch(TimeProvider time, string worker)
+    public TransactionWatch(TimeProvider time, string worker, TimeSpan lease, ITransactionObserver? observer)
     {
         Clock = new WatchClock(time);
         _hot = new HotActors(Clock);
         _worker = worker;
+        _lease = lease;
+        _observer = observer;
     }
 
     public WatchClock Clock { get; }
@@ -41,7 +43,15 @@ internal sealed class TransactionWatch
     public ActorTimelines Timelines { get; } = new();
 
     /// <summary>An attempt begins: its trace, if somebody looks and it is one of the sample.</summary>
-    public AttemptTrace? Begin(Attempt attempt) => _on ? BeginWatched(attempt) : null;
+    public AttemptTrace? Begin(Attempt attempt)
+    {
+        if (_observer is { } observer && observer.Wants(attempt.Request.Id, attempt.Request.Asked.TraceParent))
+        {
+            return new AttemptTrace(this, attempt, _worker) { IsExported = true };
+        }
+
+        return _on ? BeginWatched(attempt) : null;
+    }
 
     /// <summary>Somebody looks.</summary>
     public void Renew()
@@ -49,7 +59,7 @@ internal sealed class TransactionWatch
         lock (_lock)
         {
             var now = Clock.Now;
-            _until = now + Clock.Ticks(s_lease);
+            _until = now + Clock.Ticks(_lease);
             if (!_on)
             {
                 _since = now;
@@ -63,8 +73,18 @@ internal sealed class TransactionWatch
     /// <summary>An attempt that was sampled is over.</summary>
     public void Keep(AttemptTrace trace)
     {
+        if (trace.IsExported)
+        {
+            _observer!.Traced(trace.View(), trace.Request.Asked.TraceParent);
+        }
+
         lock (_lock)
         {
+            if (!_on)
+            {
+                return;
+            }
+
             trace.Count(_hot, _access, _oneIn);
             _kept.Enqueue(trace);
             if (_kept.Count > MostKept)

@@ -49,6 +49,8 @@ public readonly record struct Problem(int Status, string Type, string Title, str
             RejectionKind.TooLarge => new Problem(413, "urn:snapper:too-large", "Too large", detail),
             RejectionKind.TooMany => new Problem(422, "urn:snapper:too-many", "Too many actors or keys", detail),
             RejectionKind.Overloaded => new Problem(429, "urn:snapper:overloaded", "Overloaded", detail, rejection.RetryAfter ?? retryAfter),
+            RejectionKind.Unauthorized => new Problem(401, "about:blank", "Unauthorized", detail),
+            RejectionKind.Forbidden => new Problem(403, "urn:snapper:forbidden", "Forbidden", detail),
             RejectionKind.Unavailable => new Problem(503, "urn:snapper:unavailable", "Unavailable", detail, rejection.RetryAfter ?? retryAfter),
             _ => throw new UnreachableException($"No status for {rejection.Kind}."),
         };

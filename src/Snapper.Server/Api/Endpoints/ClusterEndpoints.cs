@@ -3,6 +3,7 @@ using System.Text.Json.Serialization;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
+using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Requests;
 
@@ -82,6 +83,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
             return;
         }
 
+        AuditNote.Say(context, workers.Name);
         if (await workers.Leave(context.RequestAborted) is { } why)
         {
             await Respond.Send(context, new Problem(409, "urn:snapper:not-empty", "It cannot leave", $"{workers.Name} cannot leave now: {why}. Move what it owns away first."));
@@ -123,6 +125,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
             return;
         }
 
+        AuditNote.Say(context, asked.Words(), asked.Reason, asked.DryRun ? "plan" : asked.Rebalance ? "rebalance" : asked.Worker is not null ? "drain" : null);
         try
         {
             var made = await workers.Migrate(asked.ToAsk(), context.RequestAborted);

@@ -35,6 +35,13 @@ internal sealed class MetricsEndpoint(IWorkerInspection inspection)
             text.Sample(count, ("reason", reason));
         }
 
+        text.Family("snapper_transaction_repeats_total", "counter", "Attempts that the system ran again by itself, by reason.");
+        foreach (var (reason, count) in status.RepeatsByReason)
+        {
+            text.Sample(count, ("reason", reason));
+        }
+
+        WriteDurations(text, status);
         text.Single("snapper_transactions_in_flight", "gauge", "Transactions accepted and not yet answered.", status.InFlight);
         text.Single("snapper_batches_total", "counter", "Batches formed.", status.Batches);
         text.Single("snapper_batch_highest_committed", "gauge", "Number of the highest committed batch.", status.HighestCommittedBatch);
@@ -45,6 +52,7 @@ internal sealed class MetricsEndpoint(IWorkerInspection inspection)
         text.Single("snapper_worker_epoch", "gauge", "Epoch that the worker writes its log in.", status.Epoch);
         text.Single("snapper_worker_uptime_seconds", "gauge", "Time since the worker started.", status.UptimeMs / 1000.0);
 
+        WriteCluster(text, status.Cluster);
         text.Family("snapper_health_check", "gauge", "1 when the check passes, else 0.");
         foreach (var check in checks)
         {
@@ -52,6 +60,27 @@ internal sealed class MetricsEndpoint(IWorkerInspection inspection)
         }
 
         WriteProcess(text);
+    }
+
+    private static void WriteDurations(PrometheusText text, WorkerStatus status)
+    {
+        text.Family("snapper_transaction_duration_seconds", "histogram", "From arrival to answer, of committed transactions.");
+        foreach (var (mode, durations) in (ReadOnlySpan<(string, DurationsView?)>)[("pact", status.PactDurations), ("act", status.ActDurations)])
+        {
+            if (durations is null)
+            {
+                continue;
+            }
+
+            for (var i = 0; i < durations.UpTo.Count; i++)
+            {
+                var bound = i < durations.Bounds.Count ? durations.Bounds[i].ToString("R", CultureInfo.InvariantCulture) : "+Inf";
+                text.Part("_bucket", durations.UpTo[i], ("mode", mode), ("le", bound));
+            }
+
+            text.Part("_sum", durations.Sum, ("mode", mode));
+            text.Part("_count", durations.UpTo[^1], ("mode", mode));
+        }
     }
 
     private static void WriteProcess(PrometheusText text)
@@ -75,6 +104,36 @@ internal sealed class MetricsEndpoint(IWorkerInspection inspection)
         text.Single("dotnet_gc_pause_seconds_total", "counter", "Time paused for garbage collections.", GC.GetTotalPauseDuration().TotalSeconds);
         text.Single("dotnet_thread_pool_threads", "gauge", "Threads of the thread pool.", ThreadPool.ThreadCount);
         text.Single("dotnet_thread_pool_queue_length", "gauge", "Work items waiting in the thread pool.", ThreadPool.PendingWorkItemCount);
+    }
+
+    private static void WriteCluster(PrometheusText text, ClusterStatusView? cluster)
+    {
+        if (cluster is null)
+        {
+            return;
+        }
+
+        text.Single("snapper_cluster_master_epoch", "gauge", "Epoch of the master that the worker listens to; 0: none.", cluster.MasterEpoch);
+        text.Single("snapper_cluster_global_pacts", "gauge", "PACTs over several workers that have a number and are not over.", cluster.GlobalPacts);
+        text.Single("snapper_cluster_remote_calls", "gauge", "Calls of this worker's transactions that run on other workers.", cluster.RemoteCalls);
+        text.Single("snapper_cluster_waiting_for_number", "gauge", "PACTs that wait for a number of the master.", cluster.WaitingForNumber);
+        text.Family("snapper_mailbox_queued", "gauge", "Messages to another worker that it has not taken yet.");
+        foreach (var peer in cluster.Peers)
+        {
+            text.Sample(peer.Queued, ("peer", peer.Worker));
+        }
+
+        text.Family("snapper_mailbox_unanswered_seconds", "gauge", "For how long nothing of another worker has answered.");
+        foreach (var peer in cluster.Peers)
+        {
+            text.Sample(peer.UnansweredMs / 1000, ("peer", peer.Worker));
+        }
+
+        text.Family("snapper_mailbox_retransmissions_total", "counter", "Packets to another worker that were sent again.");
+        foreach (var peer in cluster.Peers)
+        {
+            text.Sample(peer.Retransmissions, ("peer", peer.Worker));
+        }
     }
 
     private static double StartOfProcess()

@@ -22,9 +22,12 @@ internal sealed class PrometheusText(StringBuilder text)
     }
 
     /// <summary>One sample of the family begun last.</summary>
-    public void Sample(double value, params ReadOnlySpan<(string Name, string Value)> labels)
+    public void Sample(double value, params ReadOnlySpan<(string Name, string Value)> labels) => Part(string.Empty, value, labels);
+
+    /// <summary>One sample of a part of the family begun last: of a histogram <c>_bucket</c>, <c>_sum</c> or <c>_count</c>.</summary>
+    public void Part(string suffix, double value, params ReadOnlySpan<(string Name, string Value)> labels)
     {
-        text.Append(_name);
+        text.Append(_name).Append(suffix);
         var separator = '{';
         foreach (var (name, label) in labels)
         {

@@ -1,5 +1,6 @@
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
+using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Requests;
 
@@ -21,6 +22,12 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
         }
         else if (parsed.Single.Request is { } request)
         {
+            if (options.Rights?.Refusal(CallerOf(context), request) is { } refusal)
+            {
+                await Refuse(context, new RequestRefusal(refusal.Kind, refusal.Detail, request.Id));
+                return;
+            }
+
             await Answer(context, await door.Submit(request, context.RequestAborted));
         }
         else
@@ -70,6 +77,8 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
         }
     }
 
+    private static RequestCaller CallerOf(HttpContext context) => context.Features.Get<RequestCaller>() ?? RequestCaller.Everybody;
+
     private async ValueTask<ParsedBody> Read(HttpContext context)
     {
         using var body = await PooledBody.Read(context.Request, options);
@@ -79,18 +88,34 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
         }
 
         var headers = context.Request.Headers;
-        var origin = RequestOrigin.FromHeaders(headers["dapr-caller-app-id"], headers.TraceParent);
+        var origin = RequestOrigin.FromHeaders(context.Features.Get<RequestCaller>()?.Name ?? headers["dapr-caller-app-id"], headers.TraceParent);
         return TransactionRequestReader.Read(body.Bytes, origin, options);
     }
 
     private async Task SubmitBatch(HttpContext context, ParsedRequest[] batch)
     {
+        // The first was taken when the request came.
+        if (options.Limits?.Take(CallerOf(context), batch.Length - 1) is { } later)
+        {
+            await Respond.Send(context, Problem.Of(new Rejection(RejectionKind.Overloaded, "The batch has more transactions than its sender's rate leaves.", later), options.RetryAfter));
+            return;
+        }
+
         // All enter the door before the first answer is awaited, in the order of the body.
         var budget = new AnswerBudget(options.BatchAnswerBytesMax);
         var answers = new Task<BatchAnswer>?[batch.Length];
         for (var i = 0; i < batch.Length; i++)
         {
-            if (batch[i].Request is { } request)
+            if (batch[i].Request is not { } request)
+            {
+                continue;
+            }
+
+            if (options.Rights?.Refusal(CallerOf(context), request) is { } refusal)
+            {
+                batch[i] = ParsedRequest.Refused(new RequestRefusal(refusal.Kind, refusal.Detail, request.Id));
+            }
+            else
             {
                 answers[i] = Enter(request, budget, context.RequestAborted);
             }

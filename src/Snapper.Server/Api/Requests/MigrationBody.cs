@@ -9,6 +9,7 @@ internal sealed record MigrationBody(
     IReadOnlyList<MigrationBody.Named?>? Actors, IReadOnlyList<int>? Partitions, string? Worker, string? To, string? Reason, string? Id, bool DryRun = false,
     bool Rebalance = false)
 {
+    private const int NamedInWords = 5;
     private const int LongestId = 100;
     private const int LongestReason = 1024;
 
@@ -27,6 +28,15 @@ internal sealed record MigrationBody(
         }
 
         return id.Length is > 0 and <= LongestId && id is not ("proposals" or "." or "..");
+    }
+
+    /// <summary>What it moves, in short, for the audit.</summary>
+    public string Words()
+    {
+        var what = Actors is { } actors ? string.Join(", ", actors.Take(NamedInWords).Select(actor => $"{actor!.Type}/{actor.Id}")) + (actors.Count > NamedInWords ? $" and {actors.Count - NamedInWords} more" : "")
+            : Partitions is { } partitions ? "partitions " + string.Join(", ", partitions.Take(NamedInWords)) + (partitions.Count > NamedInWords ? $" and {partitions.Count - NamedInWords} more" : "")
+            : Worker ?? "all workers";
+        return To is null ? what : $"{what} to {To}";
     }
 
     /// <summary>What is wrong with it; null: nothing.</summary>

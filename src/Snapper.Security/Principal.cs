@@ -1,0 +1,63 @@
+namespace Snapper.Security;
+
+/// <summary>Somebody who was recognized. Immutable.</summary>
+public sealed class Principal
+{
+    private readonly string[] _prefixes;
+
+    /// <param name="name">For the audit and for rules; not a secret.</param>
+    /// <param name="role">What it may do.</param>
+    /// <param name="tenants">Whose names it may use; none: everybody's.</param>
+    /// <param name="ratePerSecond">Requests per second that it may send; null: what holds for everybody.</param>
+    public Principal(string name, Role role, IReadOnlyList<string>? tenants = null, double? ratePerSecond = null)
+    {
+        Name = name;
+        Role = role;
+        Tenants = tenants ?? [];
+        RatePerSecond = ratePerSecond;
+        _prefixes = [.. Tenants.Select(tenant => tenant + "/")];
+    }
+
+    /// <summary>While no token is configured everybody is this one.</summary>
+    public static Principal Everybody { get; } = new("everybody", Role.Everybody);
+
+    /// <summary>The sidecar, for a caller without a token of its own.</summary>
+    public static Principal Sidecar { get; } = new("sidecar", Role.Sidecar);
+
+    /// <summary>Somebody who was not recognized.</summary>
+    public static Principal Nobody { get; } = new("nobody", Role.Nobody);
+
+    /// <summary>For the audit and for rules.</summary>
+    public string Name { get; }
+
+    /// <summary>What it may do.</summary>
+    public Role Role { get; }
+
+    /// <summary>Whose names it may use; empty: everybody's.</summary>
+    public IReadOnlyList<string> Tenants { get; }
+
+    /// <summary>Requests per second that it may send; null: what holds for everybody.</summary>
+    public double? RatePerSecond { get; }
+
+    /// <summary>It is bound to tenants: it may not see what belongs to all together.</summary>
+    public bool IsBound => _prefixes.Length > 0;
+
+    /// <summary>Whether it may use a name: the id of an actor or of a request. Of one that is bound to <c>acme</c> they begin with <c>acme/</c>.</summary>
+    public bool MayName(ReadOnlySpan<char> id)
+    {
+        if (_prefixes.Length == 0)
+        {
+            return true;
+        }
+
+        foreach (var prefix in _prefixes)
+        {
+            if (id.Length > prefix.Length && id.StartsWith(prefix, StringComparison.Ordinal)) return true;
+        }
+
+        return false;
+    }
+
+    /// <inheritdoc/>
+    public override string ToString() => $"{Name} ({Role.Name()})";
+}

@@ -1,0 +1,98 @@
+namespace Snapper.Security;
+
+/// <summary>What a caller is. Tokens have one of <see cref="Caller"/>, <see cref="Viewer"/>, <see cref="Operator"/> and <see cref="Admin"/>.</summary>
+public enum Role : byte
+{
+    /// <summary>Nobody in particular: no token, or a wrong one.</summary>
+    Nobody,
+
+    /// <summary>Runs transactions and asks what became of them; sees nothing else.</summary>
+    Caller,
+
+    /// <summary>Looks at everything and changes nothing.</summary>
+    Viewer,
+
+    /// <summary>Looks, runs transactions, moves actors between workers, reads the audit.</summary>
+    Operator,
+
+    /// <summary>All that people may do.</summary>
+    Admin,
+
+    /// <summary>The worker's own sidecar, for callers who show no token of their own: hosts actors, runs transactions.</summary>
+    Sidecar,
+
+    /// <summary>Whoever comes while no token is configured: everything.</summary>
+    Everybody,
+}
+
+/// <summary>What an address asks for.</summary>
+public enum Right : byte
+{
+    /// <summary>Nothing: probes and metrics.</summary>
+    Open,
+
+    /// <summary>To be somebody.</summary>
+    Identified,
+
+    /// <summary>To be the sidecar: what Dapr asks of an app.</summary>
+    Channel,
+
+    /// <summary>To run transactions.</summary>
+    Transact,
+
+    /// <summary>To ask what became of a transaction.</summary>
+    Ask,
+
+    /// <summary>To look inside.</summary>
+    View,
+
+    /// <summary>To move actors between workers, and to read who did.</summary>
+    Operate,
+
+    /// <summary>To take workers or data away.</summary>
+    Administer,
+}
+
+/// <summary>Which role has which right: the one place that says so.</summary>
+public static class Roles
+{
+    /// <summary>The roles that a token may have, from the least.</summary>
+    public static IReadOnlyList<Role> OfTokens { get; } = [Role.Caller, Role.Viewer, Role.Operator, Role.Admin];
+
+    /// <summary>Whether a role has a right.</summary>
+    public static bool Has(this Role role, Right right) => right switch
+    {
+        Right.Open => true,
+        Right.Identified or Right.Ask => role != Role.Nobody,
+        Right.Channel => role is Role.Sidecar or Role.Everybody,
+        Right.Transact => role is Role.Caller or Role.Operator or Role.Admin or Role.Sidecar or Role.Everybody,
+        Right.View => role is Role.Viewer or Role.Operator or Role.Admin or Role.Everybody,
+        Right.Operate => role is Role.Operator or Role.Admin or Role.Everybody,
+        Right.Administer => role is Role.Admin or Role.Everybody,
+        _ => false,
+    };
+
+    /// <summary>The role as configuration and the audit write it.</summary>
+    public static string Name(this Role role) => role switch
+    {
+        Role.Caller => "caller",
+        Role.Viewer => "viewer",
+        Role.Operator => "operator",
+        Role.Admin => "admin",
+        Role.Sidecar => "sidecar",
+        Role.Everybody => "everybody",
+        _ => "nobody",
+    };
+
+    /// <summary>Reads the role of a token.</summary>
+    /// <returns>Null: there is no such role, or no token has it.</returns>
+    public static Role? OfToken(string? text)
+    {
+        foreach (var role in OfTokens)
+        {
+            if (string.Equals(role.Name(), text, StringComparison.OrdinalIgnoreCase)) return role;
+        }
+
+        return null;
+    }
+}

@@ -1,0 +1,185 @@
+using System.Text.Json;
+using Snapper.Security;
+using Snapper.Server.Api.Answers;
+
+namespace Snapper.Server.Api.Access;
+
+/// <summary>One admin action, or the attempt.</summary>
+/// <param name="AtMs">When it ended, Unix milliseconds.</param>
+/// <param name="Who">Name of the token; <c>sidecar</c>, <c>everybody</c> or <c>nobody</c> without.</param>
+/// <param name="Role">Its role.</param>
+/// <param name="Action">What it did: migrate, drain, rebalance, plan, leave, ...</param>
+/// <param name="Target">To what; null: it was not read that far.</param>
+/// <param name="Reason">Why, as its caller said; null: it said nothing.</param>
+/// <param name="Outcome">The HTTP status; 499: nobody waited for the answer.</param>
+/// <param name="From">Address of the caller.</param>
+/// <param name="LeftOut">Refused attempts of nobody in particular before this one that were not written down one by one; 0: none.</param>
+internal sealed record AuditEntry(double AtMs, string Who, string Role, string Action, string? Target, string? Reason, string Outcome, string From, int LeftOut);
+
+/// <summary>What the handler of an audited address adds.</summary>
+internal sealed class AuditNote
+{
+    /// <summary>A better word than the address's; null: that one.</summary>
+    public string? Action { get; private set; }
+
+    /// <summary>What it is about.</summary>
+    public string? Target { get; private set; }
+
+    /// <summary>Why, in the caller's words.</summary>
+    public string? Reason { get; private set; }
+
+    /// <summary>Says what a request is about, where it is audited.</summary>
+    public static void Say(HttpContext context, string? target, string? reason = null, string? action = null)
+    {
+        if (context.Features.Get<AuditNote>() is { } note)
+        {
+            (note.Action, note.Target, note.Reason) = (action, target, reason);
+        }
+    }
+}
+
+/// <summary>
+/// Admin actions, refused ones too: the newest in memory, all in a file that is begun anew when it is full (the older ones are kept, as many as <see cref="FilesMax"/>), and in the log. Thread-safe.
+/// </summary>
+internal sealed partial class AuditLog
+{
+    /// <summary>Entries in memory.</summary>
+    public const int KeptMax = 1000;
+
+    /// <summary>Files that are kept, the one that is written included.</summary>
+    public const int FilesMax = 5;
+
+    private const int TextMax = 300;
+
+    // Whoever cannot even show a token must not be able to fill the files, and so drive out what others did.
+    private const int StrangersAtOnce = 20;
+    private static readonly TimeSpan StrangerEvery = TimeSpan.FromSeconds(6);
+
+    private readonly Lock _gate = new();
+    private readonly Queue<AuditEntry> _kept = new();
+    private readonly string? _file;
+    private readonly long _fileBytesMax;
+    private readonly KnownTokens _tokens;
+    private readonly ILogger _logger;
+    private readonly TimeProvider _time;
+    private double _strangers = StrangersAtOnce;
+    private long _strangersAt;
+    private int _leftOut;
+    private bool _fails;
+
+    /// <param name="file">Where to; its folder is made. Null: in memory and the log only.</param>
+    /// <param name="tokens">What must not be written down.</param>
+    /// <param name="logger">Hears all.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="fileBytesMax">A file longer than this is full.</param>
+    public AuditLog(string? file, KnownTokens tokens, ILogger logger, TimeProvider time, long fileBytesMax = 8 << 20)
+    {
+        _file = file;
+        _tokens = tokens;
+        _logger = logger;
+        _time = time;
+        _fileBytesMax = fileBytesMax;
+        _strangersAt = time.GetTimestamp();
+    }
+
+    /// <summary>One that is in memory alone.</summary>
+    public static AuditLog InMemory(ILogger logger) => new(null, new KnownTokens([]), logger, TimeProvider.System);
+
+    /// <summary>An audited address was refused; others are not told of.</summary>
+    public void Refused(AccessRow row, RequestCaller caller, in Problem problem)
+    {
+        if (row.Action is not null || row.Right is Right.Operate or Right.Administer)
+        {
+            Write(caller, row.Action ?? $"{row.Method} {row.Pattern}", null, problem.Detail, problem.Status);
+        }
+    }
+
+    /// <summary>An audited address has answered.</summary>
+    public void Done(AccessRow row, RequestCaller caller, AuditNote note, int status) => Write(caller, note.Action ?? row.Action!, note.Target, note.Reason, status);
+
+    /// <summary>The newest entries, newest first.</summary>
+    public IReadOnlyList<AuditEntry> Newest(int limit)
+    {
+        lock (_gate)
+        {
+            return [.. _kept.Reverse().Take(limit)];
+        }
+    }
+
+    private void Write(RequestCaller caller, string action, string? target, string? reason, int status)
+    {
+        lock (_gate)
+        {
+            if (caller.Principal.Role == Role.Nobody && !TakeStranger())
+            {
+                _leftOut++;
+                return;
+            }
+
+            var entry = new AuditEntry(
+                _time.GetUtcNow().ToUnixTimeMilliseconds(), caller.Principal.Name, caller.Principal.Role.Name(), action, Clean(target), Clean(reason),
+                status.ToString(System.Globalization.CultureInfo.InvariantCulture), caller.App is null ? caller.From : $"{caller.From} (app {Clean(caller.App)})", _leftOut);
+            _leftOut = 0;
+            _kept.Enqueue(entry);
+            if (_kept.Count > KeptMax) _kept.Dequeue();
+            Append(entry);
+            Audited(_logger, entry.Who, entry.Role, entry.From, entry.Action, entry.Target ?? "-", entry.Outcome, entry.Reason ?? "-");
+        }
+    }
+
+    private bool TakeStranger()
+    {
+        var now = _time.GetTimestamp();
+        _strangers = Math.Min(StrangersAtOnce, _strangers + (_time.GetElapsedTime(_strangersAt, now) / StrangerEvery));
+        _strangersAt = now;
+        if (_strangers < 1) return false;
+        _strangers--;
+        return true;
+    }
+
+    private void Append(AuditEntry entry)
+    {
+        if (_file is null)
+        {
+            return;
+        }
+
+        try
+        {
+            Directory.CreateDirectory(Path.GetDirectoryName(_file)!);
+            if (new FileInfo(_file) is { Exists: true } full && full.Length >= _fileBytesMax) Rotate();
+            using var stream = new FileStream(_file, FileMode.Append, FileAccess.Write, FileShare.Read);
+            stream.Write([.. JsonSerializer.SerializeToUtf8Bytes(entry, JsonSerializerOptions.Web), (byte)'\n']);
+            stream.Flush(flushToDisk: true);
+            _fails = false;
+        }
+        catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
+        {
+            // The action is done: it is told by the log, and by the file not being there. A full disk says so once.
+            if (!_fails) NotWritten(_logger, _file, problem.Message);
+            _fails = true;
+        }
+    }
+
+    private void Rotate()
+    {
+        for (var i = FilesMax - 1; i > 0; i--)
+        {
+            var older = i == 1 ? _file! : $"{_file}.{i - 1}";
+            if (File.Exists(older)) File.Move(older, $"{_file}.{i}", overwrite: true);
+        }
+    }
+
+    private string? Clean(string? text)
+    {
+        if (text is null) return null;
+        var shown = string.Concat(text.Take(TextMax).Select(c => char.IsControl(c) || char.IsSurrogate(c) ? ' ' : c));
+        return _tokens.Redact(shown) + (text.Length > TextMax ? "..." : "");
+    }
+
+    [LoggerMessage(EventId = 3010, Level = LogLevel.Information, Message = "Audit: {Who} ({Role}) from {From}: {Action} {Target}: {Outcome}; reason: {Reason}")]
+    private static partial void Audited(ILogger log, string who, string role, string from, string action, string target, string outcome, string reason);
+
+    [LoggerMessage(EventId = 3011, Level = LogLevel.Error, Message = "The audit file {File} cannot be written, entries are in this log only: {Problem}")]
+    private static partial void NotWritten(ILogger log, string file, string problem);
+}

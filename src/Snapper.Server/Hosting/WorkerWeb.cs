@@ -1,0 +1,73 @@
+using Snapper.Protocol.Channels;
+using Snapper.Security;
+using Snapper.Server.Api;
+using Snapper.Server.Api.Access;
+using Snapper.Server.Cli;
+using Snapper.Sidecar.Hosting;
+
+namespace Snapper.Server.Hosting;
+
+/// <summary>The web application of a worker: who is let in, and what is served.</summary>
+internal static class WorkerWeb
+{
+    /// <summary>Puts it together; it listens when it is started.</summary>
+    /// <param name="settings">What this worker is.</param>
+    /// <param name="door">Where transactions go.</param>
+    /// <param name="inspection">What can be seen.</param>
+    /// <param name="mailbox">Where packets of other workers go.</param>
+    /// <param name="configure">Adds configuration to the files and the environment; null: none.</param>
+    /// <exception cref="FormatException">A setting is wrong; the message names it. Also <see cref="UsageException"/>.</exception>
+    public static WebApplication Build(WorkerSettings settings, DoorSwitch door, InspectionSwitch inspection, MailboxDoor mailbox, Action<IConfigurationBuilder>? configure = null)
+    {
+        var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
+        configure?.Invoke(builder.Configuration);
+        builder.Logging.ClearProviders().AddSimpleConsole(console =>
+        {
+            console.SingleLine = true;
+            console.UseUtcTimestamp = true;
+            console.TimestampFormat = "yyyy-MM-ddTHH:mm:ss.fffZ ";
+        });
+        builder.Logging.SetMinimumLevel(LogLevel.Warning).AddFilter("Snapper", LogLevel.Information)
+            .AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None); // It prints the trace of what we say in words.
+        builder.Services.AddSingleton(WorkerConfiguration.SmallBank(builder.Configuration));
+        var security = Security(builder.Configuration, settings);
+        var limits = new RequestLimits(security.RatePerSecond, security.Burst, security.Tokens.Principals.Any(principal => principal.RatePerSecond is not null));
+        builder.Services.AddSingleton(limits);
+        builder.Services.AddSingleton(services => new AuditLog(
+            settings.AuditFile, security.Tokens, services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Audit"), TimeProvider.System));
+        builder.WebHost.ConfigureKestrel(server =>
+        {
+            new ApiListener().ApplyLimits(server, new ApiOptions());
+            ApiListener.Listen(server, settings.ListenAddress, settings.ListenPort);
+        });
+        var app = builder.Build();
+        var options = new ApiOptions
+        {
+            Rights = security.TenantsApart || !security.Methods.IsEmpty || security.Tokens.Count > 0 ? new DoorRights(security.Methods, security.TenantsApart) : null,
+            Audit = app.Services.GetRequiredService<AuditLog>(),
+            Limits = limits.AreOff ? null : limits,
+        };
+        var gate = new AccessGate(security.Tokens, settings.AppApiToken, limits, options.Audit, options.Rights is not null);
+        WorkerConfiguration.Hosts(app.Configuration).Use(app);
+        gate.Use(app);
+        SnapperApi.Map(app, door, inspection, options, () => inspection.Control);
+        app.MapDaprActorHost(
+            new SidecarActorHost(settings.Name, WorkerConfiguration.ActorTypes, door, options, mailbox, gate),
+            new DaprHostOptions
+            {
+                MapHealth = false,
+                AppApiToken = "", // the gate has looked
+                MaxBodyBytes = Math.Max(options.TransactionBodyBytesMax, new ChannelLimits().LargestPacket),
+            });
+        AccessGate.Verify(app);
+        return app;
+    }
+
+    private static SecuritySettings Security(IConfiguration configuration, WorkerSettings settings)
+    {
+        var security = SecuritySettings.Read(configuration);
+        return security.Tokens.Count == 0 || settings.AppApiToken is not null
+            ? security
+            : throw new UsageException("Tokens are configured, and APP_API_TOKEN is not set: the sidecar has no other way to show who it is, and without it whoever reaches the port could call actors as the sidecar does. Set it for the worker and its sidecar.");
+    }
+}

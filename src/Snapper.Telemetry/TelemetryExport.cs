@@ -1,0 +1,118 @@
+using System.Threading.Channels;
+using OpenTelemetry;
+using OpenTelemetry.Metrics;
+using OpenTelemetry.Resources;
+using OpenTelemetry.Trace;
+using Snapper.Runtime.Inspection;
+using Microsoft.Extensions.Logging;
+
+namespace Snapper.Telemetry;
+
+/// <summary>Tells a collector of transactions and of the worker. What the collector does not take in time is dropped: transactions never wait for it.</summary>
+public sealed partial class TelemetryExport : ITransactionObserver, IAsyncDisposable
+{
+    /// <summary>Traced attempts that may wait to be made into spans; more are dropped, and counted.</summary>
+    public const int WaitingMost = 4096;
+
+    private readonly TelemetryOptions _options;
+    private readonly Channel<(TraceView Trace, string? Parent)> _waiting;
+    private readonly TransactionSpans _spans = new();
+    private readonly WorkerMetrics _metrics;
+    private readonly TracerProvider? _tracing;
+    private readonly MeterProvider? _metering;
+    private readonly Task _writing;
+    private readonly ILogger _logger;
+    private long _dropped;
+
+    private TelemetryExport(TelemetryOptions options, string worker, string version, IWorkerInspection inspection, ILogger logger)
+    {
+        _options = options;
+        _logger = logger;
+        _waiting = Channel.CreateBounded<(TraceView, string?)>(
+            new BoundedChannelOptions(WaitingMost) { FullMode = BoundedChannelFullMode.DropWrite, SingleReader = true }, _ => Interlocked.Increment(ref _dropped));
+        _metrics = new WorkerMetrics(inspection);
+        var resource = ResourceBuilder.CreateDefault().AddService(
+            Environment.GetEnvironmentVariable("OTEL_SERVICE_NAME") ?? "snapper", serviceVersion: version, serviceInstanceId: worker);
+        if (options.Traces)
+        {
+            // What reaches it is sampled already.
+            _tracing = Sdk.CreateTracerProviderBuilder().SetResourceBuilder(resource).SetSampler(new AlwaysOnSampler()).AddSource(TransactionSpans.SourceName).AddOtlpExporter().Build();
+        }
+
+        if (options.Metrics)
+        {
+            _metering = Sdk.CreateMeterProviderBuilder().SetResourceBuilder(resource).AddMeter(WorkerMetrics.MeterName).AddMeter("System.Runtime")
+                .AddView("snapper.transaction.duration", new ExplicitBucketHistogramConfiguration { Boundaries = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] })
+                .AddOtlpExporter().Build();
+        }
+
+        _writing = Task.Run(Write);
+    }
+
+    /// <summary>Traced attempts that were dropped.</summary>
+    public long Dropped => Interlocked.Read(ref _dropped);
+
+    /// <summary>Begins to export; null: nothing is to be exported.</summary>
+    /// <param name="options">What.</param>
+    /// <param name="worker">Name of the worker: <c>service.instance.id</c>.</param>
+    /// <param name="version">Its version: <c>service.version</c>.</param>
+    /// <param name="inspection">What metrics are read from.</param>
+    /// <param name="logger">Log lines.</param>
+    public static TelemetryExport? Start(TelemetryOptions options, string worker, string version, IWorkerInspection inspection, ILogger logger)
+    {
+        if (!options.IsOn)
+        {
+            return null;
+        }
+
+        Exports(logger, options.Traces, options.Metrics, options.Ratio);
+        return new TelemetryExport(options, worker, version, inspection, logger);
+    }
+
+    /// <inheritdoc/>
+    public bool Wants(string requestId, string? traceParent) => _options.Traces && TraceSampling.IsSampled(_options, requestId, traceParent);
+
+    /// <inheritdoc/>
+    public void Traced(TraceView trace, string? traceParent) => _waiting.Writer.TryWrite((trace, traceParent));
+
+    /// <inheritdoc/>
+    public void Ended(bool pact, string? reason, TimeSpan duration)
+    {
+        if (_metrics.Enabled)
+        {
+            _metrics.Ended(pact, reason, duration);
+        }
+    }
+
+    /// <summary>Sends what waits, within a few seconds.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        _waiting.Writer.TryComplete();
+        await _writing;
+        const int FlushMs = 3000;
+        _tracing?.ForceFlush(FlushMs);
+        _metering?.ForceFlush(FlushMs);
+        _tracing?.Dispose();
+        _metering?.Dispose();
+        _metrics.Dispose();
+        _spans.Dispose();
+        if (Dropped > 0)
+        {
+            TracesDropped(_logger, Dropped);
+        }
+    }
+
+    [LoggerMessage(EventId = 2100, Level = LogLevel.Information, Message = "OpenTelemetry: spans {Traces} (of {Ratio} of the transactions whose callers leave it open), metrics {Metrics}")]
+    private static partial void Exports(ILogger logger, bool traces, bool metrics, double ratio);
+
+    [LoggerMessage(EventId = 2101, Level = LogLevel.Warning, Message = "OpenTelemetry: {Count} traced attempts were dropped, because they came faster than they are made into spans")]
+    private static partial void TracesDropped(ILogger logger, long count);
+
+    private async Task Write()
+    {
+        await foreach (var (trace, parent) in _waiting.Reader.ReadAllAsync())
+        {
+            _spans.Write(trace, parent);
+        }
+    }
+}

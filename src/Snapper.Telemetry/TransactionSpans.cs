@@ -1,0 +1,134 @@
+using System.Diagnostics;
+using Snapper.Runtime.Inspection;
+
+namespace Snapper.Telemetry;
+
+/// <summary>
+/// Makes spans of a traced attempt: one for the transaction, below it its phases and its calls. The span of a transaction is a child of its caller's; without a caller it begins a trace
+/// whose id is made of the request's, so that branches on other workers join it.
+/// </summary>
+internal sealed class TransactionSpans : IDisposable
+{
+    /// <summary>Name of the source.</summary>
+    public const string SourceName = "Snapper.Dapr";
+
+    [ThreadStatic]
+    private static ActivityTraceId? t_nextTrace;
+
+    private readonly ActivitySource _source = new(SourceName);
+
+    static TransactionSpans() => Activity.TraceIdGenerator = static () => t_nextTrace ?? ActivityTraceId.CreateRandom();
+
+    public void Write(TraceView trace, string? traceParent)
+    {
+        var ended = trace.CommittedAtMs ?? trace.EndedAtMs ?? trace.StartedAtMs;
+        using var root = Begin(trace, traceParent);
+        if (root is null)
+        {
+            return; // nobody exports
+        }
+
+        Tag(root, trace);
+        Phase(root, "wait", trace.ReceivedAtMs, trace.StartedAtMs);
+        if (trace.EndedAtMs is { } over)
+        {
+            Phase(root, "execute", trace.StartedAtMs, over);
+            if (trace.CommittedAtMs is { } committed)
+            {
+                Phase(root, "commit", over, committed);
+            }
+        }
+
+        var calls = new ActivityContext[trace.Calls.Count];
+        for (var i = 0; i < calls.Length; i++)
+        {
+            calls[i] = Call(trace, i, trace.Calls[i].Parent is >= 0 and var parent && parent < i ? calls[parent] : root.Context, ended);
+        }
+
+        root.SetEndTime(At(ended));
+        root.Stop();
+    }
+
+    public void Dispose() => _source.Dispose();
+
+    private Activity? Begin(TraceView trace, string? traceParent)
+    {
+        var isBranch = trace.Outcome == "branch";
+        var verb = isBranch ? "branch" : trace.Outcome == "repeated" ? "attempt" : "transaction";
+        var slash = trace.Root.IndexOf('/', StringComparison.Ordinal);
+        var name = $"{verb} {trace.Root[..slash]}.{trace.Method}";
+        var kind = isBranch ? ActivityKind.Internal : ActivityKind.Server;
+        if (ActivityContext.TryParse(traceParent, null, isRemote: true, out var caller))
+        {
+            // The sampled flag is ours: the decision is taken already.
+            caller = new ActivityContext(caller.TraceId, caller.SpanId, ActivityTraceFlags.Recorded, caller.TraceState, isRemote: true);
+            return _source.StartActivity(name, kind, caller, startTime: At(trace.ReceivedAtMs));
+        }
+
+        t_nextTrace = TraceSampling.TraceOf(trace.Request);
+        try
+        {
+            Activity.Current = null;
+            return _source.StartActivity(name, kind, default(ActivityContext), startTime: At(trace.ReceivedAtMs));
+        }
+        finally
+        {
+            t_nextTrace = null;
+        }
+    }
+
+    private static void Tag(Activity root, TraceView trace)
+    {
+        root.SetTag("snapper.request.id", trace.Request);
+        root.SetTag("snapper.transaction.id", trace.Transaction);
+        root.SetTag("snapper.transaction.mode", trace.Mode);
+        root.SetTag("snapper.transaction.attempt", trace.Attempt);
+        root.SetTag("snapper.transaction.outcome", trace.Outcome);
+        root.SetTag("snapper.worker", trace.Worker);
+        root.SetTag("snapper.actor", trace.Root);
+        if (trace.Batch != 0)
+        {
+            root.SetTag("snapper.batch.id", trace.Batch);
+        }
+
+        if (trace.CallsDropped > 0)
+        {
+            root.SetTag("snapper.calls.dropped", trace.CallsDropped);
+        }
+
+        if (trace.Reason is { } reason)
+        {
+            root.SetTag("error.type", reason);
+            root.SetStatus(ActivityStatusCode.Error, reason);
+        }
+    }
+
+    private void Phase(Activity root, string name, double fromMs, double toMs)
+    {
+        using var phase = _source.StartActivity(name, ActivityKind.Internal, root.Context, startTime: At(fromMs));
+        phase?.SetTag("snapper.phase", name);
+        phase?.SetEndTime(At(Math.Max(fromMs, toMs)));
+    }
+
+    private ActivityContext Call(TraceView trace, int index, ActivityContext parent, double ended)
+    {
+        var call = trace.Calls[index];
+        using var span = _source.StartActivity($"call {call.Actor[..call.Actor.IndexOf('/', StringComparison.Ordinal)]}.{call.Method}", ActivityKind.Internal, parent, startTime: At(call.AskedAtMs));
+        if (span is null)
+        {
+            return parent;
+        }
+
+        span.SetTag("snapper.actor", call.Actor);
+        span.SetTag("snapper.waited_ms", call.WaitedMs);
+        if (call.Worker != trace.Worker)
+        {
+            span.SetTag("snapper.worker", call.Worker);
+        }
+
+        span.SetEndTime(At(Math.Max(call.AskedAtMs, call.EndedAtMs ?? ended)));
+        return span.Context;
+    }
+
+    private static DateTime At(double unixMs) => DateTime.UnixEpoch.AddTicks((long)(unixMs * TimeSpan.TicksPerMillisecond));
+}

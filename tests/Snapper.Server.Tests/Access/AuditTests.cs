@@ -1,0 +1,87 @@
+using System.Text.Json;
+using Microsoft.Extensions.Logging.Abstractions;
+using Snapper.Security;
+using Snapper.Server.Api.Access;
+using Snapper.Server.Api.Answers;
+using Snapper.Server.Tests.Cli;
+using Xunit;
+
+namespace Snapper.Server.Tests.Access;
+
+/// <summary>Who did what, and who tried.</summary>
+public sealed class AuditTests
+{
+    private static readonly AccessRow s_migrate = AccessTable.Rows.First(row => row.Action == "migrate");
+
+    [Fact]
+    public async Task Admin_actions_and_refused_attempts_are_written_down_with_who_what_and_from_where()
+    {
+        await using var worker = await SecuredWorker.Start();
+        await worker.Read(Role.Viewer, "POST", "/v1/leave");
+        await worker.Read(Role.Admin, "POST", "/v1/leave");
+        await worker.Read(Role.Nobody, "POST", "/v1/migrations", "{}");
+        await worker.Read(Role.Operator, "GET", "/v1/status");
+
+        Assert.Equal(403, (await worker.Read(Role.Viewer, "GET", "/v1/audit")).Status);
+        var answer = await worker.Read(Role.Operator, "GET", "/v1/audit?limit=10");
+        Assert.Equal("w1", answer.String("worker"));
+        var entries = answer.Json.GetProperty("entries").EnumerateArray().Select(entry => (
+            entry.GetProperty("who").GetString(), entry.GetProperty("role").GetString(), entry.GetProperty("action").GetString(), entry.GetProperty("outcome").GetString(), entry.GetProperty("from").GetString())).ToArray();
+        Assert.Equal(
+            [
+                ("viewer", "viewer", "GET /v1/audit", "403", "127.0.0.1"),
+                ("nobody", "nobody", "migrate", "401", "127.0.0.1"),
+                ("admin", "admin", "leave", "404", "127.0.0.1"),
+                ("viewer", "viewer", "leave", "403", "127.0.0.1"),
+            ],
+            entries);
+        Assert.Equal(4, (await File.ReadAllLinesAsync(worker.AuditFile)).Length);
+    }
+
+    [Fact]
+    public void It_is_bounded_in_memory_and_on_disk_and_shows_no_secret()
+    {
+        using var folder = new TempFolder();
+        var file = Path.Combine(folder.Path, "audit", "w1.jsonl");
+        var token = TokenHash.NewToken();
+        var tokens = new KnownTokens([new TokenSettings { Name = "ann", Role = "admin", Sha256 = TokenHash.Of(token) }]);
+        var audit = new AuditLog(file, tokens, NullLogger.Instance, TimeProvider.System, fileBytesMax: 20_000);
+        var caller = new RequestCaller(tokens.Find(token)!, null, "10.0.0.1");
+        for (var i = 0; i < 1500; i++)
+        {
+            var note = new AuditNote();
+            audit.Done(s_migrate, caller, note, 202);
+        }
+
+        audit.Refused(s_migrate, caller, new Problem(403, "t", "t", $"with {token} and\nnewlines " + new string('x', 1000)));
+
+        Assert.Equal(AuditLog.KeptMax, audit.Newest(5000).Count);
+        var newest = audit.Newest(1)[0];
+        Assert.Contains("(secret)", newest.Reason, StringComparison.Ordinal);
+        Assert.DoesNotContain(token, newest.Reason, StringComparison.Ordinal);
+        Assert.DoesNotContain("\n", newest.Reason, StringComparison.Ordinal);
+        Assert.True(newest.Reason!.Length < 400);
+        var files = Directory.GetFiles(Path.GetDirectoryName(file)!);
+        Assert.Equal(AuditLog.FilesMax, files.Length);
+        Assert.All(files, one => Assert.InRange(new FileInfo(one).Length, 1, 21_000));
+        Assert.All(files, one => Assert.DoesNotContain(token, File.ReadAllText(one), StringComparison.Ordinal));
+        Assert.Equal("403", JsonDocument.Parse(File.ReadLines(file).Last()).RootElement.GetProperty("outcome").GetString());
+    }
+
+    [Fact]
+    public void Attempts_of_strangers_cannot_drive_out_what_others_did()
+    {
+        var audit = AuditLog.InMemory(NullLogger.Instance);
+        var ann = new RequestCaller(new Principal("ann", Role.Admin), null, "10.0.0.1");
+        var stranger = new RequestCaller(Principal.Nobody, null, "10.0.0.2");
+        audit.Done(s_migrate, ann, new AuditNote(), 202);
+        for (var i = 0; i < 5000; i++) audit.Refused(s_migrate, stranger, new Problem(401, "t", "t", "d"));
+        audit.Done(s_migrate, ann, new AuditNote(), 200);
+
+        var entries = audit.Newest(5000);
+        Assert.InRange(entries.Count, 3, 100);
+        Assert.Equal("202", entries[^1].Outcome);
+        Assert.Equal("200", entries[0].Outcome);
+        Assert.InRange(entries[0].LeftOut, 4000, 5000);
+    }
+}

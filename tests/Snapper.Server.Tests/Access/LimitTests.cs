@@ -1,0 +1,81 @@
+using Microsoft.AspNetCore.Builder;
+using System.Globalization;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.AspNetCore.Routing.Patterns;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging.Abstractions;
+using Snapper.Security;
+using Snapper.Server.Api.Access;
+using Xunit;
+
+namespace Snapper.Server.Tests.Access;
+
+/// <summary>How many requests a caller may send.</summary>
+public sealed class LimitTests
+{
+    private const string Deposit = """{"actor":{"type":"Account","id":"alice"},"method":"Balance"}""";
+
+    [Fact]
+    public async Task A_caller_over_its_rate_is_told_when_to_come_back_and_others_are_not_touched()
+    {
+        await using var worker = await SecuredWorker.Start(also: new() { ["Snapper:Security:Tokens:0:RatePerSecond"] = "0.1", ["Snapper:Security:Burst"] = "5" });
+        for (var i = 0; i < 5; i++) Assert.Equal(200, (await worker.Read(Role.Caller, "POST", "/v1/transactions", Deposit)).Status);
+
+        using var refused = await worker.Ask(Role.Caller, "POST", "/v1/transactions", Deposit);
+        Assert.Equal(429, (int)refused.StatusCode);
+        Assert.InRange(int.Parse(refused.Headers.RetryAfter!.ToString(), CultureInfo.InvariantCulture), 1, 10);
+        var call = await worker.Read(Role.Sidecar, "PUT", "/actors/Account/alice/method/StartTransaction", """{"method":"Balance"}""", ("Authorization", "Bearer " + worker.TokenOf(Role.Caller)));
+        Assert.Equal(429, call.Json.GetProperty("problem").GetProperty("status").GetInt32());
+        Assert.Equal(5, worker.Door.Submitted);
+
+        Assert.Equal(200, (await worker.Read(Role.Operator, "POST", "/v1/transactions", Deposit)).Status);
+        for (var i = 0; i < 20; i++) Assert.Equal(200, (await worker.Read(Role.Nobody, "GET", "/healthz")).Status);
+    }
+
+    [Fact]
+    public async Task A_batch_counts_as_many_as_it_holds()
+    {
+        await using var worker = await SecuredWorker.Start(tokens: false, appToken: null, also: new() { ["Snapper:Security:RatePerSecond"] = "0.1", ["Snapper:Security:Burst"] = "8" });
+        string Batch(int size) => "{\"transactions\":[" + string.Join(',', Enumerable.Repeat(Deposit, size)) + "]}";
+
+        Assert.Equal(429, (await worker.Read(Role.Nobody, "POST", "/v1/transactions", Batch(10))).Status);
+        Assert.Equal(0, worker.Door.Submitted);
+        Assert.Equal(200, (await worker.Read(Role.Nobody, "POST", "/v1/transactions", Batch(7))).Status);
+        Assert.Equal(429, (await worker.Read(Role.Nobody, "POST", "/v1/transactions", Deposit)).Status);
+    }
+
+    [Fact]
+    public void Addresses_are_cheap_and_their_buckets_are_not_kept_without_end()
+    {
+        using var limits = new RequestLimits(1, 1, false);
+        var refused = 0;
+        for (var i = 0; i < RequestLimits.AddressesMax + 500; i++)
+        {
+            if (limits.Take(new RequestCaller(Principal.Nobody, null, i.ToString(CultureInfo.InvariantCulture))) is not null) refused++;
+        }
+
+        // All over the number share one bucket.
+        Assert.InRange(refused, 450, 499);
+    }
+
+    [Fact]
+    public async Task While_nothing_is_configured_the_gate_allocates_nothing()
+    {
+        var app = new Microsoft.AspNetCore.Builder.ApplicationBuilder(new ServiceCollection().BuildServiceProvider());
+        new AccessGate(new KnownTokens([]), null, new RequestLimits(0, 0, false), AuditLog.InMemory(NullLogger.Instance), false).Use(app);
+        app.Run(_ => Task.CompletedTask);
+        var run = app.Build();
+        var context = new DefaultHttpContext();
+        context.Request.Method = "POST";
+        context.SetEndpoint(new RouteEndpoint(_ => Task.CompletedTask, RoutePatternFactory.Parse("/v1/transactions"), 0, new EndpointMetadataCollection(new HttpMethodMetadata(["POST"])), null));
+        for (var i = 0; i < 1000; i++) await run(context);
+
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        var all = true;
+        for (var i = 0; i < 1000; i++) all &= run(context).IsCompletedSuccessfully;
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+        Assert.True(all);
+        Assert.Equal(200, context.Response.StatusCode);
+    }
+}

@@ -1,0 +1,90 @@
+using Snapper.Security;
+using Xunit;
+
+namespace Snapper.Server.Tests.Access;
+
+/// <summary>What a caller that is bound to a tenant may name.</summary>
+public sealed class TenantTests
+{
+    private static readonly Dictionary<string, string?> s_bound = new() { ["Snapper:Security:Tokens:0:Tenants"] = "acme", ["Snapper:Security:Tokens:1:Tenants"] = "acme" };
+
+    [Theory]
+    [InlineData("acme/alice", "acme/o-1", null, 200)]
+    [InlineData("acme/alice", null, null, 200)]
+    [InlineData("acme/alice", null, "acme/bob", 200)]
+    [InlineData("acme/alice", null, "umbrella/bob", 403)]
+    [InlineData("acme/alice", null, "bob", 403)]
+    [InlineData("acme/alice", "o-1", null, 403)]
+    [InlineData("acme/alice", "umbrella/o-1", null, 403)]
+    [InlineData("umbrella/alice", null, null, 403)]
+    [InlineData("alice", null, null, 403)]
+    [InlineData("acme", null, null, 403)]
+    [InlineData("acme/", null, null, 403)]
+    [InlineData("ACME/alice", null, null, 403)]
+    [InlineData("acme2/alice", null, null, 403)]
+    [InlineData("/acme/alice", null, null, 403)]
+    [InlineData("acme%2Falice", null, null, 403)]
+    public async Task Names_of_other_tenants_are_refused_at_both_doors(string root, string? id, string? declared, int status)
+    {
+        await using var worker = await SecuredWorker.Start(also: s_bound);
+        var access = declared is null ? "" : $$""","access":{"Account":["{{root}}","{{declared}}"]}""";
+        var rest = $"\"method\":\"Balance\"{(id is null ? "" : $",\"id\":\"{id}\"")}{access}}}";
+
+        Assert.Equal(status, (await worker.Read(Role.Caller, "POST", "/v1/transactions", $$"""{"actor":{"type":"Account","id":"{{root}}"},""" + rest)).Status);
+        var batch = await worker.Read(Role.Caller, "POST", "/v1/transactions", "{\"transactions\":[" + $$"""{"actor":{"type":"Account","id":"{{root}}"},""" + rest + "]}");
+        Assert.Equal(status == 200 ? "committed" : "rejected", batch.Json.GetProperty("results")[0].GetProperty("outcome").GetString());
+
+        // daprd passes an id on as its caller has encoded it.
+        var call = await worker.Read(
+            Role.Sidecar, "PUT", $"/actors/Account/{Uri.EscapeDataString(root)}/method/StartTransaction", "{" + rest, ("Authorization", "Bearer " + worker.TokenOf(Role.Caller)));
+        Assert.Equal(status == 200 ? "committed" : "rejected", call.String("outcome"));
+    }
+
+    [Fact]
+    public async Task One_that_is_not_bound_may_name_everybody_but_not_two_tenants_in_one_transaction()
+    {
+        await using var worker = await SecuredWorker.Start(also: s_bound);
+        Assert.Equal(200, (await worker.Read(Role.Operator, "POST", "/v1/transactions", """{"actor":{"type":"Account","id":"umbrella/a"},"method":"Balance","id":"o-1"}""")).Status);
+        Assert.Equal(403, (await worker.Read(Role.Operator, "POST", "/v1/transactions", """{"actor":{"type":"Account","id":"umbrella/a"},"method":"Balance","access":{"Account":["umbrella/a","acme/a"]}}""")).Status);
+        Assert.Equal(403, (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", """{"actor":{"type":"Account","id":"umbrella/a"},"method":"Balance","access":{"Account":["umbrella/a","acme/a"]}}""")).Status);
+    }
+
+    [Theory]
+    [InlineData("/v1/transactions/acme%2Fo-1", true)]
+    [InlineData("/v1/transactions/acme/o-1", true)]
+    [InlineData("/v1/transactions/umbrella%2Fo-1", false)]
+    [InlineData("/v1/transactions/o-1", false)]
+    [InlineData("/v1/transactions/acme%2F", false)]
+    [InlineData("/V1/Transactions/umbrella%2Fo-1", false)]
+    [InlineData("/v1/transactions//acme/o-1", false)]
+    [InlineData("/v1/x/../transactions/umbrella%2Fo-1", false)]
+    public async Task Another_tenants_transaction_is_not_found(string path, bool known)
+    {
+        await using var worker = await SecuredWorker.Start(also: s_bound);
+        worker.Door.OnFind = id => Api.FakeDoor.Committed(new Snapper.Runtime.Door.TransactionRequest { Actor = new Protocol.Identity.ActorKey("Account", "x"), Method = "m", Id = id });
+        var line = await worker.Raw($"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {worker.TokenOf(Role.Caller)}\r\n\r\n");
+        Assert.StartsWith(known ? "HTTP/1.1 200" : "HTTP/1.1 404", line, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("/v1/actors/Account/umbrella%2Fx", 404)]
+    [InlineData("/v1/actors/Account/x/schedule", 404)]
+    [InlineData("/v1/status", 403)]
+    [InlineData("/v1/batches", 403)]
+    [InlineData("/v1/aborts", 403)]
+    [InlineData("/v1/events", 403)]
+    [InlineData("/v1/workers", 403)]
+    [InlineData("/v1/migrations", 403)]
+    [InlineData("/v1/actor-types", 200)]
+    public async Task A_bound_viewer_sees_its_own_actors_and_nothing_that_belongs_to_all(string path, int status)
+    {
+        await using var worker = await SecuredWorker.Start(also: s_bound);
+        using var answer = await worker.Ask(Role.Viewer, "GET", path);
+        Assert.Equal(status, (int)answer.StatusCode);
+        if (path.Contains("/actors/", StringComparison.Ordinal))
+        {
+            Assert.Contains("another tenant", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+            Assert.DoesNotContain("another tenant", (await worker.Read(Role.Viewer, "GET", "/v1/actors/Account/acme%2Fx")).Text, StringComparison.Ordinal);
+        }
+    }
+}
