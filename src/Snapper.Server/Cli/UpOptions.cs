@@ -17,7 +17,8 @@ internal sealed record UpOptions
         new("--data", "DIR", "where state, logs and the lock are kept (default .snapper)"),
         new("--base-port", "PORT", "worker i listens on PORT + i (default 5100)"),
         new("--sidecar-port", "PORT", "the sidecar of worker i serves its HTTP API on PORT + i - 1 (default 3500)"),
-        new("--dashboard-port", "PORT", "the dashboard's port (default 8080; there is no dashboard in this version)"),
+        new("--dashboard-port", "PORT", "the dashboard's port (default 8080)"),
+        new("--no-dashboard", null, "start no dashboard (also: SNAPPER_DASHBOARD=off)"),
         new("--redis", "ADDRESS", "keep log and state in this Redis, HOST:PORT or redis://[USER@]HOST:PORT (also: SNAPPER_REDIS; its password: SNAPPER_REDIS_PASSWORD or SNAPPER_REDIS_PASSWORD_FILE); default: a private redis-server"),
         new("--accept-lost-log", null, "forget what the workers remember of their logs: take a log that was emptied, replaced or restored as it is, once"),
         new("--fsync", "MODE", "always (default) | everysec: faster, and a crash of the machine may lose the last seconds"),
@@ -51,6 +52,12 @@ internal sealed record UpOptions
 
     /// <summary>The sidecar of worker i listens on this plus i - 1.</summary>
     public required int SidecarPort { get; init; }
+
+    /// <summary>Port of the dashboard.</summary>
+    public int DashboardPort { get; init; } = 8080;
+
+    /// <summary>There shall be a dashboard.</summary>
+    public bool Dashboard { get; init; }
 
     /// <summary>The Redis to use, as the user named it; null: find one.</summary>
     public required HostAndPort? Redis { get; init; }
@@ -86,7 +93,13 @@ internal sealed record UpOptions
 
         var basePort = arguments.Number("--base-port", 5100, 1023, 65535 - workers);
         var sidecarPort = arguments.Number("--sidecar-port", 3500, 1024, 65535 - workers + 1);
-        _ = arguments.Number("--dashboard-port", 8080, 1024, 65535);
+        var dashboardPort = arguments.Number("--dashboard-port", 8080, 1024, 65535);
+        var dashboard = !arguments.Flag("--no-dashboard") && Environment.GetEnvironmentVariable("SNAPPER_DASHBOARD") switch
+        {
+            null or "" or "on" => true,
+            "off" => false,
+            var other => throw new UsageException($"SNAPPER_DASHBOARD must be on or off, not '{other}'."),
+        };
         for (var i = 1; i <= workers; i++)
         {
             if (sidecarPort + i - 1 > basePort && sidecarPort + i - 1 <= basePort + workers)
@@ -102,6 +115,8 @@ internal sealed record UpOptions
             DataDirectory = Path.GetFullPath(arguments.Text("--data") ?? ".snapper"),
             BasePort = basePort,
             SidecarPort = sidecarPort,
+            DashboardPort = dashboardPort,
+            Dashboard = dashboard,
             Redis = redis?.Place,
             RedisLogin = redis is null ? null : RedisLogin.From(redis, Environment.GetEnvironmentVariable),
             AcceptLostLog = arguments.Flag("--accept-lost-log"),

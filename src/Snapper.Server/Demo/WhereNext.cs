@@ -22,6 +22,7 @@ internal static class WhereNext
         output.WriteLine(stays ? "Try, in another terminal:" : "Next: './snapper up' (or './snapper demo --stay'), then in another terminal:");
         output.WriteLine();
         foreach (var example in Examples(worker)) output.WriteLine("  " + example);
+        if (stays && ready.Dashboard is { } dashboard) output.WriteLine($"\nThe dashboard is at {dashboard}");
     }
 
     /// <summary>The end of the check with several workers: what runs, and what to do to it while transfers go on.</summary>
@@ -36,6 +37,7 @@ internal static class WhereNext
 
         foreach (var (name, pid) in deployment.Others) output.WriteLine($"  {name,-33} {pid}");
         output.WriteLine();
+        if (deployment.Ready.Dashboard is { } dashboard) output.WriteLine($"The dashboard is at {dashboard}");
         output.WriteLine("Transfers go on until Ctrl-C. Try, in another terminal, while they do:");
         output.WriteLine();
         foreach (var example in Examples(deployment.Workers, options)) output.WriteLine("  " + example);

@@ -122,6 +122,29 @@ internal static class ChildCommands
         };
     }
 
+    /// <summary>The dashboard, which is told where the workers are.</summary>
+    public static ProcessSpec Dashboard(string program, DataDirectory data, UpOptions options, IReadOnlyList<string> workers, bool watchParent)
+    {
+        var arguments = new List<string> { program, "--port", Text(options.DashboardPort), "--workers", string.Join(',', workers) };
+        if (watchParent) arguments.AddRange(["--watch-parent", Text(Environment.ProcessId)]);
+
+        // Under 'dotnet Snapper.Server.dll' we run in the host that it needs, too.
+        var host = Environment.ProcessPath is { } own && Path.GetFileNameWithoutExtension(own) == "dotnet" ? own : "dotnet";
+        return new ProcessSpec
+        {
+            Name = "dashboard",
+            Program = host,
+            Arguments = arguments,
+            Log = new LogFile(Path.Combine(data.Logs, "dashboard.log")),
+            Environment = new Dictionary<string, string?>
+            {
+                // It has nothing to do with Redis, and listens where the command line says.
+                ["SNAPPER_REDIS"] = null, [RedisLogin.PasswordVariable] = null, [RedisLogin.FileVariable] = null, ["ASPNETCORE_HTTP_PORTS"] = null, ["ASPNETCORE_URLS"] = null,
+            },
+            StopWithin = TimeSpan.FromSeconds(5),
+        };
+    }
+
     /// <summary>daprd or embedded.</summary>
     public static string Word(SidecarKind sidecar) => sidecar == SidecarKind.Daprd ? "daprd" : "embedded";
 

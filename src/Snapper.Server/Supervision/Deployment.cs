@@ -20,6 +20,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
     private RunStateFile? _stateFile;
     private SupervisedProcess? _redis;
     private SupervisedProcess? _placement;
+    private SupervisedProcess? _dashboard;
     private ReadyLine? _ready;
     private Plan? _plan;
     private string? _redisAddress;
@@ -36,7 +37,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
 
     /// <summary>What else runs now, by name.</summary>
     public IReadOnlyList<(string Name, int Pid)> Others =>
-        [.. new[] { _placement, _redis }.OfType<SupervisedProcess>().Select(process => (process.Spec.Name, process.Identity.Pid))];
+        [.. new[] { _dashboard, _placement, _redis }.OfType<SupervisedProcess>().Select(process => (process.Spec.Name, process.Identity.Pid))];
 
     /// <summary>A message to the person at the terminal.</summary>
     public void Say(string message) => messages.Say(message);
@@ -68,11 +69,12 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         var redis = await StartRedis(plan, cancellation);
         (_plan, _redisAddress) = (plan, redis?.ToString());
         StartSidecarsAndWorkers(plan, redis?.ToString());
+        StartDashboard();
         await UntilReady(plan, cancellation);
         foreach (var process in Processes()) process.Settle();
         _ready = new ReadyLine(
             Workers,
-            Dashboard: null, ChildCommands.Word(plan.Log), redis?.ToString(), _redis?.Identity.Pid, ChildCommands.Word(plan.Sidecar));
+            await DashboardAddress(cancellation), ChildCommands.Word(plan.Log), redis?.ToString(), _redis?.Identity.Pid, ChildCommands.Word(plan.Sidecar));
     }
 
     private static ReadyWorker Describe(WorkerPair pair) =>
@@ -83,6 +85,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
     public async Task Stop(CancellationToken force)
     {
         if (Processes().Any()) Say("stopping");
+        if (_dashboard is not null) await _dashboard.Stop(force);
         await Task.WhenAll(_workers.Select(w => w.Worker.Stop(force)));
         await Task.WhenAll(_workers.Select(w => w.Sidecar?.Stop(force) ?? Task.CompletedTask));
         if (_placement is not null) await _placement.Stop(force);
@@ -223,7 +226,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
                 _stateFile!.Write(new RunState(
                     ProcessIdentity.Of(Environment.ProcessId),
                     [.. _workers.Select(w => new WorkerRunState(w.Name, w.Worker.Identity, (w.Sidecar ?? w.Worker).Identity, w.Url))],
-                    _placement?.Identity, _redis?.Identity));
+                    _placement?.Identity, _redis?.Identity, _dashboard?.Identity));
             }
             catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
             {

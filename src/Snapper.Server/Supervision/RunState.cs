@@ -29,7 +29,8 @@ internal sealed record WorkerRunState(string Name, ProcessIdentity Worker, Proce
 /// <param name="Workers">All workers, in order.</param>
 /// <param name="Placement">Null: none was started.</param>
 /// <param name="Redis">Null: none was started.</param>
-internal sealed record RunState(ProcessIdentity Supervisor, IReadOnlyList<WorkerRunState> Workers, ProcessIdentity? Placement, ProcessIdentity? Redis)
+/// <param name="Dashboard">Null: none was started.</param>
+internal sealed record RunState(ProcessIdentity Supervisor, IReadOnlyList<WorkerRunState> Workers, ProcessIdentity? Placement, ProcessIdentity? Redis, ProcessIdentity? Dashboard = null)
 {
     /// <summary>All children, each once.</summary>
     public IEnumerable<(string Name, ProcessIdentity Process)> Children()
@@ -42,6 +43,7 @@ internal sealed record RunState(ProcessIdentity Supervisor, IReadOnlyList<Worker
 
         if (Placement is not null) yield return ("placement", Placement);
         if (Redis is not null) yield return ("redis-server", Redis);
+        if (Dashboard is not null) yield return ("dashboard", Dashboard);
     }
 }
 

@@ -30,6 +30,9 @@ internal sealed class SnapperProcess : IAsyncDisposable
         };
         start.Environment["SNAPPER_TEST_RUN"] = _marker.Split('=')[1];
         start.Environment.Remove("SNAPPER_REDIS");
+
+        // Most tests are not about the dashboard; those that are say so in their options.
+        start.Environment["SNAPPER_DASHBOARD"] = "off";
         foreach (var (name, value) in options.Environment)
         {
             start.Environment[name] = value;

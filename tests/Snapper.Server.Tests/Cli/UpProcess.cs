@@ -63,6 +63,7 @@ internal sealed class UpProcess : IAsyncDisposable
         ];
         foreach (var argument in arguments) start.ArgumentList.Add(argument);
         start.Environment.Remove("SNAPPER_REDIS");
+        start.Environment["SNAPPER_DASHBOARD"] = "off";
         foreach (var (name, value) in environment) start.Environment[name] = value;
         return new UpProcess(Process.Start(start)!, data);
     }

@@ -169,6 +169,19 @@ public sealed class UpTests : IDisposable
     }
 
     [Fact]
+    public async Task A_taken_dashboard_port_leaves_the_system_running_without_a_dashboard()
+    {
+        using var taken = new TcpListener(IPAddress.Loopback, 0);
+        taken.Start();
+        var port = ((IPEndPoint)taken.LocalEndpoint).Port.ToString(System.Globalization.CultureInfo.InvariantCulture);
+        await using var up = UpProcess.Start(
+            "up", _temp.Path, _ports[0] - 1, _ports[1], ["--embedded", "--dashboard-port", port], new Dictionary<string, string?> { ["SNAPPER_DASHBOARD"] = "on" });
+        Assert.Null((await up.Ready()).Dashboard);
+        Assert.Contains($"dashboard: not started, because port {port} on 127.0.0.1 is taken", up.ErrorText);
+        Assert.Equal(HttpStatusCode.OK, (await Http.GetAsync($"http://127.0.0.1:{_ports[0]}/healthz")).StatusCode);
+    }
+
+    [Fact]
     public async Task A_child_that_does_not_start_ends_up_with_its_last_words()
     {
         var broken = _temp.Script("redis-server", "case $1 in --version) echo v=7.0.15;; *) echo 'bad redis day'; exit 7;; esac");

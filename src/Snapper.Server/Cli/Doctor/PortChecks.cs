@@ -16,7 +16,7 @@ internal static class PortChecks
 
         yield return Private(options.Workers);
 
-        // Nothing listens there in this version, so it cannot keep 'up' from starting.
+        // Without its port there is no dashboard; the system starts all the same.
         yield return Port(dashboard, "dashboard", Health.Limited, "--dashboard-port");
     }
 

@@ -1,0 +1,45 @@
+using Snapper.Dashboard.Store;
+using Snapper.Dashboard.Workers;
+
+namespace Snapper.Dashboard.Actions;
+
+/// <summary>What a migration shall move.</summary>
+/// <param name="Actors">Keys as Type/id.</param>
+/// <param name="Partitions">Numbers.</param>
+/// <param name="Worker">Everything of it.</param>
+/// <param name="Rebalance">As few partitions as it takes.</param>
+/// <param name="To">Target; null: the others share.</param>
+public sealed record MigrationWish(IReadOnlyList<string>? Actors, IReadOnlyList<int>? Partitions, string? Worker, bool Rebalance, string? To);
+
+/// <summary>Everything by which the dashboard changes something goes through here, so that rights and audit have one place.</summary>
+public sealed class OperatorActions(WorkerApi api, Fleet fleet)
+{
+    /// <summary>Says what would move; changes nothing.</summary>
+    public Task<Outcome> TryMigration(MigrationWish wish, CancellationToken cancellation) => Migrate(wish, null, null, dryRun: true, cancellation);
+
+    /// <summary>Moves it.</summary>
+    /// <param name="wish">What.</param>
+    /// <param name="id">The same id twice is one migration.</param>
+    /// <param name="reason">Why, for those who look later; up to 1,024 characters.</param>
+    /// <param name="cancellation">Ends the waiting, not the migration.</param>
+    public Task<Outcome> Migrate(MigrationWish wish, string id, string reason, CancellationToken cancellation) => Migrate(wish, id, reason, dryRun: false, cancellation);
+
+    private Task<Outcome> Migrate(MigrationWish wish, string? id, string? reason, bool dryRun, CancellationToken cancellation)
+    {
+        var body = new Dictionary<string, object>();
+        if (wish.Actors is { } actors) body["actors"] = actors.Select(actor => actor.Split('/', 2)).Select(parts => new { type = parts[0], id = parts[^1] });
+        if (wish.Partitions is { } partitions) body["partitions"] = partitions;
+        if (wish.Worker is { } worker) body["worker"] = worker;
+        if (wish.Rebalance) body["rebalance"] = true;
+        if (wish.To is { } to) body["to"] = to;
+        if (id is not null) body["id"] = id;
+        if (reason is not null) body["reason"] = reason;
+        if (dryRun) body["dryRun"] = true;
+        return Send(HttpMethod.Post, "/v1/migrations", body, cancellation);
+    }
+
+    private Task<Outcome> Send(HttpMethod method, string path, object body, CancellationToken cancellation) =>
+        fleet.Workers.FirstOrDefault(worker => worker.IsUp) is { } one
+            ? api.Send(method, one.Url, path, body, null, cancellation)
+            : Task.FromResult(new Outcome(0, null, "no worker answers"));
+}

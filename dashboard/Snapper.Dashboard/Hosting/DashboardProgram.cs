@@ -1,0 +1,70 @@
+using System.Globalization;
+using Microsoft.AspNetCore.DataProtection;
+using Snapper.Dashboard.Actions;
+using Snapper.Dashboard.Layout;
+using Snapper.Dashboard.Store;
+using Snapper.Dashboard.Workers;
+
+namespace Snapper.Dashboard.Hosting;
+
+/// <summary>Puts the parts together.</summary>
+internal static class DashboardProgram
+{
+    /// <summary>Runs until told to stop; 0, or 2 when it refuses to start.</summary>
+    public static async Task<int> Run(string[] arguments, TextWriter errors)
+    {
+        try
+        {
+            var settings = DashboardSettings.Read(arguments, Environment.GetEnvironmentVariable);
+            if (Listen.Refusal(settings) is { } why) throw new FormatException(why);
+            await using var app = Build(settings);
+            await app.StartAsync();
+            errors.WriteLine($"snapper dashboard: {string.Join(", ", app.Urls)}, workers {string.Join(", ", settings.Workers)}");
+            await app.WaitForShutdownAsync();
+            return 0;
+        }
+        catch (Exception problem) when (problem is FormatException or IOException)
+        {
+            errors.WriteLine($"snapper dashboard: {problem.Message}");
+            return 2;
+        }
+    }
+
+    /// <summary>The server, not started.</summary>
+    public static WebApplication Build(DashboardSettings settings)
+    {
+        CultureInfo.DefaultThreadCurrentCulture = CultureInfo.InvariantCulture;
+        var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
+        builder.Logging.SetMinimumLevel(LogLevel.Warning);
+
+        // A browser that was open before a restart brings a cookie of then, and gets a new one.
+        builder.Logging.AddFilter("Microsoft.AspNetCore.Antiforgery", LogLevel.Critical);
+        builder.WebHost.ConfigureKestrel(kestrel => Listen.On(kestrel, settings));
+        builder.WebHost.UseKestrelHttpsConfiguration();
+        var services = builder.Services;
+        services.AddSingleton(settings);
+        services.AddSingleton<WorkerApi>();
+        services.AddSingleton<Fleet>();
+        services.AddSingleton<Feeds>();
+        services.AddSingleton<Poller>();
+        services.AddHostedService(provider => provider.GetRequiredService<Poller>());
+        services.AddHostedService<ParentWatch>();
+        services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(2));
+        services.AddDataProtection().UseEphemeralDataProtectionProvider();
+        services.AddScoped<Pulse>();
+        services.AddScoped<OperatorActions>();
+        services.AddRazorComponents().AddInteractiveServerComponents(circuits =>
+        {
+            circuits.DisconnectedCircuitMaxRetained = 20;
+            circuits.DisconnectedCircuitRetentionPeriod = TimeSpan.FromMinutes(1);
+        });
+
+        var app = builder.Build();
+        Listen.Guard(app, settings);
+        app.UseAntiforgery();
+        BrowserFiles.Map(app);
+        app.MapGet("/healthz", () => Results.Text("ok"));
+        app.MapRazorComponents<App>().AddInteractiveServerRenderMode();
+        return app;
+    }
+}

@@ -1,0 +1,59 @@
+using System.Globalization;
+
+namespace Snapper.Dashboard.Hosting;
+
+/// <summary>What the dashboard is told when it starts.</summary>
+/// <param name="Workers">Base addresses of workers, without a slash at the end; at least one. Others are found through them.</param>
+/// <param name="Token">Sent to the workers as <c>dapr-api-token</c>; null: they ask for none.</param>
+/// <param name="Port">1 to 65535, or 0: any free one.</param>
+/// <param name="BeyondLoopback">Listen on all addresses instead of 127.0.0.1.</param>
+/// <param name="ParentPid">End when this process ends; 0: nobody's child.</param>
+public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? Token, int Port, bool BeyondLoopback, int ParentPid)
+{
+    private const string Usage = "usage: Snapper.Dashboard [--port PORT] [--workers URL[,URL...]] [--watch-parent PID]";
+
+    /// <summary>Reads command line and environment; the command line wins.</summary>
+    /// <exception cref="FormatException">Something is wrong; the message says what.</exception>
+    public static DashboardSettings Read(IReadOnlyList<string> arguments, Func<string, string?> environment)
+    {
+        var given = new Dictionary<string, string>(StringComparer.Ordinal);
+        for (var i = 0; i < arguments.Count; i += 2)
+        {
+            if (arguments[i] is not ("--port" or "--workers" or "--watch-parent")) throw new FormatException($"unknown argument '{arguments[i]}'; {Usage}");
+            if (i + 1 == arguments.Count) throw new FormatException($"{arguments[i]} needs a value; {Usage}");
+            if (!given.TryAdd(arguments[i], arguments[i + 1])) throw new FormatException($"{arguments[i]} is given twice");
+        }
+
+        var ports = environment("ASPNETCORE_HTTP_PORTS");
+        var beyond = !given.ContainsKey("--port") && !string.IsNullOrEmpty(ports);
+        var port = given.TryGetValue("--port", out var own) ? Number(own, "--port", 65535)
+            : beyond ? Number(ports!, "ASPNETCORE_HTTP_PORTS", 65535)
+            : 8080;
+        var parent = given.TryGetValue("--watch-parent", out var pid) ? Number(pid, "--watch-parent", int.MaxValue) : 0;
+        var named = given.GetValueOrDefault("--workers") ?? environment("SNAPPER_DASHBOARD_WORKERS");
+        var workers = Addresses(string.IsNullOrEmpty(named) ? "http://127.0.0.1:5101" : named);
+        var token = environment("APP_API_TOKEN");
+        return new DashboardSettings(workers, string.IsNullOrEmpty(token) ? null : token, port, beyond, parent);
+    }
+
+    private static int Number(string text, string name, int most) =>
+        int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number <= most
+            ? number
+            : throw new FormatException($"{name} must be one whole number from 0 to {most}, not '{text}'");
+
+    private static IReadOnlyList<Uri> Addresses(string text)
+    {
+        var list = new List<Uri>();
+        foreach (var one in text.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries))
+        {
+            if (!Uri.TryCreate(one, UriKind.Absolute, out var uri) || uri.Scheme is not ("http" or "https") || uri.PathAndQuery != "/" || uri.UserInfo.Length > 0)
+            {
+                throw new FormatException($"SNAPPER_DASHBOARD_WORKERS: '{one}' is not the base address of a worker, such as http://127.0.0.1:5101");
+            }
+
+            list.Add(uri);
+        }
+
+        return list.Count > 0 ? list : throw new FormatException("SNAPPER_DASHBOARD_WORKERS names no worker");
+    }
+}

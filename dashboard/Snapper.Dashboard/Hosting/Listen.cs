@@ -1,0 +1,48 @@
+using System.Net;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+
+namespace Snapper.Dashboard.Hosting;
+
+/// <summary>Where the dashboard listens, and who may come in: the one place that decides it.</summary>
+internal static class Listen
+{
+    /// <summary>Applies the listen address.</summary>
+    /// <exception cref="FormatException">It would be open to others without a sign-in.</exception>
+    public static void On(KestrelServerOptions kestrel, DashboardSettings settings)
+    {
+        kestrel.AddServerHeader = false;
+        kestrel.Limits.MaxRequestBodySize = 64 * 1024;
+        kestrel.Listen(settings.BeyondLoopback ? IPAddress.IPv6Any : IPAddress.Loopback, settings.Port);
+    }
+
+    /// <summary>Null: it may start; else why not.</summary>
+    public static string? Refusal(DashboardSettings settings) => settings.BeyondLoopback && !SignInIsConfigured
+        ? "ASPNETCORE_HTTP_PORTS makes the dashboard listen on all addresses, and no sign-in is configured; without one it listens on loopback only (--port)"
+        : null;
+
+    private static bool SignInIsConfigured => false;
+
+    /// <summary>
+    /// Lets in only requests that name this server by a loopback name or address, and, where a browser says which page sent them, only our own: a page
+    /// elsewhere can point a name of its own at this machine, and open a WebSocket to any port.
+    /// </summary>
+    public static void Guard(WebApplication app, DashboardSettings settings) => app.Use((context, next) =>
+    {
+        var host = context.Request.Host;
+        var known = settings.BeyondLoopback || host.Host.Equals("localhost", StringComparison.OrdinalIgnoreCase)
+            || (IPAddress.TryParse(host.Host.Trim('[', ']'), out var address) && IPAddress.IsLoopback(address));
+        var origin = context.Request.Headers.Origin.ToString();
+        if (known && (origin.Length == 0 || origin.Equals($"{context.Request.Scheme}://{host}", StringComparison.OrdinalIgnoreCase)))
+        {
+            var headers = context.Response.Headers;
+            headers.XContentTypeOptions = "nosniff";
+            headers["Referrer-Policy"] = "same-origin";
+            headers.ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
+                + "form-action 'self'; base-uri 'self'; frame-ancestors 'none'";
+            return next(context);
+        }
+
+        context.Response.StatusCode = StatusCodes.Status403Forbidden;
+        return context.Response.WriteAsync("The request names another server, or was sent by a page of another origin.");
+    });
+}

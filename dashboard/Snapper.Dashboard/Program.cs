@@ -1,0 +1,3 @@
+using Snapper.Dashboard.Hosting;
+
+return await DashboardProgram.Run(args, Console.Error);

@@ -1,0 +1,77 @@
+using Snapper.Dashboard.Workers;
+
+namespace Snapper.Dashboard.Store;
+
+/// <summary>
+/// Asks the workers: for their status each second while a page is open, else every ten, so that a page that opens has some past; for anything else only while a
+/// page shows it.
+/// </summary>
+public sealed class Poller(WorkerApi api, Fleet fleet, Feeds feeds, ILogger<Poller> log) : BackgroundService
+{
+    /// <summary>Between two rounds while somebody looks.</summary>
+    public static readonly TimeSpan Watched = TimeSpan.FromSeconds(1);
+
+    /// <summary>Between two rounds while nobody does.</summary>
+    public static readonly TimeSpan Alone = TimeSpan.FromSeconds(10);
+
+    private const int ClusterEvery = 2;
+
+    private readonly SemaphoreSlim _soon = new(0, 1);
+
+    /// <summary>Raised after each round.</summary>
+    public event Action? Polled;
+
+    /// <summary>A page has opened, or shows something else.</summary>
+    public void Hurry()
+    {
+        try
+        {
+            _soon.Release();
+        }
+        catch (SemaphoreFullException)
+        {
+            // It hurries already.
+        }
+    }
+
+    protected override async Task ExecuteAsync(CancellationToken stoppingToken)
+    {
+        feeds.Added += Hurry;
+        var last = DateTimeOffset.MinValue;
+        for (var round = 0; !stoppingToken.IsCancellationRequested; round++)
+        {
+            try
+            {
+                // New requests are answered at once; the samples keep their distance.
+                var due = DateTimeOffset.UtcNow - last >= Watched * 0.9;
+                if (due) last = DateTimeOffset.UtcNow;
+                await Task.WhenAll(due ? AskStatus(round, stoppingToken) : Task.CompletedTask, feeds.Ask(stoppingToken)).ConfigureAwait(false);
+                Polled?.Invoke();
+                await _soon.WaitAsync(fleet.Viewers > 0 ? Watched : Alone, stoppingToken).ConfigureAwait(false);
+            }
+            catch (OperationCanceledException) when (stoppingToken.IsCancellationRequested)
+            {
+                return;
+            }
+            catch (Exception problem) when (problem is not OperationCanceledException)
+            {
+                // A page that throws must not end the looking of all others.
+                log.LogError(problem, "A round of questions to the workers failed.");
+                await Task.Delay(Watched, stoppingToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            }
+        }
+    }
+
+    private async Task AskStatus(int round, CancellationToken cancellation)
+    {
+        await Task.WhenAll(fleet.Urls.Select(async url =>
+        {
+            var status = api.Get<StatusView>(url, "/v1/status", cancellation);
+            var ready = fleet.Viewers > 0 ? (await api.Get<ReadyView>(url, "/readyz", cancellation).ConfigureAwait(false)).Data : null;
+            fleet.Note(url, await status.ConfigureAwait(false), ready, DateTimeOffset.UtcNow);
+        })).ConfigureAwait(false);
+        if (round % ClusterEvery != 0 || fleet.Workers.FirstOrDefault(worker => worker.IsUp && worker.Status!.Cluster is not null) is not { } one) return;
+        if ((await api.Get<WorkersView>(one.Url, "/v1/workers", cancellation).ConfigureAwait(false)).Data is { } members) fleet.Note(members);
+        if ((await api.Get<MigrationsView>(one.Url, "/v1/migrations", cancellation).ConfigureAwait(false)).Data is { } migrations) fleet.Note(migrations, DateTimeOffset.UtcNow);
+    }
+}

@@ -1,0 +1,119 @@
+using System.Net;
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using Snapper.Dashboard.Hosting;
+
+namespace Snapper.Dashboard.Workers;
+
+/// <summary>What became of one request to a worker.</summary>
+/// <param name="Data">The answer; null: there is none.</param>
+/// <param name="Missing">The worker does not know the address, or the thing: 404.</param>
+/// <param name="Problem">Why there is no answer, in words; null: there is one.</param>
+public sealed record Reply<T>(T? Data, bool Missing, string? Problem) where T : class;
+
+/// <summary>What became of a request that changes something.</summary>
+public sealed record Outcome(int Status, JsonElement? Body, string? Problem);
+
+/// <summary>The workers' HTTP API. Thread-safe.</summary>
+public sealed class WorkerApi : IDisposable
+{
+    private const long LongestAnswer = 16 * 1024 * 1024;
+
+    /// <summary>How answers are read: fields that are not there have their default, unknown ones are passed over.</summary>
+    public static readonly JsonSerializerOptions Json = new(JsonSerializerDefaults.Web) { NumberHandling = JsonNumberHandling.AllowReadingFromString | JsonNumberHandling.AllowNamedFloatingPointLiterals };
+
+    private readonly HttpClient _http;
+
+    public WorkerApi(DashboardSettings settings)
+    {
+        _http = new HttpClient(new SocketsHttpHandler
+        {
+            UseProxy = false, AllowAutoRedirect = false, ConnectTimeout = TimeSpan.FromSeconds(2), PooledConnectionLifetime = TimeSpan.FromMinutes(5), MaxConnectionsPerServer = 8,
+        })
+        {
+            Timeout = TimeSpan.FromSeconds(5), MaxResponseContentBufferSize = LongestAnswer,
+        };
+        if (settings.Token is { } token) _http.DefaultRequestHeaders.TryAddWithoutValidation("dapr-api-token", token);
+    }
+
+    /// <summary>Asks; never throws for what a worker or the network does.</summary>
+    public async Task<Reply<T>> Get<T>(Uri worker, string path, CancellationToken cancellation) where T : class
+    {
+        try
+        {
+            using var response = await _http.GetAsync(new Uri(worker, path), cancellation).ConfigureAwait(false);
+
+            // A worker that is not ready says why in the body of its 503.
+            if (response.IsSuccessStatusCode || (response.StatusCode == HttpStatusCode.ServiceUnavailable && path == "/readyz"))
+            {
+                return new Reply<T>(await response.Content.ReadFromJsonAsync<T>(Json, cancellation).ConfigureAwait(false), false, null);
+            }
+
+            var body = await response.Content.ReadAsStringAsync(cancellation).ConfigureAwait(false);
+            return new Reply<T>(null, response.StatusCode == HttpStatusCode.NotFound, $"{(int)response.StatusCode}: {Detail(body)}");
+        }
+        catch (OperationCanceledException) when (!cancellation.IsCancellationRequested)
+        {
+            return new Reply<T>(null, false, $"no answer within {_http.Timeout.TotalSeconds:0} s");
+        }
+        catch (Exception problem) when (problem is HttpRequestException or IOException)
+        {
+            return new Reply<T>(null, false, problem.InnerException is { } inner and not IOException ? inner.Message : problem.Message);
+        }
+        catch (Exception problem) when (problem is JsonException or NotSupportedException)
+        {
+            return new Reply<T>(null, false, $"an answer that cannot be read: {problem.Message}");
+        }
+    }
+
+    /// <summary>Asks for a change; only <see cref="Actions.OperatorActions"/> calls this.</summary>
+    public async Task<Outcome> Send(HttpMethod method, Uri worker, string path, object? body, IReadOnlyDictionary<string, string>? headers, CancellationToken cancellation)
+    {
+        try
+        {
+            using var request = new HttpRequestMessage(method, new Uri(worker, path));
+            if (body is not null) request.Content = JsonContent.Create(body, options: Json);
+            foreach (var (name, value) in headers ?? new Dictionary<string, string>()) request.Headers.TryAddWithoutValidation(name, value);
+            using var response = await _http.SendAsync(request, cancellation).ConfigureAwait(false);
+            var text = await response.Content.ReadAsStringAsync(cancellation).ConfigureAwait(false);
+            JsonElement? answer = Parse(text);
+            return new Outcome((int)response.StatusCode, answer, response.IsSuccessStatusCode ? null : Detail(text));
+        }
+        catch (OperationCanceledException) when (!cancellation.IsCancellationRequested)
+        {
+            return new Outcome(0, null, "no answer; whether it was done is not known");
+        }
+        catch (Exception problem) when (problem is HttpRequestException or IOException)
+        {
+            return new Outcome(0, null, problem.Message);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _http.Dispose();
+
+    private static string Detail(string body)
+    {
+        if (Parse(body) is { ValueKind: JsonValueKind.Object } json)
+        {
+            foreach (var name in (string[])["detail", "message", "title"])
+            {
+                if (json.TryGetProperty(name, out var value) && value.ValueKind == JsonValueKind.String) return value.GetString()!;
+            }
+        }
+
+        return body.Length is > 0 and < 200 ? body : "no reason was given";
+    }
+
+    private static JsonElement? Parse(string text)
+    {
+        try
+        {
+            return text.Length == 0 ? null : JsonSerializer.Deserialize<JsonElement>(text);
+        }
+        catch (JsonException)
+        {
+            return null; // What is no JSON is shown as it is.
+        }
+    }
+}

@@ -1,0 +1,23 @@
+// Theme before the first paint, and files that the page makes. Nothing is fetched from elsewhere.
+(() => {
+  const key = 'snapper-theme';
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const stored = () => { try { return localStorage.getItem(key); } catch { return null; } };
+  const apply = () => { document.documentElement.dataset.theme = stored() ?? (dark.matches ? 'dark' : 'light'); };
+  apply();
+  dark.addEventListener('change', apply);
+  window.snapper = {
+    theme() {
+      const next = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark';
+      try { localStorage.setItem(key, next); } catch { /* a private window: for this page only */ }
+      document.documentElement.dataset.theme = next;
+    },
+    save(name, type, text) {
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(new Blob([text], { type }));
+      link.download = name;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    },
+  };
+})();

@@ -1,0 +1,86 @@
+using Microsoft.Playwright;
+
+namespace Snapper.Dashboard.Tests.Browser;
+
+/// <summary>The system's Chromium, one for all tests; each test has a context of its own.</summary>
+public sealed class Chromium : IAsyncLifetime
+{
+    private static readonly string[] s_places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    private IPlaywright? _playwright;
+    private IBrowser? _browser;
+
+    /// <summary>Where pictures of pages are kept, for people to look at.</summary>
+    public static string Pictures { get; } = Directory.CreateDirectory(Path.Combine(AppContext.BaseDirectory, "pictures")).FullName;
+
+    /// <summary>The check that runs in a page.</summary>
+    public static string AccessibilityScript { get; } = ReadScript();
+
+    public async Task InitializeAsync()
+    {
+        var path = Environment.GetEnvironmentVariable("SNAPPER_CHROMIUM") is { Length: > 0 } named ? named
+            : s_places.FirstOrDefault(File.Exists) ?? throw new InvalidOperationException("These tests need a browser: install chromium, or name one in SNAPPER_CHROMIUM.");
+        _playwright = await Playwright.CreateAsync();
+        _browser = await _playwright.Chromium.LaunchAsync(new() { ExecutablePath = path, Args = ["--no-sandbox", "--disable-gpu"] });
+    }
+
+    public async Task DisposeAsync()
+    {
+        if (_browser is not null) await _browser.DisposeAsync();
+        _playwright?.Dispose();
+    }
+
+    /// <summary>A page that notes what its console says is wrong.</summary>
+    internal async Task<Visit> Open(string baseUrl, int width = 1300, ColorScheme scheme = ColorScheme.Light)
+    {
+        var context = await _browser!.NewContextAsync(new() { BaseURL = baseUrl, ViewportSize = new() { Width = width, Height = 900 }, ColorScheme = scheme, AcceptDownloads = true });
+        context.SetDefaultTimeout(20_000);
+        return new Visit(context, await context.NewPageAsync());
+    }
+
+    private static string ReadScript()
+    {
+        using var stream = new StreamReader(typeof(Chromium).Assembly.GetManifestResourceStream("accessibility.js")!);
+        return stream.ReadToEnd();
+    }
+}
+
+/// <summary>One browser window.</summary>
+internal sealed class Visit : IAsyncDisposable
+{
+    private readonly IBrowserContext _context;
+    private readonly List<string> _complaints = [];
+
+    public Visit(IBrowserContext context, IPage page)
+    {
+        (_context, Page) = (context, page);
+        page.Console += (_, message) =>
+        {
+            if (message.Type is "error" or "warning") _complaints.Add(message.Text);
+        };
+        page.PageError += (_, error) => _complaints.Add(error);
+    }
+
+    public IPage Page { get; }
+
+    public ILocator Main => Page.Locator("main");
+
+    /// <summary>Opens an address and waits until the page draws by itself.</summary>
+    public async Task Go(string address)
+    {
+        await Page.GotoAsync(address);
+        await Page.Locator("main h1").WaitForAsync();
+    }
+
+    /// <summary>Keeps a picture.</summary>
+    public Task Picture(string name) => Page.ScreenshotAsync(new() { Path = Path.Combine(Chromium.Pictures, name + ".png"), FullPage = true });
+
+    /// <summary>Nothing is missing for those who see little, or use no mouse; and the console is quiet.</summary>
+    public async Task Check()
+    {
+        var lacks = await Page.EvaluateAsync<string[]>(Chromium.AccessibilityScript);
+        Assert.True(lacks.Length == 0, string.Join("\n", lacks));
+        Assert.Empty(_complaints);
+    }
+
+    public ValueTask DisposeAsync() => _context.DisposeAsync();
+}

@@ -1,0 +1,83 @@
+using Microsoft.Playwright;
+using Snapper.Dashboard.Parts;
+using Snapper.Dashboard.Tests.Fakes;
+
+namespace Snapper.Dashboard.Tests.Browser;
+
+/// <summary>"Why did my transaction abort?", from the overview in two clicks, for each reason.</summary>
+public sealed class ReasonTests(Chromium chromium) : IClassFixture<Chromium>
+{
+    public static TheoryData<string> Names => [.. Reasons.All.Select(reason => reason.Name)];
+
+    [Theory]
+    [MemberData(nameof(Names))]
+    public async Task Two_clicks_from_the_overview_explain_an_abort(string reason)
+    {
+        await using var worker = await ScriptedWorker.Start();
+        var repeated = reason is "conflict" or "deadlock" or "serializability" or "undone";
+        worker.On("/v1/status", () => new
+        {
+            worker = "w1", pid = 1, epoch = 1, uptimeMs = 60_000, abortsByReason = new Dictionary<string, long> { [reason] = repeated ? 0 : 7 }, repeatsByReason = new Dictionary<string, long> { [reason] = repeated ? 9 : 0 },
+        });
+        worker.On("/v1/aborts", () => new { aborts = (object[])[Abort(reason, 2000, "newest"), Abort(reason, 1000, "older"), Abort("application", 900, "another")] });
+        worker.On("/v1/traces/newest", () => new { worker = "w1", traces = (object[])[Trace(reason)] });
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/");
+
+        // One: the reason. The newest abort of it is explained.
+        await visit.Main.Locator($".reasons a[data-reason={reason}]").ClickAsync();
+        var story = visit.Main.Locator($"[data-story={reason}]");
+        await Assertions.Expect(story).ToContainTextAsync($"the message of {reason} newest");
+        await Assertions.Expect(story).ToContainTextAsync(Reasons.Of(reason).What);
+        await Assertions.Expect(story).ToContainTextAsync(Reasons.Of(reason).Do);
+        await ShowsPicture(reason, story);
+        await visit.Picture($"abort-{reason}");
+        await visit.Check();
+
+        // Two: another one of the list.
+        await visit.Main.Locator("table tbody tr").Nth(1).Locator("a").First.ClickAsync();
+        await Assertions.Expect(story).ToContainTextAsync($"the message of {reason} older");
+    }
+
+    private static async Task ShowsPicture(string reason, ILocator story)
+    {
+        switch (reason)
+        {
+            case "conflict":
+                await Assertions.Expect(story.Locator(".party.victim")).ToContainTextAsync("ACT 2000");
+                await Assertions.Expect(story.Locator(".party.blocker")).ToContainTextAsync("1500");
+                await Assertions.Expect(story.Locator(".party.blocker")).ToContainTextAsync("older: its number is lower");
+                await Assertions.Expect(story.Locator(".party.blocker")).ToContainTextAsync("Transfer on Account/carol");
+                break;
+            case "deadlock":
+                await Assertions.Expect(story.Locator(".party")).ToHaveCountAsync(3);
+                await Assertions.Expect(story).ToContainTextAsync("the ring is closed");
+                break;
+            case "serializability":
+                await Assertions.Expect(story.Locator("svg.bounds")).ToHaveAttributeAsync("aria-label", "The transaction must come after batch 44 and before batch 41; no place fits.");
+                break;
+            case "undone":
+                await Assertions.Expect(story.Locator(".party.root")).ToContainTextAsync("1200");
+                break;
+            case "timeout":
+                await Assertions.Expect(story.Locator(".lanes")).ToContainTextAsync("Transfer");
+                await Assertions.Expect(story).ToContainTextAsync("It waited 40 ms before its first call ran");
+                break;
+        }
+    }
+
+    private static object Abort(string reason, long number, string id) => new
+    {
+        atMs = 1_795_350_000_000 + number, id, transaction = number, mode = reason is "conflict" or "deadlock" or "serializability" ? "act" : "pact", root = "Account/alice", method = "Transfer", reason,
+        message = $"the message of {reason} {id}", repeated = reason is "conflict" or "deadlock" or "serializability" or "undone", actors = (string[])["Account/alice", "Account/bob"],
+        blocker = reason is "conflict" or "deadlock" ? 1500 : 0, floor = reason == "serializability" ? 44 : 0, ceil = reason == "serializability" ? 41 : 0,
+        blockerRequest = "order-1", blockerRoot = "Account/carol", blockerMethod = "Transfer", cause = reason == "undone" ? 1200 : 0,
+    };
+
+    private static object Trace(string reason) => new
+    {
+        request = "newest", transaction = 2000, batch = 0, mode = "act", root = "Account/alice", method = "Transfer", worker = "w1", attempt = 1, outcome = "aborted", reason, receivedAtMs = 1_795_350_001_900.0,
+        startedAtMs = 1_795_350_001_940.0, endedAtMs = 1_795_350_001_990.0, calls = (object[])[new { actor = "Account/bob", method = "DepositChecking", worker = "w1", parent = -1, askedAtMs = 1_795_350_001_950.0, startedAtMs = 1_795_350_001_960.0, endedAtMs = (double?)null }],
+    };
+}

@@ -1,0 +1,25 @@
+using Microsoft.AspNetCore.Builder;
+using Snapper.Dashboard.Hosting;
+
+namespace Snapper.Dashboard.Tests.Fakes;
+
+/// <summary>The dashboard in this process, at a free port of loopback.</summary>
+internal sealed class RunningDashboard : IAsyncDisposable
+{
+    private readonly WebApplication _app;
+
+    private RunningDashboard(WebApplication app) => _app = app;
+
+    public string Url => _app.Urls.First();
+
+    public IServiceProvider Services => _app.Services;
+
+    public static async Task<RunningDashboard> Start(params Uri[] workers)
+    {
+        var dashboard = new RunningDashboard(DashboardProgram.Build(new DashboardSettings(workers, null, 0, false, 0)));
+        await dashboard._app.StartAsync();
+        return dashboard;
+    }
+
+    public ValueTask DisposeAsync() => _app.DisposeAsync();
+}
