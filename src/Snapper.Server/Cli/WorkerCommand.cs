@@ -130,6 +130,7 @@ internal static class WorkerCommand
             Fsync = UpOptions.ParseFsync(Text("--fsync")),
             DaprApiToken = environment("DAPR_API_TOKEN") is { Length: > 0 } dapr ? dapr : null,
             AppApiToken = token,
+            MailboxSeal = MailboxSeal.From(environment(MailboxSeal.Variable)),
             RunState = Text("--run-state") is { } path ? new RunStateFile(path) : null,
         };
     }

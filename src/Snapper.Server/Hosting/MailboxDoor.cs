@@ -8,7 +8,8 @@ namespace Snapper.Server.Hosting;
 /// The actor type at which packets of other workers arrive, <c>Mailbox@w2</c>: one actor, <c>0</c>, with one method, <c>Deliver</c>. The sidecar may bring a
 /// packet more than once, late, and at the same time as another; the mailboxes see to that. Always answers at once, with a <see cref="ChannelAnswer"/>.
 /// </summary>
-internal sealed class MailboxDoor
+/// <param name="seal">What packets must show; null: nothing.</param>
+internal sealed class MailboxDoor(MailboxSeal? seal = null)
 {
     /// <summary>Name of the type, before <c>@</c> and the worker.</summary>
     public const string ActorType = "Mailbox";
@@ -35,6 +36,11 @@ internal sealed class MailboxDoor
         if (call.Method != Method || call.ActorId != ActorId || call.IdIsUnreadable || call.IdIsDoubtful)
         {
             return Refuse("A mailbox is actor 0 with the method Deliver, for workers alone.");
+        }
+
+        if (seal is not null && !seal.Accepts(call.Authorization))
+        {
+            return Refuse($"The packet does not show that a worker with this one's {MailboxSeal.Variable} has sent it.");
         }
 
         if (call.BodyTooLarge)

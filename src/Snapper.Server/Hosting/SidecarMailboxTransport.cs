@@ -6,7 +6,9 @@ using Snapper.Sidecar.Client;
 namespace Snapper.Server.Hosting;
 
 /// <summary>Packets as actor calls through this worker's own sidecar to <c>Mailbox@w{n}</c>.</summary>
-internal sealed class SidecarMailboxTransport(DaprSidecarClient sidecar) : IMailboxTransport
+/// <param name="sidecar">The sidecar.</param>
+/// <param name="seal">What packets show; null: nothing.</param>
+internal sealed class SidecarMailboxTransport(DaprSidecarClient sidecar, MailboxSeal? seal = null) : IMailboxTransport
 {
     private readonly Uri?[] _addresses = new Uri?[TransactionId.WorkerLimit];
 
@@ -17,7 +19,7 @@ internal sealed class SidecarMailboxTransport(DaprSidecarClient sidecar) : IMail
             MailboxDoor.ActorType + "@w" + worker.ToString(CultureInfo.InvariantCulture), MailboxDoor.ActorId, MailboxDoor.Method);
 
         // No continuation may run on a context of the caller's.
-        var answer = await sidecar.InvokeActor(address, packet, cancellation).ConfigureAwait(false);
+        var answer = await sidecar.InvokeActor(address, packet, cancellation, seal?.Shown).ConfigureAwait(false);
         return answer.Status == 200
             ? answer.Body
             : throw new IOException($"The sidecar answered {answer.Status} for w{worker}: {answer.SidecarError?.Message ?? "without saying why."}");

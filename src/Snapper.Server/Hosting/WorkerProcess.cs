@@ -35,7 +35,7 @@ internal static class WorkerProcess
     {
         var door = new DoorSwitch();
         var inspection = new InspectionSwitch(settings);
-        var mailbox = new MailboxDoor();
+        var mailbox = new MailboxDoor(settings.MailboxSeal);
         await using var app = Configured(() => WorkerWeb.Build(settings, door, inspection, mailbox));
         WorkerOptions options;
         try
@@ -196,7 +196,7 @@ internal static class WorkerProcess
         {
             OpenStore = self => storage.OpenCluster(self, options),
             ArchiveOf = storage.ArchiveOf,
-            Transport = new SidecarMailboxTransport(sidecar),
+            Transport = new SidecarMailboxTransport(sidecar, settings.MailboxSeal),
             Opened = mailbox.Open,
             Address = new MemberAddress(
                 UpOptions.AppId, settings.Url ?? $"http://127.0.0.1:{settings.ListenPort.ToString(CultureInfo.InvariantCulture)}", Environment.ProcessId, WorkerConfiguration.Version),

@@ -82,7 +82,7 @@ public sealed class DaprSidecarClient : IDisposable
         return Send(request, cancellation);
     }
 
-    /// <summary>The address of a method of an actor, for callers that use it often: <see cref="InvokeActor(Uri, ReadOnlyMemory{byte}, CancellationToken)"/>.</summary>
+    /// <summary>The address of a method of an actor, for callers that use it often: <see cref="InvokeActor(Uri, ReadOnlyMemory{byte}, CancellationToken, string)"/>.</summary>
     public Uri ActorMethod(string actorType, string actorId, string method) => new(
         string.Concat(
             _base + "/v1.0/actors/", ActorPath.EncodeName(actorType) + "/" + ActorPath.EncodeId(actorId), "/method/", ActorPath.EncodeName(method)),
@@ -92,10 +92,16 @@ public sealed class DaprSidecarClient : IDisposable
     /// <param name="method">Made by <see cref="ActorMethod"/>.</param>
     /// <param name="body">Any bytes; they must not change until the returned task completes.</param>
     /// <param name="cancellation">Gives the call up, here and in the app.</param>
+    /// <param name="authorization">Reaches the app as its <c>Authorization</c> header; null: none.</param>
     /// <exception cref="SidecarUnreachableException">The sidecar did not answer.</exception>
-    public Task<SidecarAnswer> InvokeActor(Uri method, ReadOnlyMemory<byte> body, CancellationToken cancellation)
+    public Task<SidecarAnswer> InvokeActor(Uri method, ReadOnlyMemory<byte> body, CancellationToken cancellation, string? authorization = null)
     {
         var request = Request(HttpMethod.Put, method, body, Binary, traceParent: null);
+        if (authorization is not null)
+        {
+            request.Headers.TryAddWithoutValidation("Authorization", authorization);
+        }
+
         request.Headers.TryAddWithoutValidation(DaprHeaders.ReentrancyId, Reentrancy.ConstantId);
         return Send(request, cancellation);
     }

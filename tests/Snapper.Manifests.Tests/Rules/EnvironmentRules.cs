@@ -1,6 +1,7 @@
 using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
 using Microsoft.Extensions.Configuration;
+using Snapper.Security;
 using Snapper.Server.Cli;
 using Snapper.Server.Hosting;
 using Snapper.Server.Supervision;
@@ -60,9 +61,10 @@ internal static partial class EnvironmentRules
             WorkerConfiguration.Balancing(sections);
             WorkerConfiguration.Cluster(sections);
             WorkerConfiguration.SmallBank(sections);
+            SecuritySettings.Read(sections);
             return null;
         }
-        catch (Exception wrong) when (wrong is UsageException or ArgumentException or InvalidOperationException)
+        catch (Exception wrong) when (wrong is UsageException or ArgumentException or InvalidOperationException or FormatException)
         {
             return wrong.Message;
         }
@@ -78,7 +80,8 @@ internal static partial class EnvironmentRules
 
     private static bool IsReadByWorker(string name)
     {
-        if (name is "APP_API_TOKEN" or "DAPR_API_TOKEN" or RedisLogin.UserVariable or RedisLogin.PasswordVariable or RedisLogin.FileVariable) return true;
+        if (name is "APP_API_TOKEN" or "DAPR_API_TOKEN" or RedisLogin.UserVariable or RedisLogin.PasswordVariable or RedisLogin.FileVariable
+            or RedisLogin.TlsVariable or RedisLogin.AuthorityVariable or MailboxSeal.Variable or SecuritySettings.FileVariable) return true;
         if (WorkerCommand.Syntax.Options.Any(option => name == "SNAPPER_" + option.Name[2..].Replace('-', '_').ToUpperInvariant())) return true;
         return name.Split("__") is ["Snapper", var section, var key]
             && s_server.Value.Contains($"\"Snapper:{section}\"", StringComparison.Ordinal)

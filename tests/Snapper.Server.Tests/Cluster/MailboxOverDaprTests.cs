@@ -139,18 +139,18 @@ public sealed class MailboxOverDaprTests(ITestOutputHelper output)
     public async Task Whoever_calls_a_mailbox_gets_an_answer_and_never_an_error_of_the_sidecar()
     {
         await using var worker = await MailboxWorker.Start(1, placement: null);
-        Assert.Equal(AnswerKind.NotReady, (await Call("0", "Deliver", PacketTo(1))).Kind);
+        Assert.Equal(AnswerKind.NotReady, (await CallAsWorker("0", "Deliver", PacketTo(1))).Kind);
         worker.Live(3, new LedgerOwner(new Incarnation(1, 3)), Options);
 
-        Assert.Equal((AnswerKind.OtherEpoch, new Incarnation(1, 3)), await Call("0", "Deliver", PacketTo(1)) is var hello ? (hello.Kind, hello.From) : default);
-        Assert.Equal("The packet is shorter than its head.", (await Call("0", "Deliver", "{}"u8.ToArray())).Problem);
-        Assert.Equal("An empty packet: somebody tries the road.", (await Call("0", "Deliver", [])).Problem);
-        Assert.Equal("The packet from w2/9 to w3/0 came to w1/3.", (await Call("0", "Deliver", PacketTo(3))).Problem);
-        Assert.Equal("These bytes are no packet.", (await Call("0", "Deliver", new byte[3 << 20])).Problem);
-        Assert.Equal("The packet is larger than this worker reads.", (await Call("0", "Deliver", new byte[5 << 20])).Problem);
+        Assert.Equal((AnswerKind.OtherEpoch, new Incarnation(1, 3)), await CallAsWorker("0", "Deliver", PacketTo(1)) is var hello ? (hello.Kind, hello.From) : default);
+        Assert.Equal("The packet is shorter than its head.", (await CallAsWorker("0", "Deliver", "{}"u8.ToArray())).Problem);
+        Assert.Equal("An empty packet: somebody tries the road.", (await CallAsWorker("0", "Deliver", [])).Problem);
+        Assert.Equal("The packet from w2/9 to w3/0 came to w1/3.", (await CallAsWorker("0", "Deliver", PacketTo(3))).Problem);
+        Assert.Equal("These bytes are no packet.", (await CallAsWorker("0", "Deliver", new byte[3 << 20])).Problem);
+        Assert.Equal("The packet is larger than this worker reads.", (await CallAsWorker("0", "Deliver", new byte[5 << 20])).Problem);
         foreach (var (id, method) in new[] { ("1", "Deliver"), ("0", "StartTransaction"), ("0", "deliver"), ("a/b", "Deliver") })
         {
-            Assert.Equal("A mailbox is actor 0 with the method Deliver, for workers alone.", (await Call(id, method, PacketTo(1))).Problem);
+            Assert.Equal("A mailbox is actor 0 with the method Deliver, for workers alone.", (await CallAsWorker(id, method, PacketTo(1))).Problem);
         }
 
         // Past the sidecar, or past its token, nobody gets in.
@@ -162,9 +162,15 @@ public sealed class MailboxOverDaprTests(ITestOutputHelper output)
         var refused = await Assert.ThrowsAsync<IOException>(() => new SidecarMailboxTransport(stranger).Deliver(1, PacketTo(1), default));
         Assert.Contains("401", refused.Message, StringComparison.Ordinal);
 
-        async Task<ChannelAnswer> Call(string id, string method, byte[] packet)
+        // Behind both, only workers are heard.
+        Assert.Contains(MailboxSeal.Variable, (await Call("0", "Deliver", PacketTo(1), null)).Problem, StringComparison.Ordinal);
+        Assert.Contains(MailboxSeal.Variable, (await Call("0", "Deliver", PacketTo(1), "Snapper guessed")).Problem, StringComparison.Ordinal);
+
+        Task<ChannelAnswer> CallAsWorker(string id, string method, byte[] packet) => Call(id, method, packet, MailboxWorker.Seal.Shown);
+
+        async Task<ChannelAnswer> Call(string id, string method, byte[] packet, string? authorization)
         {
-            var answer = await worker.Client.InvokeActor(worker.Client.ActorMethod("Mailbox@w1", id, method), packet, default);
+            var answer = await worker.Client.InvokeActor(worker.Client.ActorMethod("Mailbox@w1", id, method), packet, default, authorization);
             Assert.Equal((200, "application/octet-stream"), (answer.Status, answer.ContentType));
             Assert.True(ChannelAnswer.TryRead(answer.Body, out var read));
             return read;

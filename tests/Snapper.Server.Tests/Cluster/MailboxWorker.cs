@@ -27,6 +27,9 @@ internal sealed class MailboxWorker : IAsyncDisposable, IMailboxTransport
     private DaprSidecarClient _client = null!;
     private volatile SidecarMailboxTransport _transport = null!;
 
+    /// <summary>What the workers show each other, through daprd.</summary>
+    public static MailboxSeal Seal { get; } = MailboxSeal.From("the secret of the workers");
+
     private MailboxWorker(int number, WebApplication web, MailboxDoor door)
     {
         _number = number;
@@ -49,7 +52,7 @@ internal sealed class MailboxWorker : IAsyncDisposable, IMailboxTransport
         builder.Logging.ClearProviders();
         builder.WebHost.ConfigureKestrel(server => server.Listen(IPAddress.Loopback, 0));
         var web = builder.Build();
-        var door = new MailboxDoor();
+        var door = new MailboxDoor(Seal);
         var host = new SidecarActorHost($"w{number}", ["Account"], new FakeDoor(), new ApiOptions(), door);
         web.MapDaprActorHost(host, new DaprHostOptions { AppApiToken = AppToken });
         await web.StartAsync();
@@ -74,7 +77,7 @@ internal sealed class MailboxWorker : IAsyncDisposable, IMailboxTransport
         _sidecar = await DaprFixture.Start(options);
         _client?.Dispose();
         _client = new DaprSidecarClient(new DaprSidecarOptions { Endpoint = _sidecar.Endpoint, ApiToken = ApiToken });
-        _transport = new SidecarMailboxTransport(_client);
+        _transport = new SidecarMailboxTransport(_client, Seal);
         await _sidecar.WaitForActors();
     }
 

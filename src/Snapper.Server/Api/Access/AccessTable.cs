@@ -30,6 +30,12 @@ internal static class AccessTable
 
         new("GET", "/v1/actor-types", Right.View, Reach.Common),
         new("GET", "/v1/actors/{**actor}", Right.View, Reach.Named),
+        new("GET", "/v1/actors", Right.View, Reach.Whole),
+        new("GET", "/v1/traces", Right.View, Reach.Whole),
+        new("GET", "/v1/traces/{**id}", Right.View, Reach.Whole),
+        new("GET", "/v1/hot", Right.View, Reach.Whole),
+        new("GET", "/v1/access", Right.View, Reach.Whole),
+        new("GET", "/v1/ring", Right.View, Reach.Whole),
         new("GET", "/v1/status", Right.View, Reach.Whole),
         new("GET", "/v1/batches", Right.View, Reach.Whole),
         new("GET", "/v1/batches/{bid}", Right.View, Reach.Whole),
