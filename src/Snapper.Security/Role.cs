@@ -40,7 +40,7 @@ public enum Right : byte
     /// <summary>To run transactions.</summary>
     Transact,
 
-    /// <summary>To ask what became of a transaction.</summary>
+    /// <summary>To ask what became of a transaction, and which methods there are.</summary>
     Ask,
 
     /// <summary>To look inside.</summary>

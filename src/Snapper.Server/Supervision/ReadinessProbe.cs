@@ -22,7 +22,7 @@ internal sealed class ReadinessProbe : IDisposable
     {
         if (await NotOk($"{worker}/readyz", cancellation) is { } notReady) return $"worker: {notReady}";
         if (kind == SidecarKind.Daprd && await NotHosting(sidecar, cancellation) is { } notHosting) return $"sidecar: {notHosting}";
-        return await NotOk($"{sidecar}/v1.0/invoke/{UpOptions.AppId}/method/v1/status", cancellation) is { } notThrough ? $"worker through the sidecar: {notThrough}" : null;
+        return await NotOk($"{sidecar}/v1.0/invoke/{UpOptions.AppId}/method/v1/actor-types", cancellation) is { } notThrough ? $"worker through the sidecar: {notThrough}" : null;
     }
 
     /// <inheritdoc/>

@@ -28,7 +28,7 @@ internal static class AccessTable
         new("POST", "/v1/transactions", Right.Transact, Reach.Common),
         new("GET", "/v1/transactions/{**id}", Right.Ask, Reach.Named),
 
-        new("GET", "/v1/actor-types", Right.View, Reach.Common),
+        new("GET", "/v1/actor-types", Right.Ask, Reach.Common),
         new("GET", "/v1/actors/{**actor}", Right.View, Reach.Named),
         new("GET", "/v1/actors", Right.View, Reach.Whole),
         new("GET", "/v1/traces", Right.View, Reach.Whole),
