@@ -1,5 +1,6 @@
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Workers;
+using Snapper.Security;
 
 namespace Snapper.Dashboard.Actions;
 
@@ -12,7 +13,7 @@ namespace Snapper.Dashboard.Actions;
 public sealed record MigrationWish(IReadOnlyList<string>? Actors, IReadOnlyList<int>? Partitions, string? Worker, bool Rebalance, string? To);
 
 /// <summary>Everything by which the dashboard changes something goes through here, so that rights and audit have one place.</summary>
-public sealed class OperatorActions(WorkerApi api, Fleet fleet)
+public sealed class OperatorActions(WorkerApi api, Fleet fleet, Holder holder)
 {
     /// <summary>Says what would move; changes nothing.</summary>
     public Task<Outcome> TryMigration(MigrationWish wish, CancellationToken cancellation) => Migrate(wish, null, null, dryRun: true, cancellation);
@@ -38,8 +39,17 @@ public sealed class OperatorActions(WorkerApi api, Fleet fleet)
         return Send(HttpMethod.Post, "/v1/migrations", body, cancellation);
     }
 
-    private Task<Outcome> Send(HttpMethod method, string path, object body, CancellationToken cancellation) =>
-        fleet.Workers.FirstOrDefault(worker => worker.IsUp) is { } one
-            ? api.Send(method, one.Url, path, body, null, cancellation)
-            : Task.FromResult(new Outcome(0, null, "no worker answers"));
+    // The worker decides, too, by the same token: this one only spares it.
+    private async Task<Outcome> Send(HttpMethod method, string path, object body, CancellationToken cancellation)
+    {
+        var (principal, token) = await holder.Who();
+        if (!principal.Role.Has(Right.Operate))
+        {
+            return new Outcome(StatusCodes.Status403Forbidden, null, $"{principal.Name} has the role {principal.Role.Name()}, which has not the right to operate");
+        }
+
+        return fleet.Workers.FirstOrDefault(worker => worker.IsUp) is { } one
+            ? await api.Send(method, one.Url, path, body, token, cancellation)
+            : new Outcome(0, null, "no worker answers");
+    }
 }

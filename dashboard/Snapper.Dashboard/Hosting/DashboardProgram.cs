@@ -4,6 +4,7 @@ using Snapper.Dashboard.Actions;
 using Snapper.Dashboard.Layout;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Workers;
+using Snapper.Security;
 
 namespace Snapper.Dashboard.Hosting;
 
@@ -16,7 +17,6 @@ internal static class DashboardProgram
         try
         {
             var settings = DashboardSettings.Read(arguments, Environment.GetEnvironmentVariable);
-            if (Listen.Refusal(settings) is { } why) throw new FormatException(why);
             await using var app = Build(settings);
             await app.StartAsync();
             errors.WriteLine($"snapper dashboard: {string.Join(", ", app.Urls)}, workers {string.Join(", ", settings.Workers)}");
@@ -31,10 +31,14 @@ internal static class DashboardProgram
     }
 
     /// <summary>The server, not started.</summary>
-    public static WebApplication Build(DashboardSettings settings)
+    /// <param name="settings">What it is told.</param>
+    /// <param name="configure">Adds configuration to the files and the environment; null: none.</param>
+    /// <exception cref="FormatException">A setting is wrong, or it would be open to others without a sign-in.</exception>
+    public static WebApplication Build(DashboardSettings settings, Action<IConfigurationBuilder>? configure = null)
     {
         CultureInfo.DefaultThreadCurrentCulture = CultureInfo.InvariantCulture;
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
+        configure?.Invoke(builder.Configuration);
         builder.Logging.SetMinimumLevel(LogLevel.Warning);
 
         // A browser that was open before a restart brings a cookie of then, and gets a new one.
@@ -42,6 +46,9 @@ internal static class DashboardProgram
         builder.WebHost.ConfigureKestrel(kestrel => Listen.On(kestrel, settings));
         builder.WebHost.UseKestrelHttpsConfiguration();
         var services = builder.Services;
+        var tokens = SecuritySettings.Read(builder.Configuration).Tokens;
+        if (Listen.Refusal(settings, SignIn.IsOn(tokens)) is { } why) throw new FormatException(why);
+        SignIn.Add(services, tokens);
         services.AddSingleton(settings);
         services.AddSingleton<WorkerApi>();
         services.AddSingleton<Fleet>();
@@ -52,6 +59,7 @@ internal static class DashboardProgram
         services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(2));
         services.AddDataProtection().UseEphemeralDataProtectionProvider();
         services.AddScoped<Pulse>();
+        services.AddScoped<Holder>();
         services.AddScoped<OperatorActions>();
         services.AddRazorComponents().AddInteractiveServerComponents(circuits =>
         {
@@ -61,7 +69,9 @@ internal static class DashboardProgram
 
         var app = builder.Build();
         Listen.Guard(app, settings);
+        SignIn.Guard(app);
         app.UseAntiforgery();
+        SignIn.Map(app);
         BrowserFiles.Map(app);
         app.MapGet("/healthz", () => Results.Text("ok"));
         app.MapRazorComponents<App>().AddInteractiveServerRenderMode();

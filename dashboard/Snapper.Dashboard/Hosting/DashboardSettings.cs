@@ -4,11 +4,12 @@ namespace Snapper.Dashboard.Hosting;
 
 /// <summary>What the dashboard is told when it starts.</summary>
 /// <param name="Workers">Base addresses of workers, without a slash at the end; at least one. Others are found through them.</param>
-/// <param name="Token">Sent to the workers as <c>dapr-api-token</c>; null: they ask for none.</param>
+/// <param name="AppToken">Sent to the workers as <c>dapr-api-token</c>; null: they ask for none.</param>
+/// <param name="Token">Bearer token of the dashboard itself, a viewer's; null: it has none.</param>
 /// <param name="Port">1 to 65535, or 0: any free one.</param>
 /// <param name="BeyondLoopback">Listen on all addresses instead of 127.0.0.1.</param>
 /// <param name="ParentPid">End when this process ends; 0: nobody's child.</param>
-public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? Token, int Port, bool BeyondLoopback, int ParentPid)
+public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppToken, string? Token, int Port, bool BeyondLoopback, int ParentPid)
 {
     private const string Usage = "usage: Snapper.Dashboard [--port PORT] [--workers URL[,URL...]] [--watch-parent PID]";
 
@@ -32,9 +33,10 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? Token
         var parent = given.TryGetValue("--watch-parent", out var pid) ? Number(pid, "--watch-parent", int.MaxValue) : 0;
         var named = given.GetValueOrDefault("--workers") ?? environment("SNAPPER_DASHBOARD_WORKERS");
         var workers = Addresses(string.IsNullOrEmpty(named) ? "http://127.0.0.1:5101" : named);
-        var token = environment("APP_API_TOKEN");
-        return new DashboardSettings(workers, string.IsNullOrEmpty(token) ? null : token, port, beyond, parent);
+        return new DashboardSettings(workers, Set(environment("APP_API_TOKEN")), Set(environment("SNAPPER_TOKEN")), port, beyond, parent);
     }
+
+    private static string? Set(string? value) => string.IsNullOrEmpty(value) ? null : value;
 
     private static int Number(string text, string name, int most) =>
         int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number <= most

@@ -16,11 +16,11 @@ internal static class Listen
     }
 
     /// <summary>Null: it may start; else why not.</summary>
-    public static string? Refusal(DashboardSettings settings) => settings.BeyondLoopback && !SignInIsConfigured
-        ? "ASPNETCORE_HTTP_PORTS makes the dashboard listen on all addresses, and no sign-in is configured; without one it listens on loopback only (--port)"
+    /// <param name="settings">What it is told.</param>
+    /// <param name="signsIn">Whoever comes must sign in.</param>
+    public static string? Refusal(DashboardSettings settings, bool signsIn) => settings.BeyondLoopback && !signsIn
+        ? "ASPNETCORE_HTTP_PORTS makes the dashboard listen on all addresses, and there is no token with which one could sign in (SNAPPER_TOKENS_FILE); without one it listens on loopback only (--port)"
         : null;
-
-    private static bool SignInIsConfigured => false;
 
     /// <summary>
     /// Lets in only requests that name this server by a loopback name or address, and, where a browser says which page sent them, only our own: a page

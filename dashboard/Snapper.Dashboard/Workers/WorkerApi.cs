@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Http.Headers;
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using Snapper.Dashboard.Hosting;
@@ -23,6 +24,7 @@ public sealed class WorkerApi : IDisposable
     public static readonly JsonSerializerOptions Json = new(JsonSerializerDefaults.Web) { NumberHandling = JsonNumberHandling.AllowReadingFromString | JsonNumberHandling.AllowNamedFloatingPointLiterals };
 
     private readonly HttpClient _http;
+    private readonly string? _ownToken;
 
     public WorkerApi(DashboardSettings settings)
     {
@@ -33,7 +35,8 @@ public sealed class WorkerApi : IDisposable
         {
             Timeout = TimeSpan.FromSeconds(5), MaxResponseContentBufferSize = LongestAnswer,
         };
-        if (settings.Token is { } token) _http.DefaultRequestHeaders.TryAddWithoutValidation("dapr-api-token", token);
+        if (settings.AppToken is { } app) _http.DefaultRequestHeaders.TryAddWithoutValidation("dapr-api-token", app);
+        _ownToken = settings.Token;
     }
 
     /// <summary>Asks; never throws for what a worker or the network does.</summary>
@@ -41,7 +44,9 @@ public sealed class WorkerApi : IDisposable
     {
         try
         {
-            using var response = await _http.GetAsync(new Uri(worker, path), cancellation).ConfigureAwait(false);
+            using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(worker, path));
+            if (_ownToken is not null) request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", _ownToken);
+            using var response = await _http.SendAsync(request, cancellation).ConfigureAwait(false);
 
             // A worker that is not ready says why in the body of its 503.
             if (response.IsSuccessStatusCode || (response.StatusCode == HttpStatusCode.ServiceUnavailable && path == "/readyz"))
@@ -67,13 +72,19 @@ public sealed class WorkerApi : IDisposable
     }
 
     /// <summary>Asks for a change; only <see cref="Actions.OperatorActions"/> calls this.</summary>
-    public async Task<Outcome> Send(HttpMethod method, Uri worker, string path, object? body, IReadOnlyDictionary<string, string>? headers, CancellationToken cancellation)
+    /// <param name="method">POST, say.</param>
+    /// <param name="worker">Base address.</param>
+    /// <param name="path">With the slash.</param>
+    /// <param name="body">As JSON.</param>
+    /// <param name="token">Of whoever asks for it; null: the dashboard's own.</param>
+    /// <param name="cancellation">Ends the waiting.</param>
+    public async Task<Outcome> Send(HttpMethod method, Uri worker, string path, object? body, string? token, CancellationToken cancellation)
     {
         try
         {
             using var request = new HttpRequestMessage(method, new Uri(worker, path));
             if (body is not null) request.Content = JsonContent.Create(body, options: Json);
-            foreach (var (name, value) in headers ?? new Dictionary<string, string>()) request.Headers.TryAddWithoutValidation(name, value);
+            if ((token ?? _ownToken) is { } shown) request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", shown);
             using var response = await _http.SendAsync(request, cancellation).ConfigureAwait(false);
             var text = await response.Content.ReadAsStringAsync(cancellation).ConfigureAwait(false);
             JsonElement? answer = Parse(text);

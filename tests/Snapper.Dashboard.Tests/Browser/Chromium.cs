@@ -62,6 +62,9 @@ internal sealed class Visit : IAsyncDisposable
 
     public IPage Page { get; }
 
+    /// <summary>What the console says with this word in it was to be expected.</summary>
+    public void Forgive(string word) => _complaints.RemoveAll(complaint => complaint.Contains(word, StringComparison.Ordinal));
+
     public ILocator Main => Page.Locator("main");
 
     /// <summary>Opens an address and waits until the page draws by itself.</summary>

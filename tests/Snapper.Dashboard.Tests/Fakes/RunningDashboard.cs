@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Builder;
+using Microsoft.Extensions.Configuration;
 using Snapper.Dashboard.Hosting;
 
 namespace Snapper.Dashboard.Tests.Fakes;
@@ -14,9 +15,11 @@ internal sealed class RunningDashboard : IAsyncDisposable
 
     public IServiceProvider Services => _app.Services;
 
-    public static async Task<RunningDashboard> Start(params Uri[] workers)
+    public static Task<RunningDashboard> Start(params Uri[] workers) => Start([], workers);
+
+    public static async Task<RunningDashboard> Start(Dictionary<string, string?> configuration, params Uri[] workers)
     {
-        var dashboard = new RunningDashboard(DashboardProgram.Build(new DashboardSettings(workers, null, 0, false, 0)));
+        var dashboard = new RunningDashboard(DashboardProgram.Build(new DashboardSettings(workers, null, null, 0, false, 0), more => more.AddInMemoryCollection(configuration)));
         await dashboard._app.StartAsync();
         return dashboard;
     }

@@ -19,6 +19,9 @@ internal sealed class ScriptedWorker : IAsyncDisposable
     /// <summary>Path and query of each request, in order.</summary>
     public ConcurrentQueue<string> Asked { get; } = new();
 
+    /// <summary>Method, path and <c>Authorization</c> of each request, in order.</summary>
+    public ConcurrentQueue<string> Shown { get; } = new();
+
     /// <summary>Answered with 503 from now on.</summary>
     public bool Silent { get; set; }
 
@@ -47,6 +50,7 @@ internal sealed class ScriptedWorker : IAsyncDisposable
     private Task Answer(HttpContext context)
     {
         Asked.Enqueue(context.Request.Path + context.Request.QueryString.ToString());
+        Shown.Enqueue($"{context.Request.Method} {context.Request.Path} {context.Request.Headers.Authorization}");
         if (Silent)
         {
             context.Response.StatusCode = 503;

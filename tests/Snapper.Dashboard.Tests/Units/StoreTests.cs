@@ -59,7 +59,7 @@ public sealed class StoreTests
     public void The_fleet_tells_of_restarts_elections_and_silence_and_stays_bounded()
     {
         var url = new Uri("http://127.0.0.1:1");
-        var fleet = new Fleet(new DashboardSettings([url], null, 0, false, 0));
+        var fleet = new Fleet(new DashboardSettings([url], null, null, 0, false, 0));
         var at = DateTimeOffset.UnixEpoch;
         void Look(StatusView? status) => fleet.Note(url, new Reply<StatusView>(status, false, status is null ? "refused" : null), null, at = at.AddSeconds(1));
         var first = new StatusView { Worker = "w1", Pid = 1, Epoch = 1, UptimeMs = 1000, Cluster = new ClusterView { Master = "w1" } };
@@ -118,8 +118,9 @@ public sealed class StoreTests
     {
         var settings = DashboardSettings.Read([], name => name == "ASPNETCORE_HTTP_PORTS" ? "8080" : null);
         Assert.True(settings.BeyondLoopback);
-        Assert.Contains("no sign-in is configured", Listen.Refusal(settings), StringComparison.Ordinal);
-        Assert.Null(Listen.Refusal(DashboardSettings.Read([], _ => null)));
+        Assert.Contains("SNAPPER_TOKENS_FILE", Listen.Refusal(settings, signsIn: false), StringComparison.Ordinal);
+        Assert.Null(Listen.Refusal(settings, signsIn: true));
+        Assert.Null(Listen.Refusal(DashboardSettings.Read([], _ => null), signsIn: false));
         Assert.False(DashboardSettings.Read(["--port", "8081"], name => name == "ASPNETCORE_HTTP_PORTS" ? "8080" : null).BeyondLoopback);
     }
 

@@ -1,0 +1,22 @@
+using System.Security.Claims;
+using Microsoft.AspNetCore.Components.Authorization;
+using Snapper.Dashboard.Hosting;
+using Snapper.Security;
+
+namespace Snapper.Dashboard.Actions;
+
+/// <summary>Who looks at this page, and what they may do. One per circuit.</summary>
+public sealed class Holder(KnownTokens tokens, AuthenticationStateProvider states)
+{
+    /// <summary>There is a sign-in.</summary>
+    public bool IsNamed => SignIn.IsOn(tokens);
+
+    /// <summary>Name, role and token of whoever has signed in; without a sign-in everybody may do everything that the workers let the dashboard do.</summary>
+    public async Task<(Principal Principal, string? Token)> Who()
+    {
+        if (!IsNamed) return (Principal.Everybody, null);
+        var user = (await states.GetAuthenticationStateAsync()).User;
+        var token = user.FindFirstValue(SignIn.TokenClaim);
+        return (tokens.Find(token) ?? Principal.Nobody, token);
+    }
+}

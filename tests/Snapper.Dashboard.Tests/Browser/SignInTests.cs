@@ -1,0 +1,176 @@
+using System.Net;
+using Microsoft.Playwright;
+using Snapper.Dashboard.Hosting;
+using Snapper.Dashboard.Tests.Fakes;
+using Snapper.Security;
+
+namespace Snapper.Dashboard.Tests.Browser;
+
+/// <summary>With tokens nobody sees anything before signing in, nobody does more than the role allows, and what is done is done in the holder's name.</summary>
+public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
+{
+    private static readonly string s_viewer = TokenHash.NewToken();
+    private static readonly string s_operator = TokenHash.NewToken();
+    private static readonly string s_caller = TokenHash.NewToken();
+    private static readonly string s_bound = TokenHash.NewToken();
+
+    private static readonly Dictionary<string, string?> s_tokens = new()
+    {
+        ["Snapper:Security:Tokens:0:Name"] = "vera",
+        ["Snapper:Security:Tokens:0:Role"] = "viewer",
+        ["Snapper:Security:Tokens:0:Sha256"] = TokenHash.Of(s_viewer),
+        ["Snapper:Security:Tokens:1:Name"] = "otto",
+        ["Snapper:Security:Tokens:1:Role"] = "operator",
+        ["Snapper:Security:Tokens:1:Sha256"] = TokenHash.Of(s_operator),
+        ["Snapper:Security:Tokens:2:Name"] = "shop",
+        ["Snapper:Security:Tokens:2:Role"] = "caller",
+        ["Snapper:Security:Tokens:2:Sha256"] = TokenHash.Of(s_caller),
+        ["Snapper:Security:Tokens:3:Name"] = "acme",
+        ["Snapper:Security:Tokens:3:Role"] = "operator",
+        ["Snapper:Security:Tokens:3:Tenants"] = "acme",
+        ["Snapper:Security:Tokens:3:Sha256"] = TokenHash.Of(s_bound),
+    };
+
+    [Fact]
+    public async Task Whoever_comes_signs_in_first_is_named_and_can_sign_out()
+    {
+        await using var worker = await ScriptedWorker.Start();
+        await using var dashboard = await RunningDashboard.Start(s_tokens, worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/aborts?reason=conflict");
+        await Assertions.Expect(visit.Page).ToHaveTitleAsync("Sign in – Snapper");
+        await visit.Picture("sign-in");
+        await visit.Check();
+
+        await Enter(visit, "snapper_nobody");
+        await Assertions.Expect(visit.Page.GetByRole(AriaRole.Alert)).ToHaveTextAsync("Nobody has this token.");
+        await Enter(visit, s_caller);
+        await Assertions.Expect(visit.Page.GetByRole(AriaRole.Alert)).ToContainTextAsync("shop may not look");
+        await Enter(visit, s_bound);
+        await Assertions.Expect(visit.Page.GetByRole(AriaRole.Alert)).ToContainTextAsync("bound to no tenant");
+        visit.Forgive("401");
+        visit.Forgive("403");
+
+        await Enter(visit, s_viewer);
+        await Assertions.Expect(visit.Main.Locator("h1")).ToHaveTextAsync("Aborts");
+        Assert.EndsWith("/aborts?reason=conflict", visit.Page.Url, StringComparison.Ordinal);
+        await Assertions.Expect(visit.Page.Locator(".holder span")).ToHaveTextAsync("vera (viewer)");
+        await visit.Check();
+
+        await visit.Page.GetByRole(AriaRole.Button, new() { Name = "Sign out" }).ClickAsync();
+        await Assertions.Expect(visit.Page).ToHaveTitleAsync("Sign in – Snapper");
+        await visit.Go("/");
+        await Assertions.Expect(visit.Page).ToHaveTitleAsync("Sign in – Snapper");
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Only_an_operator_moves_anything_and_does_it_by_the_own_token(bool mayDoIt)
+    {
+        await using var worker = await ScriptedWorker.Start();
+        worker.On("/v1/migrations", () => new { migrations = Array.Empty<object>(), id = "dry", keys = 0, parts = Array.Empty<object>() });
+        await using var dashboard = await RunningDashboard.Start(s_tokens, worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/migrations");
+        await Enter(visit, mayDoIt ? s_operator : s_viewer);
+        await visit.Main.GetByLabel("Move", new() { Exact = false }).First.SelectOptionAsync("rebalance");
+        await visit.Page.GetByRole(AriaRole.Button, new() { Name = "Dry run" }).ClickAsync();
+        if (mayDoIt)
+        {
+            await Assertions.Expect(visit.Main).ToContainTextAsync("Nothing: everything is where it shall be.");
+            Assert.Contains($"POST /v1/migrations Bearer {s_operator}", worker.Shown);
+        }
+        else
+        {
+            await Assertions.Expect(visit.Main).ToContainTextAsync("Refused (403): vera has the role viewer, which has not the right to operate");
+            Assert.DoesNotContain(worker.Shown, shown => shown.StartsWith("POST", StringComparison.Ordinal));
+        }
+    }
+
+    [Fact]
+    public async Task The_audit_is_shown_to_operators_only()
+    {
+        await using var worker = await ScriptedWorker.Start();
+        worker.On("/v1/audit", () => new { worker = "w1", entries = new[] { new { atMs = 1000, who = "ann", role = "admin", action = "leave", target = "w2", outcome = "200", from = "127.0.0.1" } } });
+        await using var dashboard = await RunningDashboard.Start(s_tokens, worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/audit");
+        await Enter(visit, s_viewer);
+        await Assertions.Expect(visit.Main).ToContainTextAsync("It takes the role operator");
+        await visit.Page.GetByRole(AriaRole.Button, new() { Name = "Sign out" }).ClickAsync();
+        await Assertions.Expect(visit.Page).ToHaveTitleAsync("Sign in – Snapper");
+        await Enter(visit, s_operator);
+        await visit.Go("/audit");
+        await Assertions.Expect(visit.Main).ToContainTextAsync("leave");
+    }
+
+    [Theory]
+    [InlineData("GET", "/")]
+    [InlineData("GET", "/aborts")]
+    [InlineData("GET", "/snapper.js")]
+    [InlineData("GET", "/_framework/blazor.web.js")]
+    [InlineData("POST", "/_blazor/negotiate?negotiateVersion=1")]
+    [InlineData("GET", "/_blazor")]
+    [InlineData("POST", "/sign-out")]
+    public async Task Without_a_sign_in_no_address_tells_anything(string method, string address)
+    {
+        await using var worker = await ScriptedWorker.Start();
+        await using var dashboard = await RunningDashboard.Start(s_tokens, worker.Url);
+        using var http = Client(dashboard);
+        using var answer = await http.SendAsync(new HttpRequestMessage(new HttpMethod(method), address));
+        Assert.Equal(HttpStatusCode.Unauthorized, answer.StatusCode);
+        Assert.Equal("Sign in first.", await answer.Content.ReadAsStringAsync());
+    }
+
+    [Fact]
+    public async Task A_form_of_another_page_is_refused_and_guesses_are_limited()
+    {
+        await using var worker = await ScriptedWorker.Start();
+        await using var dashboard = await RunningDashboard.Start(s_tokens, worker.Url);
+        using var http = Client(dashboard);
+        var refused = new List<HttpStatusCode>();
+        for (var i = 0; i < 12; i++)
+        {
+            using var answer = await http.PostAsync("/sign-in", new FormUrlEncodedContent(new Dictionary<string, string> { ["token"] = s_viewer }));
+            refused.Add(answer.StatusCode);
+            Assert.DoesNotContain(answer.Headers, header => header.Key == "Set-Cookie" && header.Value.Any(cookie => cookie.StartsWith("snapper=", StringComparison.Ordinal)));
+        }
+
+        Assert.Equal([.. Enumerable.Repeat(HttpStatusCode.BadRequest, 10), HttpStatusCode.TooManyRequests, HttpStatusCode.TooManyRequests], refused);
+    }
+
+    [Theory]
+    [InlineData("//evil.example/")]
+    [InlineData("/\\evil.example")]
+    [InlineData("https://evil.example/")]
+    public async Task Nobody_is_sent_to_another_server_afterwards(string then)
+    {
+        await using var worker = await ScriptedWorker.Start();
+        await using var dashboard = await RunningDashboard.Start(s_tokens, worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go($"/sign-in?then={Uri.EscapeDataString(then)}");
+        await Enter(visit, s_viewer);
+        await Assertions.Expect(visit.Main.Locator("h1")).ToHaveTextAsync("Overview");
+        Assert.Equal(new Uri(new Uri(dashboard.Url), "/").ToString(), visit.Page.Url);
+    }
+
+    [Fact]
+    public void Beyond_loopback_it_starts_with_a_sign_in_only()
+    {
+        var open = new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, true, 0);
+        var problem = Assert.Throws<FormatException>(() => DashboardProgram.Build(open));
+        Assert.Contains("SNAPPER_TOKENS_FILE", problem.Message, StringComparison.Ordinal);
+        using var app = DashboardProgram.Build(open, configuration => Microsoft.Extensions.Configuration.MemoryConfigurationBuilderExtensions.AddInMemoryCollection(configuration, s_tokens));
+        Assert.NotNull(app);
+    }
+
+    private static HttpClient Client(RunningDashboard dashboard) =>
+        new(new SocketsHttpHandler { AllowAutoRedirect = false, UseProxy = false }) { BaseAddress = new Uri(dashboard.Url) };
+
+    private static async Task Enter(Visit visit, string token)
+    {
+        await visit.Page.GetByLabel("Your token").FillAsync(token);
+        await visit.Page.GetByRole(AriaRole.Button, new() { Name = "Sign in" }).ClickAsync();
+    }
+}
