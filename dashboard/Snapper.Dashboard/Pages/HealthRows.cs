@@ -34,7 +34,7 @@ internal static class HealthRows
         }
 
         var behind = status.LogPosition - status.DurablePosition;
-        yield return new(worker.Name, "log is durable", behind < LogBehind, $"{Fmt.Whole(behind)} records are not durable yet", behind < LogBehind ? "" : "Redis or the disk is slow: look at redis latency and at the disk of its append-only file.", asOf);
+        yield return new(worker.Name, "log is durable", behind < LogBehind, $"{Fmt.Count(behind, "record")} {(behind == 1 ? "is" : "are")} not durable yet", behind < LogBehind ? "" : "Redis or the disk is slow: look at redis latency and at the disk of its append-only file.", asOf);
         foreach (var peer in status.Cluster?.Peers ?? [])
         {
             var silent = peer.UnansweredMs > PeerSilentMs;

@@ -17,6 +17,7 @@ public sealed class Fleet
     private readonly Ring<Change> _changes = new(ChangesKept);
     private readonly Dictionary<string, string> _migrations = [];
     private string? _master;
+    private bool _migrationsSeen;
     private int _viewers;
 
     public Fleet(DashboardSettings settings)
@@ -108,7 +109,9 @@ public sealed class Fleet
     {
         lock (_lock)
         {
-            var first = _migrations.Count == 0;
+            // What was over before the dashboard looked for the first time has not changed now.
+            var first = !_migrationsSeen;
+            _migrationsSeen = true;
             foreach (var one in migrations.Migrations)
             {
                 if (_migrations.TryGetValue(one.Id, out var before) && before == one.State) continue;

@@ -20,7 +20,7 @@ public sealed class LivePageTests(Chromium chromium, LiveSystem system) : IClass
         ("actor", "/actor?type=Account&id=acc-0&window=5000", ".lanes li >> nth=3"),
         ("types", "/types?type=Account", "main table tbody tr >> nth=3"),
         ("access", "/access", ".access .bar >> nth=0"),
-        ("workers", "/workers?worker=w1", ".plot >> nth=0"),
+        ("workers", "/workers?worker=w1", "section[aria-label=Directory] .bar"),
         ("migrations", "/migrations", "main details"),
         ("health", "/health", "main table tbody tr >> nth=5"),
         ("audit", "/audit", "main h1"),
