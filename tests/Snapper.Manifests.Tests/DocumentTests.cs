@@ -35,7 +35,7 @@ public sealed partial class DocumentTests
     [GeneratedRegex("create secret generic (\\S+)(.*)")]
     private static partial Regex Secret();
 
-    [GeneratedRegex("--from-literal=([a-z.]+)=")]
+    [GeneratedRegex("--from-(?:literal|file)=([a-z.]+)=")]
     private static partial Regex Key();
 
     [GeneratedRegex("\\bk8s/[-a-z0-9/.]+")]

@@ -58,6 +58,8 @@ internal static class Rendered
     public static IReadOnlyDictionary<string, string[]> Secrets { get; } = new Dictionary<string, string[]>(StringComparer.Ordinal)
     {
         ["snapper-redis"] = ["password", "auth.conf"],
+        ["snapper-tokens"] = ["tokens"],
+        ["snapper-dashboard-token"] = ["token"],
         ["snapper-app-token"] = ["token"],
     };
 

@@ -40,7 +40,7 @@ public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
         await visit.Go("/aborts?reason=conflict");
         await Assertions.Expect(visit.Page).ToHaveTitleAsync("Sign in – Snapper");
         await visit.Picture("sign-in");
-        await visit.Check();
+        await visit.Check(isShell: false);
 
         await Enter(visit, "snapper_nobody");
         await Assertions.Expect(visit.Page.GetByRole(AriaRole.Alert)).ToHaveTextAsync("Nobody has this token.");

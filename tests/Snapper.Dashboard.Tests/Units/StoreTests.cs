@@ -78,7 +78,7 @@ public sealed class StoreTests
     [Fact]
     public void A_migration_is_told_once_per_state_and_not_when_it_was_over_before()
     {
-        var fleet = new Fleet(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, 0, false, 0));
+        var fleet = new Fleet(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, false, 0));
         static MigrationsView Seen(params (string Id, string State)[] all) =>
             new() { Migrations = [.. all.Select(one => new MigrationView { Id = one.Id, State = one.State, Keys = 3, Parts = [new MigrationPart { From = "w1", To = "w2" }] })] };
         fleet.Note(Seen(("old", "done")), DateTimeOffset.UnixEpoch);
@@ -88,7 +88,7 @@ public sealed class StoreTests
         fleet.Note(Seen(("old", "done"), ("new", "done")), DateTimeOffset.UnixEpoch);
         Assert.Equal(["migration new: 3 from w1 to w2, done", "migration new: 3 from w1 to w2, planned"], fleet.Changes.Select(change => change.Text));
 
-        var empty = new Fleet(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, 0, false, 0));
+        var empty = new Fleet(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, false, 0));
         empty.Note(Seen(), DateTimeOffset.UnixEpoch);
         empty.Note(Seen(("quick", "done")), DateTimeOffset.UnixEpoch);
         Assert.Single(empty.Changes);

@@ -57,6 +57,7 @@ internal static partial class EnvironmentRules
         {
             var settings = Settings(environment);
             var sections = new ConfigurationBuilder().AddInMemoryCollection(environment.Select(pair => new KeyValuePair<string, string?>(pair.Key.Replace("__", ":", StringComparison.Ordinal), pair.Value))).Build();
+            sections[SecuritySettings.FileVariable] = null; // that it will be there is another rule
             WorkerConfiguration.Worker(sections, settings);
             WorkerConfiguration.Balancing(sections);
             WorkerConfiguration.Cluster(sections);
@@ -90,7 +91,8 @@ internal static partial class EnvironmentRules
 
     /// <summary>While its sources are not in the tree, by what was agreed on.</summary>
     private static bool IsReadByDashboard(string name) =>
-        s_dashboard.Value.Length == 0 ? name is "SNAPPER_DASHBOARD_WORKERS" or "APP_API_TOKEN" : s_dashboard.Value.Contains($"\"{name}\"", StringComparison.Ordinal);
+        s_dashboard.Value.Length == 0 ? name is "SNAPPER_DASHBOARD_WORKERS" or "APP_API_TOKEN" : name == SecuritySettings.FileVariable ? s_dashboard.Value.Contains("SecuritySettings.Read(", StringComparison.Ordinal)
+        : s_dashboard.Value.Contains($"\"{name}\"", StringComparison.Ordinal);
 
     private static string Sources(string folder) => !Directory.Exists(Tree.Path(folder)) ? "" : string.Concat(
         Directory.EnumerateFiles(Tree.Path(folder), "*.cs", SearchOption.AllDirectories).Where(file => !file.Contains("/obj/", StringComparison.Ordinal)).Select(File.ReadAllText));
