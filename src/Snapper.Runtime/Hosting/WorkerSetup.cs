@@ -103,6 +103,9 @@ public sealed class WorkerSetup
 /// <summary>Facts that only the host knows. Pids are 0 when unknown; durability is <c>always</c>, <c>everysec</c> or <c>none</c>.</summary>
 public sealed record SurroundingFacts(string Dapr, int SidecarPid, int RedisPid, string Durability, string Version)
 {
+    /// <summary>Memory of the Redis that holds log and states; null: unknown, or there is none.</summary>
+    public Inspection.RedisMemoryView? Redis { get; init; }
+
     /// <summary>Nothing known.</summary>
     public static SurroundingFacts None { get; } = new("none", 0, 0, "none", "0.0.0");
 }

@@ -57,6 +57,9 @@ public sealed record WorkerStatus(
     /// <summary>Attempts that the system repeated by itself, by reason.</summary>
     public IReadOnlyDictionary<string, long> RepeatsByReason { get; init; } = new Dictionary<string, long>();
 
+    /// <summary>Memory of the Redis that holds log and states, as of some seconds ago; null: unknown, or there is none.</summary>
+    public RedisMemoryView? Redis { get; init; }
+
     /// <summary>CPU time of the process so far, in milliseconds.</summary>
     public double CpuMs { get; init; }
 
@@ -78,6 +81,9 @@ public sealed record WorkerStatus(
     /// <summary>What it shares with others; null: it is the only worker.</summary>
     public ClusterStatusView? Cluster { get; init; }
 }
+
+/// <summary>Bytes that a Redis uses, and may use; 0: without a limit of its own.</summary>
+public sealed record RedisMemoryView(long UsedBytes, long MaxBytes);
 
 /// <summary>How many lasted at most so long: <paramref name="UpTo"/> has an entry for each of <paramref name="Bounds"/> (seconds), and one for all. <paramref name="Sum"/> in seconds.</summary>
 public sealed record DurationsView(IReadOnlyList<double> Bounds, IReadOnlyList<long> UpTo, double Sum);

@@ -61,6 +61,7 @@ internal sealed class WorkerInspection : IWorkerInspection
             _worker.Log.DurableSequence, _worker.Commits.Undos, Residents())
         {
             RepeatsByReason = repeats,
+            Redis = facts.Redis,
             CpuMs = Environment.CpuUsage.TotalTime.TotalMilliseconds,
             ResidentBytes = Environment.WorkingSet,
             PactDurations = counters.PactDurations.View(),

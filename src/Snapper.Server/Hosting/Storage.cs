@@ -1,6 +1,7 @@
 using Snapper.Server.Cli;
 using Snapper.Server.Supervision;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Inspection;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Cluster.Redis;
@@ -120,6 +121,9 @@ internal sealed class Storage : IAsyncDisposable
             ServerLog.EvictionUnknown(_logger, Place, "neither INFO nor CONFIG GET shows it");
         }
     }
+
+    /// <summary>Memory of the Redis, as of the last look; null: the log is a file, or Redis does not tell.</summary>
+    public RedisMemoryView? Memory => _facts is { UsedMemoryBytes: > 0 } facts ? new RedisMemoryView(facts.UsedMemoryBytes, Math.Max(0, facts.MaxMemoryBytes)) : null;
 
     /// <summary>Several workers have divided these actors among them: whoever runs on them is one of several.</summary>
     public Task<bool> IsDivided(CancellationToken cancellation) => _redis is null ? Task.FromResult(false) : RedisClusterStore.IsDivided(_redis, cancellation);

@@ -231,7 +231,7 @@ internal static class WorkerProcess
                         Failed = exception => failed.TrySetResult(exception),
                         Surroundings = () => new SurroundingFacts(
                             settings.SidecarKind == SidecarKind.Embedded ? "embedded" : "daprd",
-                            settings.SidecarPid, settings.RedisPid, storage.Durability, WorkerConfiguration.Version),
+                            settings.SidecarPid, settings.RedisPid, storage.Durability, WorkerConfiguration.Version) { Redis = storage.Memory },
                     },
                     cancellation);
             }

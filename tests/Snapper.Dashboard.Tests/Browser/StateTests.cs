@@ -43,6 +43,23 @@ public sealed class StateTests(Chromium chromium) : IClassFixture<Chromium>
         await Assertions.Expect(visit.Main).ToContainTextAsync("w1 answers again");
     }
 
+    [Theory]
+    [InlineData(740 << 20, 1000 << 20, "740 MiB of 1000 MiB", "")]
+    [InlineData(760 << 20, 1000 << 20, "760 MiB of 1000 MiB", "A full Redis refuses writes")]
+    [InlineData(760 << 20, 0, "760 MiB, no limit is set", "")]
+    public async Task A_redis_that_fills_up_is_told_long_before_it_is_full(long used, long most, string shown, string cure)
+    {
+        await using var worker = await ScriptedWorker.Start();
+        worker.On("/v1/status", () => new { worker = "w1", pid = 1, epoch = 1, uptimeMs = 60_000, redis = new { usedBytes = used, maxBytes = most } });
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/health");
+        var row = visit.Main.Locator("tr", new() { HasText = "redis memory" });
+        await Assertions.Expect(row).ToContainTextAsync(shown);
+        if (cure.Length > 0) await Assertions.Expect(row).ToContainTextAsync(cure);
+        else await Assertions.Expect(row).Not.ToContainTextAsync("refuses writes");
+    }
+
     [Fact]
     public async Task Where_no_worker_has_ever_answered_the_overview_says_what_to_do()
     {

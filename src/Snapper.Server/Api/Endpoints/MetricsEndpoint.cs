@@ -52,6 +52,12 @@ internal sealed class MetricsEndpoint(IWorkerInspection inspection)
         text.Single("snapper_worker_epoch", "gauge", "Epoch that the worker writes its log in.", status.Epoch);
         text.Single("snapper_worker_uptime_seconds", "gauge", "Time since the worker started.", status.UptimeMs / 1000.0);
 
+        if (status.Redis is { } redis)
+        {
+            text.Single("snapper_redis_used_bytes", "gauge", "Memory that the Redis of log and states uses.", redis.UsedBytes);
+            text.Single("snapper_redis_max_bytes", "gauge", "Memory that it may use; 0: without a limit of its own.", redis.MaxBytes);
+        }
+
         WriteCluster(text, status.Cluster);
         text.Family("snapper_health_check", "gauge", "1 when the check passes, else 0.");
         foreach (var check in checks)

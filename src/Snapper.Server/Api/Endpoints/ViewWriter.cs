@@ -34,6 +34,14 @@ internal static class ViewWriter
         WriteCounts(json, "repeatsByReason"u8, status.RepeatsByReason);
         json.WriteNumber("cpuMs"u8, Math.Round(status.CpuMs));
         json.WriteNumber("residentBytes"u8, status.ResidentBytes);
+        if (status.Redis is { } redis)
+        {
+            json.WriteStartObject("redis"u8);
+            json.WriteNumber("usedBytes"u8, redis.UsedBytes);
+            json.WriteNumber("maxBytes"u8, redis.MaxBytes);
+            json.WriteEndObject();
+        }
+
         json.WriteStartObject("latency"u8);
         WriteLatency(json, "pact"u8, status.PactLatency);
         WriteLatency(json, "act"u8, status.ActLatency);
