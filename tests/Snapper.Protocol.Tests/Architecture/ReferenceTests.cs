@@ -18,7 +18,8 @@ public sealed class ReferenceTests
         ["Snapper.Client"] = ["Snapper.Actors"],
         ["Snapper.Runtime"] = ["Snapper.Protocol", "Snapper.Actors", "Snapper.TransactionLog", "Snapper.Sidecar"],
         ["Snapper.Telemetry"] = ["Snapper.Runtime"],
-        ["Snapper.Server"] = ["Snapper.Runtime", "Snapper.Telemetry", "Snapper.Sidecar", "Snapper.TransactionLog", "Snapper.Actors", "Snapper.Client", "Snapper.Testing", Apps],
+        ["Snapper.Security"] = [],
+        ["Snapper.Server"] = ["Snapper.Runtime", "Snapper.Telemetry", "Snapper.Security", "Snapper.Sidecar", "Snapper.TransactionLog", "Snapper.Actors", "Snapper.Client", "Snapper.Testing", Apps],
         [Apps] = ["Snapper.Actors"],
     };
 
