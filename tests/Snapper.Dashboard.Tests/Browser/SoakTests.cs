@@ -5,7 +5,7 @@ using Snapper.Dashboard.Tests.Fakes;
 namespace Snapper.Dashboard.Tests.Browser;
 
 /// <summary>
-/// A page that is left open, with everything on it changing all the time, keeps server and browser flat. Three quarters of a minute; <c>SNAPPER_SOAK_MINUTES=30</c> makes it as long as wanted.
+/// A page that is left open, with everything on it changing all the time, keeps server and browser flat. Twenty seconds each; <c>SNAPPER_SOAK_MINUTES=30</c> makes it as long as wanted.
 /// </summary>
 public sealed class SoakTests(Chromium chromium) : IClassFixture<Chromium>
 {
@@ -18,7 +18,7 @@ public sealed class SoakTests(Chromium chromium) : IClassFixture<Chromium>
     [InlineData("/actor?type=Account&id=hot")]
     public async Task A_page_left_open_keeps_server_and_browser_flat(string page)
     {
-        var length = Environment.GetEnvironmentVariable("SNAPPER_SOAK_MINUTES") is { Length: > 0 } minutes ? TimeSpan.FromMinutes(double.Parse(minutes, CultureInfo.InvariantCulture)) : TimeSpan.FromSeconds(45);
+        var length = Environment.GetEnvironmentVariable("SNAPPER_SOAK_MINUTES") is { Length: > 0 } minutes ? TimeSpan.FromMinutes(double.Parse(minutes, CultureInfo.InvariantCulture)) : TimeSpan.FromSeconds(20);
         await using var worker = await Busy();
         await using var dashboard = await RunningDashboard.Start(worker.Url);
         await using var visit = await chromium.Open(dashboard.Url);
