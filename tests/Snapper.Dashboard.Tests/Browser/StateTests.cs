@@ -118,7 +118,12 @@ public sealed class StateTests(Chromium chromium) : IClassFixture<Chromium>
             await visit.Go("/hot");
             await Snapper.Live.Harness.Eventually.Holds("the page to ask for hot actors", TimeSpan.FromSeconds(20), () => Task.FromResult(worker.Asked.Contains("/v1/hot?limit=50") ? null : "not yet"));
             await visit.Page.GetByRole(AriaRole.Link, new() { Name = "Audit" }).ClickAsync();
+            await Snapper.Live.Harness.Eventually.Holds("the next page to ask for the audit", TimeSpan.FromSeconds(20), () => Task.FromResult(worker.Asked.Contains("/v1/audit?limit=500") ? null : "not yet"));
             await Snapper.Live.Harness.Eventually.Holds("only the audit to be watched", TimeSpan.FromSeconds(20), () => Task.FromResult(feeds.Count == 1 ? null : $"{feeds.Count} are"));
+
+            // What was on its way then has come when it looks once more.
+            worker.Asked.Clear();
+            await Snapper.Live.Harness.Eventually.Holds("one more look", TimeSpan.FromSeconds(20), () => Task.FromResult(worker.Asked.Contains("/v1/status") ? null : "not yet"));
             worker.Asked.Clear();
             await Snapper.Live.Harness.Eventually.Holds("two more looks", TimeSpan.FromSeconds(20), () => Task.FromResult(worker.Asked.Count(one => one == "/v1/status") >= 2 ? null : "not yet"));
             Assert.DoesNotContain("/v1/hot?limit=50", worker.Asked);
