@@ -42,7 +42,7 @@ public sealed partial class TelemetryExport : ITransactionObserver, IAsyncDispos
         if (options.Metrics)
         {
             _metering = Sdk.CreateMeterProviderBuilder().SetResourceBuilder(resource).AddMeter(WorkerMetrics.MeterName).AddMeter("System.Runtime")
-                .AddView("snapper.transaction.duration", new ExplicitBucketHistogramConfiguration { Boundaries = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] })
+                .AddView("snapper.transaction.duration", new ExplicitBucketHistogramConfiguration { Boundaries = [.. DurationsView.UsualBounds] })
                 .AddOtlpExporter().Build();
         }
 

@@ -41,8 +41,6 @@ internal static class TraceSampling
         }
 
         // The upper bits of FNV differ little between ids that are alike at the end.
-        Span<byte> bytes = stackalloc byte[8];
-        BinaryPrimitives.WriteUInt64LittleEndian(bytes, hash);
-        return BinaryPrimitives.ReadUInt64BigEndian(bytes) * 0x9E3779B97F4A7C15;
+        return BinaryPrimitives.ReverseEndianness(hash) * 0x9E3779B97F4A7C15;
     }
 }

@@ -55,8 +55,7 @@ internal sealed class TransactionSpans : IDisposable
     {
         var isBranch = trace.Outcome == "branch";
         var verb = isBranch ? "branch" : trace.Outcome == "repeated" ? "attempt" : "transaction";
-        var slash = trace.Root.IndexOf('/', StringComparison.Ordinal);
-        var name = $"{verb} {trace.Root[..slash]}.{trace.Method}";
+        var name = $"{verb} {TypeOf(trace.Root)}.{trace.Method}";
         var kind = isBranch ? ActivityKind.Internal : ActivityKind.Server;
         if (ActivityContext.TryParse(traceParent, null, isRemote: true, out var caller))
         {
@@ -113,7 +112,7 @@ internal sealed class TransactionSpans : IDisposable
     private ActivityContext Call(TraceView trace, int index, ActivityContext parent, double ended)
     {
         var call = trace.Calls[index];
-        using var span = _source.StartActivity($"call {call.Actor[..call.Actor.IndexOf('/', StringComparison.Ordinal)]}.{call.Method}", ActivityKind.Internal, parent, startTime: At(call.AskedAtMs));
+        using var span = _source.StartActivity($"call {TypeOf(call.Actor)}.{call.Method}", ActivityKind.Internal, parent, startTime: At(call.AskedAtMs));
         if (span is null)
         {
             return parent;
@@ -129,6 +128,9 @@ internal sealed class TransactionSpans : IDisposable
         span.SetEndTime(At(Math.Max(call.AskedAtMs, call.EndedAtMs ?? ended)));
         return span.Context;
     }
+
+    // Names of spans are few: no ids in them.
+    private static string TypeOf(string actor) => actor[..actor.IndexOf('/', StringComparison.Ordinal)];
 
     private static DateTime At(double unixMs) => DateTime.UnixEpoch.AddTicks((long)(unixMs * TimeSpan.TicksPerMillisecond));
 }

@@ -19,7 +19,7 @@ internal static class SignIn
     public const string Path = "/sign-in";
     public const string OutPath = "/sign-out";
 
-    /// <summary>Claims with the holder's token and role.</summary>
+    /// <summary>Claim with the holder's token.</summary>
     public const string TokenClaim = "token";
 
     private const string Scheme = CookieAuthenticationDefaults.AuthenticationScheme;

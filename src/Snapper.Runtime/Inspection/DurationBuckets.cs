@@ -3,16 +3,16 @@ namespace Snapper.Runtime.Inspection;
 /// <summary>Durations counted in fixed buckets, since the start. Thread-safe.</summary>
 internal sealed class DurationBuckets
 {
-    /// <summary>Upper bounds in seconds, inclusive; beyond the last one there is one bucket more.</summary>
-    public static readonly double[] Bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+    // Beyond the last bound there is one bucket more.
+    private static readonly double[] s_bounds = [.. DurationsView.UsualBounds];
 
-    private readonly long[] _counts = new long[Bounds.Length + 1];
+    private readonly long[] _counts = new long[s_bounds.Length + 1];
     private long _microseconds;
 
     public void Count(double seconds)
     {
         var bucket = 0;
-        while (bucket < Bounds.Length && seconds > Bounds[bucket])
+        while (bucket < s_bounds.Length && seconds > s_bounds[bucket])
         {
             bucket++;
         }
@@ -32,6 +32,6 @@ internal sealed class DurationBuckets
             upTo[i] = sum;
         }
 
-        return new DurationsView(Bounds, upTo, Volatile.Read(ref _microseconds) / 1e6);
+        return new DurationsView(s_bounds, upTo, Volatile.Read(ref _microseconds) / 1e6);
     }
 }

@@ -86,7 +86,11 @@ public sealed record WorkerStatus(
 public sealed record RedisMemoryView(long UsedBytes, long MaxBytes);
 
 /// <summary>How many lasted at most so long: <paramref name="UpTo"/> has an entry for each of <paramref name="Bounds"/> (seconds), and one for all. <paramref name="Sum"/> in seconds.</summary>
-public sealed record DurationsView(IReadOnlyList<double> Bounds, IReadOnlyList<long> UpTo, double Sum);
+public sealed record DurationsView(IReadOnlyList<double> Bounds, IReadOnlyList<long> UpTo, double Sum)
+{
+    /// <summary>Upper bounds in seconds, inclusive, by which durations of transactions are counted everywhere.</summary>
+    public static IReadOnlyList<double> UsualBounds { get; } = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+}
 
 /// <summary>One of several workers at a moment: what of it waits for others.</summary>
 /// <param name="Master">Whom it listens to; null: nobody yet, because what an earlier master had open is not settled here (R3).</param>

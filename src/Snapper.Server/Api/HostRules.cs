@@ -76,5 +76,5 @@ public sealed class HostRules
     }
 
     private static Task Refuse(HttpContext context, string detail) =>
-        Respond.Send(context, new Problem(StatusCodes.Status403Forbidden, "urn:snapper:forbidden", "Forbidden", detail));
+        Respond.Send(context, Problem.Forbidden(detail));
 }

@@ -66,7 +66,7 @@ internal sealed class Storage : IAsyncDisposable
             var files = new FileTransactionLog(settings.WorkerDirectory);
             return new Storage(
                 files, () => new FileStateStore(files, TimeProvider.System, options), null, options, settings,
-                settings.LogPlace ?? "file", $"log in folder {settings.WorkerDirectory}", logger);
+                settings.LogPlace ?? RememberedPlace.Files, $"log in folder {settings.WorkerDirectory}", logger);
         }
 
         if (!HostAndPort.TryParse(settings.RedisAddress!, out var address))
@@ -74,20 +74,12 @@ internal sealed class Storage : IAsyncDisposable
             throw new ArgumentException($"'{settings.RedisAddress}' is no HOST:PORT.");
         }
 
-        var redisOptions = new RedisOptions
-        {
-            Host = address.Host,
-            Port = address.Port,
-            User = settings.RedisLogin?.User,
-            Password = settings.RedisLogin?.Password,
-            Tls = settings.RedisLogin is { Tls: true },
-            AuthorityFile = settings.RedisLogin?.AuthorityFile,
-        };
+        var redisOptions = RedisLogin.At(address, settings.RedisLogin);
         var redis = await RedisConnections.Connect(redisOptions);
         var log = new RedisTransactionLog(redis, settings.Name);
         return new Storage(
             log, () => new RedisStateStore(log, TimeProvider.System, options), redis, options, settings,
-            $"{settings.LogPlace ?? $"redis {address}"} {redisOptions.KeyPrefix}", $"log {log.StreamName} in Redis at {address}", logger);
+            RememberedPlace.OfRedis(settings.LogPlace ?? RememberedPlace.Named(address), redisOptions), $"log {log.StreamName} in Redis at {address}", logger);
     }
 
     /// <summary>Learns what the log's opening must know: how durable the server is, and that it does not delete the log.</summary>

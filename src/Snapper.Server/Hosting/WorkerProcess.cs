@@ -37,16 +37,7 @@ internal static class WorkerProcess
         var inspection = new InspectionSwitch(settings);
         var mailbox = new MailboxDoor(settings.MailboxSeal);
         await using var app = Configured(() => WorkerWeb.Build(settings, door, inspection, mailbox));
-        WorkerOptions options;
-        try
-        {
-            options = WorkerConfiguration.Worker(app.Configuration, settings);
-        }
-        catch (Exception wrong) when (wrong is ArgumentOutOfRangeException or InvalidOperationException)
-        {
-            throw new UsageException($"A setting of Snapper:Worker is wrong: {wrong.Message} Then {Remedies.Setting}.");
-        }
-
+        var options = Configured(() => WorkerConfiguration.Worker(app.Configuration, settings));
         var logger = app.Services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Worker");
         await Listening(() => app.StartAsync(cancellation));
         EmbeddedSidecar? started = null;
@@ -137,7 +128,7 @@ internal static class WorkerProcess
         }
         catch (Exception wrong) when (IsWrongSetting(wrong) || wrong is IOException)
         {
-            throw new UsageException($"The configuration is wrong: {wrong.Message}");
+            throw Wrong(wrong);
         }
     }
 
@@ -153,9 +144,11 @@ internal static class WorkerProcess
         }
         catch (Exception wrong) when (IsWrongSetting(wrong))
         {
-            throw new UsageException($"The configuration is wrong: {wrong.Message}");
+            throw Wrong(wrong);
         }
     }
+
+    private static UsageException Wrong(Exception setting) => new($"The configuration is wrong: {setting.Message} What helps: {Remedies.Setting}.");
 
     private static bool IsWrongSetting(Exception exception) => exception is FormatException or InvalidOperationException or ArgumentException or InvalidDataException;
 

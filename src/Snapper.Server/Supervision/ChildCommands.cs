@@ -101,7 +101,7 @@ internal static class ChildCommands
         if (options.Workers > 1) arguments.AddRange(["--workers", Text(options.Workers)]);
 
         // Its port is another one at each start, its data are the same.
-        if (redis is not null && plan.ForeignRedis is null) arguments.AddRange(["--log-place", "redis, private"]);
+        if (redis is not null && plan.ForeignRedis is null) arguments.AddRange(["--log-place", RememberedPlace.PrivateRedis]);
         if (watchParent) arguments.AddRange(["--watch-parent", Text(Environment.ProcessId)]);
 
         // Under 'dotnet Snapper.Server.dll' the program is the host and the file is its first argument.

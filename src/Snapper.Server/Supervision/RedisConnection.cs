@@ -69,7 +69,7 @@ internal sealed class RedisConnection : IDisposable
         var tls = new SslStream(client.GetStream());
         try
         {
-            await tls.AuthenticateAsClientAsync(RedisTrust.Client(new RedisOptions { Host = address.Host, Port = address.Port, Tls = true, AuthorityFile = login.AuthorityFile }), cancellation);
+            await tls.AuthenticateAsClientAsync(RedisTrust.Client(RedisLogin.At(address, login)), cancellation);
             return tls;
         }
         catch (AuthenticationException distrusted)

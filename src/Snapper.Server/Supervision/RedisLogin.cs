@@ -1,4 +1,5 @@
 using Snapper.Server.Cli;
+using Snapper.TransactionLog.Redis;
 
 namespace Snapper.Server.Supervision;
 
@@ -73,6 +74,17 @@ internal sealed class RedisLogin
         return password is null && !tls ? null : new RedisLogin(user, password, tls, authority is null ? null : Path.GetFullPath(authority));
     }
 
+    /// <summary>How to reach a Redis there as <paramref name="login"/> says; null: without name, password and TLS.</summary>
+    public static RedisOptions At(HostAndPort address, RedisLogin? login) => new()
+    {
+        Host = address.Host,
+        Port = address.Port,
+        User = login?.User,
+        Password = login?.Password,
+        Tls = login is { Tls: true },
+        AuthorityFile = login?.AuthorityFile,
+    };
+
     /// <summary>The environment of a child that may know it: resolved, and without what it would read otherwise.</summary>
     public static Dictionary<string, string?> EnvironmentOf(RedisLogin? login) => new()
     {
@@ -97,7 +109,7 @@ internal sealed class RedisLogin
     {
         try
         {
-            TransactionLog.Redis.RedisTrust.Read(file);
+            RedisTrust.Read(file);
         }
         catch (IOException problem)
         {

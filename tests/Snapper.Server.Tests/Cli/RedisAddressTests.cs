@@ -76,6 +76,27 @@ public sealed class RedisAddressTests : IDisposable
         Assert.Contains("app needs a password", Wrong(name => name == RedisLogin.UserVariable ? "app" : null), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void Who_we_are_and_TLS_reach_whoever_connects()
+    {
+        using var key = System.Security.Cryptography.RSA.Create(2048);
+        var request = new System.Security.Cryptography.X509Certificates.CertificateRequest(
+            "CN=test", key, System.Security.Cryptography.HashAlgorithmName.SHA256, System.Security.Cryptography.RSASignaturePadding.Pkcs1);
+        using var certificate = request.CreateSelfSigned(DateTimeOffset.UtcNow, DateTimeOffset.UtcNow.AddDays(1));
+        var authority = Write(certificate.ExportCertificatePem());
+        var login = RedisLogin.From(null, name => name switch
+        {
+            RedisLogin.UserVariable => "app",
+            RedisLogin.PasswordVariable => "secret",
+            RedisLogin.TlsVariable => "on",
+            RedisLogin.AuthorityVariable => authority,
+            _ => null,
+        });
+        var expected = new TransactionLog.Redis.RedisOptions { Host = "redis", Port = 6380, User = "app", Password = "secret", Tls = true, AuthorityFile = authority };
+        Assert.Equal(expected, RedisLogin.At(new HostAndPort("redis", 6380), login));
+        Assert.Equal(new TransactionLog.Redis.RedisOptions { Host = "redis", Port = 6380 }, RedisLogin.At(new HostAndPort("redis", 6380), null));
+    }
+
     private static string Wrong(Func<string, string?> environment) => Assert.Throws<UsageException>(() => RedisLogin.From(null, environment)).Message;
 
     private string Write(string content)

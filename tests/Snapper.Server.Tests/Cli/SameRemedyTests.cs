@@ -106,13 +106,15 @@ public sealed class SameRemedyTests : IDisposable
         await BothSay(Remedies.Variable);
     }
 
-    [Fact]
-    public async Task A_setting_that_is_out_of_range_is_found_before_a_worker_dies_of_it()
+    [Theory]
+    [InlineData("Snapper__Worker__Executors", "65", "Executors")]
+    [InlineData("OTEL_EXPORTER_OTLP_ENDPOINT", "collector", "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    public async Task A_setting_that_is_out_of_range_is_found_before_a_worker_dies_of_it(string variable, string value, string named)
     {
-        using var set = new Variable("Snapper__Worker__Executors", "65");
+        using var set = new Variable(variable, value);
         var doctor = await Run("doctor", "--embedded");
         Assert.Equal(ExitCode.Failure, doctor.Exit);
-        Assert.Contains("Executors", doctor.Said);
+        Assert.Contains(named, doctor.Said);
         Assert.Contains(Remedies.Setting, doctor.Said);
         await using var up = UpProcess.Start("up", Data, _ports[0] - 1, _ports[1], ["--embedded"]);
         Assert.Equal(ExitCode.Failure, await up.Exit());

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Snapper.Runtime.Inspection;
+using Snapper.Server.Supervision;
 using Snapper.Server.Tests.Api;
 using Xunit;
 
@@ -16,7 +17,7 @@ public sealed partial class AlertFileTests
     public async Task Every_metric_that_a_file_names_is_there(string file)
     {
         var emitted = await Emitted();
-        var named = Names().Matches(await File.ReadAllTextAsync(Path.Combine(Root(), file))).Select(match => match.Value).Distinct().ToArray();
+        var named = Names().Matches(await File.ReadAllTextAsync(Path.Combine(Repository.Find()!, file))).Select(match => match.Value).Distinct().ToArray();
         Assert.NotEmpty(named);
         foreach (var name in named)
         {
@@ -27,7 +28,7 @@ public sealed partial class AlertFileTests
     [Fact]
     public async Task Every_metric_that_is_there_is_documented()
     {
-        var docs = await File.ReadAllTextAsync(Path.Combine(Root(), "docs", "telemetry.md"));
+        var docs = await File.ReadAllTextAsync(Path.Combine(Repository.Find()!, "docs", "telemetry.md"));
         foreach (var name in (await Emitted()).Where(name => name.StartsWith("snapper_", StringComparison.Ordinal)))
         {
             Assert.Contains($"`{name}`", docs, StringComparison.Ordinal);
@@ -37,7 +38,7 @@ public sealed partial class AlertFileTests
     [Fact]
     public async Task The_dashboard_is_json_whose_panels_all_have_queries_and_units()
     {
-        using var dashboard = JsonDocument.Parse(await File.ReadAllBytesAsync(Path.Combine(Root(), "telemetry", "grafana-dashboard.json")));
+        using var dashboard = JsonDocument.Parse(await File.ReadAllBytesAsync(Path.Combine(Repository.Find()!, "telemetry", "grafana-dashboard.json")));
         var panels = dashboard.RootElement.GetProperty("panels").EnumerateArray().Where(panel => panel.GetProperty("type").GetString() != "row").ToArray();
         Assert.True(panels.Length >= 8, $"{panels.Length} panels");
         Assert.Equal(panels.Length, panels.Select(panel => panel.GetProperty("id").GetInt32()).Distinct().Count());
@@ -58,19 +59,6 @@ public sealed partial class AlertFileTests
         await using var host = await ApiHost.Start(new FakeDoor(), inspection);
         var text = (await host.Get("/metrics")).Text;
         return [.. text.Split('\n').Where(line => line.StartsWith("# TYPE ", StringComparison.Ordinal)).Select(line => line.Split(' ')[2])];
-    }
-
-    private static string Root()
-    {
-        for (var folder = AppContext.BaseDirectory; folder is not null; folder = Path.GetDirectoryName(folder))
-        {
-            if (File.Exists(Path.Combine(folder, "Snapper.Dapr.sln")))
-            {
-                return folder;
-            }
-        }
-
-        throw new InvalidOperationException("The tests do not run inside the repository.");
     }
 
     [GeneratedRegex(@"\b(snapper|process|dotnet)_[a-z0-9]+_[a-z0-9_]*[a-z0-9]\b")]

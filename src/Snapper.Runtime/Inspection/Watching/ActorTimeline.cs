@@ -166,9 +166,10 @@ internal sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) 
 
     private static string NameOf(LockMode mode) => mode == LockMode.Exclusive ? "exclusive" : "shared";
 
-    private static void Learn(Entry entry, CallFrame call)
+    private static void Learn(Entry entry, CallFrame call) => Learn(entry, call.Attempt.Request);
+
+    private static void Learn(Entry entry, Requests.Request request)
     {
-        var request = call.Attempt.Request;
         entry.Request ??= request.Id;
         entry.Root ??= request.Asked.Actor.ToString();
         entry.Method ??= request.Asked.Method;
@@ -188,13 +189,11 @@ internal sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) 
         for (var i = 0; i < subBatch.Count; i++)
         {
             ref readonly var planned = ref subBatch[i];
-            var entry = Add(planned.Tid, subBatch.Bid, now);
+            var entry = Find(planned.Tid) ?? Add(planned.Tid, subBatch.Bid, now); // a call from another executor may be here before the sub-batch that lets it in
             entry.Declared = planned.Calls;
             if (planned.Ticket?.Request is Requests.Request request)
             {
-                entry.Request = request.Id;
-                entry.Root = request.Asked.Actor.ToString();
-                entry.Method = request.Asked.Method;
+                Learn(entry, request);
             }
         }
     }

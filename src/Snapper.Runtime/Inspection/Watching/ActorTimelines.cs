@@ -31,13 +31,10 @@ internal sealed class ActorTimelines
     {
         if (_any)
         {
-            var at = Volatile.Read(ref _count);
             lock (_durable)
             {
-                _durable[at % Batches] = (bid, clock.Now);
+                _durable[_count++ % Batches] = (bid, clock.Now);
             }
-
-            Volatile.Write(ref _count, at + 1);
         }
     }
 
@@ -46,7 +43,7 @@ internal sealed class ActorTimelines
     {
         lock (_durable)
         {
-            for (var i = Volatile.Read(ref _count) - 1; i >= 0 && i >= Volatile.Read(ref _count) - Batches; i--)
+            for (var i = _count - 1; i >= Math.Max(0, _count - Batches); i--)
             {
                 var (known, at) = _durable[i % Batches];
                 if (known <= bid)

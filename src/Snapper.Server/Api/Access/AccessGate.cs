@@ -98,12 +98,12 @@ internal sealed class AccessGate
         var row = endpoint is null ? null : _rows.GetOrAdd(endpoint, static one => AccessTable.Of(one));
         if (context.Request.QueryString.HasValue && ShowsSecret(context.Request.Query))
         {
-            return Respond.Send(context, new Problem(400, "urn:snapper:invalid-request", "Invalid request", "The address holds a token, which every log on the way would show. Send it in the header Authorization: Bearer, and make a new one: this one is not secret any more."));
+            return Respond.Send(context, Problem.Invalid("The address holds a token, which every log on the way would show. Send it in the header Authorization: Bearer, and make a new one: this one is not secret any more."));
         }
 
         if (row is null)
         {
-            return Respond.Send(context, Forbidden("The table of rights has no row for this address."));
+            return Respond.Send(context, Problem.Forbidden("The table of rights has no row for this address."));
         }
 
         if (_looksAtNobody && row.Action is null)
@@ -165,7 +165,7 @@ internal sealed class AccessGate
         var isSidecar = shown.Count > 0 && _sidecar.IsRequired && _sidecar.Accepts(context.Request);
         if (shown.Count > 0 && !isSidecar)
         {
-            problem = Unauthorized("The header dapr-api-token is missing or wrong.");
+            problem = Problem.Unauthorized("The header dapr-api-token is missing or wrong.");
             return new RequestCaller(Principal.Nobody, null, from);
         }
 
@@ -173,8 +173,8 @@ internal sealed class AccessGate
         if (row.Right == Right.Channel)
         {
             // By service invocation every address can be reached, those also that are the sidecar's alone.
-            problem = !isSidecar ? Unauthorized("The header dapr-api-token is missing or wrong: start the sidecar with the APP_API_TOKEN that this worker has.")
-                : headers.ContainsKey(CalleeHeader) ? Forbidden("This address is the sidecar's own; by service invocation it is not reached.")
+            problem = !isSidecar ? Problem.Unauthorized("The header dapr-api-token is missing or wrong: start the sidecar with the APP_API_TOKEN that this worker has.")
+                : headers.ContainsKey(CalleeHeader) ? Problem.Forbidden("This address is the sidecar's own; by service invocation it is not reached.")
                 : null;
             return new RequestCaller(isSidecar ? Principal.Sidecar : Principal.Nobody, app, from);
         }
@@ -182,13 +182,13 @@ internal sealed class AccessGate
         if (_tokens.Count > 0 && headers.Authorization.Count > 0)
         {
             var found = headers.Authorization.Count == 1 ? _tokens.FindBearer(headers.Authorization) : null;
-            problem = found is null ? Unauthorized("The Authorization header shows no token that is known here.") : null;
+            problem = found is null ? Problem.Unauthorized("The Authorization header shows no token that is known here.") : null;
             return new RequestCaller(found ?? Principal.Nobody, app, from);
         }
 
         if (!isSidecar)
         {
-            problem = Unauthorized(_tokens.Count > 0 ? "A token is needed: Authorization: Bearer." : "The header dapr-api-token is missing or wrong.");
+            problem = Problem.Unauthorized(_tokens.Count > 0 ? "A token is needed: Authorization: Bearer." : "The header dapr-api-token is missing or wrong.");
             return new RequestCaller(Principal.Nobody, null, from);
         }
 
@@ -202,8 +202,8 @@ internal sealed class AccessGate
     private static Problem? RoleProblem(RequestCaller caller, AccessRow row) => AccessTable.Refusal(row, caller.Principal.Role) switch
     {
         0 => null,
-        StatusCodes.Status401Unauthorized => Unauthorized("A token is needed: Authorization: Bearer."),
-        _ => Forbidden($"{caller.Principal.Name} has the role {caller.Principal.Role.Name()}, which has not the right to {row.Right.ToString().ToLowerInvariant()}."),
+        StatusCodes.Status401Unauthorized => Problem.Unauthorized("A token is needed: Authorization: Bearer."),
+        _ => Problem.Forbidden($"{caller.Principal.Name} has the role {caller.Principal.Role.Name()}, which has not the right to {row.Right.ToString().ToLowerInvariant()}."),
     };
 
     private static Problem? TenantProblem(HttpContext context, Principal principal, AccessRow row)
@@ -215,14 +215,14 @@ internal sealed class AccessGate
 
         if (row.Reach == Reach.Whole)
         {
-            return Forbidden($"{principal.Name} is bound to tenants, and this belongs to all of them together.");
+            return Problem.Forbidden($"{principal.Name} is bound to tenants, and this belongs to all of them together.");
         }
 
         // Read as the address's own handler reads it; what that cannot read it refuses itself.
         var path = RawPath.After(context, row.Prefix) ?? "";
         var name = row.Right == Right.View ? path[(path.IndexOf('/', StringComparison.Ordinal) + 1)..] : path;
         return principal.MayName(Uri.UnescapeDataString(name)) ? null
-            : new Problem(404, "urn:snapper:not-found", "Not found", "There is nothing of this name, or it belongs to another tenant.");
+            : Problem.NotFound("There is nothing of this name, or it belongs to another tenant.");
     }
 
     private bool ShowsSecret(IQueryCollection query)
@@ -251,8 +251,4 @@ internal sealed class AccessGate
         { IsIPv4MappedToIPv6: true } mapped => mapped.MapToIPv4().ToString(),
         var address => address.ToString(),
     };
-
-    private static Problem Unauthorized(string detail) => new(StatusCodes.Status401Unauthorized, "about:blank", "Unauthorized", detail);
-
-    private static Problem Forbidden(string detail) => new(StatusCodes.Status403Forbidden, "urn:snapper:forbidden", "Forbidden", detail);
 }

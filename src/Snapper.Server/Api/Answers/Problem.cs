@@ -14,6 +14,18 @@ namespace Snapper.Server.Api.Answers;
 /// <param name="RetryAfter">When trying again unchanged makes sense; null: not because of time.</param>
 public readonly record struct Problem(int Status, string Type, string Title, string Detail, TimeSpan? RetryAfter = null)
 {
+    /// <summary>400: what was sent cannot be understood.</summary>
+    public static Problem Invalid(string detail) => new(400, "urn:snapper:invalid-request", "Invalid request", detail);
+
+    /// <summary>401: nobody knows who sends it.</summary>
+    public static Problem Unauthorized(string detail) => new(401, "about:blank", "Unauthorized", detail);
+
+    /// <summary>403: whoever sends it may not.</summary>
+    public static Problem Forbidden(string detail) => new(403, "urn:snapper:forbidden", "Forbidden", detail);
+
+    /// <summary>404: there is no such thing.</summary>
+    public static Problem NotFound(string detail) => new(404, "urn:snapper:not-found", "Not found", detail);
+
     /// <summary>The problem that an answer is; null when it is none (committed).</summary>
     public static Problem? Of(TransactionEnvelope envelope, TimeSpan retryAfter)
     {
@@ -43,14 +55,14 @@ public readonly record struct Problem(int Status, string Type, string Title, str
         var detail = rejection.Detail;
         return rejection.Kind switch
         {
-            RejectionKind.Invalid => new Problem(400, "urn:snapper:invalid-request", "Invalid request", detail),
-            RejectionKind.NotFound => new Problem(404, "urn:snapper:not-found", "Not found", detail),
+            RejectionKind.Invalid => Invalid(detail),
+            RejectionKind.NotFound => NotFound(detail),
             RejectionKind.IdConflict => new Problem(409, "urn:snapper:id-conflict", "Id already used by another request", detail),
             RejectionKind.TooLarge => new Problem(413, "urn:snapper:too-large", "Too large", detail),
             RejectionKind.TooMany => new Problem(422, "urn:snapper:too-many", "Too many actors or keys", detail),
             RejectionKind.Overloaded => new Problem(429, "urn:snapper:overloaded", "Overloaded", detail, rejection.RetryAfter ?? retryAfter),
-            RejectionKind.Unauthorized => new Problem(401, "about:blank", "Unauthorized", detail),
-            RejectionKind.Forbidden => new Problem(403, "urn:snapper:forbidden", "Forbidden", detail),
+            RejectionKind.Unauthorized => Unauthorized(detail),
+            RejectionKind.Forbidden => Forbidden(detail),
             RejectionKind.Unavailable => new Problem(503, "urn:snapper:unavailable", "Unavailable", detail, rejection.RetryAfter ?? retryAfter),
             _ => throw new UnreachableException($"No status for {rejection.Kind}."),
         };

@@ -41,7 +41,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
 
         if (context.Request.Query.Count > 1)
         {
-            await Respond.Send(context, Invalid("One of the query parameters actor and worker can be asked by, not both at once."));
+            await Respond.Send(context, Problem.Invalid("One of the query parameters actor and worker can be asked by, not both at once."));
             return;
         }
 
@@ -50,7 +50,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
             var partitions = workers.PartitionsOf(name);
             if (partitions.Count == 0 && !(await workers.Workers(context.RequestAborted)).Any(worker => worker.Worker == name))
             {
-                await Respond.Send(context, NotFound($"There is no worker {ClippedText.Of(name)}."));
+                await Respond.Send(context, Problem.NotFound($"There is no worker {ClippedText.Of(name)}."));
                 return;
             }
 
@@ -67,7 +67,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
         var slash = asked.IndexOf('/', StringComparison.Ordinal);
         if (slash < 0 || (NameRules.ActorTypeError(asked[..slash]) ?? NameRules.ActorIdError(asked[(slash + 1)..])) is not null)
         {
-            await Respond.Send(context, Invalid("actor must be Type/id."));
+            await Respond.Send(context, Problem.Invalid("actor must be Type/id."));
             return;
         }
 
@@ -115,13 +115,13 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
         }
         catch (JsonException wrong)
         {
-            await Respond.Send(context, Invalid(Words(wrong)));
+            await Respond.Send(context, Problem.Invalid(Words(wrong)));
             return;
         }
 
         if (asked is null || asked.Problem() is not null)
         {
-            await Respond.Send(context, Invalid(asked?.Problem() ?? "The body is null."));
+            await Respond.Send(context, Problem.Invalid(asked?.Problem() ?? "The body is null."));
             return;
         }
 
@@ -143,7 +143,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
         }
         catch (ArgumentException wrong)
         {
-            await Respond.Send(context, Invalid(wrong.Message));
+            await Respond.Send(context, Problem.Invalid(wrong.Message));
         }
     }
 
@@ -177,7 +177,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
         }
         else
         {
-            await Respond.Send(context, NotFound($"There is no migration {ClippedText.Of(id)}, or it is forgotten."));
+            await Respond.Send(context, Problem.NotFound($"There is no migration {ClippedText.Of(id)}, or it is forgotten."));
         }
     }
 
@@ -193,14 +193,14 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
                 return workers;
             }
 
-            await Respond.Send(context, Invalid(wrong));
+            await Respond.Send(context, Problem.Invalid(wrong));
             return null;
         }
 
         // While it starts it has not joined the others yet, and whoever polls shall go on. That there is nothing of all this only a worker says that is there, and alone.
         await Respond.Send(context, door?.ClosedBecause is { } reason
             ? Problem.Of(new Rejection(RejectionKind.Unavailable, reason), options.RetryAfter)
-            : NotFound("This worker is alone: there is nothing to place or to move."));
+            : Problem.NotFound("This worker is alone: there is nothing to place or to move."));
         return null;
     }
 
@@ -228,10 +228,6 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitc
     private static string Words(JsonException wrong) => wrong.InnerException is JsonException broken
         ? $"The body is not JSON: {broken.Message}"
         : $"The body is wrong at {ClippedText.Of(wrong.Path ?? "$")}: there is no such field here, it is repeated, or its value is not of the field's type. Fields are actors ([{{type, id}}]), partitions ([numbers]), worker, rebalance, to, reason, id, dryRun.";
-
-    private static Problem NotFound(string detail) => new(404, "urn:snapper:not-found", "Not found", detail);
-
-    private static Problem Invalid(string detail) => new(400, "urn:snapper:invalid-request", "Invalid request", detail);
 
     private static Task Send<T>(HttpContext context, int status, T view) =>
         Respond.Send(context, status, Respond.Json, JsonSerializer.SerializeToUtf8Bytes(view, s_json));

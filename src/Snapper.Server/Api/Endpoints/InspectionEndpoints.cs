@@ -12,8 +12,6 @@ namespace Snapper.Server.Api.Endpoints;
 /// <summary>Looking inside a worker: status, actor types, actors, schedules, batches, aborts.</summary>
 internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEndpoints watch)
 {
-    private const int DefaultLimit = 50;
-    private const int LimitMax = 1000;
     private const string ScheduleSuffix = "/schedule";
     private const string TimelineSuffix = "/timeline";
 
@@ -31,19 +29,19 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         var slash = path.IndexOf('/', StringComparison.Ordinal);
         if (slash < 0)
         {
-            await Respond.Send(context, Invalid("The path is /v1/actors/{type}/{id}."));
+            await Respond.Send(context, Problem.Invalid("The path is /v1/actors/{type}/{id}."));
             return;
         }
 
         if (!ActorPath.TryDecode(path.AsSpan(0, slash), out var type) || !ActorPath.TryDecode(path.AsSpan(slash + 1), out var id))
         {
-            await Respond.Send(context, Invalid("The path is wrong: type and id must be percent-encoded UTF-8."));
+            await Respond.Send(context, Problem.Invalid("The path is wrong: type and id must be percent-encoded UTF-8."));
             return;
         }
 
         if ((NameRules.ActorTypeError(type) ?? NameRules.ActorIdError(id)) is { } wrong)
         {
-            await Respond.Send(context, Invalid($"The path is wrong: {wrong}."));
+            await Respond.Send(context, Problem.Invalid($"The path is wrong: {wrong}."));
             return;
         }
 
@@ -68,34 +66,35 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         var query = context.Request.Query;
         if (query.FirstOrDefault(one => one.Key is not ("type" or "after" or "search" or "limit") || one.Value.Count != 1).Key is { } wrong)
         {
-            await Respond.Send(context, Invalid($"There is no query parameter {ClippedText.Of(wrong)} here, or it is repeated; there are type, after, search and limit."));
+            await Respond.Send(context, Problem.Invalid($"There is no query parameter {ClippedText.Of(wrong)} here, or it is repeated; there are type, after, search and limit."));
             return;
         }
 
         var (type, after, prefix) = ((string?)query["type"] ?? "", (string?)query["after"], (string?)query["search"] ?? "");
-        var problem = Limit(context) is null ? "limit must be a whole number, 1 to 1000"
+        var limit = LimitParameter.Read(context);
+        var problem = limit is null ? LimitParameter.Rule
             : NameRules.ActorTypeError(type) is { } typeError ? $"type: {typeError}"
             : (after is null ? null : NameRules.ActorIdError(after)) is { } afterError ? $"after: {afterError}"
             : (prefix.Length == 0 ? null : NameRules.ActorIdError(prefix)) is { } prefixError ? $"search: {prefixError}"
             : null;
         if (problem is not null)
         {
-            await Respond.Send(context, Invalid(problem + "."));
+            await Respond.Send(context, Problem.Invalid(problem + "."));
             return;
         }
 
-        await AnswerOrNotFound(context, await inspection.Actors(type, after, prefix, Limit(context)!.Value, context.RequestAborted), ViewWriter.Write, "actor type");
+        await AnswerOrNotFound(context, await inspection.Actors(type, after, prefix, limit!.Value, context.RequestAborted), ViewWriter.Write, "actor type");
     }
 
     public async Task Batches(HttpContext context)
     {
-        if (Limit(context) is { } limit)
+        if (LimitParameter.Read(context) is { } limit)
         {
             await Answer(context, await inspection.Batches(limit, context.RequestAborted), ViewWriter.Write);
         }
         else
         {
-            await Respond.Send(context, Invalid("limit must be a whole number, 1 to 1000."));
+            await Respond.Send(context, Problem.Invalid(LimitParameter.Rule + "."));
         }
     }
 
@@ -107,38 +106,25 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         }
         else
         {
-            await Respond.Send(context, Invalid("A batch has a whole number."));
+            await Respond.Send(context, Problem.Invalid("A batch has a whole number."));
         }
     }
 
     public async Task Aborts(HttpContext context)
     {
-        if (Limit(context) is { } limit)
+        if (LimitParameter.Read(context) is { } limit)
         {
             await Answer(context, await inspection.Aborts(limit, context.RequestAborted), ViewWriter.Write);
         }
         else
         {
-            await Respond.Send(context, Invalid("limit must be a whole number, 1 to 1000."));
+            await Respond.Send(context, Problem.Invalid(LimitParameter.Rule + "."));
         }
     }
-
-    private static int? Limit(HttpContext context)
-    {
-        if (!context.Request.Query.TryGetValue("limit", out var text))
-        {
-            return DefaultLimit;
-        }
-
-        return int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var limit) && limit is >= 1 and <= LimitMax ? limit : null;
-    }
-
-    private static Problem Invalid(string detail) =>
-        new(StatusCodes.Status400BadRequest, "urn:snapper:invalid-request", "Invalid request", detail);
 
     private static Task AnswerOrNotFound<TView>(HttpContext context, TView? view, Action<Utf8JsonWriter, TView> write, string what)
         where TView : class => view is null
-            ? Respond.Send(context, new Problem(StatusCodes.Status404NotFound, "urn:snapper:not-found", "Not found", $"Unknown {what}."))
+            ? Respond.Send(context, Problem.NotFound($"Unknown {what}."))
             : Answer(context, view, write);
 
     private static async Task Answer<TView>(HttpContext context, TView view, Action<Utf8JsonWriter, TView> write)

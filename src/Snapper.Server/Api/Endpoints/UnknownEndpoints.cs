@@ -5,8 +5,7 @@ namespace Snapper.Server.Api.Endpoints;
 /// <summary>Answers for addresses and methods that the server does not have; the web server's own have no body.</summary>
 internal static class UnknownEndpoints
 {
-    public static Task NotFound(HttpContext context) => Respond.Send(context, new Problem(
-        StatusCodes.Status404NotFound, "urn:snapper:not-found", "Not found", "There is nothing at this address; transactions are sent to /v1/transactions."));
+    public static Task NotFound(HttpContext context) => Respond.Send(context, Problem.NotFound("There is nothing at this address; transactions are sent to /v1/transactions."));
 
     public static RequestDelegate WrongMethod(string allowed)
     {

@@ -4,15 +4,13 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Answers;
+using Snapper.Server.Api.Requests;
 
 namespace Snapper.Server.Api.Endpoints;
 
 /// <summary>What a worker tells while somebody looks: timelines of actors, sampled transactions, hot actors, declared against touched, the ring.</summary>
 internal sealed class WatchEndpoints(IWorkerInspection inspection)
 {
-    private const int DefaultLimit = 50;
-    private const int LimitMax = 1000;
-
     private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web);
 
     /// <summary>GET /v1/traces, with <c>limit</c>, <c>id</c>, <c>actor</c> (Type/id), <c>reason</c>, <c>outcome</c> and <c>minMs</c>.</summary>
@@ -24,11 +22,11 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
     {
         var id = RawPath.After(context, "/v1/traces/") is { } path && Sidecar.ActorPath.TryDecode(path, out var decoded) ? decoded : string.Empty;
         return NameRules.RequestIdError(id) is { } wrong
-            ? Respond.Send(context, Invalid($"The id is wrong: {wrong}."))
-            : Answer(context, [], watch => watch.Traces(new TraceFilter(LimitMax, id)));
+            ? Respond.Send(context, Problem.Invalid($"The id is wrong: {wrong}."))
+            : Answer(context, [], watch => watch.Traces(new TraceFilter(LimitParameter.Most, id)));
     }
 
-    public Task Hot(HttpContext context) => Answer(context, ["limit"], Limit(context) is { } limit ? watch => watch.Hot(limit) : null);
+    public Task Hot(HttpContext context) => Answer(context, ["limit"], LimitParameter.Read(context) is { } limit ? watch => watch.Hot(limit) : null);
 
     public Task Access(HttpContext context) => Answer(context, [], watch => watch.Access());
 
@@ -51,7 +49,7 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
             }
             else
             {
-                await Respond.Send(context, new Problem(StatusCodes.Status404NotFound, "urn:snapper:not-found", "Not found", "Unknown actor type."));
+                await Respond.Send(context, Problem.NotFound("Unknown actor type."));
             }
         }
         catch (TooManyWatchedException tooMany)
@@ -80,14 +78,14 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
         {
             if (!known.Contains(name, StringComparer.Ordinal))
             {
-                await Respond.Send(context, Invalid($"There is no query parameter '{Requests.ClippedText.Of(name)}' here{(known.Length == 0 ? string.Empty : $"; there are {string.Join(", ", known)}")}."));
+                await Respond.Send(context, Problem.Invalid($"There is no query parameter '{ClippedText.Of(name)}' here{(known.Length == 0 ? string.Empty : $"; there are {string.Join(", ", known)}")}."));
                 return;
             }
         }
 
         if (view is null)
         {
-            await Respond.Send(context, Invalid("limit must be a whole number, 1 to 1000; minMs a number that is not negative; the others may be given once."));
+            await Respond.Send(context, Problem.Invalid(LimitParameter.Rule + "; minMs a number that is not negative; the others may be given once."));
         }
         else if (inspection.Watch is not { } watch)
         {
@@ -117,24 +115,12 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
         }
 
         var atLeast = 0.0;
-        return Limit(context) is not { } limit
+        return LimitParameter.Read(context) is not { } limit
             || (query.TryGetValue("minMs", out var text) && !(double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out atLeast) && double.IsFinite(atLeast)))
             ? null
             : new TraceFilter(limit, query["id"], query["actor"], query["reason"], query["outcome"], atLeast);
     }
 
-    private static int? Limit(HttpContext context)
-    {
-        if (!context.Request.Query.TryGetValue("limit", out var text))
-        {
-            return DefaultLimit;
-        }
-
-        return int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var limit) && limit is >= 1 and <= LimitMax ? limit : null;
-    }
-
     private static Problem NotYet() =>
         new(StatusCodes.Status503ServiceUnavailable, "urn:snapper:starting", "Starting", "The worker is starting; there is nothing to look at yet.", TimeSpan.FromSeconds(1));
-
-    private static Problem Invalid(string detail) => new(StatusCodes.Status400BadRequest, "urn:snapper:invalid-request", "Invalid request", detail);
 }

@@ -1,3 +1,4 @@
+using Snapper.Server.Hosting;
 using Snapper.Server.Supervision;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Files;
@@ -35,12 +36,14 @@ internal static class LogChecks
                 return new DoctorRow(Health.Limited, check, "not looked at: another row says what is in the way");
             }
 
-            var redis = new RedisOptions { Host = options.Redis?.Host ?? "127.0.0.1", Port = options.Redis?.Port ?? 1, User = options.RedisLogin?.User, Password = options.RedisLogin?.Password };
-            var place = plan.Log == Hosting.LogKind.File ? "file" : $"{(options.Redis is { } named ? $"redis {named}" : "redis, private")} {redis.KeyPrefix}";
+            var address = options.Redis ?? new HostAndPort("127.0.0.1", 1); // a private one is not asked
+            var redis = RedisLogin.At(address, options.RedisLogin);
+            var place = plan.Log == LogKind.File ? RememberedPlace.Files
+                : RememberedPlace.OfRedis(options.Redis is null ? RememberedPlace.PrivateRedis : RememberedPlace.Named(address), redis);
             if (new LogMemory(file, place).Read() is not { } remembered) return new DoctorRow(Health.Good, check, "none is remembered here");
-            var lost = plan.Log == Hosting.LogKind.File ? await OfFiles(options, worker, remembered, file)
+            var lost = plan.Log == LogKind.File ? await OfFiles(options, worker, remembered, file)
                 : options.Redis is null ? OfPrivateRedis(options, remembered, file)
-                : await RedisProbe.Unavailable(options.Redis.Value, CancellationToken.None, options.RedisLogin) is { } why ? throw new IOException(why)
+                : await RedisProbe.Unavailable(address, CancellationToken.None, options.RedisLogin) is { } why ? throw new IOException(why)
                 : await OfRedis(redis, worker, remembered, file);
             return lost is null ? new DoctorRow(Health.Good, check, "the one that is remembered") : new DoctorRow(Health.Broken, check, lost, Remedies.LostLog);
         }

@@ -1,5 +1,6 @@
 using Snapper.Server.Hosting;
 using Snapper.Server.Supervision;
+using Snapper.Telemetry;
 
 namespace Snapper.Server.Cli.Doctor;
 
@@ -17,7 +18,8 @@ internal static class SettingChecks
             WorkerConfiguration.Worker(configuration, WorkerCommand.Settings(WorkerCommand.Syntax.Parse([]), _ => null));
             WorkerConfiguration.Cluster(configuration);
             WorkerConfiguration.Balancing(configuration);
-            return new DoctorRow(Health.Good, check, "Snapper__... of the environment are in range");
+            TelemetryOptions.Read(Environment.GetEnvironmentVariable);
+            return new DoctorRow(Health.Good, check, "Snapper__... and OTEL_... of the environment are in range");
         }
         catch (Exception wrong) when (wrong is UsageException or ArgumentException or InvalidOperationException or FormatException or InvalidDataException or IOException)
         {
