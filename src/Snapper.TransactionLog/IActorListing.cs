@@ -18,8 +18,11 @@ public interface IActorListing
 /// <param name="Only">Only those for which this is true; null: all. Asked for each stored actor of the type and prefix, from any thread.</param>
 public sealed record ActorListQuery(string Type, string? After, string Prefix, int Limit, Func<ActorKey, bool>? Only = null);
 
-/// <summary>A stored actor. <paramref name="Version"/> is null when what is stored has none: it is damaged, or went meanwhile.</summary>
-public sealed record StoredActor(string Id, long? Version);
+/// <summary>A stored actor.</summary>
+/// <param name="Id">Its id.</param>
+/// <param name="Version">Null when what is stored has none: it is damaged, or went meanwhile.</param>
+/// <param name="HasState">False: it was deleted, and only its version is kept, so that the next state has a higher one (L7).</param>
+public sealed record StoredActor(string Id, long? Version, bool HasState);
 
 /// <summary>The first ids of many, in order, in memory for no more than are asked for.</summary>
 internal sealed class FirstIds(ActorListQuery query)

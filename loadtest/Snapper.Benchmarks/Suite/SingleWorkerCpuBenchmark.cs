@@ -24,7 +24,8 @@ public sealed class SingleWorkerCpuBenchmark(string name, string label, double p
         var root = ServerTools.RepositoryRoot();
         context.Progress($"  building commit {context.Options.Old} and this tree");
         await using var old = await OldBuild.CheckOutAsync(root, context.Options.Old);
-        var oldProgram = await OldBuild.BuildDriverAsync(old.Folder);
+        var (oldProgram, isItsOwn) = await old.BuildAsync();
+        if (isItsOwn) context.Progress($"  this tree's driver needs more than the runtime of {context.Options.Old} has: it is driven by its own");
         var newProgram = await OldBuild.BuildDriverAsync(root);
         await using var before = await DriverProcess.StartAsync("the driver of the old build", oldProgram, context.Options.Accounts);
         await using var after = await DriverProcess.StartAsync("the driver of this build", newProgram, context.Options.Accounts);

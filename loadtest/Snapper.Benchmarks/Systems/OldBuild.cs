@@ -44,6 +44,26 @@ public sealed class OldBuild : IAsyncDisposable
         }
     }
 
+    /// <summary>
+    /// Builds the driver in the old tree: this tree's, or, when that asks for more than the old runtime has, the one that the old commit came with. Both speak the same commands; what
+    /// differs between them is in <c>git diff COMMIT -- loadtest</c>.
+    /// </summary>
+    /// <returns>The program, and whether it is the commit's own.</returns>
+    /// <exception cref="InvalidOperationException">Neither builds.</exception>
+    public async Task<(string Program, bool IsItsOwn)> BuildAsync()
+    {
+        try
+        {
+            return (await BuildDriverAsync(Folder), false);
+        }
+        catch (InvalidOperationException)
+        {
+            Directory.Delete(Path.Combine(Folder, "loadtest"), recursive: true);
+            await RunAsync("git", ["-C", Folder, "checkout", "--quiet", "HEAD", "--", "loadtest"], GitDeadline);
+            return (await BuildDriverAsync(Folder), true);
+        }
+    }
+
     /// <summary>Builds the driver of a tree and returns its program.</summary>
     /// <exception cref="InvalidOperationException">It does not build; the message has the end of the compiler's output.</exception>
     public static async Task<string> BuildDriverAsync(string root)

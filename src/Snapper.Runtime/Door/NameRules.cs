@@ -44,9 +44,11 @@ public static class NameRules
     public static string? ActorIdError(string id) =>
         id.Length is 0 or > ActorIdLengthMax ? "an actor id has 1 to 512 characters" : PrintableError(id);
 
-    /// <summary>Method names: 1 to 128 UTF-16 code units, no control characters, no lone surrogates.</summary>
+    /// <summary>Method names that a caller may use: 1 to 128 UTF-16 code units, no control characters, no lone surrogates, not beginning with <see cref="StateMethods.Mark"/>.</summary>
     public static string? MethodError(string method) =>
-        method.Length is 0 or > MethodLengthMax ? "a method name has 1 to 128 characters" : PrintableError(method);
+        method.Length is 0 or > MethodLengthMax ? "a method name has 1 to 128 characters"
+        : method[0] == StateMethods.Mark ? "names of methods that begin with $ are an operator's; PUT and DELETE /v1/actors/{type}/{id} start them"
+        : PrintableError(method);
 
     /// <summary>Idempotency keys: 1 to 128 Unicode code points, no control characters, no lone surrogates.</summary>
     public static string? RequestIdError(string id)

@@ -5,6 +5,7 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;
 using Snapper.Protocol.Scheduling;
+using Snapper.Runtime.Types;
 
 namespace Snapper.Runtime.Execution;
 
@@ -54,7 +55,7 @@ internal abstract partial class CallFrame
         var executor = Demand();
         try
         {
-            return Attempt.IsPact ? new ValueTask<object?>(executor.Machine(Cell!).Read(this)) : ReadLocked(LockMode.Shared);
+            return Attempt.IsPact ? new ValueTask<object?>(Seen(executor)) : ReadLocked(LockMode.Shared);
         }
         finally
         {
@@ -127,7 +128,7 @@ internal abstract partial class CallFrame
         switch (executor.AskLock(Cell!, this, mode, out var blocker))
         {
             case LockAnswer.Granted:
-                return new ValueTask<object?>(mode == LockMode.Exclusive ? OwnState() : executor.Machine(Cell!).Read(this));
+                return new ValueTask<object?>(mode == LockMode.Exclusive ? OwnState() : Seen(executor));
             case LockAnswer.Waiting:
                 if (_lock is not null)
                 {
@@ -145,11 +146,13 @@ internal abstract partial class CallFrame
         }
     }
 
+    private object? Seen(Executor executor) => AbsentState.Seen(executor.Machine(Cell!).Read(this));
+
     /// <summary>The state to change: itself when it is immutable, else a copy of this attempt's own (A8).</summary>
     private object? OwnState()
     {
         var machine = Executor.Machine(Cell!);
-        var state = machine.Read(this);
+        var state = AbsentState.Seen(machine.Read(this));
         if (state is null || Cell!.Type.Descriptor.StateIsImmutable || Visit!.Wrote || Planted.Is(PlantedFault.RestoreTheSameObject))
         {
             return state;

@@ -189,7 +189,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         StopWaiting();
         var executor = Executor;
         // Another executor may doom the attempt at any moment: nothing here may rely on its being alive.
-        var state = executor.Machine(Cell!).Hand(this);
+        var state = Types.AbsentState.Seen(executor.Machine(Cell!).Hand(this));
         if (_lockMode == LockMode.Exclusive && state is not null && !Cell!.Type.Descriptor.StateIsImmutable && !Visit!.Wrote)
         {
             state = Cell.Type.Copy(state);

@@ -223,6 +223,12 @@ internal sealed partial class Executor
     /// <returns>Null, or why it cannot be kept.</returns>
     private string? TryEncode(ActorCell cell, object state, out byte[] bytes)
     {
+        if (ReferenceEquals(state, Types.AbsentState.Instance))
+        {
+            bytes = [];
+            return null;
+        }
+
         try
         {
             bytes = cell.Type.Encode(state);

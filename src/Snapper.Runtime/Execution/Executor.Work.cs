@@ -228,7 +228,7 @@ internal sealed partial class Executor
             return;
         }
 
-        encoded.Body = new Change(change.Actor, change.Version, bytes);
+        encoded.Body = ReferenceEquals(change.State, Types.AbsentState.Instance) ? change : new Change(change.Actor, change.Version, bytes);
         Worker.SendToCommit(encoded);
     }
 

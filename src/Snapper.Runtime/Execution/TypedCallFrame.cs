@@ -86,7 +86,7 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
             null => throw new InvalidOperationException($"{cell.Type.Name} has no method {MethodName}."),
             _ => throw new InvalidOperationException($"{cell.Type.Name}.{MethodName} has another input or result than the interface it was called by."),
         };
-        var actor = cell.Type.Descriptor.Create(cell.Executor.Services);
+        var actor = typeof(TInput) == typeof(StateReplacement) ? new StateHolder() : cell.Type.Descriptor.Create(cell.Executor.Services);
         actor.Enter(this);
         return _running = _method.Run(actor, _input) ?? throw new InvalidOperationException($"{Where()} returned no task.");
     }

@@ -162,7 +162,7 @@ internal static class CommitRecords
     }
 
     private static ActorChange ChangeOf(Change change, bool withVersion) =>
-        new(change.Actor, withVersion ? change.Version : 0, [new StateField(StateField.WholeState, (byte[])change.State)]);
+        new(change.Actor, withVersion ? change.Version : 0, [new StateField(StateField.WholeState, change.State is byte[] bytes ? bytes : (ReadOnlyMemory<byte>?)null)]);
 
     /// <summary>
     /// I4: every request that has effects is named; what only read, or refused, is named when its caller may ask again by

@@ -15,8 +15,8 @@ internal static class RecordWeight
     /// <summary>Of an actor's new state.</summary>
     public static long Of(ActorKey actor, int stateBytes) => PerChange + NameOf(actor) + stateBytes;
 
-    /// <summary>Of a change whose state is bytes already.</summary>
-    public static long Of(Change change) => Of(change.Actor, ((byte[])change.State).Length);
+    /// <summary>Of a change whose state is bytes already, or deleted.</summary>
+    public static long Of(Change change) => Of(change.Actor, change.State is byte[] bytes ? bytes.Length : 0);
 
     /// <summary>Of an outcome.</summary>
     public static long OfOutcome(string id, ActorKey? abortActor, int payloadBytes) =>

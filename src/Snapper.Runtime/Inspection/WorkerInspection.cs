@@ -199,9 +199,10 @@ internal sealed class WorkerInspection : IWorkerInspection
             throw new StorageUnavailableException("The actors cannot be listed now: " + exception.Message, exception);
         }
 
-        var actors = await Task.WhenAll(found.Select(async actor =>
+        // Deleted ones are passed over, so that a page may have fewer than were asked for, and a next one all the same.
+        var actors = await Task.WhenAll(found.Where(static actor => actor.HasState).Select(async actor =>
             new ListedActor(actor.Id, actor.Version, (await Residency(new ActorKey(type, actor.Id), cancellation).ConfigureAwait(false)).Resident))).ConfigureAwait(false);
-        return new ActorListView(type, _worker.Options.Name, actors, actors.Length == limit ? actors[^1].Id : null);
+        return new ActorListView(type, _worker.Options.Name, actors, found.Count == limit ? found[^1].Id : null);
     }
 
     public Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation)

@@ -9,6 +9,8 @@ public sealed class ActorType
 {
     private readonly Dictionary<string, RootMethod> _methods = new(StringComparer.Ordinal);
     private readonly JsonTypeInfo _state;
+    private readonly StateReplacementMethod _import;
+    private readonly StateReplacementMethod _delete;
 
     /// <summary>Prepares a type; reflection, if any, happens here and not per message.</summary>
     /// <param name="descriptor">What the generator knows of the class.</param>
@@ -25,6 +27,9 @@ public sealed class ActorType
         {
             _methods.Add(method.Name, method.Accept(factory));
         }
+
+        _import = StateReplacementMethod.Import(this, inputJson);
+        _delete = StateReplacementMethod.Delete(inputJson);
     }
 
     /// <summary>What the generator knows of the class.</summary>
@@ -36,11 +41,16 @@ public sealed class ActorType
     /// <summary>Name of the type.</summary>
     public string Name => Descriptor.Type;
 
-    /// <summary>All methods.</summary>
+    /// <summary>All methods of the class.</summary>
     public IEnumerable<RootMethod> Methods => _methods.Values;
 
-    /// <summary>The method of that name; null: none.</summary>
-    public RootMethod? Find(string method) => _methods.GetValueOrDefault(method);
+    /// <summary>The method of that name, of the class or of <see cref="Door.StateMethods"/>; null: none.</summary>
+    public RootMethod? Find(string method) => _methods.GetValueOrDefault(method) ?? method switch
+    {
+        Door.StateMethods.Import => _import,
+        Door.StateMethods.Delete => _delete,
+        _ => null,
+    };
 
     /// <summary>The state as UTF-8 JSON.</summary>
     public byte[] Encode(object state) => JsonSerializer.SerializeToUtf8Bytes(state, _state);
@@ -49,14 +59,11 @@ public sealed class ActorType
     /// <exception cref="JsonException">It does not fit the state type.</exception>
     public object Decode(ReadOnlySpan<byte> json)
     {
-        if (Upgrade is not null)
-        {
-            return JsonSerializer.Deserialize(Upgrade.Upgrade(Name, json.ToArray()).Span, _state)
-                ?? throw new JsonException("The state is null.");
-        }
-
-        return JsonSerializer.Deserialize(json, _state) ?? throw new JsonException("The state is null.");
+        return JsonSerializer.Deserialize(Upgraded(json), _state) ?? throw new JsonException("The state is null.");
     }
+
+    /// <summary>The state in today's shape.</summary>
+    internal ReadOnlySpan<byte> Upgraded(ReadOnlySpan<byte> json) => Upgrade is null ? json : Upgrade.Upgrade(Name, json.ToArray()).Span;
 
     /// <summary>A copy of a mutable state for one attempt (A8: undo replaces the object, it never writes into it).</summary>
     public object Copy(object state) => Decode(Encode(state));

@@ -38,7 +38,7 @@ public abstract class RootMethod
     internal abstract CallFrame CreateRemote(Attempt attempt, ActorKey target, RemoteCaller caller, object? input);
 }
 
-internal sealed class RootMethod<TInput, TResult> : RootMethod
+internal class RootMethod<TInput, TResult> : RootMethod
 {
     private readonly ActorMethod<TInput, TResult> _method;
     private readonly JsonTypeInfo<TInput>? _input;
@@ -49,7 +49,7 @@ internal sealed class RootMethod<TInput, TResult> : RootMethod
     {
         _method = method;
         Marked = method.MayAbort;
-        _input = typeof(TInput) == typeof(Nothing) ? null : (JsonTypeInfo<TInput>)inputJson.GetTypeInfo(typeof(TInput));
+        _input = typeof(TInput) == typeof(Nothing) || typeof(TInput) == typeof(StateReplacement) ? null : (JsonTypeInfo<TInput>)inputJson.GetTypeInfo(typeof(TInput));
         _result = typeof(TResult) == typeof(Nothing) ? null : (JsonTypeInfo<TResult>)json.GetTypeInfo(typeof(TResult));
     }
 

@@ -38,7 +38,10 @@ public static class SnapperApi
         Get(endpoints, "/v1/status", views.Status, log, options);
         Get(endpoints, "/v1/actor-types", views.ActorTypes, log, options);
         Get(endpoints, "/v1/actors", views.Actors, log, options);
-        Get(endpoints, "/v1/actors/{**actor}", views.Actor, log, options);
+        var states = new StateEndpoints(door, options, control);
+        endpoints.MapPut("/v1/actors/{**actor}", new FailureGuard(states.Import, log, options.RetryAfter).Run);
+        endpoints.MapDelete("/v1/actors/{**actor}", new FailureGuard(states.Delete, log, options.RetryAfter).Run);
+        Get(endpoints, "/v1/actors/{**actor}", views.Actor, log, options, HttpMethods.Put, HttpMethods.Delete);
         Get(endpoints, "/v1/batches", views.Batches, log, options);
         Get(endpoints, "/v1/batches/{bid}", views.Batch, log, options);
         Get(endpoints, "/v1/aborts", views.Aborts, log, options);
@@ -69,9 +72,9 @@ public static class SnapperApi
     }
 
     // Endpoints that name their method come before those that take any.
-    private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options)
+    private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options, params string[] others)
     {
         endpoints.MapGet(pattern, new FailureGuard(handler, log, options.RetryAfter).Run);
-        endpoints.Map(pattern, UnknownEndpoints.WrongMethod(HttpMethods.Get));
+        endpoints.Map(pattern, UnknownEndpoints.WrongMethod([HttpMethods.Get, .. others]));
     }
 }

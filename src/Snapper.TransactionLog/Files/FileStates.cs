@@ -19,7 +19,7 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
     // A move's new file whose name may, or may not, be there after a crash.
     private string? _unsureMove;
 
-    /// <summary>See <see cref="IActorListing"/>; looks through the index in memory, not into the file.</summary>
+    /// <summary>See <see cref="IActorListing"/>; looks through the index in memory, and into the file for the page that it returns.</summary>
     public IReadOnlyList<StoredActor> List(ActorListQuery query)
     {
         var found = new FirstIds(query);
@@ -28,7 +28,19 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
             found.Offer(actor);
         }
 
-        return [.. found.Ids.Select(id => new StoredActor(id, VersionOf(new ActorKey(query.Type, id))))];
+        return [.. found.Ids.Select(id => new ActorKey(query.Type, id)).Select(actor => new StoredActor(actor.Id, VersionOf(actor), HasState(actor)))];
+    }
+
+    private bool HasState(ActorKey actor)
+    {
+        try
+        {
+            return Load(actor) is { Fields.Count: > 0 };
+        }
+        catch (CorruptLogException)
+        {
+            return true; // listed all the same: whoever looks at it is told what is wrong
+        }
     }
 
     /// <summary>Reads the newest data file. Older ones are left over from a crash during a move; the newest is complete without them.</summary>

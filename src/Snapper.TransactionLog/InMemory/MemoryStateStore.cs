@@ -36,7 +36,8 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
                 found.Offer(actor);
             }
 
-            return Task.FromResult<IReadOnlyList<StoredActor>>([.. found.Ids.Select(id => new StoredActor(id, storage.States[new ActorKey(query.Type, id)].Version))]);
+            return Task.FromResult<IReadOnlyList<StoredActor>>(
+                [.. found.Ids.Select(id => (Id: id, Stored: storage.States[new ActorKey(query.Type, id)])).Select(one => new StoredActor(one.Id, one.Stored.Version, one.Stored.Fields.Count > 0))]);
         }
     }
 

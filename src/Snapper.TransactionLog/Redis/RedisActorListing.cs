@@ -54,11 +54,12 @@ internal sealed class RedisActorListing(RedisCommands commands, RedisKeys keys) 
         try
         {
             var version = (string?)await commands.Within(commands.Database.HashGetAsync(keys.State(actor), StateFolding.VersionField), cancellation).ConfigureAwait(false);
-            return new StoredActor(actor.Id, long.TryParse(version, NumberStyles.None, CultureInfo.InvariantCulture, out var number) ? number : null);
+            var number = long.TryParse(version, NumberStyles.None, CultureInfo.InvariantCulture, out var whole) ? whole : (long?)null;
+            return new StoredActor(actor.Id, number, number is null || await commands.Within(commands.Database.HashLengthAsync(keys.State(actor)), cancellation).ConfigureAwait(false) > 1);
         }
         catch (RedisServerException error) when (error.Message.StartsWith("WRONGTYPE", StringComparison.Ordinal))
         {
-            return new StoredActor(actor.Id, null); // shown all the same: whoever looks at it is told what is wrong
+            return new StoredActor(actor.Id, null, true); // shown all the same: whoever looks at it is told what is wrong
         }
     }
 

@@ -276,7 +276,7 @@ public sealed partial class InspectionTests
     [InlineData("GET", "/v1/transactions", 405, "POST")]
     [InlineData("DELETE", "/v1/transactions", 405, "POST")]
     [InlineData("POST", "/v1/transactions/x", 405, "GET")]
-    [InlineData("PUT", "/v1/actors/Account/a", 405, "GET")]
+    [InlineData("PATCH", "/v1/actors/Account/a", 405, "GET, PUT, DELETE")]
     [InlineData("POST", "/metrics", 405, "GET")]
     public async Task What_is_not_there_is_a_problem_too(string method, string path, int status, string? allow)
     {
@@ -290,7 +290,7 @@ public sealed partial class InspectionTests
         var problem = System.Text.Json.JsonDocument.Parse(await response.Content.ReadAsStringAsync()).RootElement;
         Assert.Equal(status, problem.GetProperty("status").GetInt32());
         Assert.NotEmpty(problem.GetProperty("detail").GetString()!);
-        Assert.Equal(allow, response.Content.Headers.Allow.SingleOrDefault());
+        Assert.Equal(allow, response.Content.Headers.Allow.Count == 0 ? null : string.Join(", ", response.Content.Headers.Allow));
     }
 
     [Fact]

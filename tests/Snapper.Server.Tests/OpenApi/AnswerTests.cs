@@ -95,6 +95,19 @@ public sealed class AnswerTests
         foreach (var path in (string[])["/v1/actors/Account/a%01b", "/v1/actors/Account/a%01b/schedule", "/v1/batches?limit=0", "/v1/batches/first", "/v1/aborts?limit=1001"]) await Ask(400, "GET " + path);
         foreach (var path in (string[])["/v1/actors/Nothing/a", "/v1/actors/Nothing/a/schedule", "/v1/batches/999999999"]) await Ask(404, "GET " + path);
 
+        const string state = """{"checking":1,"savings":2}""";
+        for (var i = 0; i < 2; i++) await Ask(200, "PUT /v1/actors/Account/im%2Fported?id=import-1&reason=moved", state);
+        Assert.Equal(state, (await asker.Ask(worker.Address, 200, "GET /v1/actors/Account/im%2Fported", null, s_token))!["state"]!.ToJsonString());
+        await Ask(409, "PUT /v1/actors/Account/im%2Fported?id=import-1", """{"checking":1,"savings":3}""");
+        await Ask(409, "DELETE /v1/actors/Account/im%2Fported?id=import-1");
+        await Ask(200, "DELETE /v1/actors/Account/im%2Fported?reason=closed");
+        Assert.Null((await asker.Ask(worker.Address, 200, "GET /v1/actors/Account/im%2Fported", null, s_token))!["state"]);
+        foreach (var (path, body) in ((string, string)[])[("a%01b", state), ("a?x=1", state), ("a?id=1&id=2", state), ("a?reason=" + new string('x', 301), state), ("a", "{"), ("a", "null"), ("a", """{"chequing":1}""")]) await Ask(400, $"PUT /v1/actors/Account/{path}", body);
+        await Ask(400, "DELETE /v1/actors/Account/a?x=1");
+        await Ask(413, "PUT /v1/actors/Account/a", new string(' ', 2 << 20));
+        foreach (var method in (string[])["PUT", "DELETE"]) await Ask(404, $"{method} /v1/actors/Nothing/a", method == "PUT" ? state : null);
+        await Ask(400, "POST /v1/transactions", """{"actor":{"type":"Account","id":"alice"},"method":"$delete"}""");
+
         await asker.Ask(worker.Address, 401, "POST /v1/leave");
         Assert.NotEmpty((await asker.Ask(worker.Address, 200, "GET /v1/audit", null, s_token))!["entries"]!.AsArray());
 
@@ -145,6 +158,8 @@ public sealed class AnswerTests
         await asker.Ask(host.Address, 503, "GET /readyz");
         await asker.Ask(host.Address, 503, "POST /v1/transactions", Good);
         await asker.Ask(host.Address, 503, "GET /v1/transactions/order-1");
+        await asker.Ask(host.Address, 503, "PUT /v1/actors/Account/alice", "{}");
+        await asker.Ask(host.Address, 503, "DELETE /v1/actors/Account/alice");
         foreach (var path in (string[])["/v1/actors/Account/alice/timeline", "/v1/traces", "/v1/traces/order-1", "/v1/hot", "/v1/access", "/v1/ring"]) await asker.Ask(host.Address, 503, "GET " + path);
         foreach (var operation in _api.Operations.Where(o => o.Description["tags"]![0]!.ToString() == "workers"))
         {
@@ -169,18 +184,20 @@ public sealed class AnswerTests
     {
         await using var host = await ApiHost.Start(door);
         await asker.Ask(host.Address, status, "POST /v1/transactions", Good);
+        await asker.Ask(host.Address, status, "PUT /v1/actors/Account/alice?id=order-1", "{}");
+        await asker.Ask(host.Address, status, "DELETE /v1/actors/Account/alice?id=order-1");
     }
 
     private static async Task OfSlowBodies(Asker asker)
     {
         var listener = new ApiListener { BodyBytesPerSecondMin = 100_000, BodyGrace = TimeSpan.FromSeconds(1.1) };
         await using var host = await ApiHost.Start(new FakeDoor(), listener: listener, control: new FakeControl("w1", FakeControl.Worker("w1", 1)));
-        foreach (var path in (string[])["/v1/transactions", "/v1/migrations"])
+        foreach (var (method, path) in ((string, string)[])[("POST", "/v1/transactions"), ("POST", "/v1/migrations"), ("PUT", "/v1/actors/Account/alice")])
         {
-            var answer = await host.Raw(Encoding.ASCII.GetBytes($"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{"));
+            var answer = await host.Raw(Encoding.ASCII.GetBytes($"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{"));
             Assert.StartsWith("HTTP/1.1 408 ", answer, StringComparison.Ordinal);
             Assert.Contains("Content-Type: application/problem+json", answer, StringComparison.Ordinal);
-            asker.Compare("POST", path, 408, "application/problem+json", false, answer[answer.IndexOf("\r\n\r\n{", StringComparison.Ordinal)..].Trim());
+            asker.Compare(method, path, 408, "application/problem+json", false, answer[answer.IndexOf("\r\n\r\n{", StringComparison.Ordinal)..].Trim());
         }
     }
 

@@ -30,6 +30,8 @@ internal static class AccessTable
 
         new("GET", "/v1/actor-types", Right.Ask, Reach.Common),
         new("GET", "/v1/actors/{**actor}", Right.View, Reach.Named),
+        new("PUT", "/v1/actors/{**actor}", Right.Administer, Reach.Whole, "import"),
+        new("DELETE", "/v1/actors/{**actor}", Right.Administer, Reach.Whole, "delete"),
         new("GET", "/v1/actors", Right.View, Reach.Whole),
         new("GET", "/v1/traces", Right.View, Reach.Whole),
         new("GET", "/v1/traces/{**id}", Right.View, Reach.Whole),

@@ -1,11 +1,9 @@
 using System.Globalization;
 using System.Text.Json;
-using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Requests;
-using Snapper.Sidecar;
 
 namespace Snapper.Server.Api.Endpoints;
 
@@ -26,26 +24,12 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         var schedule = path.EndsWith(ScheduleSuffix, StringComparison.Ordinal);
         var timeline = path.EndsWith(TimelineSuffix, StringComparison.Ordinal);
         path = schedule ? path[..^ScheduleSuffix.Length] : timeline ? path[..^TimelineSuffix.Length] : path;
-        var slash = path.IndexOf('/', StringComparison.Ordinal);
-        if (slash < 0)
+        if (!ActorAddress.TryRead(path, out var actor, out var problem))
         {
-            await Respond.Send(context, Problem.Invalid("The path is /v1/actors/{type}/{id}."));
+            await Respond.Send(context, problem);
             return;
         }
 
-        if (!ActorPath.TryDecode(path.AsSpan(0, slash), out var type) || !ActorPath.TryDecode(path.AsSpan(slash + 1), out var id))
-        {
-            await Respond.Send(context, Problem.Invalid("The path is wrong: type and id must be percent-encoded UTF-8."));
-            return;
-        }
-
-        if ((NameRules.ActorTypeError(type) ?? NameRules.ActorIdError(id)) is { } wrong)
-        {
-            await Respond.Send(context, Problem.Invalid($"The path is wrong: {wrong}."));
-            return;
-        }
-
-        var actor = new ActorKey(type, id);
         if (timeline)
         {
             await watch.Timeline(context, actor);

@@ -9,12 +9,10 @@ namespace Snapper.Server.Api.Endpoints;
 /// <summary>The service and direct doors: submit one transaction or many, and ask by id.</summary>
 internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOptions options, ILogger log, Func<IClusterControl?> control)
 {
-    private const string WorkerHeader = "Snapper-Worker";
-
     /// <summary>POST /v1/transactions.</summary>
     public async Task Submit(HttpContext context)
     {
-        NameWorker(context);
+        EnvelopeAnswer.NameWorker(context, control());
         var parsed = await Read(context);
         if (parsed.Batch is { } batch)
         {
@@ -28,7 +26,7 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
                 return;
             }
 
-            await Answer(context, await door.Submit(request, context.RequestAborted));
+            await EnvelopeAnswer.Send(context, await door.Submit(request, context.RequestAborted), options);
         }
         else
         {
@@ -39,7 +37,7 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
     /// <summary>GET /v1/transactions/{id}: 200 whatever the outcome, for the question was answered.</summary>
     public async Task Find(HttpContext context)
     {
-        NameWorker(context);
+        EnvelopeAnswer.NameWorker(context, control());
         var id = RawPath.After(context, "/v1/transactions/");
         id = id is null ? null : Uri.UnescapeDataString(id);
         if (id is null || NameRules.RequestIdError(id) is not null)
@@ -58,22 +56,13 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
         }
         else if (envelope.Outcome == Outcome.Rejected)
         {
-            await Answer(context, envelope);
+            await EnvelopeAnswer.Send(context, envelope, options);
         }
         else
         {
             using var buffer = JsonBuffer.Rent();
             EnvelopeWriter.Write(buffer.Json, envelope, options.RetryAfter);
             await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, buffer.Written);
-        }
-    }
-
-    /// <summary>With the answers' "worker" it tells a client which address to send to.</summary>
-    private void NameWorker(HttpContext context)
-    {
-        if (control() is { } cluster)
-        {
-            context.Response.Headers[WorkerHeader] = cluster.Name;
         }
     }
 
@@ -170,21 +159,6 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
         else
         {
             EnvelopeWriter.Write(buffer.Json, answer.Envelope, options.RetryAfter);
-        }
-    }
-
-    private async Task Answer(HttpContext context, TransactionEnvelope envelope)
-    {
-        using var buffer = JsonBuffer.Rent();
-        if (Problem.Of(envelope, options.RetryAfter) is { } problem)
-        {
-            EnvelopeWriter.WriteProblem(buffer.Json, problem, envelope);
-            await Respond.SendProblem(context, problem, buffer);
-        }
-        else
-        {
-            EnvelopeWriter.Write(buffer.Json, envelope, options.RetryAfter);
-            await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, buffer.Written);
         }
     }
 

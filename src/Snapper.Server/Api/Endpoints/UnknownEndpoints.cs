@@ -7,8 +7,9 @@ internal static class UnknownEndpoints
 {
     public static Task NotFound(HttpContext context) => Respond.Send(context, Problem.NotFound("There is nothing at this address; transactions are sent to /v1/transactions."));
 
-    public static RequestDelegate WrongMethod(string allowed)
+    public static RequestDelegate WrongMethod(params string[] methods)
     {
+        var allowed = string.Join(", ", methods);
         var problem = new Problem(
             StatusCodes.Status405MethodNotAllowed, "urn:snapper:method-not-allowed", "Method not allowed", $"This address takes {allowed} only.");
         return context =>

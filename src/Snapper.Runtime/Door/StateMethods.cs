@@ -1,0 +1,14 @@
+namespace Snapper.Runtime.Door;
+
+/// <summary>Names of the methods that every actor type has beside its own; only an operator's request starts them.</summary>
+public static class StateMethods
+{
+    /// <summary>What begins a name that no caller may use.</summary>
+    public const char Mark = '$';
+
+    /// <summary>Puts the state that is its input in the place of the actor's.</summary>
+    public const string Import = "$import";
+
+    /// <summary>Takes the actor's state away: it is as if it was never written. Takes no input.</summary>
+    public const string Delete = "$delete";
+}

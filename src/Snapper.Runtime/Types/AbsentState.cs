@@ -1,0 +1,18 @@
+namespace Snapper.Runtime.Types;
+
+/// <summary>
+/// Stands in an actor's machine for the state of an actor that was deleted: user code sees no state, as of one that was never written; the log gets the field as deleted (L4), and the
+/// version goes on (L7).
+/// </summary>
+internal sealed class AbsentState
+{
+    private AbsentState()
+    {
+    }
+
+    /// <summary>The only one.</summary>
+    public static AbsentState Instance { get; } = new();
+
+    /// <summary>What user code may see of a state.</summary>
+    public static object? Seen(object? state) => ReferenceEquals(state, Instance) ? null : state;
+}

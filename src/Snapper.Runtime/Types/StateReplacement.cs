@@ -1,0 +1,73 @@
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+using Snapper.Actors;
+using Snapper.Actors.Generated;
+
+namespace Snapper.Runtime.Types;
+
+/// <summary>Input of the two methods that every actor type has beside its own: a state that takes the place of the actor's, or none.</summary>
+/// <param name="State">The state, of the type's own class; null: the actor is as if it was never written.</param>
+internal readonly record struct StateReplacement(object? State);
+
+/// <summary>
+/// What an operator may do with an actor's state, as methods, so that it is a transaction like any other: ordered, logged, repeated under its id, moved with the actor. Their names are no
+/// names of C#, and <see cref="Door.NameRules.MethodError"/> keeps them from callers: only <c>PUT</c> and <c>DELETE</c> of an actor's address start them.
+/// </summary>
+internal sealed class StateReplacementMethod : RootMethod<StateReplacement, Nothing>
+{
+    private readonly ActorType? _type;
+    private readonly JsonTypeInfo? _state;
+
+    private StateReplacementMethod(string name, ActorType? type, JsonSerializerOptions json)
+        : base(new ActorMethod<StateReplacement, Nothing>(name, mayAbort: false, readOnly: false, static (actor, input) => ((StateHolder)actor).Replace(input)), json, json)
+    {
+        _type = type;
+        _state = type is null ? null : json.GetTypeInfo(type.Descriptor.StateType);
+    }
+
+    /// <summary>Puts a state in the place of the actor's. It is read as inputs are: a field that the state does not have is refused, unless the hook for older states takes it out.</summary>
+    public static StateReplacementMethod Import(ActorType type, JsonSerializerOptions inputJson) => new(Door.StateMethods.Import, type, inputJson);
+
+    /// <summary>Takes the actor's state away.</summary>
+    public static StateReplacementMethod Delete(JsonSerializerOptions inputJson) => new(Door.StateMethods.Delete, null, inputJson);
+
+    internal override object? ParseInput(ReadOnlySpan<byte> json)
+    {
+        if (_state is null)
+        {
+            return json.IsEmpty ? new StateReplacement(null) : throw new InputException($"{Name} takes no input");
+        }
+
+        if (json.IsEmpty)
+        {
+            throw new InputException("there is none; it is the state as JSON");
+        }
+
+        object? state;
+        try
+        {
+            state = JsonSerializer.Deserialize(_type!.Upgraded(json), _state);
+        }
+        catch (Exception failure) // the state's own code, and the hook, may throw anything
+        {
+            throw new InputException(InputProblem.Find(json, _state, failure));
+        }
+
+        return new StateReplacement(state ?? throw new InputException($"a state of {_type.Name} is not null; DELETE takes it away"));
+    }
+}
+
+/// <summary>Runs them in the place of the actor's own class.</summary>
+internal sealed class StateHolder : TransactionalActor<object>
+{
+    public async Task Replace(StateReplacement replacement)
+    {
+        var before = await Context.ReadStateForUpdate();
+        if (replacement.State is not null || before is not null)
+        {
+            Context.WriteState(replacement.State ?? AbsentState.Instance);
+        }
+    }
+
+    protected override object InitialState() => throw new NotSupportedException("It has none of its own.");
+}

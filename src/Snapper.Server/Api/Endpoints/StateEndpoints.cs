@@ -1,0 +1,88 @@
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Inspection;
+using Snapper.Server.Api.Access;
+using Snapper.Server.Api.Answers;
+using Snapper.Server.Api.Requests;
+
+namespace Snapper.Server.Api.Endpoints;
+
+/// <summary>
+/// An operator's hand on one actor's state: <c>PUT</c> puts a state in its place, <c>DELETE</c> takes it away. Both are PACTs on that actor, so that they stand in the order of all others.
+/// </summary>
+internal sealed class StateEndpoints(ITransactionDoor door, ApiOptions options, Func<IClusterControl?> control)
+{
+    /// <summary>Longest reason, in UTF-16 code units.</summary>
+    private const int ReasonMax = 300;
+
+    /// <summary>PUT /v1/actors/{type}/{id}?id=&amp;reason=; the body is the state.</summary>
+    public async Task Import(HttpContext context)
+    {
+        if (await Asked(context, "import") is not { } asked)
+        {
+            return;
+        }
+
+        using var body = await PooledBody.Read(context.Request, options, holdsTransactions: false);
+        if (body.TooLong is { } tooLong)
+        {
+            await Respond.Send(context, Problem.Of(new Rejection(RejectionKind.TooLarge, tooLong), options.RetryAfter));
+            return;
+        }
+
+        await Run(context, asked, StateMethods.Import, body.Bytes.ToArray());
+    }
+
+    /// <summary>DELETE /v1/actors/{type}/{id}?id=&amp;reason=.</summary>
+    public async Task Delete(HttpContext context)
+    {
+        if (await Asked(context, "delete") is { } asked)
+        {
+            await Run(context, asked, StateMethods.Delete, ReadOnlyMemory<byte>.Empty);
+        }
+    }
+
+    private static async Task<Change?> Asked(HttpContext context, string action)
+    {
+        if (!ActorAddress.TryRead(RawPath.After(context, ActorAddress.Prefix) ?? "", out var actor, out var problem))
+        {
+            await Respond.Send(context, problem);
+            return null;
+        }
+
+        var query = context.Request.Query;
+        var (id, reason) = ((string?)query["id"], (string?)query["reason"]);
+        AuditNote.Say(context, actor.ToString(), reason, action);
+        var wrong = query.FirstOrDefault(one => one.Key is not ("id" or "reason") || one.Value.Count != 1).Key is { } name
+            ? $"There is no query parameter {ClippedText.Of(name)} here, or it is repeated; there are id and reason."
+            : (id is null ? null : NameRules.RequestIdError(id)) is { } idError ? $"id: {idError}."
+            : reason is { Length: > ReasonMax } ? $"reason: it has more than {ReasonMax} characters."
+            : null;
+        if (wrong is null)
+        {
+            return new Change(actor, id);
+        }
+
+        await Respond.Send(context, Problem.Invalid(wrong));
+        return null;
+    }
+
+    private async Task Run(HttpContext context, Change change, string method, ReadOnlyMemory<byte> input)
+    {
+        EnvelopeAnswer.NameWorker(context, control());
+        var request = new TransactionRequest
+        {
+            Actor = change.Actor,
+            Method = method,
+            Input = input,
+            Mode = TransactionMode.Pact,
+            Access = [new DeclaredAccess(change.Actor, 1)],
+            Id = change.Id,
+            Caller = context.Features.Get<RequestCaller>()?.Name,
+            TraceParent = context.Request.Headers.TraceParent,
+        };
+        await EnvelopeAnswer.Send(context, await door.Submit(request, context.RequestAborted), options);
+    }
+
+    private sealed record Change(ActorKey Actor, string? Id);
+}

@@ -1,0 +1,39 @@
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
+using Snapper.Server.Api.Answers;
+using Snapper.Sidecar;
+
+namespace Snapper.Server.Api.Requests;
+
+/// <summary>An actor as a path names it: <c>{type}/{id}</c>, percent-encoded; a slash inside an id is written <c>%2F</c>.</summary>
+internal static class ActorAddress
+{
+    /// <summary>What begins the path of all requests about one actor.</summary>
+    public const string Prefix = "/v1/actors/";
+
+    /// <summary>Reads what follows <see cref="Prefix"/>, or says what is wrong with it.</summary>
+    public static bool TryRead(string path, out ActorKey actor, out Problem problem)
+    {
+        actor = default!;
+        var slash = path.IndexOf('/', StringComparison.Ordinal);
+        if (slash < 0)
+        {
+            problem = Problem.Invalid("The path is /v1/actors/{type}/{id}.");
+        }
+        else if (!ActorPath.TryDecode(path.AsSpan(0, slash), out var type) || !ActorPath.TryDecode(path.AsSpan(slash + 1), out var id))
+        {
+            problem = Problem.Invalid("The path is wrong: type and id must be percent-encoded UTF-8.");
+        }
+        else if ((NameRules.ActorTypeError(type) ?? NameRules.ActorIdError(id)) is { } wrong)
+        {
+            problem = Problem.Invalid($"The path is wrong: {wrong}.");
+        }
+        else
+        {
+            actor = new ActorKey(type, id);
+            problem = default;
+        }
+
+        return actor is not null;
+    }
+}
