@@ -25,6 +25,20 @@ public sealed class OperatorActions(WorkerApi api, Fleet fleet, Holder holder)
     /// <param name="cancellation">Ends the waiting, not the migration.</param>
     public Task<Outcome> Migrate(MigrationWish wish, string id, string reason, CancellationToken cancellation) => Migrate(wish, id, reason, dryRun: false, cancellation);
 
+    /// <summary>Puts a state in the place of an actor's, or takes it away.</summary>
+    /// <param name="change">Whose, and which.</param>
+    /// <param name="id">Of the transaction: the same id twice is one change.</param>
+    /// <param name="reason">Why; up to 300 characters.</param>
+    /// <param name="cancellation">Ends the waiting, not the transaction.</param>
+    public Task<Outcome> Change(StateChange change, string id, string reason, CancellationToken cancellation)
+    {
+        var path = $"/v1/actors/{Uri.EscapeDataString(change.Type)}/{Uri.EscapeDataString(change.Id)}?id={Uri.EscapeDataString(id)}&reason={Uri.EscapeDataString(reason)}";
+        return Send(change.State is null ? HttpMethod.Delete : HttpMethod.Put, path, change.State, Right.Administer, cancellation);
+    }
+
+    /// <summary>Whether whoever looks may change states.</summary>
+    public async Task<bool> MayChange() => (await holder.Who()).Principal.Role.Has(Right.Administer);
+
     private Task<Outcome> Migrate(MigrationWish wish, string? id, string? reason, bool dryRun, CancellationToken cancellation)
     {
         var body = new Dictionary<string, object>();
@@ -36,16 +50,16 @@ public sealed class OperatorActions(WorkerApi api, Fleet fleet, Holder holder)
         if (id is not null) body["id"] = id;
         if (reason is not null) body["reason"] = reason;
         if (dryRun) body["dryRun"] = true;
-        return Send(HttpMethod.Post, "/v1/migrations", body, cancellation);
+        return Send(HttpMethod.Post, "/v1/migrations", body, Right.Operate, cancellation);
     }
 
     // The worker decides, too, by the same token: this one only spares it.
-    private async Task<Outcome> Send(HttpMethod method, string path, object body, CancellationToken cancellation)
+    private async Task<Outcome> Send(HttpMethod method, string path, object? body, Right right, CancellationToken cancellation)
     {
         var (principal, token) = await holder.Who();
-        if (!principal.Role.Has(Right.Operate))
+        if (!principal.Role.Has(right))
         {
-            return new Outcome(StatusCodes.Status403Forbidden, null, $"{principal.Name} has the role {principal.Role.Name()}, which has not the right to operate");
+            return new Outcome(StatusCodes.Status403Forbidden, null, $"{principal.Name} has the role {principal.Role.Name()}, which has not the right to {right.ToString().ToLowerInvariant()}");
         }
 
         return fleet.Workers.FirstOrDefault(worker => worker.IsUp) is { } one

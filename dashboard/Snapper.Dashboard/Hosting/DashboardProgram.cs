@@ -73,6 +73,7 @@ internal static class DashboardProgram
         app.UseAntiforgery();
         SignIn.Map(app);
         BrowserFiles.Map(app);
+        StateExport.Map(app);
         app.MapGet("/healthz", () => Results.Text("ok"));
         app.MapRazorComponents<App>().AddInteractiveServerRenderMode();
         return app;
