@@ -89,6 +89,24 @@ public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
     }
 
     [Fact]
+    public async Task Only_an_admin_changes_states()
+    {
+        await using var worker = await ScriptedWorker.Start();
+        worker.On("/v1/actors/Account/a", () => new { type = "Account", id = "a", state = new { checking = 1 }, version = 1, worker = "w1" });
+        await using var dashboard = await RunningDashboard.Start(s_tokens, worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/actor?type=Account&id=a");
+        await Enter(visit, s_operator);
+        await visit.Main.Locator("summary", new() { HasText = "Delete it" }).ClickAsync();
+        await Assertions.Expect(visit.Main).ToContainTextAsync("It takes the role admin to change states.");
+        await visit.Page.GetByRole(AriaRole.Button, new() { Name = "This actor", Exact = true }).ClickAsync();
+        await visit.Page.GetByLabel("Reason").FillAsync("closed");
+        await visit.Page.GetByLabel("to confirm").FillAsync("delete Account/a");
+        await Assertions.Expect(visit.Page.GetByRole(AriaRole.Button, new() { Name = "Delete 1 state" })).ToBeDisabledAsync();
+        Assert.DoesNotContain(worker.Shown, shown => shown.StartsWith("DELETE", StringComparison.Ordinal));
+    }
+
+    [Fact]
     public async Task The_audit_is_shown_to_operators_only()
     {
         await using var worker = await ScriptedWorker.Start();
@@ -110,6 +128,7 @@ public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
     [InlineData("GET", "/aborts")]
     [InlineData("GET", "/snapper.js")]
     [InlineData("GET", "/_framework/blazor.web.js")]
+    [InlineData("GET", "/export/Account")]
     [InlineData("POST", "/_blazor/negotiate?negotiateVersion=1")]
     [InlineData("GET", "/_blazor")]
     [InlineData("POST", "/sign-out")]

@@ -552,6 +552,28 @@ public abstract class LogConformance : IAsyncLifetime
         Assert.Equal(["n0", "n10"], (await listing.List(new ActorListQuery("T", null, "n", 2, actor => actor.Id.EndsWith('0')), None)).Select(actor => actor.Id));
     }
 
+    [ServerFact]
+    public async Task A_deleted_actor_keeps_its_version_and_is_listed_as_one_without_a_state()
+    {
+        var (log, store, epoch) = await Opened();
+        await store.Fold(epoch, [Whole("a", 3, "1"), Whole("b", 1, "1")], None);
+        await store.Fold(epoch, [Fields("a", 0, 4, (StateField.WholeState, null)), Fields("new", 0, 1, (StateField.WholeState, null))], None);
+        for (var round = 0; round < 2; round++)
+        {
+            var type = Some.Actor("a").Type;
+            var found = await ((IActorListing)store).List(new ActorListQuery(type, null, "", 10), None);
+            Assert.Equal([("a", 4L, false), ("b", 1L, true), ("new", 1L, false)], found.Select(actor => (actor.Id, actor.Version ?? 0, actor.HasState)));
+            Assert.Equal((4, 0), ((await store.Load(Some.Actor("a"), None))!.Version, (await store.Load(Some.Actor("a"), None))!.Fields.Count));
+            store = NewStore(log);
+        }
+
+        // What is older than the deletion changes nothing; what is newer does.
+        await store.Fold(epoch, [Whole("a", 4, "2")], None);
+        Assert.Empty((await store.Load(Some.Actor("a"), None))!.Fields);
+        await store.Fold(epoch, [Whole("a", 5, "3")], None);
+        Assert.Single((await store.Load(Some.Actor("a"), None))!.Fields);
+    }
+
     private protected async Task<(ITransactionLog Log, IStateStore Store, long Epoch)> Opened()
     {
         var log = NewLog();
