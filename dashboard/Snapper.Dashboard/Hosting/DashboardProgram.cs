@@ -53,6 +53,8 @@ internal static class DashboardProgram
         services.AddSingleton<WorkerApi>();
         services.AddSingleton<Fleet>();
         services.AddSingleton<Feeds>();
+        services.AddSingleton<Streams>();
+        services.AddHostedService(provider => provider.GetRequiredService<Streams>());
         services.AddSingleton<Poller>();
         services.AddHostedService(provider => provider.GetRequiredService<Poller>());
         services.AddHostedService<ParentWatch>();

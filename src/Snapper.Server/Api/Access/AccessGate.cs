@@ -62,6 +62,12 @@ internal sealed class AccessGate
         }
     }
 
+    /// <summary>Why a caller whom the gate let through to a stream of views may not see one of them; null: it may.</summary>
+    /// <param name="view">A request for the view at its own address.</param>
+    /// <param name="caller">Who asks.</param>
+    /// <param name="row">Of that address.</param>
+    public static Problem? ViewProblem(HttpContext view, RequestCaller caller, AccessRow row) => RoleProblem(caller, row) ?? TenantProblem(view, caller.Principal, row);
+
     /// <summary>Who sends an actor call: the sidecar brings it, and the caller may have added a token of its own.</summary>
     /// <param name="authorization">The call's header; null: none.</param>
     /// <param name="caller">Who; null when refused, or when nothing is configured.</param>
