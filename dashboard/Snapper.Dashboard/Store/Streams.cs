@@ -111,14 +111,12 @@ public sealed class Streams(WorkerApi api, Fleet fleet, Feeds feeds, ILogger<Str
         }
     }
 
-    /// <summary>Each worker's stream is about what is wanted of it.</summary>
+    /// <summary>Each worker's stream is about what is wanted of it, which is nothing while nobody looks.</summary>
     private async Task Renew()
     {
-        var isLookedAt = fleet.Viewers > 0;
-        var urls = fleet.Urls;
-        var (teller, paths) = (fleet.Teller, feeds.Paths);
-        foreach (var url in isLookedAt ? urls : []) Of(url).Want(Wanted(url == teller, paths));
-        foreach (var gone in Take(url => !isLookedAt || !urls.Contains(url))) await gone.DisposeAsync().ConfigureAwait(false);
+        var (urls, teller, paths) = (fleet.Urls, fleet.Teller, feeds.Paths);
+        foreach (var url in urls) Of(url).Want(fleet.Viewers > 0 ? Wanted(url == teller, paths) : []);
+        foreach (var gone in Take(url => !urls.Contains(url))) await gone.DisposeAsync().ConfigureAwait(false);
     }
 
     private static List<string> Wanted(bool tells, IReadOnlyList<string> paths)

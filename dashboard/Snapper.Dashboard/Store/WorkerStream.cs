@@ -131,7 +131,7 @@ internal sealed partial class WorkerStream : IAsyncDisposable
                 // One that does not know of views tells something else.
                 if (!item.Data) return Older();
                 if (_failures > 0) LogBack(_log, _url);
-                _failures = 0;
+                (_failures, _olderIsLogged) = (0, false);
                 _carried = carried;
                 _heardAt = DateTimeOffset.UtcNow;
                 body.Next();

@@ -38,10 +38,13 @@ internal sealed class EventWriter : IDisposable
 
     /// <summary>Sends an event.</summary>
     /// <param name="name">What it is called.</param>
+    /// <param name="isNumbered">It has an id: how many of these the reader was sent.</param>
     /// <param name="parts">Its data, in parts; line ends in them, which JSON has between its tokens only, become spaces.</param>
-    public ValueTask Send(string name, params ReadOnlySpan<ReadOnlyMemory<byte>> parts)
+    public ValueTask Send(string name, bool isNumbered, params ReadOnlySpan<ReadOnlyMemory<byte>> parts)
     {
-        Text(string.Create(CultureInfo.InvariantCulture, $"event: {name}\nid: {++_id}\ndata: "));
+        Text(string.Create(CultureInfo.InvariantCulture, $"event: {name}\n"));
+        if (isNumbered) Text(string.Create(CultureInfo.InvariantCulture, $"id: {++_id}\n"));
+        Text("data: ");
         foreach (var part in parts) Line(part.Span);
         Text("\n\n");
         return Flush();

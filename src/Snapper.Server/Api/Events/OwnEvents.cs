@@ -53,6 +53,6 @@ internal static class OwnEvents
     {
         using var buffer = JsonBuffer.Rent();
         view(buffer);
-        await writer.Send(name, buffer.Written);
+        await writer.Send(name, isNumbered: false, buffer.Written);
     }
 }

@@ -97,7 +97,7 @@ internal sealed class WatchedView
         hash.CopyTo(_toldHash, 0);
         _toldStatus = made.Status;
         var status = Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{made.Status},\"body\":"));
-        await writer.Send("view", _head, status, bytes.Length > 0 ? bytes : s_null, s_end);
+        await writer.Send("view", isNumbered: true, _head, status, bytes.Length > 0 ? bytes : s_null, s_end);
     }
 
     private async Task<Rendered> Render(CancellationToken cancellation)
