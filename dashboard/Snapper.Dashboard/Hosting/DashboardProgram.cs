@@ -40,6 +40,7 @@ internal static class DashboardProgram
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
         configure?.Invoke(builder.Configuration);
         builder.Logging.SetMinimumLevel(LogLevel.Warning);
+        builder.Logging.AddFilter("Snapper.Dashboard", LogLevel.Information);
 
         // A browser that was open before a restart brings a cookie of then, and gets a new one.
         builder.Logging.AddFilter("Microsoft.AspNetCore.Antiforgery", LogLevel.Critical);
