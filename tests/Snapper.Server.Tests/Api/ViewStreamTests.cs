@@ -15,6 +15,9 @@ namespace Snapper.Server.Tests.Api;
 /// <summary><c>GET /v1/events?view=</c>: views as server-sent events.</summary>
 public sealed class ViewStreamTests
 {
+    // More than the sockets of both sides hold.
+    private const int Large = 32 << 20;
+
     [Fact]
     public async Task Each_view_is_told_at_once_as_its_own_address_answers_it_and_then_only_when_it_changes()
     {
@@ -133,19 +136,16 @@ public sealed class ViewStreamTests
     [Fact]
     public async Task A_reader_that_takes_nothing_is_cut_off_and_had_no_queue()
     {
-        const int Large = 32 << 20;
         var asked = 0;
-        var large = new FakeControl("w1") { OnWorkers = () => Task.FromResult<IReadOnlyList<ClusterWorkerView>>([FakeControl.Worker(new string('x', Large), Interlocked.Increment(ref asked))]) };
+        var large = LargeWorkers(() => Interlocked.Increment(ref asked));
         await using var host = await ApiHost.Start(new FakeDoor(), options: new ApiOptions { StalledReaderMax = TimeSpan.FromSeconds(5) }, control: large);
         using var http = new HttpClient(new SocketsHttpHandler { MaxConnectionsPerServer = 100 }) { BaseAddress = host.Address };
-        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { ReceiveBufferSize = 4096 };
+        using var socket = Socket();
         var readers = new List<EventReader>();
         try
         {
             for (var i = 0; i < 63; i++) readers.Add(await EventReader.Open(http, "view=/v1/batches/12"));
-            await socket.ConnectAsync(IPAddress.Loopback, host.Address.Port);
-            await socket.SendAsync(Encoding.ASCII.GetBytes("GET /v1/events?every=500&view=/v1/workers HTTP/1.1\r\nHost: localhost\r\n\r\n"));
-            Assert.NotEqual(0, await socket.ReceiveAsync(new byte[64]));
+            await Begin(socket, host);
             Assert.Equal(429, (await host.Get("/v1/events?view=/v1/status")).Status);
             await Cli.Eventually.True("the place of the one that takes nothing is free", async () =>
             {
@@ -177,6 +177,16 @@ public sealed class ViewStreamTests
     }
 
     [Fact]
+    public async Task A_worker_that_stops_waits_for_no_reader_that_takes_nothing()
+    {
+        await using var host = await ApiHost.Start(new FakeDoor(), options: new ApiOptions { StalledReaderMax = TimeSpan.FromHours(1) }, control: LargeWorkers(() => 1));
+        using var socket = Socket();
+        await Begin(socket, host);
+        await host.Stop().WaitAsync(TimeSpan.FromSeconds(20));
+        Assert.InRange(await Rest(socket), 1, Large - 1);
+    }
+
+    [Fact]
     public async Task A_view_asks_for_the_right_of_its_own_address()
     {
         await using var worker = await SecuredWorker.Start();
@@ -200,6 +210,17 @@ public sealed class ViewStreamTests
         await using var allowed = await EventReader.Open(admin, "view=/v1/audit");
         var entries = (await allowed.Next())!.Value.Body.GetProperty("entries");
         Assert.Equal(2, entries.EnumerateArray().Count(entry => entry.GetProperty("who").GetString() == "viewer" && entry.GetProperty("action").GetString() == "GET /v1/audit"));
+    }
+
+    [Theory]
+    [InlineData("/v1/status%3Ftoken%3Dx")]
+    [InlineData("/v1/traces?limit=1%26Authorization=x")]
+    public async Task A_view_with_a_token_in_its_query_is_refused_like_an_address_with_one(string view)
+    {
+        await using var worker = await SecuredWorker.Start();
+        var answer = await worker.Read(Role.Viewer, "GET", "/v1/events?view=" + view);
+        Assert.Equal(400, answer.Status);
+        Assert.Contains("The address holds a token", answer.String("detail"), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -226,6 +247,19 @@ public sealed class ViewStreamTests
         Assert.Equal(["event: view", "id: 1"], lines[..2]);
         Assert.StartsWith("""data: {"view":"/v1/batches/12","status":200,"body":{""", lines[2], StringComparison.Ordinal);
         Assert.Equal(["", ":"], lines[3..]);
+    }
+
+    private static FakeControl LargeWorkers(Func<long> epoch) =>
+        new("w1") { OnWorkers = () => Task.FromResult<IReadOnlyList<ClusterWorkerView>>([FakeControl.Worker(new string('x', Large), epoch())]) };
+
+    private static Socket Socket() => new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { ReceiveBufferSize = 4096 };
+
+    /// <summary>Asks for a stream of a view that is large and different each time, and takes its first bytes.</summary>
+    private static async Task Begin(Socket socket, ApiHost host)
+    {
+        await socket.ConnectAsync(IPAddress.Loopback, host.Address.Port);
+        await socket.SendAsync(Encoding.ASCII.GetBytes("GET /v1/events?every=500&view=/v1/workers HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+        Assert.NotEqual(0, await socket.ReceiveAsync(new byte[64]));
     }
 
     private static async Task<long> Rest(Socket socket)

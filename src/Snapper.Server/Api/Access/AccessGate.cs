@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Microsoft.AspNetCore.WebUtilities;
 using Microsoft.Extensions.Primitives;
 using Snapper.Runtime.Door;
 using Snapper.Security;
@@ -235,11 +236,24 @@ internal sealed class AccessGate
     {
         foreach (var (name, values) in query)
         {
-            if (Array.Exists(s_secretNames, secret => secret.Equals(name, StringComparison.OrdinalIgnoreCase)) || Holds(values)) return true;
+            if (IsSecret(name) || Holds(values) || (name == "view" && HasSecretInside(values))) return true;
         }
 
         return false;
     }
+
+    /// <summary>A view of a stream of events has a query of its own.</summary>
+    private static bool HasSecretInside(StringValues views)
+    {
+        foreach (var view in views)
+        {
+            if (view?.IndexOf('?', StringComparison.Ordinal) is >= 0 and var at && QueryHelpers.ParseQuery(view[at..]).Keys.Any(IsSecret)) return true;
+        }
+
+        return false;
+    }
+
+    private static bool IsSecret(string name) => Array.Exists(s_secretNames, secret => secret.Equals(name, StringComparison.OrdinalIgnoreCase));
 
     private bool Holds(StringValues values)
     {
