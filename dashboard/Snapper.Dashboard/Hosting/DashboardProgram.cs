@@ -40,6 +40,7 @@ internal static class DashboardProgram
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
         configure?.Invoke(builder.Configuration);
         builder.Logging.SetMinimumLevel(LogLevel.Warning);
+        builder.Logging.AddFilter("Snapper.Dashboard", LogLevel.Information);
 
         // A browser that was open before a restart brings a cookie of then, and gets a new one.
         builder.Logging.AddFilter("Microsoft.AspNetCore.Antiforgery", LogLevel.Critical);
@@ -53,6 +54,8 @@ internal static class DashboardProgram
         services.AddSingleton<WorkerApi>();
         services.AddSingleton<Fleet>();
         services.AddSingleton<Feeds>();
+        services.AddSingleton<Streams>();
+        services.AddHostedService(provider => provider.GetRequiredService<Streams>());
         services.AddSingleton<Poller>();
         services.AddHostedService(provider => provider.GetRequiredService<Poller>());
         services.AddHostedService<ParentWatch>();

@@ -18,10 +18,13 @@ public sealed class Feeds(WorkerApi api, Fleet fleet)
     public const int Most = 300;
 
     private readonly Lock _lock = new();
-    private readonly Dictionary<(string, Type), IFeed> _feeds = [];
+    private readonly Dictionary<(string Path, Type Type), IFeed> _feeds = [];
 
     /// <summary>Raised when a request is new, so that it need not wait for its turn.</summary>
     public event Action? Added;
+
+    /// <summary>Raised when a request is new, or nobody wants it any more.</summary>
+    public event Action? Changed;
 
     /// <summary>Raised when answers have come.</summary>
     public event Action? Answered;
@@ -35,7 +38,16 @@ public sealed class Feeds(WorkerApi api, Fleet fleet)
         }
     }
 
-    /// <summary>Asks all workers for <paramref name="path"/> each second until the result is disposed.</summary>
+    /// <summary>Paths and queries of all of them, each once.</summary>
+    public IReadOnlyList<string> Paths
+    {
+        get
+        {
+            lock (_lock) return [.. _feeds.Keys.Select(key => key.Path).Distinct()];
+        }
+    }
+
+    /// <summary>Asks all workers for <paramref name="path"/> each second, or has them tell it, until the result is disposed.</summary>
     public Watch<T> Watch<T>(string path) where T : class
     {
         Feed<T> feed;
@@ -53,31 +65,65 @@ public sealed class Feeds(WorkerApi api, Fleet fleet)
         }
 
         Added?.Invoke();
+        Changed?.Invoke();
         return new Watch<T>(feed, () =>
         {
             lock (_lock)
             {
-                if (--feed.Watchers == 0) _feeds.Remove((path, typeof(T)));
+                if (--feed.Watchers > 0) return;
+                _feeds.Remove((path, typeof(T)));
             }
+
+            Changed?.Invoke();
         });
     }
 
-    /// <summary>One round: every watched request to every worker whose last one was answered.</summary>
-    public async Task Ask(CancellationToken cancellation)
+    /// <summary>One round: every watched request to every worker whose last one was answered, and which does not tell it by itself.</summary>
+    /// <param name="isTold">That worker tells that path by itself.</param>
+    /// <param name="cancellation">Ends the waiting.</param>
+    public async Task Ask(Func<Uri, string, bool> isTold, CancellationToken cancellation)
     {
         IFeed[] feeds;
         lock (_lock) feeds = [.. _feeds.Values];
         if (feeds.Length == 0) return;
         var workers = fleet.Workers;
-        await Task.WhenAll(feeds.Select(feed => feed.Ask(workers, cancellation))).ConfigureAwait(false);
-        Answered?.Invoke();
+        var asked = await Task.WhenAll(feeds.Select(feed => feed.Ask(workers, isTold, cancellation))).ConfigureAwait(false);
+        if (asked.Any(one => one)) Answered?.Invoke();
+    }
+
+    /// <summary>A worker has told a path by itself.</summary>
+    /// <param name="worker">Its base address.</param>
+    /// <param name="path">With the query.</param>
+    /// <param name="status">As if it had been asked.</param>
+    /// <param name="body">UTF-8.</param>
+    public void Told(Uri worker, string path, int status, ReadOnlySpan<byte> body)
+    {
+        foreach (var feed in Of(path)) feed.Told(worker, fleet.NameOf(worker), status, body);
+    }
+
+    /// <summary>A worker that told some paths until then tells them no more: what it told last was right until then.</summary>
+    public void ToldUntil(Uri worker, IEnumerable<string> paths, DateTimeOffset then)
+    {
+        foreach (var feed in paths.SelectMany(Of)) feed.ToldUntil(worker, then);
+    }
+
+    private IFeed[] Of(string path)
+    {
+        lock (_lock) return [.. _feeds.Where(feed => feed.Key.Path == path).Select(feed => feed.Value)];
     }
 }
 
 /// <summary>A watched request without its type.</summary>
 public interface IFeed
 {
-    Task Ask(IReadOnlyList<WorkerState> workers, CancellationToken cancellation);
+    /// <summary>Asks those that do not tell it by themselves; false: none.</summary>
+    Task<bool> Ask(IReadOnlyList<WorkerState> workers, Func<Uri, string, bool> isTold, CancellationToken cancellation);
+
+    /// <summary>A worker has told it by itself.</summary>
+    void Told(Uri worker, string name, int status, ReadOnlySpan<byte> body);
+
+    /// <summary>What a worker told last was right until then.</summary>
+    void ToldUntil(Uri worker, DateTimeOffset then);
 }
 
 /// <summary>The answers of all workers to one request.</summary>
@@ -86,6 +132,7 @@ public sealed class Feed<T>(string path, WorkerApi api) : IFeed where T : class
     private readonly Lock _lock = new();
     private readonly Dictionary<string, Answer<T>> _answers = [];
     private readonly HashSet<string> _asking = [];
+    private readonly Dictionary<string, long> _tellings = [];
 
     /// <summary>Pages that show it; guarded by the lock of <see cref="Feeds"/>.</summary>
     public int Watchers { get; set; }
@@ -98,22 +145,47 @@ public sealed class Feed<T>(string path, WorkerApi api) : IFeed where T : class
         }
     }
 
-    public Task Ask(IReadOnlyList<WorkerState> workers, CancellationToken cancellation)
+    public async Task<bool> Ask(IReadOnlyList<WorkerState> workers, Func<Uri, string, bool> isTold, CancellationToken cancellation)
     {
         lock (_lock)
         {
-            foreach (var gone in _answers.Keys.Except(workers.Select(worker => worker.Url.Authority)).ToArray()) _answers.Remove(gone);
+            foreach (var gone in _answers.Keys.Except(workers.Select(worker => worker.Url.Authority)).ToArray()) {
+                _answers.Remove(gone);
+                _tellings.Remove(gone);
+            }
         }
 
-        return Task.WhenAll(workers.Select(worker => AskOne(worker, cancellation)));
+        var asked = workers.Where(worker => !isTold(worker.Url, path)).ToArray();
+        await Task.WhenAll(asked.Select(worker => AskOne(worker, cancellation))).ConfigureAwait(false);
+        return asked.Length > 0;
+    }
+
+    public void Told(Uri worker, string name, int status, ReadOnlySpan<byte> body)
+    {
+        var reply = WorkerApi.Read<T>(status, path, body);
+        lock (_lock)
+        {
+            _tellings[worker.Authority] = _tellings.GetValueOrDefault(worker.Authority) + 1;
+            Note(worker, name, reply);
+        }
+    }
+
+    public void ToldUntil(Uri worker, DateTimeOffset then)
+    {
+        lock (_lock)
+        {
+            if (_answers.GetValueOrDefault(worker.Authority) is { Problem: null, AnsweredAt: { } at } told && at < then) _answers[worker.Authority] = told with { AnsweredAt = then };
+        }
     }
 
     private async Task AskOne(WorkerState worker, CancellationToken cancellation)
     {
         var key = worker.Url.Authority;
+        long tellings;
         lock (_lock)
         {
             if (!_asking.Add(key)) return;
+            tellings = _tellings.GetValueOrDefault(key);
         }
 
         try
@@ -121,16 +193,22 @@ public sealed class Feed<T>(string path, WorkerApi api) : IFeed where T : class
             var reply = await api.Get<T>(worker.Url, path, cancellation).ConfigureAwait(false);
             lock (_lock)
             {
-                var before = _answers.GetValueOrDefault(key);
-                _answers[key] = reply.Data is { } data
-                    ? new Answer<T>(worker.Name, worker.Url, data, DateTimeOffset.UtcNow, null, false)
-                    : new Answer<T>(worker.Name, worker.Url, reply.Missing ? null : before?.Data, reply.Missing ? null : before?.AnsweredAt, reply.Problem ?? "an empty answer", reply.Missing);
+                // What was told meanwhile is newer, and is told again only when it changes.
+                if (tellings == _tellings.GetValueOrDefault(key)) Note(worker.Url, worker.Name, reply);
             }
         }
         finally
         {
             lock (_lock) _asking.Remove(key);
         }
+    }
+
+    private void Note(Uri url, string name, Reply<T> reply)
+    {
+        var before = _answers.GetValueOrDefault(url.Authority);
+        _answers[url.Authority] = reply.Data is { } data
+            ? new Answer<T>(name, url, data, DateTimeOffset.UtcNow, null, false)
+            : new Answer<T>(name, url, reply.Missing ? null : before?.Data, reply.Missing ? null : before?.AnsweredAt, reply.Problem ?? "an empty answer", reply.Missing);
     }
 }
 

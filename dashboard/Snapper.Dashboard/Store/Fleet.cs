@@ -46,6 +46,15 @@ public sealed class Fleet
         }
     }
 
+    /// <summary>The worker that is asked for what all of them know; null: none answers, or there is one alone.</summary>
+    public Uri? Teller
+    {
+        get
+        {
+            lock (_lock) return _members.Values.Where(member => member.Problem is null && member.Status?.Cluster is not null).MinBy(member => member.Name, NaturalOrder.Instance)?.Url;
+        }
+    }
+
     /// <summary>Newest first.</summary>
     public IReadOnlyList<Change> Changes
     {
@@ -89,6 +98,27 @@ public sealed class Fleet
 
             (member.Status, member.Ready, member.AnsweredAt, member.Problem) = (seen, ready ?? member.Ready, now, null);
         }
+    }
+
+    /// <summary>A worker's checks.</summary>
+    public void Note(Uri url, ReadyView ready)
+    {
+        lock (_lock)
+        {
+            if (_members.TryGetValue(Key(url), out var member)) member.Ready = ready;
+        }
+    }
+
+    /// <summary>What a worker calls itself; its address until it has answered.</summary>
+    public string NameOf(Uri url)
+    {
+        lock (_lock) return _members.GetValueOrDefault(Key(url))?.Name ?? url.Authority;
+    }
+
+    /// <summary>A worker answers, and has done so since.</summary>
+    public bool HasAnsweredSince(Uri url, DateTimeOffset when)
+    {
+        lock (_lock) return _members.GetValueOrDefault(Key(url)) is { Problem: null, AnsweredAt: { } at } && at >= when;
     }
 
     /// <summary>Workers that others know of join the list; ones that have left, and do not answer, leave it.</summary>

@@ -3,10 +3,10 @@ using Snapper.Dashboard.Workers;
 namespace Snapper.Dashboard.Store;
 
 /// <summary>
-/// Asks the workers: for their status each second while a page is open, else every ten, so that a page that opens has some past; for anything else only while a
-/// page shows it.
+/// Asks the workers for what they do not tell by themselves (<see cref="Streams"/>): for their status each second while a page is open, else every ten, so that a page that opens has some
+/// past; for anything else only while a page shows it.
 /// </summary>
-public sealed class Poller(WorkerApi api, Fleet fleet, Feeds feeds, ILogger<Poller> log) : BackgroundService
+public sealed class Poller(WorkerApi api, Fleet fleet, Feeds feeds, Streams streams, ILogger<Poller> log) : BackgroundService
 {
     /// <summary>Between two rounds while somebody looks.</summary>
     public static readonly TimeSpan Watched = TimeSpan.FromSeconds(1);
@@ -18,7 +18,7 @@ public sealed class Poller(WorkerApi api, Fleet fleet, Feeds feeds, ILogger<Poll
 
     private readonly SemaphoreSlim _soon = new(0, 1);
 
-    /// <summary>Raised after each round.</summary>
+    /// <summary>Raised when a worker was asked for its status.</summary>
     public event Action? Polled;
 
     /// <summary>A page has opened, or shows something else.</summary>
@@ -37,6 +37,7 @@ public sealed class Poller(WorkerApi api, Fleet fleet, Feeds feeds, ILogger<Poll
     protected override async Task ExecuteAsync(CancellationToken stoppingToken)
     {
         feeds.Added += Hurry;
+        streams.Broken += Hurry;
         var last = DateTimeOffset.MinValue;
         for (var round = 0; !stoppingToken.IsCancellationRequested; round++)
         {
@@ -45,8 +46,7 @@ public sealed class Poller(WorkerApi api, Fleet fleet, Feeds feeds, ILogger<Poll
                 // New requests are answered at once; the samples keep their distance.
                 var due = DateTimeOffset.UtcNow - last >= Watched * 0.9;
                 if (due) last = DateTimeOffset.UtcNow;
-                await Task.WhenAll(due ? AskStatus(round, stoppingToken) : Task.CompletedTask, feeds.Ask(stoppingToken)).ConfigureAwait(false);
-                Polled?.Invoke();
+                await Task.WhenAll(due ? AskStatus(round, stoppingToken) : Task.CompletedTask, feeds.Ask(streams.Carry, stoppingToken)).ConfigureAwait(false);
                 await _soon.WaitAsync(fleet.Viewers > 0 ? Watched : Alone, stoppingToken).ConfigureAwait(false);
             }
             catch (OperationCanceledException) when (stoppingToken.IsCancellationRequested)
@@ -64,14 +64,19 @@ public sealed class Poller(WorkerApi api, Fleet fleet, Feeds feeds, ILogger<Poll
 
     private async Task AskStatus(int round, CancellationToken cancellation)
     {
-        await Task.WhenAll(fleet.Urls.Select(async url =>
+        var asked = fleet.Urls.Where(url => !streams.Carry(url, "/v1/status")).ToArray();
+        await Task.WhenAll(asked.Select(async url =>
         {
             var status = api.Get<StatusView>(url, "/v1/status", cancellation);
             var ready = fleet.Viewers > 0 ? (await api.Get<ReadyView>(url, "/readyz", cancellation).ConfigureAwait(false)).Data : null;
             fleet.Note(url, await status.ConfigureAwait(false), ready, DateTimeOffset.UtcNow);
         })).ConfigureAwait(false);
-        if (round % ClusterEvery != 0 || fleet.Workers.FirstOrDefault(worker => worker.IsUp && worker.Status!.Cluster is not null) is not { } one) return;
-        if ((await api.Get<WorkersView>(one.Url, "/v1/workers", cancellation).ConfigureAwait(false)).Data is { } members) fleet.Note(members);
-        if ((await api.Get<MigrationsView>(one.Url, "/v1/migrations", cancellation).ConfigureAwait(false)).Data is { } migrations) fleet.Note(migrations, DateTimeOffset.UtcNow);
+        if (round % ClusterEvery == 0 && fleet.Teller is { } one && !streams.Carry(one, "/v1/workers"))
+        {
+            if ((await api.Get<WorkersView>(one, "/v1/workers", cancellation).ConfigureAwait(false)).Data is { } members) fleet.Note(members);
+            if ((await api.Get<MigrationsView>(one, "/v1/migrations", cancellation).ConfigureAwait(false)).Data is { } migrations) fleet.Note(migrations, DateTimeOffset.UtcNow);
+        }
+
+        if (asked.Length > 0) Polled?.Invoke();
     }
 }

@@ -7,22 +7,28 @@ public sealed class Pulse : IDisposable
 {
     private static readonly TimeSpan Least = TimeSpan.FromMilliseconds(500);
 
+    // One look at a worker brings several views, one after the other: they are drawn together.
+    private static readonly TimeSpan Together = TimeSpan.FromMilliseconds(50);
+
     private readonly Fleet _fleet;
     private readonly Poller _poller;
     private readonly Feeds _feeds;
+    private readonly Streams _streams;
     private readonly Timer _timer;
     private readonly Lock _lock = new();
     private DateTimeOffset _last;
     private bool _armed;
 
-    public Pulse(Fleet fleet, Poller poller, Feeds feeds)
+    public Pulse(Fleet fleet, Poller poller, Feeds feeds, Streams streams)
     {
-        (_fleet, _poller, _feeds) = (fleet, poller, feeds);
+        (_fleet, _poller, _feeds, _streams) = (fleet, poller, feeds, streams);
         _timer = new Timer(_ => Fire(), null, Timeout.Infinite, Timeout.Infinite);
         fleet.Viewing(1);
         poller.Polled += Arm;
         feeds.Answered += Arm;
+        streams.Told += Arm;
         poller.Hurry();
+        streams.Hurry();
     }
 
     /// <summary>Time to draw; raised on a pool thread.</summary>
@@ -46,7 +52,9 @@ public sealed class Pulse : IDisposable
     {
         _poller.Polled -= Arm;
         _feeds.Answered -= Arm;
+        _streams.Told -= Arm;
         _fleet.Viewing(-1);
+        _streams.Hurry();
         _timer.Dispose();
     }
 
@@ -59,7 +67,7 @@ public sealed class Pulse : IDisposable
             var wait = _last + Least - DateTimeOffset.UtcNow;
             try
             {
-                _timer.Change(wait > TimeSpan.Zero ? wait : TimeSpan.Zero, Timeout.InfiniteTimeSpan);
+                _timer.Change(wait > Together ? wait : Together, Timeout.InfiniteTimeSpan);
             }
             catch (ObjectDisposedException)
             {

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Http.Headers;
+using System.Text;
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using Snapper.Dashboard.Hosting;
@@ -18,7 +19,8 @@ public sealed record Outcome(int Status, JsonElement? Body, string? Problem);
 /// <summary>The workers' HTTP API. Thread-safe.</summary>
 public sealed class WorkerApi : IDisposable
 {
-    private const long LongestAnswer = 16 * 1024 * 1024;
+    /// <summary>Most bytes of an answer, and of one event of a stream.</summary>
+    public const int LongestAnswer = 16 * 1024 * 1024;
 
     /// <summary>How answers are read: fields that are not there have their default, unknown ones are passed over.</summary>
     public static readonly JsonSerializerOptions Json = new(JsonSerializerDefaults.Web) { NumberHandling = JsonNumberHandling.AllowReadingFromString | JsonNumberHandling.AllowNamedFloatingPointLiterals };
@@ -44,18 +46,9 @@ public sealed class WorkerApi : IDisposable
     {
         try
         {
-            using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(worker, path));
-            if (_ownToken is not null) request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", _ownToken);
+            using var request = Question(worker, path);
             using var response = await _http.SendAsync(request, cancellation).ConfigureAwait(false);
-
-            // A worker that is not ready says why in the body of its 503.
-            if (response.IsSuccessStatusCode || (response.StatusCode == HttpStatusCode.ServiceUnavailable && path == "/readyz"))
-            {
-                return new Reply<T>(await response.Content.ReadFromJsonAsync<T>(Json, cancellation).ConfigureAwait(false), false, null);
-            }
-
-            var body = await response.Content.ReadAsStringAsync(cancellation).ConfigureAwait(false);
-            return new Reply<T>(null, response.StatusCode == HttpStatusCode.NotFound, $"{(int)response.StatusCode}: {Detail(body)}");
+            return Read<T>((int)response.StatusCode, path, await response.Content.ReadAsByteArrayAsync(cancellation).ConfigureAwait(false));
         }
         catch (OperationCanceledException) when (!cancellation.IsCancellationRequested)
         {
@@ -65,11 +58,39 @@ public sealed class WorkerApi : IDisposable
         {
             return new Reply<T>(null, false, problem.InnerException is { } inner and not IOException ? inner.Message : problem.Message);
         }
-        catch (Exception problem) when (problem is JsonException or NotSupportedException)
+    }
+
+    /// <summary>Reads an answer, whichever way it came.</summary>
+    /// <param name="status">HTTP status.</param>
+    /// <param name="path">What was asked for.</param>
+    /// <param name="body">UTF-8.</param>
+    public static Reply<T> Read<T>(int status, string path, ReadOnlySpan<byte> body) where T : class
+    {
+        try
+        {
+            // A worker that is not ready says why in the body of its 503.
+            return status is >= 200 and < 300 || (status == (int)HttpStatusCode.ServiceUnavailable && path == "/readyz")
+                ? new Reply<T>(JsonSerializer.Deserialize<T>(body, Json), false, null)
+                : new Reply<T>(null, status == (int)HttpStatusCode.NotFound, $"{status}: {Detail(Encoding.UTF8.GetString(body))}");
+        }
+        catch (JsonException problem)
         {
             return new Reply<T>(null, false, $"an answer that cannot be read: {problem.Message}");
         }
     }
+
+    /// <summary>Opens a stream of events of some views; the answer is there as soon as its status is, and must be disposed.</summary>
+    /// <exception cref="HttpRequestException">The worker cannot be reached.</exception>
+    /// <exception cref="OperationCanceledException">It does not answer in time, or <paramref name="cancellation"/>.</exception>
+    public async Task<HttpResponseMessage> Events(Uri worker, IEnumerable<string> views, CancellationToken cancellation)
+    {
+        using var request = Question(worker, "/v1/events?" + string.Join('&', views.Select(AsParameter)));
+        request.Headers.Accept.Add(new MediaTypeWithQualityHeaderValue("text/event-stream"));
+        return await _http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, cancellation).ConfigureAwait(false);
+    }
+
+    /// <summary>How a view is written in the address of a stream.</summary>
+    public static string AsParameter(string view) => "view=" + Uri.EscapeDataString(view);
 
     /// <summary>Asks for a change; only <see cref="Actions.OperatorActions"/> calls this.</summary>
     /// <param name="method">POST, say.</param>
@@ -103,7 +124,15 @@ public sealed class WorkerApi : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _http.Dispose();
 
-    private static string Detail(string body)
+    private HttpRequestMessage Question(Uri worker, string path)
+    {
+        var request = new HttpRequestMessage(HttpMethod.Get, new Uri(worker, path));
+        if (_ownToken is not null) request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", _ownToken);
+        return request;
+    }
+
+    /// <summary>What a body that is no answer says.</summary>
+    public static string Detail(string body)
     {
         if (Parse(body) is { ValueKind: JsonValueKind.Object } json)
         {

@@ -32,6 +32,9 @@ public sealed class ApiOptions
     /// <summary>What <c>Retry-After</c> says when the worker names no time. Rounded up to whole seconds. Default: 1 s.</summary>
     public TimeSpan RetryAfter { get; init; } = TimeSpan.FromSeconds(1);
 
+    /// <summary>A reader of <c>/v1/events</c> that takes nothing for so long is cut off. Default: 30 s.</summary>
+    public TimeSpan StalledReaderMax { get; init; } = TimeSpan.FromSeconds(30);
+
     /// <summary>
     /// Checks that fail only when the process should be restarted; asked by <c>/healthz</c>. Null: a process that answers
     /// is healthy. A log that cannot be reached does not belong here but to readiness: a restart would not cure it.
@@ -57,5 +60,6 @@ public sealed class ApiOptions
         ArgumentOutOfRangeException.ThrowIfLessThan(DefaultTimeout, TimeSpan.FromMilliseconds(1));
         ArgumentOutOfRangeException.ThrowIfGreaterThan(DefaultTimeout, TimeSpan.FromSeconds(300));
         ArgumentOutOfRangeException.ThrowIfLessThan(RetryAfter, TimeSpan.Zero);
+        ArgumentOutOfRangeException.ThrowIfLessThan(StalledReaderMax, TimeSpan.FromMilliseconds(1));
     }
 }

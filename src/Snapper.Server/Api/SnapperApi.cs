@@ -2,6 +2,7 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Endpoints;
+using Snapper.Server.Api.Events;
 
 namespace Snapper.Server.Api;
 
@@ -25,43 +26,45 @@ public static class SnapperApi
         control ??= static () => null;
 
         var log = endpoints.ServiceProvider.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Server.Api");
+        var audit = options.Audit ?? AuditLog.InMemory(log);
+        var events = new ViewTable();
         var transactions = new TransactionEndpoints(door, options, log, control);
         Post(endpoints, "/v1/transactions", transactions.Submit, log, options);
-        Get(endpoints, "/v1/transactions/{**id}", transactions.Find, log, options);
+        View(endpoints, events, "/v1/transactions/{**id}", transactions.Find, log, options);
 
         var health = new HealthEndpoints(door as DoorSwitch, inspection, options);
         Get(endpoints, "/healthz", health.Live, log, options);
-        Get(endpoints, "/readyz", health.Ready, log, options);
+        View(endpoints, events, "/readyz", health.Ready, log, options);
 
         var watch = new WatchEndpoints(inspection);
         var views = new InspectionEndpoints(inspection, watch);
-        Get(endpoints, "/v1/status", views.Status, log, options);
-        Get(endpoints, "/v1/actor-types", views.ActorTypes, log, options);
-        Get(endpoints, "/v1/actors", views.Actors, log, options);
+        View(endpoints, events, "/v1/status", views.Status, log, options);
+        View(endpoints, events, "/v1/actor-types", views.ActorTypes, log, options);
+        View(endpoints, events, "/v1/actors", views.Actors, log, options);
         var states = new StateEndpoints(door, options, control);
         endpoints.MapPut("/v1/actors/{**actor}", new FailureGuard(states.Import, log, options.RetryAfter).Run);
         endpoints.MapDelete("/v1/actors/{**actor}", new FailureGuard(states.Delete, log, options.RetryAfter).Run);
-        Get(endpoints, "/v1/actors/{**actor}", views.Actor, log, options, HttpMethods.Put, HttpMethods.Delete);
-        Get(endpoints, "/v1/batches", views.Batches, log, options);
-        Get(endpoints, "/v1/batches/{bid}", views.Batch, log, options);
-        Get(endpoints, "/v1/aborts", views.Aborts, log, options);
-        Get(endpoints, "/v1/traces", watch.Traces, log, options);
-        Get(endpoints, "/v1/traces/{**id}", watch.Trace, log, options);
-        Get(endpoints, "/v1/hot", watch.Hot, log, options);
-        Get(endpoints, "/v1/access", watch.Access, log, options);
-        Get(endpoints, "/v1/ring", watch.Ring, log, options);
-        var stopping = endpoints.ServiceProvider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
-        Get(endpoints, "/v1/events", new EventsEndpoint(inspection, TimeSpan.FromSeconds(1), stopping).Watch, log, options);
+        View(endpoints, events, "/v1/actors/{**actor}", views.Actor, log, options, HttpMethods.Put, HttpMethods.Delete);
+        View(endpoints, events, "/v1/batches", views.Batches, log, options);
+        View(endpoints, events, "/v1/batches/{bid}", views.Batch, log, options);
+        View(endpoints, events, "/v1/aborts", views.Aborts, log, options);
+        View(endpoints, events, "/v1/traces", watch.Traces, log, options);
+        View(endpoints, events, "/v1/traces/{**id}", watch.Trace, log, options);
+        View(endpoints, events, "/v1/hot", watch.Hot, log, options);
+        View(endpoints, events, "/v1/access", watch.Access, log, options);
+        View(endpoints, events, "/v1/ring", watch.Ring, log, options);
         Get(endpoints, "/metrics", new MetricsEndpoint(inspection).Scrape, log, options);
         var cluster = new ClusterEndpoints(control, door as DoorSwitch, options);
-        Get(endpoints, "/v1/workers", cluster.Workers, log, options);
-        Get(endpoints, "/v1/directory", cluster.Directory, log, options);
+        View(endpoints, events, "/v1/workers", cluster.Workers, log, options);
+        View(endpoints, events, "/v1/directory", cluster.Directory, log, options);
         Post(endpoints, "/v1/leave", cluster.Leave, log, options);
         endpoints.MapPost("/v1/migrations", new FailureGuard(cluster.Migrate, log, options.RetryAfter).Run);
-        Get(endpoints, "/v1/migrations", cluster.Migrations, log, options);
-        Get(endpoints, "/v1/migrations/proposals", cluster.Proposals, log, options);
-        Get(endpoints, "/v1/migrations/{**id}", cluster.Migration, log, options);
-        Get(endpoints, "/v1/audit", new AuditEndpoint(options.Audit ?? AuditLog.InMemory(log), inspection).Read, log, options);
+        View(endpoints, events, "/v1/migrations", cluster.Migrations, log, options);
+        View(endpoints, events, "/v1/migrations/proposals", cluster.Proposals, log, options);
+        View(endpoints, events, "/v1/migrations/{**id}", cluster.Migration, log, options);
+        View(endpoints, events, "/v1/audit", new AuditEndpoint(audit, inspection).Read, log, options);
+        var stopping = endpoints.ServiceProvider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
+        Get(endpoints, "/v1/events", new EventsEndpoint(inspection, events, audit, options, stopping).Watch, log, options);
         endpoints.MapFallback("/{**path}", UnknownEndpoints.NotFound);
     }
 
@@ -69,6 +72,13 @@ public static class SnapperApi
     {
         endpoints.MapPost(pattern, new FailureGuard(handler, log, options.RetryAfter).Run);
         endpoints.Map(pattern, UnknownEndpoints.WrongMethod(HttpMethods.Post));
+    }
+
+    /// <summary>An address that streams of events can carry, too.</summary>
+    private static void View(IEndpointRouteBuilder endpoints, ViewTable events, string pattern, RequestDelegate handler, ILogger log, ApiOptions options, params string[] others)
+    {
+        Get(endpoints, pattern, handler, log, options, others);
+        events.Add(pattern, new FailureGuard(handler, log, options.RetryAfter).Run);
     }
 
     // Endpoints that name their method come before those that take any.

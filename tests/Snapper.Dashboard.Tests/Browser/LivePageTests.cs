@@ -1,6 +1,10 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Playwright;
+using Snapper.Dashboard.Store;
+using Snapper.Dashboard.Tests.Fakes;
+using Snapper.Dashboard.Workers;
 using Snapper.Live.Harness;
 
 namespace Snapper.Dashboard.Tests.Browser;
@@ -154,6 +158,43 @@ public sealed class LivePageTests(Chromium chromium, LiveSystem system) : IClass
         Assert.Equal(other, (await system.Ask(0, "/v1/directory?actor=Account/moved-by-hand")).GetProperty("worker").GetString());
         await visit.Go("/");
         await Assertions.Expect(visit.Main).ToContainTextAsync($"from {owner} to {other}, done");
+    }
+
+    [Fact]
+    public async Task Workers_tell_by_themselves_whatever_pages_show()
+    {
+        Uri[] workers = [.. system.Snapper.Ready.Workers.Select(worker => worker.Url)];
+        await using var dashboard = await RunningDashboard.Start(workers);
+        using var scope = dashboard.Services.CreateScope();
+        var pulse = scope.ServiceProvider.GetRequiredService<Pulse>();
+        var (feeds, streams) = (dashboard.Services.GetRequiredService<Feeds>(), dashboard.Services.GetRequiredService<Streams>());
+        var told = new List<(string Path, Func<bool> IsThere)>();
+        void Show<T>(string path) where T : class
+        {
+            var watch = feeds.Watch<T>(path);
+            told.Add((path, () => watch.Answers.Count == workers.Length && watch.Answers.All(answer => answer.Problem is null) && workers.All(worker => streams.Carry(worker, path))));
+        }
+
+        Show<HotView>("/v1/hot?limit=50");
+        Show<RingView>("/v1/ring");
+        Show<BatchesView>("/v1/batches?limit=256");
+        Show<AbortsView>("/v1/aborts?limit=200");
+        Show<TracesView>("/v1/traces?limit=200&reason=application");
+        Show<TracesView>("/v1/traces/load-0-1");
+        Show<EnvelopeView>("/v1/transactions/load-0-1");
+        Show<AccessView>("/v1/access");
+        Show<TypesView>("/v1/actor-types");
+        Show<ActorListView>("/v1/actors?type=Account&limit=100&search=acc-1");
+        Show<ActorView>("/v1/actors/Account/acc-0");
+        Show<ScheduleView>("/v1/actors/Account/acc-0/schedule");
+        Show<TimelineView>("/v1/actors/Account/acc-0/timeline");
+        Show<WorkersView>("/v1/workers");
+        Show<MigrationsView>("/v1/migrations");
+        Show<DirectoryView>("/v1/directory");
+        Show<PlacementView>("/v1/directory?actor=Account%2Facc-0");
+        Show<AuditView>("/v1/audit?limit=500");
+        await Eventually.Holds("all of it to be told", TimeSpan.FromSeconds(60), () => Task.FromResult(told.Where(one => !one.IsThere()).Select(one => one.Path).ToArray() is { Length: > 0 } missing ? string.Join(", ", missing) : null));
+        Assert.False(pulse.Paused);
     }
 
     [Fact]

@@ -14,12 +14,13 @@ public sealed class SoakTests(Chromium chromium) : IClassFixture<Chromium>
     private const double SlackBytes = 6 * 1024 * 1024;
 
     [Theory]
-    [InlineData("/")]
-    [InlineData("/actor?type=Account&id=hot")]
-    public async Task A_page_left_open_keeps_server_and_browser_flat(string page)
+    [InlineData("/", true)]
+    [InlineData("/", false)]
+    [InlineData("/actor?type=Account&id=hot", true)]
+    public async Task A_page_left_open_keeps_server_and_browser_flat(string page, bool isTold)
     {
         var length = Environment.GetEnvironmentVariable("SNAPPER_SOAK_MINUTES") is { Length: > 0 } minutes ? TimeSpan.FromMinutes(double.Parse(minutes, CultureInfo.InvariantCulture)) : TimeSpan.FromSeconds(20);
-        await using var worker = await Busy();
+        await using var worker = await Busy(isTold ? EventsOf.Views : EventsOf.Nothing);
         await using var dashboard = await RunningDashboard.Start(worker.Url);
         await using var visit = await chromium.Open(dashboard.Url);
         var browser = await visit.Page.Context.NewCDPSessionAsync(visit.Page);
@@ -28,7 +29,7 @@ public sealed class SoakTests(Chromium chromium) : IClassFixture<Chromium>
         var before = await Measure(visit, browser, worker);
         await Task.Delay(length * 2 / 3);
         var after = await Measure(visit, browser, worker);
-        Assert.True(after.Asked > before.Asked, "the page went on asking");
+        Assert.True(after.Asked > before.Asked, "the page went on hearing");
         Assert.True(after.Server < (before.Server * Slack) + SlackBytes, $"server: {before} then {after}");
         Assert.True(after.Browser < (before.Browser * Slack) + SlackBytes, $"browser: {before} then {after}");
         Assert.True(after.Elements < (before.Elements * Slack) + 200, $"elements: {before} then {after}");
@@ -39,13 +40,13 @@ public sealed class SoakTests(Chromium chromium) : IClassFixture<Chromium>
         await browser.SendAsync("HeapProfiler.collectGarbage");
         var heap = await visit.Page.EvaluateAsync<double>("performance.memory.usedJSHeapSize");
         var elements = await visit.Page.EvaluateAsync<double>("document.querySelectorAll('*').length");
-        return (GC.GetTotalMemory(forceFullCollection: true), heap, elements, worker.Asked.Count);
+        return (GC.GetTotalMemory(forceFullCollection: true), heap, elements, worker.Asked.Count + worker.Looks);
     }
 
     /// <summary>A worker whose every answer is long, and different each time.</summary>
-    private static async Task<ScriptedWorker> Busy()
+    private static async Task<ScriptedWorker> Busy(EventsOf events)
     {
-        var worker = await ScriptedWorker.Start();
+        var worker = await ScriptedWorker.Start(events: events);
         var n = 0L;
         long Next() => Interlocked.Add(ref n, Rows);
         double Now() => (DateTimeOffset.UtcNow - DateTimeOffset.UnixEpoch).TotalMilliseconds;

@@ -17,9 +17,11 @@ internal sealed class RunningDashboard : IAsyncDisposable
 
     public static Task<RunningDashboard> Start(params Uri[] workers) => Start([], workers);
 
-    public static async Task<RunningDashboard> Start(Dictionary<string, string?> configuration, params Uri[] workers)
+    public static Task<RunningDashboard> Start(Dictionary<string, string?> configuration, params Uri[] workers) => Start(new DashboardSettings(workers, null, null, 0, false, 0), configuration);
+
+    public static async Task<RunningDashboard> Start(DashboardSettings settings, Dictionary<string, string?> configuration)
     {
-        var dashboard = new RunningDashboard(DashboardProgram.Build(new DashboardSettings(workers, null, null, 0, false, 0), more => more.AddInMemoryCollection(configuration)));
+        var dashboard = new RunningDashboard(DashboardProgram.Build(settings, more => more.AddInMemoryCollection(configuration)));
         await dashboard._app.StartAsync();
         return dashboard;
     }

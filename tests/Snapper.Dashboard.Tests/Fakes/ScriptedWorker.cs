@@ -6,11 +6,27 @@ using Microsoft.AspNetCore.Http;
 
 namespace Snapper.Dashboard.Tests.Fakes;
 
+/// <summary>What a scripted worker has at <c>/v1/events</c>.</summary>
+internal enum EventsOf
+{
+    /// <summary>404.</summary>
+    Nothing,
+
+    /// <summary>Its own events, whatever was asked for.</summary>
+    Itself,
+
+    /// <summary>The views that were asked for, every 100 ms those that have changed.</summary>
+    Views,
+}
+
 /// <summary>A worker that answers what a test says, so that pages can be seen in states that are hard to bring about. On loopback, at a free port.</summary>
 internal sealed class ScriptedWorker : IAsyncDisposable
 {
     private readonly WebApplication _app;
     private readonly ConcurrentDictionary<string, Func<object?>> _answers = new();
+
+    private int _open;
+    private int _looks;
 
     private ScriptedWorker(WebApplication app) => _app = app;
 
@@ -22,14 +38,29 @@ internal sealed class ScriptedWorker : IAsyncDisposable
     /// <summary>Method, path and <c>Authorization</c> of each request, in order.</summary>
     public ConcurrentQueue<string> Shown { get; } = new();
 
-    /// <summary>Answered with 503 from now on.</summary>
+    /// <summary>The token of the sidecar that each request for events shows, in order.</summary>
+    public ConcurrentQueue<string> AppTokens { get; } = new();
+
+    /// <summary>Answered with 503 from now on; streams are broken off.</summary>
     public bool Silent { get; set; }
 
-    public static async Task<ScriptedWorker> Start(string name = "w1")
+    /// <summary>Nothing is answered and told from now on, and no connection is closed.</summary>
+    public bool Hangs { get; set; }
+
+    /// <summary>What it has at <c>/v1/events</c>.</summary>
+    public EventsOf Events { get; init; }
+
+    /// <summary>Streams that are open.</summary>
+    public int Open => Volatile.Read(ref _open);
+
+    /// <summary>How often streams have looked at their views.</summary>
+    public int Looks => Volatile.Read(ref _looks);
+
+    public static async Task<ScriptedWorker> Start(string name = "w1", EventsOf events = EventsOf.Nothing)
     {
         var builder = WebApplication.CreateSlimBuilder();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
-        var worker = new ScriptedWorker(builder.Build());
+        var worker = new ScriptedWorker(builder.Build()) { Events = events };
         worker._app.Run(worker.Answer);
         var started = Environment.TickCount64;
         worker.On("/v1/status", () => new { worker = name, pid = 4711, epoch = 3, dapr = "daprd", log = "redis", durability = "always", uptimeMs = 60_000 + Environment.TickCount64 - started, version = "0.1.0", committed = 0, aborted = 0 });
@@ -47,18 +78,61 @@ internal sealed class ScriptedWorker : IAsyncDisposable
 
     public ValueTask DisposeAsync() => _app.DisposeAsync();
 
-    private Task Answer(HttpContext context)
+    private async Task Answer(HttpContext context)
     {
         Asked.Enqueue(context.Request.Path + context.Request.QueryString.ToString());
         Shown.Enqueue($"{context.Request.Method} {context.Request.Path} {context.Request.Headers.Authorization}");
-        if (Silent)
+        if (Hangs) await Task.Delay(Timeout.Infinite, context.RequestAborted);
+        if (context.Request.Path == "/v1/events" && Events != EventsOf.Nothing && !Silent)
         {
-            context.Response.StatusCode = 503;
-            return context.Response.WriteAsync("""{"detail":"starting"}""");
+            await Tell(context);
+            return;
         }
 
-        if (_answers.TryGetValue(context.Request.Path, out var answer) && answer() is { } body) return context.Response.WriteAsJsonAsync(body, JsonSerializerOptions.Web);
-        context.Response.StatusCode = 404;
-        return Task.CompletedTask;
+        var (status, body) = Look(context.Request.Path);
+        context.Response.StatusCode = status;
+        context.Response.ContentType = "application/json";
+        await context.Response.WriteAsync(body);
+    }
+
+    private (int Status, string Body) Look(string path) =>
+        Silent ? (503, """{"detail":"starting"}""")
+        : _answers.TryGetValue(path, out var answer) && answer() is { } body ? (200, JsonSerializer.Serialize(body, JsonSerializerOptions.Web))
+        : (404, "");
+
+    private async Task Tell(HttpContext context)
+    {
+        AppTokens.Enqueue(context.Request.Headers["dapr-api-token"].ToString());
+        context.Response.ContentType = "text/event-stream";
+        Interlocked.Increment(ref _open);
+        try
+        {
+            var told = new Dictionary<string, (int, string)>();
+            while (!Silent)
+            {
+                if (Events == EventsOf.Itself) await context.Response.WriteAsync($"event: status\ndata: {Look("/v1/status").Body}\n\n");
+                foreach (var view in Hangs || Events == EventsOf.Itself ? [] : context.Request.Query["view"].ToArray())
+                {
+                    var (status, body) = Look(view!.Split('?')[0]);
+                    if (told.TryGetValue(view, out var before) && before == (status, body)) continue;
+                    told[view] = (status, body);
+                    await context.Response.WriteAsync($$"""event: view{{"\n"}}data: {"view":{{JsonSerializer.Serialize(view)}},"status":{{status}},"body":{{(body.Length > 0 ? body : "null")}}}{{"\n\n"}}""");
+                }
+
+                await context.Response.Body.FlushAsync();
+                Interlocked.Increment(ref _looks);
+                await Task.Delay(100, context.RequestAborted);
+            }
+
+            context.Abort();
+        }
+        catch (OperationCanceledException)
+        {
+            // The reader has gone.
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _open);
+        }
     }
 }

@@ -89,6 +89,9 @@ internal sealed class ApiHost : IAsyncDisposable
         return await reading.WaitAsync(TimeSpan.FromSeconds(30));
     }
 
+    /// <summary>Stops as a worker does that is told to.</summary>
+    public Task Stop() => _app.StopAsync();
+
     public async ValueTask DisposeAsync()
     {
         Client.Dispose();

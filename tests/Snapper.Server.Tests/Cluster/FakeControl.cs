@@ -15,6 +15,9 @@ internal sealed class FakeControl(string name, params ClusterWorkerView[] worker
     /// <summary>What to do with what is asked for; the default is to do it.</summary>
     public Action<MigrationAsk>? OnMigrate { get; set; }
 
+    /// <summary>Answers who the workers are; null: from the table.</summary>
+    public Func<Task<IReadOnlyList<ClusterWorkerView>>>? OnWorkers { get; init; }
+
     public string Name => name;
 
     public static ClusterWorkerView Worker(string name, long entries, string state = "live", long epoch = 1) =>
@@ -26,7 +29,7 @@ internal sealed class FakeControl(string name, params ClusterWorkerView[] worker
     public Task<IReadOnlyList<ClusterWorkerView>> Workers(CancellationToken cancellation)
     {
         cancellation.ThrowIfCancellationRequested();
-        return Task.FromResult<IReadOnlyList<ClusterWorkerView>>([.. Known]);
+        return OnWorkers?.Invoke() ?? Task.FromResult<IReadOnlyList<ClusterWorkerView>>([.. Known]);
     }
 
     public Task<MigrationView> Migrate(MigrationAsk ask, CancellationToken cancellation)

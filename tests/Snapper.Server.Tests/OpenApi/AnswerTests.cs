@@ -67,10 +67,12 @@ public sealed class AnswerTests
         await Ask(200, "GET /v1/transactions/abort-1");
         await Ask(404, "GET /v1/transactions/nobody%2Fknows");
         await Ask(400, "GET /v1/transactions/" + new string('x', 129));
-        foreach (var path in (string[])["/healthz", "/readyz", "/metrics", "/v1/status", "/v1/actor-types", "/v1/actors/Account/alice", "/v1/actors/Account/never%2Fwritten", "/v1/actors/Account/alice/schedule", "/v1/batches", "/v1/aborts", "/v1/events"])
+        foreach (var path in (string[])["/healthz", "/readyz", "/metrics", "/v1/status", "/v1/actor-types", "/v1/actors/Account/alice", "/v1/actors/Account/never%2Fwritten", "/v1/actors/Account/alice/schedule", "/v1/batches", "/v1/aborts", "/v1/events", "/v1/events?view=/v1/status&view=/readyz&every=500"])
         {
             await Ask(200, "GET " + path);
         }
+
+        await Ask(400, "GET /v1/events?view=/metrics");
 
         foreach (var path in (string[])["/v1/actors/Account/alice/timeline", "/v1/traces", "/v1/hot", "/v1/access", "/v1/ring"]) await Ask(200, "GET " + path);
         for (var i = 0; i < 100; i++) await Ask(200, "POST /v1/transactions", $$$"""{"actor":{"type":"Account","id":"alice"},"method":"Transfer","input":{"to":"bob","amount":1},"access":{"Account":["alice","bob","carol"]},"id":"watched-{{{i}}}"}""");

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Microsoft.AspNetCore.WebUtilities;
 using Microsoft.Extensions.Primitives;
 using Snapper.Runtime.Door;
 using Snapper.Security;
@@ -61,6 +62,12 @@ internal sealed class AccessGate
             if (AccessTable.Of(endpoint) is null) throw new NotSupportedException($"{endpoint.DisplayName} has no row in the table of rights.");
         }
     }
+
+    /// <summary>Why a caller whom the gate let through to a stream of views may not see one of them; null: it may.</summary>
+    /// <param name="view">A request for the view at its own address.</param>
+    /// <param name="caller">Who asks.</param>
+    /// <param name="row">Of that address.</param>
+    public static Problem? ViewProblem(HttpContext view, RequestCaller caller, AccessRow row) => RoleProblem(caller, row) ?? TenantProblem(view, caller.Principal, row);
 
     /// <summary>Who sends an actor call: the sidecar brings it, and the caller may have added a token of its own.</summary>
     /// <param name="authorization">The call's header; null: none.</param>
@@ -229,11 +236,24 @@ internal sealed class AccessGate
     {
         foreach (var (name, values) in query)
         {
-            if (Array.Exists(s_secretNames, secret => secret.Equals(name, StringComparison.OrdinalIgnoreCase)) || Holds(values)) return true;
+            if (IsSecret(name) || Holds(values) || (name == "view" && HasSecretInside(values))) return true;
         }
 
         return false;
     }
+
+    /// <summary>A view of a stream of events has a query of its own.</summary>
+    private static bool HasSecretInside(StringValues views)
+    {
+        foreach (var view in views)
+        {
+            if (view?.IndexOf('?', StringComparison.Ordinal) is >= 0 and var at && QueryHelpers.ParseQuery(view[at..]).Keys.Any(IsSecret)) return true;
+        }
+
+        return false;
+    }
+
+    private static bool IsSecret(string name) => Array.Exists(s_secretNames, secret => secret.Equals(name, StringComparison.OrdinalIgnoreCase));
 
     private bool Holds(StringValues values)
     {
