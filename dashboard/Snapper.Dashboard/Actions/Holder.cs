@@ -6,8 +6,10 @@ using Snapper.Security;
 namespace Snapper.Dashboard.Actions;
 
 /// <summary>Who looks at this page, and what they may do. One per circuit.</summary>
-public sealed class Holder(KnownTokens tokens, AuthenticationStateProvider states)
+public sealed class Holder(KnownTokens tokens, Sessions sessions, AuthenticationStateProvider states)
 {
+    private string? _session;
+
     /// <summary>There is a sign-in.</summary>
     public bool IsNamed => SignIn.IsOn(tokens);
 
@@ -16,7 +18,11 @@ public sealed class Holder(KnownTokens tokens, AuthenticationStateProvider state
     {
         if (!IsNamed) return (Principal.Everybody, null);
         var user = (await states.GetAuthenticationStateAsync()).User;
+        _session = user.FindFirstValue(SignIn.SessionClaim);
         var token = user.FindFirstValue(SignIn.TokenClaim);
-        return (tokens.Find(token) ?? Principal.Nobody, token);
+        return HasEnded ? (Principal.Nobody, null) : (tokens.Find(token) ?? Principal.Nobody, token);
     }
+
+    /// <summary>Whoever opened this page has signed out since, or has been signed in too long. Known after <see cref="Who"/>.</summary>
+    public bool HasEnded => IsNamed && _session is not null && !sessions.IsOpen(_session);
 }

@@ -49,7 +49,7 @@ internal static class DashboardProgram
         var services = builder.Services;
         var tokens = SecuritySettings.Read(builder.Configuration).Tokens;
         if (Listen.Refusal(settings, SignIn.IsOn(tokens)) is { } why) throw new FormatException(why);
-        SignIn.Add(services, tokens);
+        SignIn.Add(services, tokens, settings.IsBehindTls);
         services.AddSingleton(settings);
         services.AddSingleton<WorkerApi>();
         services.AddSingleton<Fleet>();

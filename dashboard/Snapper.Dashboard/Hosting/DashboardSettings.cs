@@ -11,6 +11,14 @@ namespace Snapper.Dashboard.Hosting;
 /// <param name="ParentPid">End when this process ends; 0: nobody's child.</param>
 public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppToken, string? Token, int Port, bool BeyondLoopback, int ParentPid)
 {
+    private const string OriginsVariable = "SNAPPER_DASHBOARD_ORIGINS";
+
+    /// <summary>How browsers see it, where something stands before it, a proxy that speaks TLS, say: <c>https://snapper.example</c>. Besides its own address.</summary>
+    public IReadOnlyList<Uri> Origins { get; init; } = [];
+
+    /// <summary>Browsers reach it by TLS.</summary>
+    public bool IsBehindTls => Origins.Any(origin => origin.Scheme == Uri.UriSchemeHttps);
+
     private const string Usage = "usage: Snapper.Dashboard [--port PORT] [--workers URL[,URL...]] [--watch-parent PID]";
 
     /// <summary>Reads command line and environment; the command line wins.</summary>
@@ -32,8 +40,12 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
             : 8080;
         var parent = given.TryGetValue("--watch-parent", out var pid) ? Number(pid, "--watch-parent", int.MaxValue) : 0;
         var named = given.GetValueOrDefault("--workers") ?? environment("SNAPPER_DASHBOARD_WORKERS");
-        var workers = Addresses(string.IsNullOrEmpty(named) ? "http://127.0.0.1:5101" : named);
-        return new DashboardSettings(workers, Set(environment("APP_API_TOKEN")), Set(environment("SNAPPER_TOKEN")), port, beyond, parent);
+        var workers = Addresses("SNAPPER_DASHBOARD_WORKERS", string.IsNullOrEmpty(named) ? "http://127.0.0.1:5101" : named, "of a worker, such as http://127.0.0.1:5101");
+        if (workers.Count == 0) throw new FormatException("SNAPPER_DASHBOARD_WORKERS names no worker");
+        return new DashboardSettings(workers, Set(environment("APP_API_TOKEN")), Set(environment("SNAPPER_TOKEN")), port, beyond, parent)
+        {
+            Origins = Addresses(OriginsVariable, environment(OriginsVariable) ?? "", "at which browsers see the dashboard, such as https://snapper.example"),
+        };
     }
 
     private static string? Set(string? value) => string.IsNullOrEmpty(value) ? null : value;
@@ -43,19 +55,19 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
             ? number
             : throw new FormatException($"{name} must be one whole number from 0 to {most}, not '{text}'");
 
-    private static IReadOnlyList<Uri> Addresses(string text)
+    private static IReadOnlyList<Uri> Addresses(string variable, string text, string what)
     {
         var list = new List<Uri>();
         foreach (var one in text.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries))
         {
             if (!Uri.TryCreate(one, UriKind.Absolute, out var uri) || uri.Scheme is not ("http" or "https") || uri.PathAndQuery != "/" || uri.UserInfo.Length > 0)
             {
-                throw new FormatException($"SNAPPER_DASHBOARD_WORKERS: '{one}' is not the base address of a worker, such as http://127.0.0.1:5101");
+                throw new FormatException($"{variable}: '{one}' is not the base address {what}");
             }
 
             list.Add(uri);
         }
 
-        return list.Count > 0 ? list : throw new FormatException("SNAPPER_DASHBOARD_WORKERS names no worker");
+        return list;
     }
 }

@@ -11,6 +11,7 @@ internal static class Listen
     public static void On(KestrelServerOptions kestrel, DashboardSettings settings)
     {
         kestrel.AddServerHeader = false;
+        kestrel.Configure(); // in the place of the Kestrel section of the configuration, which could open further addresses past all checks
         kestrel.Limits.MaxRequestBodySize = 64 * 1024;
         kestrel.Listen(settings.BeyondLoopback ? IPAddress.IPv6Any : IPAddress.Loopback, settings.Port);
     }
@@ -32,7 +33,9 @@ internal static class Listen
         var known = settings.BeyondLoopback || host.Host.Equals("localhost", StringComparison.OrdinalIgnoreCase)
             || (IPAddress.TryParse(host.Host.Trim('[', ']'), out var address) && IPAddress.IsLoopback(address));
         var origin = context.Request.Headers.Origin.ToString();
-        if (known && (origin.Length == 0 || origin.Equals($"{context.Request.Scheme}://{host}", StringComparison.OrdinalIgnoreCase)))
+        var named = settings.Origins.Any(one => one.Authority.Equals(host.Value, StringComparison.OrdinalIgnoreCase));
+        if ((known || named) && (origin.Length == 0 || origin.Equals($"{context.Request.Scheme}://{host}", StringComparison.OrdinalIgnoreCase)
+            || settings.Origins.Any(one => one.GetLeftPart(UriPartial.Authority).Equals(origin, StringComparison.OrdinalIgnoreCase))))
         {
             var headers = context.Response.Headers;
             headers.XContentTypeOptions = "nosniff";

@@ -22,28 +22,33 @@ internal static class SignIn
     /// <summary>Claim with the holder's token.</summary>
     public const string TokenClaim = "token";
 
+    /// <summary>Claim with the session; see <see cref="Sessions"/>.</summary>
+    public const string SessionClaim = "session";
+
     private const string Scheme = CookieAuthenticationDefaults.AuthenticationScheme;
     private const string Attempts = "sign-in";
     private const int AttemptsPerMinute = 10;
 
     private static readonly TimeSpan s_stays = TimeSpan.FromHours(8);
 
-    public static void Add(IServiceCollection services, KnownTokens tokens)
+    public static void Add(IServiceCollection services, KnownTokens tokens, bool isBehindTls)
     {
         services.AddSingleton(tokens);
+        services.AddSingleton(new Sessions(TimeProvider.System));
         services.AddCascadingAuthenticationState();
         services.AddAuthentication(Scheme).AddCookie(cookie =>
         {
             cookie.Cookie.Name = "snapper";
             cookie.Cookie.HttpOnly = true;
             cookie.Cookie.SameSite = SameSiteMode.Strict;
-            cookie.Cookie.SecurePolicy = CookieSecurePolicy.SameAsRequest;
+            cookie.Cookie.SecurePolicy = isBehindTls ? CookieSecurePolicy.Always : CookieSecurePolicy.SameAsRequest;
             cookie.ExpireTimeSpan = s_stays;
             cookie.SlidingExpiration = true;
             cookie.Events.OnValidatePrincipal = context =>
             {
                 // A token that was taken back ends what was begun with it, at the next start at the latest.
-                if (tokens.Find(context.Principal?.FindFirst(TokenClaim)?.Value) is null) context.RejectPrincipal();
+                var sessions = context.HttpContext.RequestServices.GetRequiredService<Sessions>();
+                if (!sessions.IsOpen(context.Principal?.FindFirst(SessionClaim)?.Value) || tokens.Find(context.Principal?.FindFirst(TokenClaim)?.Value) is null) context.RejectPrincipal();
                 return Task.CompletedTask;
             };
         });
@@ -81,9 +86,10 @@ internal static class SignIn
         if (!IsOn(app.Services.GetRequiredService<KnownTokens>())) return;
         app.MapGet(Path, (HttpContext context, IAntiforgery antiforgery, string? then) => Page(context, antiforgery, then, null));
         app.MapPost(Path, Enter).RequireRateLimiting(Attempts);
-        app.MapPost(OutPath, async (HttpContext context, IAntiforgery antiforgery) =>
+        app.MapPost(OutPath, async (HttpContext context, IAntiforgery antiforgery, Sessions sessions) =>
         {
             if (!await antiforgery.IsRequestValidAsync(context)) return Results.BadRequest("The form is old: load the page again.");
+            sessions.End(context.User.FindFirst(SessionClaim)?.Value);
             await context.SignOutAsync(Scheme);
             return Results.LocalRedirect(Path);
         });
@@ -94,7 +100,7 @@ internal static class SignIn
 
     private static bool MayLook(Principal principal) => principal.Role.Has(Right.View) && !principal.IsBound;
 
-    private static async Task<IResult> Enter(HttpContext context, IAntiforgery antiforgery, KnownTokens tokens)
+    private static async Task<IResult> Enter(HttpContext context, IAntiforgery antiforgery, KnownTokens tokens, Sessions sessions)
     {
         var form = context.Request.HasFormContentType ? await context.Request.ReadFormAsync(context.RequestAborted) : FormCollection.Empty;
         var then = form["then"].ToString();
@@ -115,7 +121,7 @@ internal static class SignIn
         }
 
         var identity = new ClaimsIdentity(
-            [new(ClaimTypes.Name, principal.Name), new(ClaimTypes.Role, principal.Role.Name()), new(TokenClaim, token)], Scheme);
+            [new(ClaimTypes.Name, principal.Name), new(ClaimTypes.Role, principal.Role.Name()), new(TokenClaim, token), new(SessionClaim, sessions.Begin())], Scheme);
         await context.SignInAsync(Scheme, new ClaimsPrincipal(identity));
         return Results.LocalRedirect(IsLocal(then) ? then : "/");
     }

@@ -43,6 +43,7 @@ public sealed class ApiListener
         ArgumentNullException.ThrowIfNull(options);
         server.AddServerHeader = false;
         server.AllowSynchronousIO = false;
+        server.Configure(); // in the place of the Kestrel section of the configuration, which could open further addresses past all checks
         var limits = server.Limits;
         limits.MaxConcurrentConnections = ConnectionsMax;
         limits.MaxRequestHeaderCount = HeadersMax;

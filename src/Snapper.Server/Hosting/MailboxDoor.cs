@@ -22,6 +22,7 @@ internal sealed class MailboxDoor(MailboxSeal? seal = null)
 
     private const string MediaType = "application/octet-stream";
 
+    private readonly MailboxSeal _seal = seal ?? MailboxSeal.None;
     private volatile MailboxHub? _hub;
 
     /// <summary>Packets reach these mailboxes from now on; before, others are told that the worker is not ready.</summary>
@@ -38,17 +39,18 @@ internal sealed class MailboxDoor(MailboxSeal? seal = null)
             return Refuse("A mailbox is actor 0 with the method Deliver, for workers alone.");
         }
 
-        if (seal is not null && !seal.Accepts(call.Authorization))
-        {
-            return Refuse($"The packet does not show that a worker with this one's {MailboxSeal.Variable} has sent it.");
-        }
-
         if (call.BodyTooLarge)
         {
             return Refuse("The packet is larger than this worker reads.");
         }
 
-        return new ActorReply(_hub?.Deliver(call.Body) ?? MailboxHub.NotReady, MediaType);
+        var secret = _seal.Find(call.Authorization, call.ActorType, call.Body.Span);
+        if (secret < 0)
+        {
+            return Refuse($"The packet does not show that a worker with this one's {MailboxSeal.Variable} has sent it.");
+        }
+
+        return new ActorReply(_seal.Seal(secret, call.Authorization, _hub?.Deliver(call.Body) ?? MailboxHub.NotReady), MediaType);
     }
 
     private static ActorReply Refuse(string problem) =>

@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using System.Text;
 using Snapper.Server.Cli;
@@ -6,26 +5,31 @@ using Snapper.Server.Cli;
 namespace Snapper.Server.Hosting;
 
 /// <summary>
-/// What workers show each other in the <c>Authorization</c> header of their packets, which daprd passes on: else every app of the same Dapr namespace could send packets. Made of a secret that all workers have; several of
-/// them while it is being changed.
+/// How workers know each other's packets and answers, which come through sidecars: else every app of the same Dapr namespace could send some, or answer in a worker's place. Each packet carries an HMAC
+/// of itself and of the mailbox that it is for, in the <c>Authorization</c> header, which daprd passes on; each answer ends with one of itself and of the packet's. Whoever gets hold of one can only
+/// send the same again, which mailboxes expect of sidecars anyway. The key is made of a secret that all workers have; several of them while it is being changed. Thread-safe.
 /// </summary>
 internal sealed class MailboxSeal
 {
-    /// <summary>Environment variable with the secret, or with several, separated by semicolons: the first is shown, all are accepted.</summary>
+    /// <summary>Environment variable with the secret, or with several, separated by semicolons: the first is used, all are accepted.</summary>
     public const string Variable = "SNAPPER_MAILBOX_SECRET";
 
     private const int SecretLengthMin = 16;
-    private const string Purpose = "snapper mailbox packets";
+    private const int MacBytes = HMACSHA256.HashSizeInBytes;
+    private const int ContextMax = 256;
+    private const byte OfPacket = 1;
+    private const byte OfAnswer = 2;
+    private const string Scheme = "Snapper ";
 
-    private readonly string[] _accepted;
+    private readonly byte[][] _keys;
 
-    private MailboxSeal(string[] accepted) => _accepted = accepted;
+    private MailboxSeal(byte[][] keys) => _keys = keys;
 
     /// <summary>Nothing is shown, and nothing asked for.</summary>
     public static MailboxSeal None { get; } = new([]);
 
-    /// <summary>What a packet shows; null: nothing.</summary>
-    public string? Shown => _accepted.Length == 0 ? null : _accepted[0];
+    /// <summary>There is a secret.</summary>
+    public bool IsOn => _keys.Length > 0;
 
     /// <summary>Reads the variable's value.</summary>
     /// <exception cref="UsageException">A secret is too short to be one.</exception>
@@ -34,19 +38,69 @@ internal sealed class MailboxSeal
         if (string.IsNullOrEmpty(secrets)) return None;
         var all = secrets.Split(';', StringSplitOptions.TrimEntries);
         return all.All(secret => secret.Length >= SecretLengthMin)
-            ? new MailboxSeal([.. all.Select(secret => "Snapper " + Convert.ToHexStringLower(HMACSHA256.HashData(Encoding.UTF8.GetBytes(secret), Encoding.UTF8.GetBytes(Purpose))))])
+            ? new MailboxSeal([.. all.Select(secret => HMACSHA256.HashData(Encoding.UTF8.GetBytes(secret), "snapper mailbox packets"u8))])
             : throw new UsageException($"{Variable} must have at least {SecretLengthMin} characters: './snapper token' makes something good.");
     }
 
-    /// <summary>Whether a packet comes from a worker that has a secret of ours. Takes equally long whatever it shows.</summary>
-    public bool Accepts(string? shown)
+    /// <summary>What a packet shows; null: there is no secret.</summary>
+    /// <param name="mailbox">Actor type of the mailbox that it is for, <c>Mailbox@w2</c>.</param>
+    /// <param name="packet">Its bytes.</param>
+    public string? Of(string mailbox, ReadOnlySpan<byte> packet)
     {
-        var accepted = _accepted.Length == 0;
-        foreach (var one in _accepted)
+        if (!IsOn) return null;
+        Span<byte> mac = stackalloc byte[MacBytes];
+        Make(_keys[0], OfPacket, mailbox, packet, mac);
+        return Scheme + Convert.ToHexStringLower(mac);
+    }
+
+    /// <summary>Which secret a packet was made with; -1: none of ours. 0 where there is none.</summary>
+    public int Find(string? shown, string mailbox, ReadOnlySpan<byte> packet)
+    {
+        if (!IsOn) return 0;
+        if (shown is not { Length: 8 + (2 * MacBytes) } || !shown.StartsWith(Scheme, StringComparison.Ordinal)) return -1;
+        Span<byte> theirs = stackalloc byte[MacBytes];
+        if (Convert.FromHexString(shown.AsSpan(Scheme.Length), theirs, out _, out _) != System.Buffers.OperationStatus.Done) return -1;
+        Span<byte> ours = stackalloc byte[MacBytes];
+        for (var i = 0; i < _keys.Length; i++)
         {
-            accepted |= CryptographicOperations.FixedTimeEquals(MemoryMarshal.AsBytes(one.AsSpan()), MemoryMarshal.AsBytes(shown.AsSpan()));
+            Make(_keys[i], OfPacket, mailbox, packet, ours);
+            if (CryptographicOperations.FixedTimeEquals(ours, theirs)) return i;
         }
 
-        return accepted;
+        return -1;
+    }
+
+    /// <summary>The answer to a packet, as it is sent.</summary>
+    /// <param name="secret">As <see cref="Find"/> said.</param>
+    /// <param name="shown">What the packet showed.</param>
+    /// <param name="answer">The answer.</param>
+    public ReadOnlyMemory<byte> Seal(int secret, string? shown, ReadOnlyMemory<byte> answer)
+    {
+        if (!IsOn) return answer;
+        var bytes = new byte[answer.Length + MacBytes];
+        answer.Span.CopyTo(bytes);
+        Make(_keys[secret], OfAnswer, shown!, answer.Span, bytes.AsSpan(answer.Length));
+        return bytes;
+    }
+
+    /// <summary>The answer to a packet that we have sent; null: it does not come from a worker with our secret.</summary>
+    public ReadOnlyMemory<byte>? Open(string? shown, ReadOnlyMemory<byte> answer)
+    {
+        if (!IsOn) return answer;
+        if (answer.Length < MacBytes) return null;
+        var body = answer[..^MacBytes];
+        Span<byte> mac = stackalloc byte[MacBytes];
+        Make(_keys[0], OfAnswer, shown!, body.Span, mac);
+        return CryptographicOperations.FixedTimeEquals(mac, answer.Span[^MacBytes..]) ? body : null;
+    }
+
+    // The digest of the content, so that one call over little memory makes the code.
+    private static void Make(byte[] key, byte kind, string context, ReadOnlySpan<byte> content, Span<byte> mac)
+    {
+        Span<byte> text = stackalloc byte[1 + SHA256.HashSizeInBytes + ContextMax];
+        text[0] = kind;
+        SHA256.HashData(content, text[1..]);
+        var length = 1 + SHA256.HashSizeInBytes + Encoding.UTF8.GetBytes(context, text[(1 + SHA256.HashSizeInBytes)..]);
+        HMACSHA256.HashData(key, text[..length], mac);
     }
 }

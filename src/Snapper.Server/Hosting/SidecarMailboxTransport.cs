@@ -7,21 +7,29 @@ namespace Snapper.Server.Hosting;
 
 /// <summary>Packets as actor calls through this worker's own sidecar to <c>Mailbox@w{n}</c>.</summary>
 /// <param name="sidecar">The sidecar.</param>
-/// <param name="seal">What packets show; null: nothing.</param>
+/// <param name="seal">What packets show, and answers must; null: nothing.</param>
 internal sealed class SidecarMailboxTransport(DaprSidecarClient sidecar, MailboxSeal? seal = null) : IMailboxTransport
 {
-    private readonly Uri?[] _addresses = new Uri?[TransactionId.WorkerLimit];
+    private readonly MailboxSeal _seal = seal ?? MailboxSeal.None;
+    private readonly Peer?[] _peers = new Peer?[TransactionId.WorkerLimit];
 
     /// <inheritdoc/>
     public async Task<ReadOnlyMemory<byte>> Deliver(int worker, ReadOnlyMemory<byte> packet, CancellationToken cancellation)
     {
-        var address = _addresses[worker] ??= sidecar.ActorMethod(
-            MailboxDoor.ActorType + "@w" + worker.ToString(CultureInfo.InvariantCulture), MailboxDoor.ActorId, MailboxDoor.Method);
+        var peer = _peers[worker] ??= PeerOf(worker);
+        var shown = _seal.Of(peer.Mailbox, packet.Span);
 
         // No continuation may run on a context of the caller's.
-        var answer = await sidecar.InvokeActor(address, packet, cancellation, seal?.Shown).ConfigureAwait(false);
+        var answer = await sidecar.InvokeActor(peer.Address, packet, cancellation, shown).ConfigureAwait(false);
         return answer.Status == 200
-            ? answer.Body
+            ? _seal.Open(shown, answer.Body) ?? throw new IOException($"The answer for w{worker} does not show that a worker with this one's {MailboxSeal.Variable} has given it: the worker has another one, or it is not a worker that answers.")
             : throw new IOException($"The sidecar answered {answer.Status} for w{worker}: {answer.SidecarError?.Message ?? "without saying why."}");
     }
+    private Peer PeerOf(int worker)
+    {
+        var mailbox = MailboxDoor.ActorType + "@w" + worker.ToString(CultureInfo.InvariantCulture);
+        return new Peer(mailbox, sidecar.ActorMethod(mailbox, MailboxDoor.ActorId, MailboxDoor.Method));
+    }
+
+    private sealed record Peer(string Mailbox, Uri Address);
 }

@@ -175,6 +175,76 @@ public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
     }
 
     [Fact]
+    public async Task Signing_out_ends_the_session_wherever_its_cookie_and_its_pages_are()
+    {
+        await using var worker = await ScriptedWorker.Start();
+        await using var dashboard = await RunningDashboard.Start(s_tokens, worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/");
+        await Enter(visit, s_viewer);
+        await Assertions.Expect(visit.Main.Locator("h1")).ToHaveTextAsync("Overview");
+        var cookie = (await visit.Page.Context.CookiesAsync()).Single(one => one.Name == "snapper");
+        using var http = Client(dashboard);
+        http.DefaultRequestHeaders.Add("Cookie", $"snapper={cookie.Value}");
+        Assert.Equal(HttpStatusCode.OK, (await http.GetAsync("/audit")).StatusCode);
+        var left = await visit.Page.Context.NewPageAsync();
+        await left.GotoAsync(new Uri(new Uri(dashboard.Url), "/ring").ToString());
+        await Assertions.Expect(left.Locator(".fleet")).ToHaveTextAsync("1 worker answers");
+
+        await visit.Page.GetByRole(AriaRole.Button, new() { Name = "Sign out" }).ClickAsync();
+        await Assertions.Expect(visit.Page).ToHaveTitleAsync("Sign in – Snapper");
+        Assert.Equal(HttpStatusCode.Unauthorized, (await http.GetAsync("/audit")).StatusCode);
+        Assert.Equal(HttpStatusCode.Unauthorized, (await http.PostAsync("/_blazor/negotiate?negotiateVersion=1", null)).StatusCode);
+        await Assertions.Expect(left).ToHaveTitleAsync("Sign in – Snapper");
+    }
+
+    [Fact]
+    public void A_session_ends_after_a_day_however_busy()
+    {
+        var time = new LateTime();
+        var sessions = new Sessions(time);
+        var session = sessions.Begin();
+        time.Now += Sessions.Longest - TimeSpan.FromSeconds(1);
+        Assert.True(sessions.IsOpen(session));
+        time.Now += TimeSpan.FromSeconds(1);
+        Assert.False(sessions.IsOpen(session));
+        for (var i = 0; i < 10_005; i++) session = sessions.Begin();
+        Assert.True(sessions.IsOpen(session));
+    }
+
+    [Fact]
+    public async Task Behind_a_proxy_with_TLS_its_named_origin_is_let_in_and_the_cookie_goes_by_TLS_alone()
+    {
+        await using var worker = await ScriptedWorker.Start();
+        var settings = DashboardSettings.Read(["--port", "0", "--workers", worker.Url.ToString()], name => name == "SNAPPER_DASHBOARD_ORIGINS" ? "https://snapper.example" : null);
+        await using var dashboard = await RunningDashboard.Start(settings, s_tokens);
+        using var http = Client(dashboard);
+        foreach (var (host, origin, status) in ((string, string, HttpStatusCode)[])
+            [("snapper.example", "https://snapper.example", HttpStatusCode.OK), ("snapper.example", "https://evil.example", HttpStatusCode.Forbidden), ("evil.example", "https://snapper.example", HttpStatusCode.Forbidden)])
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Get, "/sign-in");
+            request.Headers.Host = host;
+            request.Headers.Add("Origin", origin);
+            using var answer = await http.SendAsync(request);
+            Assert.Equal(status, answer.StatusCode);
+        }
+
+        using var page = await http.GetAsync("/sign-in");
+        var field = System.Text.RegularExpressions.Regex.Match(await page.Content.ReadAsStringAsync(), "name=\"(__Request[^\"]*)\" value=\"([^\"]*)\"");
+        using var enter = await http.PostAsync("/sign-in", new FormUrlEncodedContent(new Dictionary<string, string> { [field.Groups[1].Value] = field.Groups[2].Value, ["token"] = s_viewer }));
+        Assert.Contains("; secure", enter.Headers.GetValues("Set-Cookie").Single(cookie => cookie.StartsWith("snapper=", StringComparison.Ordinal)), StringComparison.Ordinal);
+        Assert.Contains("SNAPPER_DASHBOARD_ORIGINS", Assert.Throws<FormatException>(() => DashboardSettings.Read([], name => name == "SNAPPER_DASHBOARD_ORIGINS" ? "snapper.example" : null)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task No_setting_of_the_web_server_opens_another_address()
+    {
+        await using var worker = await ScriptedWorker.Start();
+        await using var dashboard = await RunningDashboard.Start(new Dictionary<string, string?> { ["Kestrel:Endpoints:Extra:Url"] = "http://0.0.0.0:0" }, worker.Url);
+        Assert.StartsWith("http://127.0.0.1:", Assert.Single(dashboard.Urls), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Beyond_loopback_it_starts_with_a_sign_in_only()
     {
         var open = new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, true, 0);
@@ -182,6 +252,13 @@ public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
         Assert.Contains("SNAPPER_TOKENS_FILE", problem.Message, StringComparison.Ordinal);
         using var app = DashboardProgram.Build(open, configuration => Microsoft.Extensions.Configuration.MemoryConfigurationBuilderExtensions.AddInMemoryCollection(configuration, s_tokens));
         Assert.NotNull(app);
+    }
+
+    private sealed class LateTime : TimeProvider
+    {
+        public DateTimeOffset Now { get; set; } = DateTimeOffset.UnixEpoch;
+
+        public override DateTimeOffset GetUtcNow() => Now;
     }
 
     private static HttpClient Client(RunningDashboard dashboard) =>

@@ -13,6 +13,8 @@ internal sealed class RunningDashboard : IAsyncDisposable
 
     public string Url => _app.Urls.First();
 
+    public IEnumerable<string> Urls => _app.Urls;
+
     public IServiceProvider Services => _app.Services;
 
     public static Task<RunningDashboard> Start(params Uri[] workers) => Start([], workers);

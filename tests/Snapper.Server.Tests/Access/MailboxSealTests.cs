@@ -10,6 +10,7 @@ namespace Snapper.Server.Tests.Access;
 /// <summary>Packets between workers show that a worker has sent them.</summary>
 public sealed class MailboxSealTests
 {
+    private const string Mailbox = "Mailbox@w1";
     private const string Old = "an old secret of the workers", New = "a new secret of the workers";
 
     [Theory]
@@ -25,7 +26,8 @@ public sealed class MailboxSealTests
     public void A_packet_is_taken_from_those_who_have_a_secret_of_ours(string? ours, string? theirs, bool taken)
     {
         var door = new MailboxDoor(MailboxSeal.From(ours));
-        var reply = door.Call(new ActorCall { ActorType = "Mailbox@w1", ActorId = "0", Method = "Deliver", Authorization = MailboxSeal.From(theirs).Shown });
+        byte[] packet = [1, 2, 3];
+        var reply = door.Call(new ActorCall { ActorType = Mailbox, ActorId = "0", Method = "Deliver", Body = packet, Authorization = MailboxSeal.From(theirs).Of(Mailbox, packet) });
 
         // A worker that takes it says that it is not ready, since it has no mailbox here.
         var refused = Encoding.UTF8.GetString(reply.Body.Span).Contains(MailboxSeal.Variable, StringComparison.Ordinal);
@@ -34,16 +36,49 @@ public sealed class MailboxSealTests
     }
 
     [Theory]
+    [InlineData(null)]
     [InlineData("Snapper ")]
     [InlineData("Bearer x")]
     [InlineData("")]
-    public void What_is_no_seal_is_refused(string shown) => Assert.False(MailboxSeal.From(Old).Accepts(shown));
+    [InlineData("Snapper 0000000000000000000000000000000000000000000000000000000000000000")]
+    [InlineData("Snapper zz00000000000000000000000000000000000000000000000000000000000000")]
+    public void What_is_no_seal_is_refused(string? shown) => Assert.Equal(-1, MailboxSeal.From(Old).Find(shown, Mailbox, "packet"u8));
+
+    /// <summary>Whoever registers the mailbox's actor type sees packets: with what they show nothing else can be sent, and to nobody else.</summary>
+    [Fact]
+    public void What_a_packet_shows_is_good_for_that_packet_and_that_mailbox_alone()
+    {
+        var seal = MailboxSeal.From(Old);
+        var shown = seal.Of(Mailbox, "packet"u8);
+        Assert.Equal(0, seal.Find(shown, Mailbox, "packet"u8));
+        Assert.Equal(-1, seal.Find(shown, Mailbox, "another"u8));
+        Assert.Equal(-1, seal.Find(shown, "Mailbox@w2", "packet"u8));
+    }
+
+    [Theory]
+    [InlineData(Old, Old, true)]
+    [InlineData(New, Old, false)]
+    [InlineData(Old, New + ";" + Old, true)] // the other way it is the packet that counts
+    public void An_answer_is_taken_from_those_who_have_the_secret_and_read_the_packet(string ours, string theirs, bool taken)
+    {
+        var (seal, other) = (MailboxSeal.From(ours), MailboxSeal.From(theirs));
+        var shown = seal.Of(Mailbox, "packet"u8);
+        var secret = Math.Max(0, other.Find(shown, Mailbox, "packet"u8));
+        byte[] answer = [7, 8];
+        var sent = other.Seal(secret, shown, answer);
+        Assert.Equal(taken, seal.Open(shown, sent) is { } opened && opened.Span.SequenceEqual(answer));
+        Assert.Null(seal.Open(seal.Of(Mailbox, "another"u8), sent));
+        Assert.Null(seal.Open(shown, answer));
+        var changed = sent.ToArray();
+        changed[0] ^= 1;
+        Assert.Null(seal.Open(shown, changed));
+    }
 
     [Fact]
     public void A_short_secret_is_refused_and_a_seal_does_not_show_it()
     {
         Assert.Contains("at least 16", Assert.Throws<UsageException>(() => MailboxSeal.From("short")).Message, StringComparison.Ordinal);
         Assert.Throws<UsageException>(() => MailboxSeal.From(Old + ";"));
-        Assert.DoesNotContain(Old, MailboxSeal.From(Old).Shown, StringComparison.Ordinal);
+        Assert.DoesNotContain(Old, MailboxSeal.From(Old).Of(Mailbox, "packet"u8), StringComparison.Ordinal);
     }
 }
