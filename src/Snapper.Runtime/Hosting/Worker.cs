@@ -111,7 +111,7 @@ internal sealed partial class Worker
 
     public BatchTraces Batches { get; } = new(256);
 
-    public AbortTraces AbortTraces { get; } = new(512);
+    public AbortTraces AbortTraces { get; } = new();
 
     public WorkerCounters Counters { get; } = new();
 
@@ -361,7 +361,7 @@ internal sealed partial class Worker
             actors.Add(access.Actor.ToString());
         }
 
-        AbortTraces.Add(new AbortView(
+        AbortTraces.Add(why.Reason, new AbortView(
             Time.GetUtcNow(), request.Id, attempt.Tid.Value, request.IsPact ? "pact" : "act", request.Asked.Actor.ToString(), request.Method.Name,
             AbortReasons.Name(why.Reason), why.Message, repeated, actors, why.Blocker, why.Floor, why.Ceil)
         {

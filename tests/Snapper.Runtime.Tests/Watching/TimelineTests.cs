@@ -83,7 +83,7 @@ public sealed class TimelineTests
 
         var entries = (await Look(rig, "b")).Entries;
         Assert.Equal(["undone", "committed"], entries.Where(entry => entry.Request == "victim").Select(entry => entry.Outcome));
-        var undone = Assert.Single(await rig.Host.Inspection.Aborts(10, default), abort => abort.Id == "victim");
+        var undone = Assert.Single(await rig.Host.Inspection.Aborts(10, null, null, default), abort => abort.Id == "victim");
         Assert.Equal(("undone", true, "failing"), (undone.Reason, undone.Repeated, undone.UndoneFor?.Request));
     }
 
@@ -95,9 +95,9 @@ public sealed class TimelineTests
         var holder = rig.Submit("b", [Step.Add(), Step.Wait(held)], id: "holder");
         await held.Reached();
         var dies = rig.Submit("b", [Step.Add()], id: "dies");
-        await Rig.Until(() => rig.Host.Inspection.Aborts(10, default).Result.Count > 0, "the younger one dies and is told"); // counted a moment before it is listed
+        await Rig.Until(() => rig.Host.Inspection.Aborts(10, null, null, default).Result.Count > 0, "the younger one dies and is told"); // counted a moment before it is listed
         Assert.True(rig.Host.Inspection.Status().RepeatsByReason["conflict"] > 0);
-        var abort = (await rig.Host.Inspection.Aborts(10, default))[0];
+        var abort = (await rig.Host.Inspection.Aborts(10, null, null, default))[0];
         Assert.Equal(("dies", "conflict", "holder", "Box/b"), (abort.Id, abort.Reason, abort.BlockedBy?.Request, abort.BlockedBy?.Root));
         held.Open();
         Rig.Seen(await Rig.Within(holder, "the holder"));

@@ -75,7 +75,7 @@ internal sealed class FakeInspection : IWorkerInspection
 
     public Task<BatchView?> Batch(long bid, CancellationToken cancellation) => Task.FromResult(bid == 12 ? OneBatch : null);
 
-    public Task<IReadOnlyList<AbortView>> Aborts(int limit, CancellationToken cancellation)
+    public Task<IReadOnlyList<AbortView>> Aborts(int limit, string? reason, bool? repeated, CancellationToken cancellation)
     {
         LimitAsked = limit;
         return Task.FromResult<IReadOnlyList<AbortView>>(
