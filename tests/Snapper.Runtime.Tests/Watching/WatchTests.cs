@@ -194,7 +194,7 @@ public sealed class WatchTests
 
         public bool Wants(string requestId, string? traceParent) => true;
 
-        void ITransactionObserver.Traced(TraceView trace, string? traceParent) => _traced++;
+        void ITransactionObserver.Traced(TraceView trace, string? traceParent, string? traceState) => _traced++;
 
         public void Ended(bool pact, string? reason, TimeSpan duration)
         {

@@ -44,6 +44,9 @@ internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, Atte
     /// <summary>W3C trace context of the caller; null: none.</summary>
     public string? TraceParent { get; } = attempt.Request.Asked.TraceParent;
 
+    /// <summary>What goes along with it; null: nothing.</summary>
+    public string? TraceState { get; } = attempt.Request.Asked.TraceState;
+
     public long BeganAt { get; } = attempt.BeganAt;
 
     /// <summary>How many transactions it stood for when it began; 0: it is not in the sample.</summary>

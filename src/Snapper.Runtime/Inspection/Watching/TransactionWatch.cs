@@ -67,7 +67,7 @@ internal sealed class TransactionWatch
     {
         if (trace.IsExported)
         {
-            _observer!.Traced(trace.View(), trace.TraceParent);
+            _observer!.Traced(trace.View(), trace.TraceParent, trace.TraceState);
         }
 
         lock (_lock)
