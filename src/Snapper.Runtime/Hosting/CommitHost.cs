@@ -288,7 +288,7 @@ internal sealed class CommitHost
     private void NoteDurable(Batch batch)
     {
         _traces.Committed(batch, _worker.Time);
-        _worker.Watch.Timelines.Durable(batch.Bid.Value, _worker.Watch.Clock);
+        _worker.Watch.Timelines.Durable(batch.Bid.Value);
     }
 
     private void Answer(Batch batch)

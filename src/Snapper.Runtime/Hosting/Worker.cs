@@ -40,7 +40,7 @@ internal sealed partial class Worker
         Services = parts.Services;
         Store = parts.Store;
         _parts = parts;
-        Watch = new TransactionWatch(Time, Options.Name, Options.WatchLease, parts.Observer);
+        Watch = new TransactionWatch(Time, Options.Name, Options.WatchLease, parts.Observer, (actor, action) => ExecutorOf(actor).PostRun(action));
         RingStatistics = new RingStatistics(Options.Coordinators, Time);
         PactLatency = new RollingLatency(Time);
         ActLatency = new RollingLatency(Time);
