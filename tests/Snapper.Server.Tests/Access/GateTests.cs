@@ -17,6 +17,7 @@ public sealed class GateTests
     [InlineData("?limit=5&access_token=anything")]
     [InlineData("?API-KEY=anything")]
     [InlineData("?x={0}")]
+    [InlineData("?{0}")]
     [InlineData("?x=snapper_whatever")]
     public async Task A_token_in_the_address_is_refused_whoever_sends_it_and_not_repeated(string query)
     {
@@ -27,6 +28,35 @@ public sealed class GateTests
         Assert.Equal(400, answer.Status);
         Assert.DoesNotContain(secret, answer.Text, StringComparison.Ordinal);
         Assert.Equal(200, (await worker.Read(Role.Admin, "GET", "/v1/aborts?limit=5")).Status);
+    }
+
+    [Theory]
+    [InlineData("?view=/v1/status&view=/v1/aborts%3Flimit%3D5%26token%3Dx")]
+    [InlineData("?view=/v1/aborts%3Fx%3Dsnapper%255Fwhatever")]
+    public async Task So_is_one_in_the_query_of_a_view(string query)
+    {
+        await using var worker = await SecuredWorker.Start();
+        using var answer = await worker.Ask(Role.Admin, "GET", "/v1/events" + query);
+        Assert.Equal(400, (int)answer.StatusCode);
+        Assert.Contains("holds a token", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Queries_of_very_many_values_are_refused_while_streams_may_have_many_views()
+    {
+        await using var worker = await SecuredWorker.Start();
+        Assert.Equal(200, (await worker.Read(Role.Nobody, "GET", "/healthz?" + Values(16))).Status);
+        var refused = await worker.Read(Role.Nobody, "GET", "/healthz?" + Values(17));
+        Assert.Equal(400, refused.Status);
+        Assert.Contains("more than 16 values", refused.Text, StringComparison.Ordinal);
+        Assert.Equal(400, (await worker.Read(Role.Admin, "GET", "/v1/status?" + Values(1500))).Status);
+
+        var views = string.Concat(Enumerable.Range(1, 63).Select(i => $"&view=/v1/aborts%3Flimit%3D{i}"));
+        using (var stream = await worker.Ask(Role.Admin, "GET", "/v1/events?every=1000&view=/v1/status" + views)) Assert.Equal(200, (int)stream.StatusCode);
+        Assert.Contains("at most 64 views", (await worker.Read(Role.Admin, "GET", "/v1/events?view=/v1/status&view=/readyz" + views)).Text, StringComparison.Ordinal);
+        Assert.Contains("more than 128 values", (await worker.Read(Role.Admin, "GET", "/v1/events?" + Values(129))).Text, StringComparison.Ordinal);
+
+        static string Values(int count) => string.Join('&', Enumerable.Range(0, count).Select(i => $"a{i}=x"));
     }
 
     [Fact]
@@ -120,6 +150,25 @@ public sealed class GateTests
 
         var call = await worker.Read(Role.Sidecar, "PUT", "/actors/Account/alice/method/StartTransaction", """{"method":"Balance"}""", ("dapr-caller-app-id", "shop"));
         Assert.Equal("rejected", call.String("outcome"));
+    }
+
+    [Fact]
+    public async Task Rules_that_name_apps_do_not_start_where_nothing_shows_which_app_it_is()
+    {
+        Dictionary<string, string?> rules = new()
+        {
+            ["Snapper:Security:Methods:0:Type"] = "Account",
+            ["Snapper:Security:Methods:0:Method"] = "Balance",
+            ["Snapper:Security:Methods:0:Callers"] = "app:shop",
+        };
+        var wrong = await Assert.ThrowsAsync<UsageException>(() => SecuredWorker.Start(tokens: false, appToken: null, also: rules));
+        Assert.Contains("name Dapr apps (app:...), and APP_API_TOKEN is not set", wrong.Message, StringComparison.Ordinal);
+
+        await using var worker = await SecuredWorker.Start(tokens: false, also: rules);
+        (string, string) callee = ("dapr-callee-app-id", "snapper"), shop = ("dapr-caller-app-id", "shop");
+        Assert.Equal(200, (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit, callee, shop)).Status);
+        Assert.Equal(403, (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit, shop)).Status);
+        Assert.Equal(401, (await worker.Read(Role.Nobody, "POST", "/v1/transactions", Deposit, callee, shop)).Status);
     }
 
     [Fact]

@@ -1,4 +1,7 @@
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
 using Snapper.Security;
+using Snapper.Server.Api.Access;
 using Xunit;
 
 namespace Snapper.Server.Tests.Access;
@@ -69,6 +72,10 @@ public sealed class TenantTests
     [Theory]
     [InlineData("/v1/actors/Account/umbrella%2Fx", 404)]
     [InlineData("/v1/actors/Account/x/schedule", 404)]
+    [InlineData("/v1/actors/Account/acme", 404)]
+    [InlineData("/v1/actors/Account/acme/schedule", 404)]
+    [InlineData("/v1/actors/Account/acme/timeline", 404)]
+    [InlineData("/v1/actors/Account/umbrella%2Fx/timeline", 404)]
     [InlineData("/v1/status", 403)]
     [InlineData("/v1/batches", 403)]
     [InlineData("/v1/aborts", 403)]
@@ -84,7 +91,24 @@ public sealed class TenantTests
         if (path.Contains("/actors/", StringComparison.Ordinal))
         {
             Assert.Contains("another tenant", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
-            Assert.DoesNotContain("another tenant", (await worker.Read(Role.Viewer, "GET", "/v1/actors/Account/acme%2Fx")).Text, StringComparison.Ordinal);
+            foreach (var own in (string[])["acme%2Fx", "acme%2Fx/timeline", "acme%2Fx/schedule", "acme%2Ftimeline"])
+            {
+                Assert.DoesNotContain("another tenant", (await worker.Read(Role.Viewer, "GET", "/v1/actors/Account/" + own)).Text, StringComparison.Ordinal);
+            }
         }
+    }
+
+    [Theory]
+    [InlineData("/v1/actors/Account/acme/timeline", false)]
+    [InlineData("/v1/actors/Account/acme", false)]
+    [InlineData("/v1/actors/Account/acme%2Fx/timeline", true)]
+    [InlineData("/v1/actors/Account/acme%2Fx", true)]
+    public void A_view_of_a_stream_is_decided_as_its_own_address_is(string view, bool allowed)
+    {
+        var caller = new RequestCaller(new Principal("eve", Role.Viewer, ["acme"]), null, "10.0.0.1");
+        var context = new DefaultHttpContext();
+        context.Features.Get<IHttpRequestFeature>()!.RawTarget = view;
+        var problem = AccessGate.ViewProblem(context, caller, AccessTable.Rows.First(row => row is { Method: "GET", Pattern: "/v1/actors/{**actor}" }));
+        Assert.Equal(allowed ? null : 404, problem?.Status);
     }
 }

@@ -1,10 +1,9 @@
 using System.Collections.Concurrent;
-using Microsoft.AspNetCore.WebUtilities;
-using Microsoft.Extensions.Primitives;
 using Snapper.Runtime.Door;
 using Snapper.Security;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Endpoints;
+using Snapper.Server.Api.Requests;
 using Snapper.Sidecar;
 using Snapper.Sidecar.Hosting;
 
@@ -20,8 +19,6 @@ internal sealed class AccessGate
     // Services that daprd calls for others carry it; what the sidecar itself asks of an actor host does not.
     private const string CalleeHeader = "dapr-callee-app-id";
     private const string CallerHeader = "dapr-caller-app-id";
-
-    private static readonly string[] s_secretNames = ["token", "api-token", "api_token", "apitoken", "access_token", "auth_token", "apikey", "api_key", "api-key", "dapr-api-token", "authorization", "bearer"];
 
     private readonly KnownTokens _tokens;
     private readonly AppApiToken _sidecar;
@@ -103,9 +100,9 @@ internal sealed class AccessGate
     {
         var endpoint = context.GetEndpoint();
         var row = endpoint is null ? null : _rows.GetOrAdd(endpoint, static one => AccessTable.Of(one));
-        if (context.Request.QueryString.HasValue && ShowsSecret(context.Request.Query))
+        if (QuerySecrets.ProblemOf(context, row) is { } wrong)
         {
-            return Respond.Send(context, Problem.Invalid("The address holds a token, which every log on the way would show. Send it in the header Authorization: Bearer, and make a new one: this one is not secret any more."));
+            return Respond.Send(context, wrong);
         }
 
         if (row is null)
@@ -164,7 +161,7 @@ internal sealed class AccessGate
         var from = AddressOf(context);
         if (_isOpen)
         {
-            return new RequestCaller(Principal.Everybody, AppOf(context.Request), from);
+            return new RequestCaller(Principal.Everybody, null, from); // nothing shows that a sidecar has sent it, so no header of a sidecar counts
         }
 
         var headers = context.Request.Headers;
@@ -227,43 +224,16 @@ internal sealed class AccessGate
 
         // Read as the address's own handler reads it; what that cannot read it refuses itself.
         var path = RawPath.After(context, row.Prefix) ?? "";
-        var name = row.Right == Right.View ? path[(path.IndexOf('/', StringComparison.Ordinal) + 1)..] : path;
-        return principal.MayName(Uri.UnescapeDataString(name)) ? null
-            : Problem.NotFound("There is nothing of this name, or it belongs to another tenant.");
-    }
-
-    private bool ShowsSecret(IQueryCollection query)
-    {
-        foreach (var (name, values) in query)
+        if (row.Prefix != ActorAddress.Prefix)
         {
-            if (IsSecret(name) || Holds(values) || (name == "view" && HasSecretInside(values))) return true;
+            return OfAnother(principal, Uri.UnescapeDataString(path));
         }
 
-        return false;
+        return ActorAddress.TryReadView(path, out var actor, out _, out var unreadable) ? OfAnother(principal, actor.Id) : unreadable;
     }
 
-    /// <summary>A view of a stream of events has a query of its own.</summary>
-    private static bool HasSecretInside(StringValues views)
-    {
-        foreach (var view in views)
-        {
-            if (view?.IndexOf('?', StringComparison.Ordinal) is >= 0 and var at && QueryHelpers.ParseQuery(view[at..]).Keys.Any(IsSecret)) return true;
-        }
-
-        return false;
-    }
-
-    private static bool IsSecret(string name) => Array.Exists(s_secretNames, secret => secret.Equals(name, StringComparison.OrdinalIgnoreCase));
-
-    private bool Holds(StringValues values)
-    {
-        foreach (var value in values)
-        {
-            if (value is not null && (value.Contains(TokenHash.Prefix, StringComparison.Ordinal) || _tokens.Find(value) is not null)) return true;
-        }
-
-        return false;
-    }
+    private static Problem? OfAnother(Principal principal, string name) =>
+        principal.MayName(name) ? null : Problem.NotFound("There is nothing of this name, or it belongs to another tenant.");
 
     private static string AddressOf(HttpContext context) => context.Connection.RemoteIpAddress switch
     {
