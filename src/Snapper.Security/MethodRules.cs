@@ -56,7 +56,7 @@ public sealed class MethodRules
     }
 
     private static bool Names(FrozenSet<string> callers, Principal principal, string? app) =>
-        (principal.Role is not (Role.Sidecar or Role.Everybody or Role.Nobody) && (callers.Contains(principal.Name) || callers.Contains(RolePrefix + principal.Role.Name())))
+        (principal.Role.IsOfToken() && (callers.Contains(principal.Name) || callers.Contains(RolePrefix + principal.Role.Name())))
         || (app is not null && callers.Contains(AppPrefix + app));
 
     private static string Checked(MethodRule rule, string caller)

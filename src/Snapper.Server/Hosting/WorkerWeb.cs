@@ -47,7 +47,7 @@ internal static class WorkerWeb
             Audit = app.Services.GetRequiredService<AuditLog>(),
             Limits = limits.AreOff ? null : limits,
         };
-        var gate = new AccessGate(security.Tokens, settings.AppApiToken, limits, options.Audit, options.Rights is not null);
+        var gate = new AccessGate(security.Tokens, settings.AppApiToken, limits, options.Audit, options.Rights is not null, security.SidecarMayTransact);
         WorkerConfiguration.Hosts(app.Configuration).Use(app);
         gate.Use(app);
         SnapperApi.Map(app, door, inspection, options, () => inspection.Control);

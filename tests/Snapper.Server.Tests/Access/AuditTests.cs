@@ -133,17 +133,4 @@ public sealed class AuditTests
         var answer = await worker.Read(Role.Admin, "GET", "/v1/audit?limit=100");
         Assert.Contains(answer.Json.GetProperty("entries").EnumerateArray(), entry => entry.GetProperty("action").GetString() == "leave");
     }
-
-    private sealed class StillTime : TimeProvider
-    {
-        private TimeSpan _passed;
-
-        public override long TimestampFrequency => TimeSpan.TicksPerSecond;
-
-        public void Pass(TimeSpan time) => _passed += time;
-
-        public override long GetTimestamp() => _passed.Ticks;
-
-        public override DateTimeOffset GetUtcNow() => DateTimeOffset.UnixEpoch + _passed;
-    }
 }

@@ -109,7 +109,7 @@ public sealed class GateTests
 
         Assert.Equal((200, "committed", 0), await Call());
         Assert.Equal((200, "committed", 0), await Call(Bearer(Role.Caller)));
-        Assert.Equal("caller", worker.Door.Requests.Last().Caller);
+        Assert.Equal("token:caller", worker.Door.Requests.Last().Caller);
         Assert.Equal((200, "rejected", 403), await Call(Bearer(Role.Viewer)));
         Assert.Equal((200, "rejected", 401), await Call(("Authorization", "Bearer x")));
         Assert.Equal(2, worker.Door.Submitted);
@@ -150,6 +150,25 @@ public sealed class GateTests
 
         var call = await worker.Read(Role.Sidecar, "PUT", "/actors/Account/alice/method/StartTransaction", """{"method":"Balance"}""", ("dapr-caller-app-id", "shop"));
         Assert.Equal("rejected", call.String("outcome"));
+    }
+
+    [Fact]
+    public async Task Methods_know_callers_by_what_is_certain_and_of_which_kind_it_is()
+    {
+        (string, string) callee = ("dapr-callee-app-id", "snapper"), forged = ("dapr-caller-app-id", "admin");
+        await using (var worker = await SecuredWorker.Start())
+        {
+            await worker.Read(Role.Admin, "POST", "/v1/transactions", Deposit, forged);
+            await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit, callee, forged); // an app may have a token's name
+            await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit, forged);
+            await worker.Read(Role.Sidecar, "PUT", "/actors/Account/alice/method/StartTransaction", """{"method":"Balance"}""", forged);
+            Assert.Equal(["token:admin", "app:admin", null, null], worker.Door.Requests.Select(request => request.Caller));
+        }
+
+        await using var open = await SecuredWorker.Start(tokens: false, appToken: null);
+        await open.Read(Role.Nobody, "POST", "/v1/transactions", Deposit, callee, forged);
+        await open.Read(Role.Nobody, "PUT", "/actors/Account/alice/method/StartTransaction", """{"method":"Balance"}""", forged);
+        Assert.Equal([null, null], open.Door.Requests.Select(request => request.Caller));
     }
 
     [Fact]
@@ -201,6 +220,7 @@ public sealed class GateTests
     [InlineData("Methods:0:Callers", "role:root", "there is no such role")]
     [InlineData("Methods:0:Callers", "", "names no callers")]
     [InlineData("TenantsApart", "maybe", "TenantsApart must be true or false")]
+    [InlineData("SidecarMay", "all", "SidecarMay must be channel or transact, not 'all'")]
     [InlineData("RatePerSecond", "many", "RatePerSecond must be a number")]
     [InlineData("TokensFile", "/nowhere/tokens", "the file of tokens cannot be read")]
     public void A_wrong_setting_is_named(string key, string value, string words)
@@ -220,6 +240,11 @@ public sealed class GateTests
         var wrong = Assert.Throws<FormatException>(() => SecuritySettings.Read(new ConfigurationBuilder().AddInMemoryCollection(settings).Build()));
         Assert.Contains(words, wrong.Message, StringComparison.Ordinal);
     }
+
+    [Fact]
+    public void Without_tokens_the_sidecar_cannot_be_kept_from_transactions() =>
+        Assert.Contains("SidecarMay is channel, and there are no tokens", Assert.Throws<FormatException>(
+            () => SecuritySettings.Read(new ConfigurationBuilder().AddInMemoryCollection([new("Snapper:Security:SidecarMay", "channel")]).Build())).Message, StringComparison.Ordinal);
 
     [Fact]
     public void Settings_do_not_print_their_tokens() =>

@@ -20,6 +20,8 @@ internal sealed class AccessGate
     private const string CalleeHeader = "dapr-callee-app-id";
     private const string CallerHeader = "dapr-caller-app-id";
 
+    private const string NeedsOwnToken = "A token is needed: Authorization: Bearer. The sidecar alone only hosts actors here (Snapper:Security:SidecarMay).";
+
     private readonly KnownTokens _tokens;
     private readonly AppApiToken _sidecar;
     private readonly Principal _sidecarIs;
@@ -34,7 +36,8 @@ internal sealed class AccessGate
     /// <param name="limits">How many requests a caller may send.</param>
     /// <param name="audit">Where admin actions are written down.</param>
     /// <param name="hasRights">The doors look at who runs what.</param>
-    public AccessGate(KnownTokens tokens, string? appApiToken, RequestLimits limits, AuditLog audit, bool hasRights)
+    /// <param name="sidecarMayTransact">Also for callers who show no token of their own.</param>
+    public AccessGate(KnownTokens tokens, string? appApiToken, RequestLimits limits, AuditLog audit, bool hasRights, bool sidecarMayTransact = true)
     {
         _tokens = tokens;
         _sidecar = new AppApiToken(appApiToken);
@@ -44,7 +47,7 @@ internal sealed class AccessGate
         _looksAtNobody = _isOpen && limits.AreOff && !hasRights;
 
         // Where the sidecar's token is the only one that there is, whoever has it may do everything.
-        _sidecarIs = tokens.Count == 0 ? new Principal("sidecar", Role.Everybody) : Principal.Sidecar;
+        _sidecarIs = tokens.Count == 0 ? new Principal("sidecar", Role.Everybody) : sidecarMayTransact ? Principal.Sidecar : Principal.Channel;
     }
 
     /// <summary>Puts the gate before everything that is added to the application later.</summary>
@@ -73,23 +76,27 @@ internal sealed class AccessGate
     public Rejection? OfActorCall(string? authorization, out RequestCaller? caller)
     {
         caller = null;
-        if (_tokens.Count == 0)
+        if (_looksAtNobody)
         {
-            // daprd writes its own app's id into actor calls, whoever sent them: of the caller nothing is known.
-            caller = _isOpen ? null : new RequestCaller(_sidecarIs, null, "sidecar");
             return null;
         }
 
-        var principal = string.IsNullOrEmpty(authorization) ? _sidecarIs : _tokens.FindBearer(authorization);
+        // daprd writes its own app's id into actor calls, whoever sent them: of the caller nothing is known but its token.
+        var principal = _isOpen ? Principal.Everybody : _tokens.Count == 0 || string.IsNullOrEmpty(authorization) ? _sidecarIs : _tokens.FindBearer(authorization);
         if (principal is null)
         {
             return new Rejection(RejectionKind.Unauthorized, "The Authorization header shows no token that is known here.");
         }
 
-        var found = new RequestCaller(principal, null, "sidecar");
+        if (principal.Role == Role.Channel)
+        {
+            return new Rejection(RejectionKind.Unauthorized, NeedsOwnToken);
+        }
+
+        var found = new RequestCaller(principal, null, RequestCaller.ThroughSidecar);
         if (_limits.Take(found) is { } later)
         {
-            return new Rejection(RejectionKind.Overloaded, $"{principal.Name} sends more requests than its rate.", later);
+            return new Rejection(RejectionKind.Overloaded, $"{found.Key} sends more requests than its rate.", later);
         }
 
         caller = found;
@@ -206,6 +213,7 @@ internal sealed class AccessGate
     private static Problem? RoleProblem(RequestCaller caller, AccessRow row) => AccessTable.Refusal(row, caller.Principal.Role) switch
     {
         0 => null,
+        _ when caller.Principal.Role == Role.Channel => Problem.Unauthorized(NeedsOwnToken),
         StatusCodes.Status401Unauthorized => Problem.Unauthorized("A token is needed: Authorization: Bearer."),
         _ => Problem.Forbidden($"{caller.Principal.Name} has the role {caller.Principal.Role.Name()}, which has not the right to {row.Right.ToString().ToLowerInvariant()}."),
     };

@@ -76,8 +76,7 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
             return new ParsedBody(ParsedRequest.Refused(new RequestRefusal(RejectionKind.TooLarge, tooLong, null)), null);
         }
 
-        var headers = context.Request.Headers;
-        var origin = RequestOrigin.FromHeaders(context.Features.Get<RequestCaller>()?.Name ?? headers["dapr-caller-app-id"], headers.TraceParent);
+        var origin = RequestOrigin.Of(context.Features.Get<RequestCaller>()?.Name, context.Request.Headers.TraceParent);
         return TransactionRequestReader.Read(body.Bytes, origin, options);
     }
 

@@ -36,15 +36,15 @@ public readonly record struct ParsedRequest
 public readonly record struct ParsedBody(ParsedRequest Single, ParsedRequest[]? Batch);
 
 /// <summary>What the door knows of the caller besides the body.</summary>
-/// <param name="Caller">App id of the calling service, as its sidecar says; null: unknown.</param>
+/// <param name="Caller">Who calls, where it is certain: <c>token:ann</c>, <c>app:shop</c>; null: unknown.</param>
 /// <param name="TraceParent">W3C trace context; null: none.</param>
 public readonly record struct RequestOrigin(string? Caller, string? TraceParent)
 {
     private const int TraceParentLengthMin = 55;
     private const int TraceParentLengthMax = 128;
 
-    /// <summary>Takes the two headers as they came. A trace context of impossible length is ignored, as W3C asks for.</summary>
-    public static RequestOrigin FromHeaders(string? caller, string? traceParent) => new(
+    /// <summary>Takes the caller, and a header as it came. A trace context of impossible length is ignored, as W3C asks for.</summary>
+    public static RequestOrigin Of(string? caller, string? traceParent) => new(
         string.IsNullOrEmpty(caller) ? null : caller,
         traceParent is { Length: >= TraceParentLengthMin and <= TraceParentLengthMax } ? traceParent : null);
 }
