@@ -195,7 +195,7 @@ internal sealed class WorkerInspection : IWorkerInspection
         {
             found = await listing.List(new ActorListQuery(type, after, prefix, limit, ours), cancellation).ConfigureAwait(false);
         }
-        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        catch (Exception exception) when (exception is ListingBusyException || StorageFaults.IsPassing(exception))
         {
             throw new StorageUnavailableException("The actors cannot be listed now: " + exception.Message, exception);
         }

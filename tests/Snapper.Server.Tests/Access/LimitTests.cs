@@ -60,6 +60,50 @@ public sealed class LimitTests
     }
 
     [Fact]
+    public void Addresses_that_have_gone_make_room_for_others()
+    {
+        var clock = new StillTime();
+        using var limits = new RequestLimits(1, 1, false, clock);
+        TimeSpan? Take(string from) => limits.Take(new RequestCaller(Principal.Everybody, null, from));
+        for (var i = 0; i < RequestLimits.AddressesMax; i++) Assert.Null(Take($"10.{i >> 16}.{(i >> 8) & 255}.{i & 255}"));
+        Assert.Null(Take("10.9.0.1"));
+        Assert.NotNull(Take("10.9.0.2")); // shares one with the other
+
+        clock.Pass(TimeSpan.FromSeconds(15));
+        Assert.Null(Take("10.9.0.3"));
+        Assert.Null(Take("10.9.0.4"));
+        Assert.NotNull(Take("10.9.0.4"));
+    }
+
+    [Theory]
+    [InlineData("127.0.0.1", "127.0.0.2", true)]
+    [InlineData("127.0.0.1", "::1", true)]
+    [InlineData("127.0.0.1", "sidecar", true)]
+    [InlineData("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true)]
+    [InlineData("2001:db8:1:2::1", "2001:db8:1:3::1", false)]
+    [InlineData("10.0.0.1", "10.0.0.2", false)]
+    [InlineData("10.0.0.1", "127.0.0.1", false)]
+    public void An_address_that_its_caller_can_change_at_will_is_no_other_caller(string one, string other, bool same)
+    {
+        using var limits = new RequestLimits(0.1, 1, false);
+        Assert.Null(limits.Take(new RequestCaller(Principal.Everybody, null, one)));
+        Assert.Equal(same, limits.Take(new RequestCaller(Principal.Everybody, null, other)) is not null);
+    }
+
+    [Theory]
+    [InlineData(null)]
+    [InlineData(SecuredWorker.SidecarToken)]
+    public async Task The_actor_door_has_limits_without_tokens_too(string? appToken)
+    {
+        await using var worker = await SecuredWorker.Start(tokens: false, appToken: appToken, also: new() { ["Snapper:Security:RatePerSecond"] = "0.1", ["Snapper:Security:Burst"] = "3" });
+        async Task<string> Call() => (await worker.Read(Role.Sidecar, "PUT", "/actors/Account/alice/method/StartTransaction", """{"method":"Balance"}""")).String("outcome");
+        for (var i = 0; i < 3; i++) Assert.Equal("committed", await Call());
+        Assert.Equal("rejected", await Call());
+        Assert.Equal(429, (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit)).Status);
+        Assert.Equal(3, worker.Door.Submitted);
+    }
+
+    [Fact]
     public async Task While_nothing_is_configured_the_gate_allocates_nothing()
     {
         var app = new Microsoft.AspNetCore.Builder.ApplicationBuilder(new ServiceCollection().BuildServiceProvider());

@@ -14,9 +14,6 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
 {
     private static readonly string[] s_reasons = [.. Enum.GetValues<AbortReason>().Where(static reason => reason != AbortReason.None).Select(AbortReasons.Name)];
 
-    private const string ScheduleSuffix = "/schedule";
-    private const string TimelineSuffix = "/timeline";
-
     public Task Status(HttpContext context) => Answer(context, inspection.Status(), ViewWriter.Write);
 
     public Task ActorTypes(HttpContext context) => Answer(context, inspection.ActorTypes(), ViewWriter.Write);
@@ -24,21 +21,17 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
     /// <summary>GET /v1/actors/{type}/{id}, .../schedule and .../timeline. A slash inside an id is written <c>%2F</c>.</summary>
     public async Task Actor(HttpContext context)
     {
-        var path = RawPath.After(context, "/v1/actors/") ?? string.Empty;
-        var schedule = path.EndsWith(ScheduleSuffix, StringComparison.Ordinal);
-        var timeline = path.EndsWith(TimelineSuffix, StringComparison.Ordinal);
-        path = schedule ? path[..^ScheduleSuffix.Length] : timeline ? path[..^TimelineSuffix.Length] : path;
-        if (!ActorAddress.TryRead(path, out var actor, out var problem))
+        if (!ActorAddress.TryReadView(RawPath.After(context, ActorAddress.Prefix) ?? string.Empty, out var actor, out var aspect, out var problem))
         {
             await Respond.Send(context, problem);
             return;
         }
 
-        if (timeline)
+        if (aspect == ActorAspect.Timeline)
         {
             await watch.Timeline(context, actor);
         }
-        else if (schedule)
+        else if (aspect == ActorAspect.Schedule)
         {
             await AnswerOrNotFound(context, await inspection.Schedule(actor, context.RequestAborted), ViewWriter.Write, "actor type");
         }
