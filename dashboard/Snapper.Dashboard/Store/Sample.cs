@@ -63,7 +63,7 @@ public sealed record Sample
         AbortsByReason = Add(samples.Select(s => s.AbortsByReason)),
         RepeatsByReason = Add(samples.Select(s => s.RepeatsByReason)),
         Latency = samples.Any(s => s.Latency is not null)
-            ? new LatencyView(samples.Max(s => s.Latency?.WindowMs ?? 0), Merge(samples.Select(s => s.Latency?.Pact)), Merge(samples.Select(s => s.Latency?.Act)))
+            ? new LatencyView(Merge(samples.Select(s => s.Latency?.Pact)), Merge(samples.Select(s => s.Latency?.Act)))
             : null,
     };
 

@@ -49,16 +49,23 @@ public sealed class ReasonTests(Chromium chromium) : IClassFixture<Chromium>
                 await Assertions.Expect(story.Locator(".party.blocker")).ToContainTextAsync("1500");
                 await Assertions.Expect(story.Locator(".party.blocker")).ToContainTextAsync("older: its number is lower");
                 await Assertions.Expect(story.Locator(".party.blocker")).ToContainTextAsync("Transfer on Account/carol");
+                await Assertions.Expect(story.Locator(".party.blocker a")).ToHaveAttributeAsync("href", "/transactions?id=order-1");
+                await Assertions.Expect(story.Locator("dl.why a[href*='id=carol']")).ToHaveTextAsync("Account/carol");
                 break;
             case "deadlock":
-                await Assertions.Expect(story.Locator(".party")).ToHaveCountAsync(3);
-                await Assertions.Expect(story).ToContainTextAsync("the ring is closed");
+                await Assertions.Expect(story.Locator(".party")).ToHaveCountAsync(4);
+                await Assertions.Expect(story.GetByRole(AriaRole.Link, new() { Name = "batch 44" })).ToHaveAttributeAsync("href", "/batches?batch=44");
+                await Assertions.Expect(story.GetByRole(AriaRole.Link, new() { Name = "batch 41" })).ToHaveAttributeAsync("href", "/batches?batch=41");
+                await Assertions.Expect(story).ToContainTextAsync("a ring was possible");
+                await Assertions.Expect(story).Not.ToContainTextAsync("closed");
                 break;
             case "serializability":
                 await Assertions.Expect(story.Locator("svg.bounds")).ToHaveAttributeAsync("aria-label", "The transaction must come after batch 44 and before batch 41; no place fits.");
                 break;
             case "undone":
-                await Assertions.Expect(story.Locator(".party.root")).ToContainTextAsync("1200");
+                await Assertions.Expect(story.Locator(".party.root")).ToContainTextAsync("PACT 1200");
+                await Assertions.Expect(story.Locator(".party.root")).ToContainTextAsync("Payout on Account/dan");
+                await Assertions.Expect(story.Locator(".party.root a")).ToHaveAttributeAsync("href", "/transactions?id=order-2");
                 break;
             case "timeout":
                 await Assertions.Expect(story.Locator(".lanes")).ToContainTextAsync("Transfer");
@@ -71,8 +78,9 @@ public sealed class ReasonTests(Chromium chromium) : IClassFixture<Chromium>
     {
         atMs = 1_795_350_000_000 + number, id, transaction = number, mode = reason is "conflict" or "deadlock" or "serializability" ? "act" : "pact", root = "Account/alice", method = "Transfer", reason,
         message = $"the message of {reason} {id}", repeated = reason is "conflict" or "deadlock" or "serializability" or "undone", actors = (string[])["Account/alice", "Account/bob"],
-        blocker = reason is "conflict" or "deadlock" ? 1500 : 0, floor = reason == "serializability" ? 44 : 0, ceil = reason == "serializability" ? 41 : 0,
-        blockerRequest = "order-1", blockerRoot = "Account/carol", blockerMethod = "Transfer", cause = reason == "undone" ? 1200 : 0,
+        blocker = reason == "conflict" ? 1500 : 0, floor = reason is "serializability" or "deadlock" ? 44 : 0, ceil = reason is "serializability" or "deadlock" ? 41 : 0,
+        blockedBy = reason == "conflict" ? new { request = "order-1", transaction = 1500, mode = "act", root = "Account/carol", method = "Transfer", age = 1400 } : null,
+        undoneFor = reason == "undone" ? new { request = "order-2", transaction = 1200, mode = "pact", root = "Account/dan", method = "Payout", age = 0 } : null,
     };
 
     private static object Trace(string reason) => new

@@ -69,7 +69,7 @@ public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task Only_an_operator_moves_anything_and_does_it_by_the_own_token(bool mayDoIt)
     {
         await using var worker = await ScriptedWorker.Start();
-        worker.On("/v1/migrations", () => new { migrations = Array.Empty<object>(), id = "dry", keys = 0, parts = Array.Empty<object>() });
+        worker.On("/v1/migrations", () => new { migrations = Array.Empty<object>() }).On("POST /v1/migrations", () => new { id = "dry", keys = 0, parts = Array.Empty<object>() });
         await using var dashboard = await RunningDashboard.Start(s_tokens, worker.Url);
         await using var visit = await chromium.Open(dashboard.Url);
         await visit.Go("/migrations");

@@ -45,7 +45,7 @@ public sealed class StoreTests
     [Fact]
     public void Workers_together_add_rates_and_take_the_worst_p99()
     {
-        static Sample One(double at, double rate, long count, double p50, double p99) => new() { AtMs = at, PactPerSecond = rate, Latency = new LatencyView(60_000, new Percentiles(count, p50, null, p99, null, null), null) };
+        static Sample One(double at, double rate, long count, double p50, double p99) => new() { AtMs = at, PactPerSecond = rate, Latency = new LatencyView(new Percentiles(count, p50, null, p99, null, null), null) };
         var all = Sample.Together([[One(1100, 10, 100, 2, 9), One(2100, 11, 100, 2, 9)], [One(1900, 5, 300, 6, 7)]]);
         Assert.Equal([1000, 2000], all.Select(sample => sample.AtMs));
         Assert.Equal(15, all[0].PactPerSecond);
