@@ -10,6 +10,18 @@ public sealed record Column<T>(string Title, Func<T, object?> Value)
     /// <summary>How the value is shown; null: as it is.</summary>
     public Func<T, string>? Text { get; init; }
 
+    /// <summary>What the value is counted in: a part of its name in files. Cells say it themselves, each in the unit that fits.</summary>
+    public string? Unit { get; init; }
+
+    /// <summary>Shown only with all columns; files always have it.</summary>
+    public bool Extra { get; init; }
+
+    /// <summary>Most letters that are shown of it; of a longer one the middle is left out, and the whole is its tip. 0: all.</summary>
+    public int Letters { get; init; }
+
+    /// <summary>Its name in files.</summary>
+    public string FileTitle => Unit is null ? Title : $"{Title} {Unit}";
+
     /// <summary>Right aligned.</summary>
     public bool Number { get; init; }
 

@@ -22,11 +22,19 @@ public static class Fmt
     /// <summary>All digits.</summary>
     public static string Whole(long? value) => value is { } number ? number.ToString("#,0", s_culture) : "–";
 
-    /// <summary>Number of a transaction or batch: all digits, in groups.</summary>
+    /// <summary>Number of a transaction, a batch or a process: a name, so its digits are not in groups.</summary>
     public static string Id(long value) => value.ToString(s_culture);
 
     /// <summary>The last digits of a long number, where there is little room and its neighbours share the first ones.</summary>
     public static string ShortId(long value) => value >= 1_000_000_000 ? "…" + (value % 10_000_000).ToString("0000000", s_culture) : Id(value);
+
+    /// <summary>At most <paramref name="letters"/> letters: the middle is left out, as names of one kind share their beginning and differ at their end.</summary>
+    public static string Middle(string text, int letters)
+    {
+        if (letters < 3 || text.Length <= letters) return text;
+        var end = (letters - 1) / 2;
+        return string.Concat(text.AsSpan(0, letters - 1 - end), "…", text.AsSpan(text.Length - end));
+    }
 
     /// <summary>A duration.</summary>
     public static string Ms(double? value) => value switch

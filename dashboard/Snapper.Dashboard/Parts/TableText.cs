@@ -14,7 +14,7 @@ public static class TableText
     public static string Csv<T>(IReadOnlyList<Column<T>> columns, IEnumerable<T> rows)
     {
         var text = new StringBuilder();
-        text.AppendJoin(',', columns.Select(column => Quote(column.Title))).Append("\r\n");
+        text.AppendJoin(',', columns.Select(column => Quote(column.FileTitle))).Append("\r\n");
         foreach (var row in rows) text.AppendJoin(',', columns.Select(column => Cell(column.Value(row)))).Append("\r\n");
         return text.ToString();
     }
@@ -22,7 +22,7 @@ public static class TableText
     /// <summary>An array of objects, one per row; fields are the heads in camel case.</summary>
     public static string Json<T>(IReadOnlyList<Column<T>> columns, IEnumerable<T> rows)
     {
-        var names = columns.Select(column => Name(column.Title)).ToArray();
+        var names = columns.Select(column => Name(column.FileTitle)).ToArray();
         var array = new JsonArray();
         foreach (var row in rows)
         {

@@ -130,7 +130,7 @@ public sealed class TelemetrySettingsTests
 
     private static (string? Parent, string? State) Headers(string? traceParent, string? traceState)
     {
-        var origin = RequestOrigin.FromHeaders(null, traceParent, traceState);
+        var origin = RequestOrigin.Of(null, traceParent, traceState);
         return (origin.TraceParent, origin.TraceState);
     }
 

@@ -70,7 +70,7 @@ internal sealed class StateEndpoints(ITransactionDoor door, ApiOptions options, 
     private async Task Run(HttpContext context, Change change, string method, ReadOnlyMemory<byte> input)
     {
         EnvelopeAnswer.NameWorker(context, control());
-        var origin = RequestOrigin.FromHeaders(context.Features.Get<RequestCaller>()?.Name, context.Request.Headers.TraceParent, context.Request.Headers.TraceState);
+        var origin = RequestOrigin.Of(context.Features.Get<RequestCaller>()?.Name, context.Request.Headers.TraceParent, context.Request.Headers.TraceState);
         var request = new TransactionRequest
         {
             Actor = change.Actor,
