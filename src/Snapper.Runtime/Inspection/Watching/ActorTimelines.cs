@@ -8,7 +8,7 @@ namespace Snapper.Runtime.Inspection.Watching;
 internal sealed class ActorTimelines
 {
     /// <summary>Actors at a time.</summary>
-    public const int Most = 64;
+    public const int Most = IWorkerWatch.TimelinesMax;
 
     private const int Batches = 8192;
 
