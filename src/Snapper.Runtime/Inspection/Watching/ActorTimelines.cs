@@ -12,7 +12,7 @@ namespace Snapper.Runtime.Inspection.Watching;
 internal sealed class ActorTimelines(WatchClock clock, long leaseTicks, LeaseTimer timer, Action<ActorKey, Action> post)
 {
     /// <summary>Actors at a time.</summary>
-    public const int Most = 64;
+    public const int Most = IWorkerWatch.TimelinesMax;
 
     private const int Batches = 8192;
 

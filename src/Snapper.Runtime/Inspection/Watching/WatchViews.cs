@@ -9,6 +9,9 @@ public interface IWorkerWatch
     /// <summary>For how long a question keeps watching up.</summary>
     public const int LeaseSeconds = 15;
 
+    /// <summary>Actors whose timelines are kept at a time.</summary>
+    public const int TimelinesMax = 64;
+
     /// <summary>Who used the actor, and when: the newest entries since the first question; null: unknown type.</summary>
     Task<TimelineView?> Timeline(Protocol.Identity.ActorKey actor, CancellationToken cancellation);
 
