@@ -12,10 +12,16 @@ internal sealed class AbortTraces
     /// <summary>Kept of each reason, twice: callers' and repeats.</summary>
     public const int Most = 256;
 
+    /// <summary>Longest message that is kept, in UTF-16 code units; user code writes them.</summary>
+    public const int MessageMax = 2048;
+
     private readonly Lock _lock = new();
     private readonly Queue<(long Order, AbortView Abort)>[] _final = Rings();
     private readonly Queue<(long Order, AbortView Abort)>[] _repeated = Rings();
     private long _count;
+
+    /// <summary>A message as it is kept.</summary>
+    public static string Clipped(string message) => message.Length <= MessageMax ? message : string.Concat(message.AsSpan(0, MessageMax), "…");
 
     public void Add(AbortReason reason, AbortView abort)
     {

@@ -43,6 +43,31 @@ public sealed class FieldTests(Chromium chromium) : IClassFixture<Chromium>
     }
 
     [Fact]
+    public async Task Tiles_and_legends_of_one_frame_say_the_same()
+    {
+        await using var worker = await ScriptedWorker.Start();
+        var flying = 0;
+        worker.On("/v1/status", () => new { worker = "w1", pid = 1, epoch = 1, uptimeMs = 1000 + flying, inFlight = Interlocked.Increment(ref flying) });
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/");
+        await visit.Main.Locator("figure svg").First.WaitForAsync();
+        var frames = await visit.Page.EvaluateAsync<string[]>("""
+            async () => {
+              const seen = new Set();
+              const find = (all, title) => [...document.querySelectorAll(all)].find(one => one.querySelector('dt, h2').textContent.startsWith(title));
+              for (let i = 0; i < 200 && seen.size < 4; i++) {
+                seen.add(find('.figure', 'In flight').querySelector('.value').textContent.trim() + ' ' + find('figure', 'In flight').querySelector('.legend b').textContent.trim());
+                await new Promise(done => setTimeout(done, 100));
+              }
+              return [...seen];
+            }
+            """);
+        Assert.True(frames.Length >= 4, string.Join(", ", frames));
+        Assert.All(frames, frame => Assert.Equal(frame.Split(' ')[0], frame.Split(' ')[1]));
+    }
+
+    [Fact]
     public async Task Open_batches_are_those_of_the_status()
     {
         await using var worker = await ScriptedWorker.Start();

@@ -1,6 +1,8 @@
+using System.Text.RegularExpressions;
 using Microsoft.Playwright;
 using Snapper.Dashboard.Parts;
 using Snapper.Dashboard.Tests.Fakes;
+using Snapper.Live.Harness;
 
 namespace Snapper.Dashboard.Tests.Browser;
 
@@ -26,7 +28,8 @@ public sealed class ReasonTests(Chromium chromium) : IClassFixture<Chromium>
         await visit.Go("/");
 
         // One: the reason. The newest abort of it is explained.
-        await visit.Main.Locator($".reasons a[data-reason={reason}]").ClickAsync();
+        await visit.Main.Locator($".reasons a[data-{(repeated ? "repeated" : "reason")}={reason}]").ClickAsync();
+        await Assertions.Expect(visit.Page).ToHaveURLAsync(new Regex(repeated ? "kind=repeated" : "kind=final"));
         var story = visit.Main.Locator($"[data-story={reason}]");
         await Assertions.Expect(story).ToContainTextAsync($"the message of {reason} newest");
         await Assertions.Expect(story).ToContainTextAsync(Reasons.Of(reason).What);
@@ -38,6 +41,56 @@ public sealed class ReasonTests(Chromium chromium) : IClassFixture<Chromium>
         // Two: another one of the list.
         await visit.Main.Locator("table tbody tr").Nth(1).Locator("a").First.ClickAsync();
         await Assertions.Expect(story).ToContainTextAsync($"the message of {reason} older");
+    }
+
+    [Fact]
+    public async Task Final_aborts_and_repeats_are_asked_for_apart()
+    {
+        await using var worker = await ScriptedWorker.Start();
+        worker.On("/v1/status", () => new { worker = "w1", pid = 1, epoch = 1, uptimeMs = 60_000, abortsByReason = new Dictionary<string, long> { ["conflict"] = 1 }, repeatsByReason = new Dictionary<string, long> { ["conflict"] = 70_000 } });
+        worker.On("/v1/aborts", () => new { aborts = (object[])[Abort("conflict", 2000, "newest")] });
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/");
+        await Assertions.Expect(visit.Main.Locator("a[data-reason=conflict]")).ToContainTextAsync("1 told to callers");
+        await Assertions.Expect(visit.Main.Locator("a[data-repeated=conflict]")).ToContainTextAsync("70,000 repeated");
+        await visit.Main.Locator("a[data-reason=conflict]").ClickAsync();
+        await Eventually.Holds("the final ones to be asked for", TimeSpan.FromSeconds(20), () => Task.FromResult(worker.Asked.Contains("/v1/aborts?limit=1000&reason=conflict&repeated=false") ? null : string.Join(" ", worker.Asked)));
+        await visit.Go("/aborts?reason=conflict&kind=repeated");
+        await visit.Main.Locator("[data-story=conflict]").WaitForAsync();
+        Assert.Contains("/v1/aborts?limit=1000&reason=conflict&repeated=true", worker.Asked);
+    }
+
+    [Fact]
+    public async Task A_worker_that_knows_no_filter_is_asked_for_everything()
+    {
+        await using var worker = await ScriptedWorker.Start();
+        worker.Refuses = view => view.Contains("reason=", StringComparison.Ordinal) || view.Contains("repeated=", StringComparison.Ordinal) ? "There is no parameter 'reason'." : null;
+        worker.On("/v1/aborts", () => new { aborts = (object[])[Abort("conflict", 2000, "newest"), Abort("application", 900, "another")] });
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/aborts?reason=application&kind=final");
+        await Assertions.Expect(visit.Main.Locator("[data-story=application]")).ToContainTextAsync("the message of application another");
+        await Assertions.Expect(visit.Main.Locator("table tbody tr")).ToHaveCountAsync(1);
+        await Assertions.Expect(visit.Main.Locator(".note")).ToHaveCountAsync(0);
+    }
+
+    [Fact]
+    public async Task Where_none_is_kept_any_more_the_page_says_what_that_means_and_leads_on()
+    {
+        await using var worker = await ScriptedWorker.Start();
+        worker.On("/v1/status", () => new { worker = "w1", pid = 1, epoch = 1, uptimeMs = 60_000, abortsByReason = new Dictionary<string, long> { ["timeout"] = 3 }, repeatsByReason = new Dictionary<string, long>() });
+        worker.On("/v1/aborts", () => new { aborts = Array.Empty<object>() });
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/aborts?reason=timeout&kind=final");
+        var gone = visit.Main.Locator("[data-gone=timeout]");
+        await Assertions.Expect(gone).ToContainTextAsync("none is kept any more. Since the workers started 3 callers were told of one");
+        await Assertions.Expect(gone).ToContainTextAsync(Reasons.Of("timeout").Do);
+        await Assertions.Expect(gone.Locator("a[href='/transactions?reason=timeout']")).ToHaveCountAsync(1);
+        await Assertions.Expect(gone.Locator("a[href='/transactions']")).ToHaveCountAsync(1);
+        await visit.Picture("abort-gone");
+        await visit.Check();
     }
 
     private static async Task ShowsPicture(string reason, ILocator story)

@@ -72,8 +72,11 @@ internal sealed class ScriptedWorker : IAsyncDisposable
     /// <summary>What no worker answers; it fails the test when the worker is disposed.</summary>
     public ConcurrentQueue<string> Invented { get; } = new();
 
-    /// <summary>Why a path with its query is refused, with 400; null: it is not.</summary>
+    /// <summary>Why a path with its query is refused, with <see cref="Status"/>; null: it is not.</summary>
     public Func<string, string?> Refuses { get; set; } = _ => null;
+
+    /// <summary>Of what is refused.</summary>
+    public int Status { get; set; } = 400;
 
     /// <summary>Answers a path, without its query and perhaps with a method before it, with an object as JSON, which has fields of real workers alone.</summary>
     public ScriptedWorker On(string path, Func<object?> answer)
@@ -109,7 +112,7 @@ internal sealed class ScriptedWorker : IAsyncDisposable
     {
         var path = view.Split('?')[0];
         if (Silent) return (503, """{"detail":"starting"}""");
-        if (Refuses(view) is { } why) return (400, JsonSerializer.Serialize(new { detail = why }));
+        if (Refuses(view) is { } why) return (Status, JsonSerializer.Serialize(new { detail = why }));
         if (!_answers.TryGetValue($"{method} {path}", out var answer) && !_answers.TryGetValue(path, out answer)) return (404, "");
         if (answer() is not { } body) return (404, "");
         var json = JsonSerializer.SerializeToElement(body, JsonSerializerOptions.Web);

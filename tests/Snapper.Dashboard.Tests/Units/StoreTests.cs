@@ -76,6 +76,19 @@ public sealed class StoreTests
     }
 
     [Fact]
+    public void The_first_epoch_of_a_worker_is_no_takeover()
+    {
+        var url = new Uri("http://127.0.0.1:1");
+        var fleet = new Fleet(new DashboardSettings([url], null, null, 0, false, 0));
+        void Look(long epoch, double uptime) => fleet.Note(url, new Reply<StatusView>(new StatusView { Worker = "w1", Pid = 1, Epoch = epoch, UptimeMs = uptime }, false, null), null, DateTimeOffset.UnixEpoch.AddMilliseconds(uptime));
+        Look(0, 1000);
+        Look(1, 2000);
+        Assert.Empty(fleet.Changes);
+        Look(2, 3000);
+        Assert.Equal("w1 has a new epoch: 1 → 2", Assert.Single(fleet.Changes).Text);
+    }
+
+    [Fact]
     public void A_migration_is_told_once_per_state_and_not_when_it_was_over_before()
     {
         var fleet = new Fleet(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, false, 0));
