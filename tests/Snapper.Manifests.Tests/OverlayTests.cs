@@ -1,3 +1,6 @@
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json.Nodes;
 using Snapper.Manifests.Tests.Kustomize;
 using Snapper.Manifests.Tests.Rules;
 using Xunit;
@@ -27,6 +30,27 @@ public sealed class OverlayTests
         Assert.Equal(Folders("components").Except(["redis"]), All.SelectMany(row => (string[])row[1]).Distinct().Except(["redis"]).Select(path => path.Split('/')[^1]).Order());
     }
 
+    [Theory]
+    [InlineData("dev")]
+    [InlineData("production")]
+    public void Commands_that_are_run_in_a_worker_show_an_operators_token_and_without_it_the_worker_starts_all_the_same(string overlay)
+    {
+        var all = Rendered.Of(overlay);
+        var containers = all.Find("StatefulSet", "snapper-worker")!["spec"]!["template"]!["spec"]!["containers"];
+        var shown = Rules.Manifests.List(Rules.Manifests.List(containers).Single()["env"]).Single(one => (string?)one["name"] == "SNAPPER_TOKEN")["valueFrom"]!["secretKeyRef"]!;
+        Assert.True((bool)shown["optional"]!);
+        Assert.Contains((string)shown["key"]!, all.KeysOf((string)shown["name"]!)!);
+        if (all.Find("Secret", (string)shown["name"]!) is not { } secret) return;
+
+        // Where the tokens are in the tree, this one must be among them, with the right that drain needs.
+        var hash = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(Value(secret, "token"))));
+        var line = Value(all.Find("Secret", "snapper-tokens")!, "tokens").Split('\n').Single(one => one.Contains(hash, StringComparison.Ordinal));
+        Assert.Equal("operator", (string?)JsonNode.Parse(line)!["role"]);
+    }
+
+    private static string Value(JsonObject secret, string key) =>
+        (string?)secret["stringData"]?[key] ?? Encoding.UTF8.GetString(Convert.FromBase64String((string)secret["data"]![key]!));
+
     [Fact]
     public void Every_file_is_used()
     {
@@ -46,7 +70,7 @@ public sealed class OverlayTests
 
     private static string Component(string name) => "../../components/" + name;
 
-    private static string NameOf(System.Text.Json.Nodes.JsonObject one) => Rules.Manifests.Where(one);
+    private static string NameOf(JsonObject one) => Rules.Manifests.Where(one);
 
     private static IEnumerable<string> Folders(string name) => Directory.EnumerateDirectories(Tree.Path("k8s", name)).Select(folder => Path.GetFileName(folder)).Order();
 }
@@ -61,6 +85,7 @@ internal static class Rendered
         ["snapper-tokens"] = ["tokens"],
         ["snapper-dashboard-token"] = ["token"],
         ["snapper-app-token"] = ["token"],
+        ["snapper-operator-token"] = ["token"],
     };
 
     public static Rules.Manifests Of(string overlay, params string[] components) => new(

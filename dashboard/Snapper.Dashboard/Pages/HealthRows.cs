@@ -31,10 +31,16 @@ internal static class HealthRows
         if (worker.Status is not { } status) yield break;
         if (status.Redis is { UsedBytes: { } used } redis)
         {
-            var share = redis.MaxBytes is > 0 and { } most ? (double)used / most : (double?)null;
+            // Without a limit of its own it may use what the machine has.
+            var limited = redis.MaxBytes is > 0;
+            var share = (limited ? redis.MaxBytes : redis.SystemBytes) is > 0 and { } most ? (double)used / most : (double?)null;
             var full = share >= RedisWarnsAt;
-            yield return new(worker.Name, "redis memory", !full, share is { } part ? $"{Fmt.Bytes(used)} of {Fmt.Bytes(redis.MaxBytes)}, {part:P0}" : $"{Fmt.Bytes(used)}, no limit is set",
-                full ? "A full Redis refuses writes, and then nothing commits. Raise maxmemory, or take load away; docs/operating.md says how to size it." : "", asOf);
+            var says = limited ? $"{Fmt.Bytes(used)} of {Fmt.Bytes(redis.MaxBytes)}, {share:P0}"
+                : share is null ? $"{Fmt.Bytes(used)}, no limit is set"
+                : $"{Fmt.Bytes(used)}, no limit is set; its machine has {Fmt.Bytes(redis.SystemBytes)}, {share:P0} of it";
+            yield return new(worker.Name, "redis memory", !full, says, !full ? ""
+                : limited ? "A full Redis refuses writes, and then nothing commits. Raise maxmemory, or take load away; docs/operating.md says how to size it."
+                : "Without a limit Redis is ended by its machine when memory runs out, and then nothing commits until it is back. Give the machine more, or take load away; with maxmemory it refuses writes instead; docs/operating.md says how to size it.", asOf);
         }
 
         var behind = status.LogPosition - status.DurablePosition;

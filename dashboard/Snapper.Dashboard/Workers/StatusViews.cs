@@ -43,7 +43,7 @@ public sealed record LatencyView(Percentiles? Pact, Percentiles? Act);
 
 public sealed record Percentiles(long Count, double? P50Ms, double? P90Ms, double? P99Ms, double? P999Ms, double? MaxMs);
 
-public sealed record RedisView(long? UsedBytes, long? MaxBytes);
+public sealed record RedisView(long? UsedBytes, long? MaxBytes, long? SystemBytes);
 
 public sealed record ClusterView
 {

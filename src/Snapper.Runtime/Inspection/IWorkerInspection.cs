@@ -89,8 +89,11 @@ public sealed record WorkerStatus(
     public ClusterStatusView? Cluster { get; init; }
 }
 
-/// <summary>Bytes that a Redis uses, and may use; 0: without a limit of its own.</summary>
-public sealed record RedisMemoryView(long UsedBytes, long MaxBytes);
+/// <summary>Memory of a Redis, in bytes.</summary>
+/// <param name="UsedBytes">In use.</param>
+/// <param name="MaxBytes">That it may use; 0: without a limit of its own, and then its machine's memory is the limit.</param>
+/// <param name="SystemBytes">Of its machine; 0: it does not tell.</param>
+public sealed record RedisMemoryView(long UsedBytes, long MaxBytes, long SystemBytes);
 
 /// <summary>How many lasted at most so long: <paramref name="UpTo"/> has an entry for each of <paramref name="Bounds"/> (seconds), and one for all. <paramref name="Sum"/> in seconds.</summary>
 public sealed record DurationsView(IReadOnlyList<double> Bounds, IReadOnlyList<long> UpTo, double Sum)

@@ -8,7 +8,7 @@ namespace Snapper.Server.Cli;
 /// <summary>The command line: finds the command, reads its arguments, runs it, turns errors into messages and exit codes.</summary>
 internal static class CommandLine
 {
-    private sealed record Command(CommandSyntax Syntax, Func<ParsedArguments, TextWriter, TextWriter, Task<int>> Run, bool Hidden = false);
+    private sealed record Command(CommandSyntax Syntax, Func<ParsedArguments, TextWriter, TextWriter, Task<int>> Run);
 
     private static readonly Command[] Commands =
     [
@@ -28,7 +28,7 @@ internal static class CommandLine
         new(MembershipCommands.JoinSyntax, MembershipCommands.Join),
         new(MembershipCommands.LeaveSyntax, MembershipCommands.Leave),
         new(TokenCommand.Syntax, TokenCommand.Run),
-        new(WorkerCommand.Syntax, WorkerCommand.Run, Hidden: true),
+        new(WorkerCommand.Syntax, WorkerCommand.Run),
     ];
 
     /// <summary>Runs one command line to its end.</summary>
@@ -40,7 +40,7 @@ internal static class CommandLine
     {
         if (arguments.Count == 0)
         {
-            HelpText.Write(errors, Visible());
+            HelpText.Write(errors, Syntaxes);
             return ExitCode.Usage;
         }
 
@@ -48,14 +48,14 @@ internal static class CommandLine
         {
             var about = Commands.FirstOrDefault(c => arguments.Count > 1 && c.Syntax.Name == arguments[1]);
             if (about is not null) HelpText.Write(output, about.Syntax);
-            else HelpText.Write(output, Visible());
+            else HelpText.Write(output, Syntaxes);
             return ExitCode.Success;
         }
 
         var command = Commands.FirstOrDefault(c => c.Syntax.Name == arguments[0]);
         if (command is null)
         {
-            errors.WriteLine($"snapper: there is no command '{arguments[0]}'. Commands: {string.Join(", ", Visible().Select(s => s.Name))}.");
+            errors.WriteLine($"snapper: there is no command '{arguments[0]}'. Commands: {string.Join(", ", Syntaxes.Select(s => s.Name))}.");
             return ExitCode.Usage;
         }
 
@@ -89,8 +89,6 @@ internal static class CommandLine
 
     /// <summary>All commands, as they are described.</summary>
     internal static IEnumerable<CommandSyntax> Syntaxes => Commands.Select(c => c.Syntax);
-
-    private static IEnumerable<CommandSyntax> Visible() => Commands.Where(c => !c.Hidden).Select(c => c.Syntax);
 
     private static bool IsHelp(string argument) => argument is "help" or "--help" or "-h" or "-?";
 }

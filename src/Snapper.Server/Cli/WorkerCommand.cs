@@ -12,7 +12,7 @@ internal static class WorkerCommand
     public const int AppTokenLengthMin = 16;
 
     /// <summary>Arguments of <c>worker</c>.</summary>
-    public static readonly CommandSyntax Syntax = new("worker", "one server process; 'up' starts it",
+    public static readonly CommandSyntax Syntax = new("worker", "one server process: 'up' starts it, and pods run it",
     [
         new("--name", "NAME", "the worker's name (default w1)"),
         new("--listen-port", "PORT", "its own HTTP API (default 5101)"),

@@ -115,7 +115,7 @@ internal sealed class Storage : IAsyncDisposable
     }
 
     /// <summary>Memory of the Redis, as of the last look; null: the log is a file, or Redis does not tell.</summary>
-    public RedisMemoryView? Memory => _facts is { UsedMemoryBytes: > 0 } facts ? new RedisMemoryView(facts.UsedMemoryBytes, Math.Max(0, facts.MaxMemoryBytes)) : null;
+    public RedisMemoryView? Memory => _facts is { UsedMemoryBytes: > 0 } facts ? new RedisMemoryView(facts.UsedMemoryBytes, Math.Max(0, facts.MaxMemoryBytes), Math.Max(0, facts.SystemMemoryBytes)) : null;
 
     /// <summary>Several workers have divided these actors among them: whoever runs on them is one of several.</summary>
     public Task<bool> IsDivided(CancellationToken cancellation) => _redis is null ? Task.FromResult(false) : RedisClusterStore.IsDivided(_redis, cancellation);

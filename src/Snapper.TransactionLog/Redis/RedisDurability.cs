@@ -41,6 +41,9 @@ public sealed record RedisDurability
     /// <summary>Bytes in use.</summary>
     public required long UsedMemoryBytes { get; init; }
 
+    /// <summary>Memory of its machine in bytes; 0: it does not tell.</summary>
+    public required long SystemMemoryBytes { get; init; }
+
     /// <summary>Differs after each start of the server.</summary>
     public required string RunId { get; init; }
 
@@ -72,6 +75,7 @@ public sealed record RedisDurability
             MaxMemoryBytes = Number(info, "maxmemory"),
             MaxMemoryPolicy = info.GetValueOrDefault("maxmemory_policy") ?? await Setting(commands, "maxmemory-policy", cancellation).ConfigureAwait(false) ?? Unknown,
             UsedMemoryBytes = Number(info, "used_memory"),
+            SystemMemoryBytes = Number(info, "total_system_memory"),
             RunId = info.GetValueOrDefault("run_id", ""),
             ProcessId = (int)Number(info, "process_id"),
             ServerVersion = info.GetValueOrDefault("redis_version", Unknown),

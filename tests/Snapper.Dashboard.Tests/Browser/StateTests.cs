@@ -44,20 +44,22 @@ public sealed class StateTests(Chromium chromium) : IClassFixture<Chromium>
     }
 
     [Theory]
-    [InlineData(740 << 20, 1000 << 20, "740 MiB of 1000 MiB", "")]
-    [InlineData(760 << 20, 1000 << 20, "760 MiB of 1000 MiB", "A full Redis refuses writes")]
-    [InlineData(760 << 20, 0, "760 MiB, no limit is set", "")]
-    public async Task A_redis_that_fills_up_is_told_long_before_it_is_full(long used, long most, string shown, string cure)
+    [InlineData(740 << 20, 1000 << 20, 800 << 20, "740 MiB of 1000 MiB", "")]
+    [InlineData(760 << 20, 1000 << 20, 1600 << 20, "760 MiB of 1000 MiB", "A full Redis refuses writes")]
+    [InlineData(740 << 20, 0, 1000 << 20, "740 MiB, no limit is set; its machine has 1000 MiB", "")]
+    [InlineData(760 << 20, 0, 1000 << 20, "760 MiB, no limit is set; its machine has 1000 MiB", "Without a limit Redis is ended by its machine")]
+    [InlineData(760 << 20, 0, 0, "760 MiB, no limit is set", "")]
+    public async Task A_redis_that_fills_up_is_told_long_before_it_is_full(long used, long most, long system, string shown, string cure)
     {
         await using var worker = await ScriptedWorker.Start();
-        worker.On("/v1/status", () => new { worker = "w1", pid = 1, epoch = 1, uptimeMs = 60_000, redis = new { usedBytes = used, maxBytes = most } });
+        worker.On("/v1/status", () => new { worker = "w1", pid = 1, epoch = 1, uptimeMs = 60_000, redis = new { usedBytes = used, maxBytes = most, systemBytes = system } });
         await using var dashboard = await RunningDashboard.Start(worker.Url);
         await using var visit = await chromium.Open(dashboard.Url);
         await visit.Go("/health");
         var row = visit.Main.Locator("tr", new() { HasText = "redis memory" });
         await Assertions.Expect(row).ToContainTextAsync(shown);
         if (cure.Length > 0) await Assertions.Expect(row).ToContainTextAsync(cure);
-        else await Assertions.Expect(row).Not.ToContainTextAsync("refuses writes");
+        else await Assertions.Expect(row).Not.ToContainTextAsync("nothing commits");
     }
 
     [Fact]

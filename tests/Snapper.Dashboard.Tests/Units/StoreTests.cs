@@ -125,7 +125,7 @@ public sealed class StoreTests
     [Fact]
     public void Tables_become_csv_without_formulas_and_json_with_names()
     {
-        IReadOnlyList<Column<(string Text, double? Number)>> columns = [new("Some text", row => row.Text), new("p99 ms", row => row.Number)];
+        IReadOnlyList<Column<(string Text, double? Number)>> columns = [new("Some text", row => row.Text), new("p99", row => row.Number) { Unit = "ms" }];
         (string, double?)[] rows = [("=1+1", 2.5), ("a,\"b\"\nc", null)];
         Assert.Equal("Some text,p99 ms\r\n'=1+1,2.5\r\n\"a,\"\"b\"\"\nc\",\r\n", TableText.Csv(columns, rows));
         var json = System.Text.Json.JsonDocument.Parse(TableText.Json(columns, rows)).RootElement;

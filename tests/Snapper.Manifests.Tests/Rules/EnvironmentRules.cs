@@ -71,6 +71,9 @@ internal static partial class EnvironmentRules
         }
     }
 
+    /// <summary>Read by the commands that are run in a worker's container, and not by the worker.</summary>
+    private const string CommandToken = "SNAPPER_TOKEN";
+
     private static bool IsRead(JsonObject container, string name) => (string?)container["name"] switch
     {
         "worker" => s_dotnet.Contains(name) || IsReadByWorker(name),
@@ -81,6 +84,7 @@ internal static partial class EnvironmentRules
 
     private static bool IsReadByWorker(string name)
     {
+        if (name == CommandToken) return true;
         if (name is "APP_API_TOKEN" or "DAPR_API_TOKEN" or RedisLogin.UserVariable or RedisLogin.PasswordVariable or RedisLogin.FileVariable
             or RedisLogin.TlsVariable or RedisLogin.AuthorityVariable or MailboxSeal.Variable or SecuritySettings.FileVariable) return true;
         if (WorkerCommand.Syntax.Options.Any(option => name == "SNAPPER_" + option.Name[2..].Replace('-', '_').ToUpperInvariant())) return true;

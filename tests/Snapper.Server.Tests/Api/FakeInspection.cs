@@ -25,7 +25,7 @@ internal sealed class FakeInspection : IWorkerInspection
         new Dictionary<string, long> { ["conflict"] = 7, ["application"] = 3 }, 12, 9120, 500, 499, 1, 44)
     {
         RepeatsByReason = new Dictionary<string, long> { ["conflict"] = 4 },
-        Redis = new RedisMemoryView(900, 1000),
+        Redis = new RedisMemoryView(900, 1000, 8000),
         CpuMs = 1_499.7,
         Cluster = Cluster,
         ResidentBytes = 1 << 20,

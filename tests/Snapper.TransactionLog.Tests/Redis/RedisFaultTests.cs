@@ -363,6 +363,7 @@ public sealed class RedisFaultTests : IAsyncLifetime
         var always = await RedisDurability.Read(connections, None);
         Assert.Equal((RedisFlushPolicy.Always, true), (always.Policy, always.IsPolicyCertain));
         Assert.Equal((40, true, true), (always.RunId.Length, always.ProcessId > 0, always.UsedMemoryBytes > 0));
+        Assert.True(always.SystemMemoryBytes > always.UsedMemoryBytes, $"{always.SystemMemoryBytes} bytes");
         Assert.Equal((0L, "noeviction"), (always.MaxMemoryBytes, always.MaxMemoryPolicy));
 
         await _server.Command("CONFIG", "SET", "appendfsync", "everysec", "maxmemory", "100mb");

@@ -56,6 +56,7 @@ internal sealed class MetricsEndpoint(IWorkerInspection inspection)
         {
             text.Single("snapper_redis_used_bytes", "gauge", "Memory that the Redis of log and states uses.", redis.UsedBytes);
             text.Single("snapper_redis_max_bytes", "gauge", "Memory that it may use; 0: without a limit of its own.", redis.MaxBytes);
+            text.Single("snapper_redis_system_bytes", "gauge", "Memory of its machine; 0: it does not tell.", redis.SystemBytes);
         }
 
         WriteCluster(text, status.Cluster);

@@ -40,6 +40,7 @@ internal static class ViewWriter
             json.WriteStartObject("redis"u8);
             json.WriteNumber("usedBytes"u8, redis.UsedBytes);
             json.WriteNumber("maxBytes"u8, redis.MaxBytes);
+            json.WriteNumber("systemBytes"u8, redis.SystemBytes);
             json.WriteEndObject();
         }
 

@@ -1,0 +1,102 @@
+using Microsoft.Playwright;
+using Snapper.Dashboard.Tests.Fakes;
+
+namespace Snapper.Dashboard.Tests.Browser;
+
+/// <summary>What a page is there for is to be seen without scrolling sideways, with names as long as those of real loads.</summary>
+public sealed class LayoutTests(Chromium chromium) : IClassFixture<Chromium>
+{
+    private const string Message = "Account/load-a343e7e0f4af-000004 is locked by an older transaction.";
+
+    [Theory]
+    [InlineData(1300)]
+    [InlineData(360)]
+    public async Task Why_something_aborted_is_seen_beside_it(int width)
+    {
+        await using var worker = await Scripted();
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url, width);
+        await visit.Go("/aborts");
+        var row = visit.Main.Locator("tbody tr").First;
+        var message = row.Locator("td[data-label=Message]");
+        await Assertions.Expect(message).ToHaveTextAsync(Message);
+        var box = (await message.BoundingBoxAsync())!;
+        Assert.InRange(box.X + box.Width, 0, width - 20);
+        Assert.InRange(box.Height, 0, 62);
+        Assert.Equal(0, await visit.Main.Locator(".scroll").First.EvaluateAsync<int>("e => e.scrollWidth - e.clientWidth"));
+
+        // Its name is cut in the middle, and whole in the tip; what is left out comes with all columns, and with a narrow window's order.
+        var request = row.Locator("td[data-label=Request]");
+        await Assertions.Expect(request).ToHaveTextAsync("load-a343…af-t2104");
+        await Assertions.Expect(request).ToHaveAttributeAsync("title", "load-a343e7e0f4af-t2104");
+        await Assertions.Expect(row.Locator("td[data-label=Transaction]")).ToHaveCountAsync(0);
+        var all = visit.Page.GetByRole(AriaRole.Button, new() { Name = "Recent aborts: all columns" });
+        await all.ClickAsync();
+        await Assertions.Expect(all).ToHaveAttributeAsync("aria-pressed", "true");
+        await Assertions.Expect(row.Locator("td[data-label=Transaction]")).ToHaveTextAsync("4503599632064513");
+        await visit.Check();
+    }
+
+    [Fact]
+    public async Task A_narrow_table_is_ordered_by_a_choice()
+    {
+        await using var worker = await Scripted();
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url, 360);
+        await visit.Go("/aborts");
+        var first = visit.Main.Locator("tbody tr").First.Locator("td[data-label=Method]");
+        await Assertions.Expect(first).ToHaveTextAsync("Transfer");
+        await visit.Main.GetByLabel("Order by").SelectOptionAsync("Method");
+        await Assertions.Expect(first).ToHaveTextAsync("Balance");
+    }
+
+    [Theory]
+    [InlineData(1300)]
+    [InlineData(360)]
+    public async Task Phases_of_a_short_transaction_in_a_long_window_can_be_told_apart(int width)
+    {
+        await using var worker = await Scripted();
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url, width);
+        await visit.Go("/actor?type=Account&id=alice&window=30000");
+        var phases = visit.Main.Locator(".lanes li").Last.Locator(".run i");
+        await Assertions.Expect(phases).ToHaveCountAsync(3);
+        var track = (await visit.Main.Locator(".lanes li .track").Last.BoundingBoxAsync())!;
+        for (var i = 0; i < 3; i++)
+        {
+            var box = (await phases.Nth(i).BoundingBoxAsync())!;
+            Assert.InRange(box.Width, 4.9f, 30f);
+            Assert.InRange(box.X + box.Width, track.X, track.X + track.Width + 0.5f);
+        }
+
+        await Assertions.Expect(visit.Main.Locator(".lanes .axis .track span").First).ToHaveTextAsync(new System.Text.RegularExpressions.Regex(@"^\d\d:\d\d:\d\d$"));
+        await visit.Page.GetByRole(AriaRole.Button, new() { Name = "Each at full width" }).ClickAsync();
+        await Assertions.Expect(visit.Main.Locator(".lanes .axis .track span")).ToHaveCountAsync(0);
+
+        // 0.2, 0.3 and 1.5 ms of 2.
+        var shares = new[] { 0.1, 0.15, 0.75 };
+        for (var i = 0; i < 3; i++) Assert.Equal(shares[i], (await phases.Nth(i).BoundingBoxAsync())!.Width / track.Width, 0.02);
+        await visit.Check();
+    }
+
+    private static async Task<ScriptedWorker> Scripted()
+    {
+        var now = (double)DateTimeOffset.UtcNow.ToUnixTimeMilliseconds();
+        var worker = await ScriptedWorker.Start();
+        worker.On("/v1/aborts", () => new { worker = "w1", aborts = (object[])[Abort("Transfer"), Abort("Balance")] });
+        worker.On("/v1/actor-types", () => new { types = (object[])[new { type = "Account", methods = Array.Empty<object>() }] });
+        worker.On("/v1/actors/Account/alice", () => new { type = "Account", id = "alice", worker = "w1", version = 3, resident = true, state = new { checking = 5 } });
+        worker.On("/v1/actors/Account/alice/timeline", () => new { worker = "w1", nowAtMs = now, entries = (object[])[Entry(1, now - 25_000), Entry(2, now - 2)] });
+        return worker;
+
+        object Abort(string method) => new
+        {
+            atMs = now, id = "load-a343e7e0f4af-t2104", transaction = 4503599632064513L, mode = "act", root = "Account/load-a343e7e0f4af-000004", method, reason = "conflict", message = Message, repeated = true,
+        };
+        static object Entry(int number, double at) => new
+        {
+            transaction = number, mode = "act", request = $"r{number}", root = "Account/alice", method = "Transfer", outcome = "committed",
+            arrivedAtMs = at, startedAtMs = at + 0.2, executedAtMs = at + 0.5, endedAtMs = at + 2,
+        };
+    }
+}
