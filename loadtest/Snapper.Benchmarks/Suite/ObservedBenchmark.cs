@@ -76,7 +76,7 @@ public sealed class ObservedBenchmark(string name, Observation how, Goal goal) :
 
         public bool Wants(string requestId, string? traceParent) => Observer?.Wants(requestId, traceParent) == true;
 
-        public void Traced(TraceView trace, string? traceParent) => Observer?.Traced(trace, traceParent);
+        public void Traced(TraceView trace, string? traceParent, string? traceState) => Observer?.Traced(trace, traceParent, traceState);
 
         public void Ended(bool pact, string? reason, TimeSpan duration) => Observer?.Ended(pact, reason, duration);
     }
@@ -98,7 +98,7 @@ public sealed class ObservedBenchmark(string name, Observation how, Goal goal) :
             var watch = inspection.Watch!;
             object?[] views =
             [
-                inspection.Status(), await inspection.Batches(50, CancellationToken.None), await inspection.Aborts(50, CancellationToken.None), watch.Traces(new TraceFilter(50)), watch.Hot(50),
+                inspection.Status(), await inspection.Batches(50, CancellationToken.None), await inspection.Aborts(50, null, null, CancellationToken.None), watch.Traces(new TraceFilter(50)), watch.Hot(50),
                 watch.Access(), watch.Ring(), await watch.Timeline(new ActorKey("Account", AccountIds.Of(0)), CancellationToken.None),
             ];
             foreach (var view in views)
