@@ -1,7 +1,9 @@
 using System.Globalization;
+using Microsoft.AspNetCore.Components.Endpoints;
 using Microsoft.AspNetCore.DataProtection;
 using Snapper.Dashboard.Actions;
 using Snapper.Dashboard.Layout;
+using Snapper.Dashboard.Pages;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Workers;
 using Snapper.Security;
@@ -73,6 +75,22 @@ internal static class DashboardProgram
         var app = builder.Build();
         Listen.Guard(app, settings);
         SignIn.Guard(app);
+
+        // Whoever mistypes an address in a browser gets a page that says so, with the status all the same.
+        app.Use((context, next) =>
+        {
+            // At the last moment: what is 404 before it is drawn is not drawn.
+            if (context.GetEndpoint()?.Metadata.GetMetadata<ComponentTypeMetadata>()?.Type == typeof(NotFoundPage))
+            {
+                context.Response.OnStarting(() =>
+                {
+                    if (context.Response.StatusCode == StatusCodes.Status200OK) context.Response.StatusCode = StatusCodes.Status404NotFound;
+                    return Task.CompletedTask;
+                });
+            }
+
+            return next(context);
+        });
         app.UseAntiforgery();
         SignIn.Map(app);
         BrowserFiles.Map(app);

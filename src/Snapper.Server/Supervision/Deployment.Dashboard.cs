@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Snapper.Security;
 
 namespace Snapper.Server.Supervision;
 
@@ -26,11 +27,28 @@ internal sealed partial class Deployment
             return;
         }
 
+        if (WhyBlind(new ConfigurationBuilder().AddEnvironmentVariables().Build()) is { } why) Say($"dashboard: {why}");
         _dashboard = Supervise(ChildCommands.Dashboard(program, _data!, options, [.. _workers.Select(worker => worker.Url)], watchParent: _wrappers.Setpriv is null));
 
         // It is started again without limit, like everything else once the system is up.
         _dashboard.Settle();
         _dashboard.Start();
+    }
+
+    /// <summary>Why workers will not show it anything, as far as that is known before it starts; null: nothing is.</summary>
+    /// <param name="configuration">As it and the workers read it.</param>
+    internal static string? WhyBlind(IConfiguration configuration)
+    {
+        try
+        {
+            if (!string.IsNullOrEmpty(configuration["SNAPPER_TOKEN"]) || SecuritySettings.Read(configuration).Tokens.Count == 0) return null;
+        }
+        catch (FormatException wrong)
+        {
+            return wrong.Message;
+        }
+
+        return "tokens are configured, and SNAPPER_TOKEN is not set: whoever signs in will see nothing, because it asks the workers with that token, which needs the role viewer (docs/dashboard.md#signing-in)";
     }
 
     /// <summary>Its address once it answers there; null: there is none. One that does not answer in time is told of, and not waited for.</summary>

@@ -74,6 +74,28 @@ public sealed class StateTests(Chromium chromium) : IClassFixture<Chromium>
     }
 
     [Fact]
+    public async Task An_unknown_address_is_a_page_that_says_so_and_a_404()
+    {
+        await using var worker = await ScriptedWorker.Start();
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        var response = await visit.Page.GotoAsync("/no/such/page?x=1");
+        Assert.Equal(404, response!.Status);
+        await Assertions.Expect(visit.Main.Locator("h1")).ToHaveTextAsync("There is no such page");
+        await Assertions.Expect(visit.Page).ToHaveTitleAsync("No such page – Snapper");
+        visit.Forgive("404");
+        await visit.Check();
+        await visit.Main.GetByRole(AriaRole.Link, new() { Name = "To the overview" }).ClickAsync();
+        await Assertions.Expect(visit.Main.Locator("h1")).ToHaveTextAsync("Overview");
+
+        // Programs get the status alone.
+        using var http = new HttpClient();
+        using var plain = await http.GetAsync(dashboard.Url + "/no/such/file.js");
+        Assert.Equal(404, (int)plain.StatusCode);
+        Assert.Equal("", await plain.Content.ReadAsStringAsync());
+    }
+
+    [Fact]
     public async Task Paused_figures_stand_still_and_go_on_afterwards()
     {
         await using var worker = await ScriptedWorker.Start();
