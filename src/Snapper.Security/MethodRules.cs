@@ -39,6 +39,9 @@ public sealed class MethodRules
     /// <summary>There is none.</summary>
     public bool IsEmpty => _callers.Count == 0;
 
+    /// <summary>Some rule names a Dapr app.</summary>
+    public bool NamesApps => _callers.Values.Any(callers => callers.Any(caller => caller.StartsWith(AppPrefix, StringComparison.Ordinal)));
+
     /// <summary>Whether somebody may start a transaction with a method.</summary>
     /// <param name="principal">Who asks.</param>
     /// <param name="app">The Dapr app that asks, where that is certain; null: unknown.</param>
@@ -53,7 +56,7 @@ public sealed class MethodRules
     }
 
     private static bool Names(FrozenSet<string> callers, Principal principal, string? app) =>
-        (principal.Role is not (Role.Sidecar or Role.Everybody or Role.Nobody) && (callers.Contains(principal.Name) || callers.Contains(RolePrefix + principal.Role.Name())))
+        (principal.Role.IsOfToken() && (callers.Contains(principal.Name) || callers.Contains(RolePrefix + principal.Role.Name())))
         || (app is not null && callers.Contains(AppPrefix + app));
 
     private static string Checked(MethodRule rule, string caller)

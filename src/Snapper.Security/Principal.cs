@@ -24,6 +24,9 @@ public sealed class Principal
     /// <summary>The sidecar, for a caller without a token of its own.</summary>
     public static Principal Sidecar { get; } = new("sidecar", Role.Sidecar);
 
+    /// <summary>The sidecar, where a caller without a token of its own may do nothing.</summary>
+    public static Principal Channel { get; } = new("sidecar", Role.Channel);
+
     /// <summary>Somebody who was not recognized.</summary>
     public static Principal Nobody { get; } = new("nobody", Role.Nobody);
 

@@ -21,6 +21,9 @@ public enum Role : byte
     /// <summary>The worker's own sidecar, for callers who show no token of their own: hosts actors, runs transactions.</summary>
     Sidecar,
 
+    /// <summary>The sidecar, where those who show no token of their own may do nothing: hosts actors.</summary>
+    Channel,
+
     /// <summary>Whoever comes while no token is configured: everything.</summary>
     Everybody,
 }
@@ -63,8 +66,9 @@ public static class Roles
     public static bool Has(this Role role, Right right) => right switch
     {
         Right.Open => true,
-        Right.Identified or Right.Ask => role != Role.Nobody,
-        Right.Channel => role is Role.Sidecar or Role.Everybody,
+        Right.Identified => role != Role.Nobody,
+        Right.Ask => role is not (Role.Nobody or Role.Channel),
+        Right.Channel => role is Role.Sidecar or Role.Channel or Role.Everybody,
         Right.Transact => role is Role.Caller or Role.Operator or Role.Admin or Role.Sidecar or Role.Everybody,
         Right.View => role is Role.Viewer or Role.Operator or Role.Admin or Role.Everybody,
         Right.Operate => role is Role.Operator or Role.Admin or Role.Everybody,
@@ -79,10 +83,13 @@ public static class Roles
         Role.Viewer => "viewer",
         Role.Operator => "operator",
         Role.Admin => "admin",
-        Role.Sidecar => "sidecar",
+        Role.Sidecar or Role.Channel => "sidecar",
         Role.Everybody => "everybody",
         _ => "nobody",
     };
+
+    /// <summary>It is that of a token: its holder has a name of its own.</summary>
+    public static bool IsOfToken(this Role role) => role is Role.Caller or Role.Viewer or Role.Operator or Role.Admin;
 
     /// <summary>Reads the role of a token.</summary>
     /// <returns>Null: there is no such role, or no token has it.</returns>

@@ -12,11 +12,12 @@ public sealed class SecuritySettings
     /// <summary>Environment variable with the name of a file of tokens, as <c>TokensFile</c> in the section: for secrets that are mounted.</summary>
     public const string FileVariable = "SNAPPER_TOKENS_FILE";
 
-    private SecuritySettings(KnownTokens tokens, MethodRules methods, bool tenantsApart, double rate, int burst)
+    private SecuritySettings(KnownTokens tokens, MethodRules methods, bool tenantsApart, bool sidecarMayTransact, double rate, int burst)
     {
         Tokens = tokens;
         Methods = methods;
         TenantsApart = tenantsApart;
+        SidecarMayTransact = sidecarMayTransact;
         RatePerSecond = rate;
         Burst = burst;
     }
@@ -29,6 +30,12 @@ public sealed class SecuritySettings
 
     /// <summary>Transactions stay within the tenant of their root. True as soon as a token is bound to one.</summary>
     public bool TenantsApart { get; }
+
+    /// <summary>
+    /// The sidecar alone, without a token of the caller, may run transactions (<c>SidecarMay</c>: <c>transact</c>), else it only hosts actors (<c>channel</c>). False as soon as a token is bound to a tenant: whoever is bound
+    /// could otherwise leave its token out, and with it its tenant, its role and its rate.
+    /// </summary>
+    public bool SidecarMayTransact { get; }
 
     /// <summary>Requests per second of a caller whose token says nothing else; 0: unlimited.</summary>
     public double RatePerSecond { get; }
@@ -72,8 +79,16 @@ public sealed class SecuritySettings
             throw new FormatException($"{Section}:TenantsApart is false, and the token of {bound.Name} is bound to a tenant.");
         }
 
-        return new SecuritySettings(tokens, methods, apart, Number(section, "RatePerSecond", 1_000_000), (int)Number(section, "Burst", 1_000_000));
+        return new SecuritySettings(tokens, methods, apart, SidecarMay(section["SidecarMay"], tokens), Number(section, "RatePerSecond", 1_000_000), (int)Number(section, "Burst", 1_000_000));
     }
+
+    private static bool SidecarMay(string? text, KnownTokens tokens) => text switch
+    {
+        null or "" => !tokens.Principals.Any(principal => principal.IsBound),
+        "transact" => true,
+        "channel" => tokens.Count > 0 ? false : throw new FormatException($"{Section}:SidecarMay is channel, and there are no tokens: nobody could run transactions."),
+        _ => throw new FormatException($"{Section}:SidecarMay must be channel or transact, not '{text}'."),
+    };
 
     private static IEnumerable<TokenSettings> FromFile(string file)
     {

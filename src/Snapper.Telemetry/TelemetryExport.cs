@@ -15,7 +15,7 @@ public sealed partial class TelemetryExport : ITransactionObserver, IAsyncDispos
     public const int WaitingMost = 4096;
 
     private readonly TelemetryOptions _options;
-    private readonly Channel<(TraceView Trace, string? Parent)> _waiting;
+    private readonly Channel<(TraceView Trace, string? Parent, string? State)> _waiting;
     private readonly TransactionSpans _spans = new();
     private readonly WorkerMetrics _metrics;
     private readonly TracerProvider? _tracing;
@@ -28,7 +28,7 @@ public sealed partial class TelemetryExport : ITransactionObserver, IAsyncDispos
     {
         _options = options;
         _logger = logger;
-        _waiting = Channel.CreateBounded<(TraceView, string?)>(
+        _waiting = Channel.CreateBounded<(TraceView, string?, string?)>(
             new BoundedChannelOptions(WaitingMost) { FullMode = BoundedChannelFullMode.DropWrite, SingleReader = true }, _ => Interlocked.Increment(ref _dropped));
         _metrics = new WorkerMetrics(inspection);
         var resource = ResourceBuilder.CreateDefault().AddService(
@@ -73,7 +73,7 @@ public sealed partial class TelemetryExport : ITransactionObserver, IAsyncDispos
     public bool Wants(string requestId, string? traceParent) => _options.Traces && TraceSampling.IsSampled(_options, requestId, traceParent);
 
     /// <inheritdoc/>
-    public void Traced(TraceView trace, string? traceParent) => _waiting.Writer.TryWrite((trace, traceParent));
+    public void Traced(TraceView trace, string? traceParent, string? traceState) => _waiting.Writer.TryWrite((trace, traceParent, traceState));
 
     /// <inheritdoc/>
     public void Ended(bool pact, string? reason, TimeSpan duration)
@@ -110,9 +110,9 @@ public sealed partial class TelemetryExport : ITransactionObserver, IAsyncDispos
 
     private async Task Write()
     {
-        await foreach (var (trace, parent) in _waiting.Reader.ReadAllAsync())
+        await foreach (var (trace, parent, state) in _waiting.Reader.ReadAllAsync())
         {
-            _spans.Write(trace, parent);
+            _spans.Write(trace, parent, state);
         }
     }
 }

@@ -2,22 +2,22 @@ using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using System.Security.Cryptography;
+using Snapper.Runtime.Door;
 
 namespace Snapper.Telemetry;
 
 /// <summary>Which transactions are traced, and under which trace: the same on every worker that has part in one.</summary>
 internal static class TraceSampling
 {
-    private const int FlagsAt = 53; // version-traceid-spanid-flags
     private const ulong Offset = 14695981039346656037;
     private const ulong Prime = 1099511628211;
 
-    /// <summary>The caller's decision, if it counts and there is one; else a share of all, by the request's id. Allocates nothing.</summary>
+    /// <summary>The caller's decision, if it counts and there is a valid one; else a share of all, by the request's id. Allocates nothing.</summary>
     public static bool IsSampled(TelemetryOptions options, string requestId, string? traceParent)
     {
-        if (options.FollowsCaller && traceParent is { Length: > FlagsAt + 1 })
+        if (options.FollowsCaller && TraceContext.IsValid(traceParent))
         {
-            return traceParent[FlagsAt + 1] is '1' or '3' or '5' or '7' or '9' or 'b' or 'd' or 'f';
+            return TraceContext.IsSampled(traceParent!);
         }
 
         return options.Ratio switch

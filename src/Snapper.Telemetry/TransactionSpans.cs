@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 
 namespace Snapper.Telemetry;
@@ -19,10 +20,10 @@ internal sealed class TransactionSpans : IDisposable
 
     static TransactionSpans() => Activity.TraceIdGenerator = static () => t_nextTrace ?? ActivityTraceId.CreateRandom();
 
-    public void Write(TraceView trace, string? traceParent)
+    public void Write(TraceView trace, string? traceParent, string? traceState)
     {
         var ended = trace.CommittedAtMs ?? trace.EndedAtMs ?? trace.StartedAtMs;
-        using var root = Begin(trace, traceParent);
+        using var root = Begin(trace, traceParent, traceState);
         if (root is null)
         {
             return; // nobody exports
@@ -51,16 +52,18 @@ internal sealed class TransactionSpans : IDisposable
 
     public void Dispose() => _source.Dispose();
 
-    private Activity? Begin(TraceView trace, string? traceParent)
+    private Activity? Begin(TraceView trace, string? traceParent, string? traceState)
     {
         var isBranch = trace.Outcome == "branch";
         var verb = isBranch ? "branch" : trace.Outcome == "repeated" ? "attempt" : "transaction";
         var name = $"{verb} {TypeOf(trace.Root)}.{trace.Method}";
         var kind = isBranch ? ActivityKind.Internal : ActivityKind.Server;
-        if (ActivityContext.TryParse(traceParent, null, isRemote: true, out var caller))
+        if (TraceContext.IsValid(traceParent))
         {
+            var ids = traceParent.AsSpan();
             // The sampled flag is ours: the decision is taken already.
-            caller = new ActivityContext(caller.TraceId, caller.SpanId, ActivityTraceFlags.Recorded, caller.TraceState, isRemote: true);
+            var caller = new ActivityContext(
+                ActivityTraceId.CreateFromString(ids.Slice(3, 32)), ActivitySpanId.CreateFromString(ids.Slice(36, 16)), ActivityTraceFlags.Recorded, traceState, isRemote: true);
             return _source.StartActivity(name, kind, caller, startTime: At(trace.ReceivedAtMs));
         }
 

@@ -7,8 +7,13 @@ public interface IActorListing
 {
     /// <summary>Stored actors of one type, in the order of their ids (ordinal), without holding up anybody who loads or folds.</summary>
     /// <returns>At most <see cref="ActorListQuery.Limit"/>. What is folded or removed meanwhile may be among them or not; what was there all the time is.</returns>
+    /// <exception cref="ListingBusyException">It takes long, and too many ask.</exception>
     Task<IReadOnlyList<StoredActor>> List(ActorListQuery query, CancellationToken cancellation);
 }
+
+/// <summary>Others wait for a list already, as many as may; nothing was done. Asking again later may succeed.</summary>
+/// <param name="waiting">How many those are.</param>
+public sealed class ListingBusyException(int waiting) : Exception($"{waiting} others wait for a list of actors already.");
 
 /// <summary>Which actors.</summary>
 /// <param name="Type">Their type.</param>

@@ -14,7 +14,11 @@ internal static class HealthRows
     public static IEnumerable<HealthPage.Row> Of(WorkerState worker)
     {
         var asOf = worker.AnsweredAt;
-        if (worker.Problem is { } problem)
+        if (worker is { Refused: true, Problem: { } refusal })
+        {
+            yield return new(worker.Name, "lets the dashboard look", false, refusal, "It answers. The dashboard needs a token of its own with the right to view: set SNAPPER_TOKEN where it is started (docs/dashboard.md#signing-in).", worker.AskedAt);
+        }
+        else if (worker.Problem is { } problem)
         {
             yield return new(worker.Name, "answers", false, problem, "'up' starts a dead worker again by itself; if it does not come back, its last lines are in the data folder under logs/, and './snapper doctor' checks the machine.", worker.AskedAt);
         }

@@ -42,6 +42,12 @@ public abstract class LivePage : ComponentBase, IDisposable
         return watch;
     }
 
+    /// <summary>Watches nothing in a slot any more.</summary>
+    protected void Drop(string slot)
+    {
+        if (_watches.Remove(slot, out var known)) known.Watch.Dispose();
+    }
+
     /// <summary>Goes to this page with other query parameters; null takes one away.</summary>
     protected void With(params (string Name, object? Value)[] parameters) =>
         Navigation.NavigateTo(Navigation.GetUriWithQueryParameters(parameters.ToDictionary(one => one.Name, one => one.Value is string { Length: 0 } ? null : one.Value)), replace: true);

@@ -76,16 +76,17 @@ public sealed class Fleet
             member.AskedAt = now;
             if (status.Data is not { } seen)
             {
-                if (member.Problem is null && member.Status is not null) Say(now, "gone", member.Name, $"{member.Name} does not answer: {status.Problem}", "/workers");
-                member.Problem = status.Problem ?? "an empty answer";
+                if (member.Problem is null && member.Status is not null) Say(now, "gone", member.Name, $"{member.Name} {(status.Refused ? "does not let the dashboard look" : "does not answer")}: {status.Problem}", "/workers");
+                (member.Problem, member.Refused) = (status.Problem ?? "an empty answer", status.Refused);
                 return;
             }
 
             if (seen.Worker.Length > 0) member.Name = seen.Worker;
+            // One that starts has no epoch yet: its first one is no change of it.
             if (member.Status is { } before)
             {
                 if (seen.Pid != before.Pid || seen.UptimeMs < before.UptimeMs) Say(now, "restart", member.Name, $"{member.Name} was started again: pid {before.Pid} → {seen.Pid}, epoch {before.Epoch} → {seen.Epoch}", "/workers");
-                else if (seen.Epoch != before.Epoch) Say(now, "takeover", member.Name, $"{member.Name} has a new epoch: {before.Epoch} → {seen.Epoch}", "/workers");
+                else if (seen.Epoch != before.Epoch && before.Epoch != 0) Say(now, "takeover", member.Name, $"{member.Name} has a new epoch: {before.Epoch} → {seen.Epoch}", "/workers");
                 else if (member.Problem is not null) Say(now, "back", member.Name, $"{member.Name} answers again", "/workers");
                 if (Sample.Between(before, member.AnsweredAt!.Value.ToUnixTimeMilliseconds(), seen, now.ToUnixTimeMilliseconds()) is { } sample) member.Samples.Add(sample);
             }
@@ -96,7 +97,7 @@ public sealed class Fleet
                 _master = master;
             }
 
-            (member.Status, member.Ready, member.AnsweredAt, member.Problem) = (seen, ready ?? member.Ready, now, null);
+            (member.Status, member.Ready, member.AnsweredAt, member.Problem, member.Refused) = (seen, ready ?? member.Ready, now, null, false);
         }
     }
 
@@ -174,8 +175,9 @@ public sealed class Fleet
         public DateTimeOffset? AnsweredAt { get; set; }
         public DateTimeOffset? AskedAt { get; set; }
         public string? Problem { get; set; }
+        public bool Refused { get; set; }
         public Ring<Sample> Samples { get; } = new(SamplesKept);
 
-        public WorkerState State() => new(Url, Name, Status, Ready, AnsweredAt, AskedAt, Problem, Samples.ToArray());
+        public WorkerState State() => new(Url, Name, Status, Ready, AnsweredAt, AskedAt, Problem, Samples.ToArray()) { Refused = Refused };
     }
 }

@@ -50,6 +50,12 @@ public sealed record Sample
         [.. workers.SelectMany(samples => samples.GroupBy(sample => Math.Floor(sample.AtMs / 1000)).Select(second => (second.Key, Last: second.Last())))
             .GroupBy(one => one.Key).OrderBy(second => second.Key).Select(second => Sum(second.Key * 1000, [.. second.Select(one => one.Last)]))];
 
+    /// <summary>Those of seconds that are over everywhere: of the last two some workers may not have answered yet, and their sum is too low. All, while there are no others.</summary>
+    /// <param name="samples">Of all workers together, oldest first.</param>
+    /// <param name="nowMs">Unix milliseconds.</param>
+    public static IReadOnlyList<Sample> Whole(IReadOnlyList<Sample> samples, double nowMs) =>
+        samples.TakeWhile(sample => sample.AtMs <= nowMs - 2000).ToArray() is { Length: > 0 } whole ? whole : samples;
+
     private static Sample Sum(double atMs, IReadOnlyList<Sample> samples) => new()
     {
         AtMs = atMs,
@@ -63,7 +69,7 @@ public sealed record Sample
         AbortsByReason = Add(samples.Select(s => s.AbortsByReason)),
         RepeatsByReason = Add(samples.Select(s => s.RepeatsByReason)),
         Latency = samples.Any(s => s.Latency is not null)
-            ? new LatencyView(samples.Max(s => s.Latency?.WindowMs ?? 0), Merge(samples.Select(s => s.Latency?.Pact)), Merge(samples.Select(s => s.Latency?.Act)))
+            ? new LatencyView(Merge(samples.Select(s => s.Latency?.Pact)), Merge(samples.Select(s => s.Latency?.Act)))
             : null,
     };
 

@@ -14,6 +14,9 @@ namespace Snapper.Dashboard.Store;
 public sealed record WorkerState(
     Uri Url, string Name, StatusView? Status, ReadyView? Ready, DateTimeOffset? AnsweredAt, DateTimeOffset? AskedAt, string? Problem, IReadOnlyList<Sample> Samples)
 {
+    /// <summary>It answers, and does not let the dashboard look: see <see cref="Workers.Reply{T}.Refused"/>.</summary>
+    public bool Refused { get; init; }
+
     /// <summary>It answers.</summary>
     public bool IsUp => Problem is null && Status is not null;
 }

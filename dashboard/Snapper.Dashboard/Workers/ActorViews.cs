@@ -46,24 +46,23 @@ public sealed record TimelineView
     public List<TimelineEntry> Entries { get; init; } = [];
 }
 
+/// <summary>A transaction on the actor. Request, root and method are null when it ended before it came there: only its number was known.</summary>
 public sealed record TimelineEntry
 {
     public long Transaction { get; init; }
     public long Batch { get; init; }
     public string Mode { get; init; } = "";
     public string? Request { get; init; }
-    public string Root { get; init; } = "";
-    public string Method { get; init; } = "";
+    public string? Root { get; init; }
+    public string? Method { get; init; }
     public double ArrivedAtMs { get; init; }
     public double? StartedAtMs { get; init; }
     public double? ExecutedAtMs { get; init; }
     public double? EndedAtMs { get; init; }
     public string? Outcome { get; init; }
-    public string? Reason { get; init; }
     public string? Lock { get; init; }
     public int Calls { get; init; }
     public int Declared { get; init; }
-    public long Blocker { get; init; }
 }
 
 /// <summary>/v1/hot.</summary>

@@ -8,13 +8,13 @@ public sealed record RingView
     public TokenView? Token { get; init; }
     public RotationView? Rotation { get; init; }
     public BatchSizeView? BatchSize { get; init; }
-    public long? OpenBatches { get; init; }
     public string? Master { get; init; }
 }
 
 public sealed record CoordinatorView(int Index, long Waiting, bool HoldsToken, long Batches, long Transactions);
 
-public sealed record TokenView(int Holder, bool? Parked, long? LastBatch, long? LastTransaction);
+/// <summary>-1: on its way.</summary>
+public sealed record TokenView(int Holder);
 
 public sealed record RotationView(long Count, double? P50Us, double? P99Us, double? MaxUs);
 
@@ -43,7 +43,7 @@ public sealed record MigrationPart
     public string? To { get; init; }
     public long Keys { get; init; }
     public string State { get; init; } = "";
-    public string? Reason { get; init; }
+    public string? Why { get; init; }
     public DateTimeOffset? Created { get; init; }
     public DateTimeOffset? Ended { get; init; }
     public List<MigrationPhase> Phases { get; init; } = [];

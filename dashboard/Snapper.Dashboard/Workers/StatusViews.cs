@@ -23,12 +23,14 @@ public sealed record StatusView
     public Dictionary<string, long> AbortsByReason { get; init; } = [];
     public Dictionary<string, long> RepeatsByReason { get; init; } = [];
     public long Batches { get; init; }
+
+    /// <summary>Formed and not final; null: it is of an older version.</summary>
+    public long? OpenBatches { get; init; }
     public long HighestCommittedBatch { get; init; }
     public long LogPosition { get; init; }
     public long DurablePosition { get; init; }
     public long Undos { get; init; }
     public long ResidentActors { get; init; }
-    public double? StartedAtMs { get; init; }
     public double? CpuMs { get; init; }
     public long? ResidentBytes { get; init; }
     public LatencyView? Latency { get; init; }
@@ -36,7 +38,8 @@ public sealed record StatusView
     public RedisView? Redis { get; init; }
 }
 
-public sealed record LatencyView(double WindowMs, Percentiles? Pact, Percentiles? Act);
+/// <summary>Of the last minute.</summary>
+public sealed record LatencyView(Percentiles? Pact, Percentiles? Act);
 
 public sealed record Percentiles(long Count, double? P50Ms, double? P90Ms, double? P99Ms, double? P999Ms, double? MaxMs);
 
@@ -82,7 +85,7 @@ public sealed record DirectoryView
     public long Version { get; init; }
 }
 
-public sealed record PlacedView(string Actor, string Worker, int? Partition);
+public sealed record PlacedView(string Type, string Id, string Worker);
 
 /// <summary>/v1/directory?actor=.</summary>
 public sealed record PlacementView(string? Actor, string? Worker, int? Partition);

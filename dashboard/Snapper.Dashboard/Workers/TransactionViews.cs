@@ -43,14 +43,16 @@ public sealed record AbortView
     public long Blocker { get; init; }
     public long Floor { get; init; }
     public long Ceil { get; init; }
-    public string? BlockerRequest { get; init; }
-    public string? BlockerRoot { get; init; }
-    public string? BlockerMethod { get; init; }
-    public long Cause { get; init; }
-    public List<PartyView> Parties { get; init; } = [];
+
+    /// <summary>Whose lock it died of; null: of none, or it had ended, or is another worker's.</summary>
+    public PartyView? BlockedBy { get; init; }
+
+    /// <summary>With whose failure the undo began that took it away; null: that is not known.</summary>
+    public PartyView? UndoneFor { get; init; }
 }
 
-public sealed record PartyView(long Transaction, string? Mode, string? Role, string? Text);
+/// <summary>Another transaction that had part in an abort. <paramref name="Age"/>: the number that wait-die compares; 0: it has none.</summary>
+public sealed record PartyView(string? Request, long Transaction, string Mode, string Root, string? Method, long Age);
 
 /// <summary>/v1/traces.</summary>
 public sealed record TracesView
@@ -71,7 +73,7 @@ public sealed record TraceView
     public long Batch { get; init; }
     public string Mode { get; init; } = "";
     public string Root { get; init; } = "";
-    public string Method { get; init; } = "";
+    public string? Method { get; init; }
     public string Worker { get; init; } = "";
     public int Attempt { get; init; }
     public string? Outcome { get; init; }

@@ -11,7 +11,11 @@ namespace Snapper.Dashboard.Workers;
 /// <param name="Data">The answer; null: there is none.</param>
 /// <param name="Missing">The worker does not know the address, or the thing: 404.</param>
 /// <param name="Problem">Why there is no answer, in words; null: there is one.</param>
-public sealed record Reply<T>(T? Data, bool Missing, string? Problem) where T : class;
+public sealed record Reply<T>(T? Data, bool Missing, string? Problem) where T : class
+{
+    /// <summary>The worker answers, but not the dashboard: its token is missing, unknown, or has not the right to view.</summary>
+    public bool Refused { get; init; }
+}
 
 /// <summary>What became of a request that changes something.</summary>
 public sealed record Outcome(int Status, JsonElement? Body, string? Problem);
@@ -71,13 +75,17 @@ public sealed class WorkerApi : IDisposable
             // A worker that is not ready says why in the body of its 503.
             return status is >= 200 and < 300 || (status == (int)HttpStatusCode.ServiceUnavailable && path == "/readyz")
                 ? new Reply<T>(JsonSerializer.Deserialize<T>(body, Json), false, null)
-                : new Reply<T>(null, status == (int)HttpStatusCode.NotFound, $"{status}: {Detail(Encoding.UTF8.GetString(body))}");
+                : new Reply<T>(null, status == (int)HttpStatusCode.NotFound, $"{status}: {Detail(Encoding.UTF8.GetString(body))}") { Refused = IsOfToken(status, body) };
         }
         catch (JsonException problem)
         {
             return new Reply<T>(null, false, $"an answer that cannot be read: {problem.Message}");
         }
     }
+
+    // 403 is also for a Host that is not the worker's, which no token mends.
+    private static bool IsOfToken(int status, ReadOnlySpan<byte> body) =>
+        status == (int)HttpStatusCode.Unauthorized || (status == (int)HttpStatusCode.Forbidden && Encoding.UTF8.GetString(body).Contains("has not the right to view", StringComparison.Ordinal));
 
     /// <summary>Opens a stream of events of some views; the answer is there as soon as its status is, and must be disposed.</summary>
     /// <exception cref="HttpRequestException">The worker cannot be reached.</exception>

@@ -44,6 +44,9 @@ public sealed partial class CommitMachine
     /// <summary>Batches that are not final, in order.</summary>
     public IReadOnlyList<Batch> Open => _open;
 
+    /// <summary>Batches that were announced and are not durable yet. Two numbers that other threads may read, each as of about now.</summary>
+    public int UnfinishedBatches => _open.Count + _unflushedBatches;
+
     /// <summary>Handles one message.</summary>
     public void Step(in Message message, OutputBuffer outputs)
     {

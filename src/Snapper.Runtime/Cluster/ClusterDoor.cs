@@ -226,6 +226,7 @@ internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, strin
         Timeout = left,
         Caller = asked.Caller,
         TraceParent = asked.TraceParent,
+        TraceState = asked.TraceState,
     };
 
     /// <summary>A refusal says that nothing was executed. Of a request that a worker that is gone had, only whoever has read that worker's log knows (I4).</summary>

@@ -60,4 +60,7 @@ public sealed class TransactionRequest
 
     /// <summary>W3C trace context.</summary>
     public string? TraceParent { get; init; }
+
+    /// <summary>W3C <c>tracestate</c>, which goes along with it.</summary>
+    public string? TraceState { get; init; }
 }

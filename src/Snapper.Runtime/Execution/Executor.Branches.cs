@@ -12,7 +12,7 @@ internal sealed partial class Executor
     public void BeginBranch(Attempt attempt)
     {
         attempt.Running = _runningAttempts.AddLast(attempt);
-        attempt.Trace = Worker.Watch.Begin(attempt);
+        attempt.Trace = Worker.Watch.Begin(attempt, before: null);
     }
 
     /// <summary>A branch is over; on the first executor.</summary>

@@ -97,9 +97,10 @@ internal sealed partial class Executor
             Global = member,
             BeganAt = Worker.Time.GetTimestamp(),
         };
+        var before = request.Attempt;
         request.Attempt = attempt;
         request.Attempts++;
-        attempt.Trace = Worker.Watch.Begin(attempt);
+        attempt.Trace = Worker.Watch.Begin(attempt, before);
         request.Phase = RequestPhase.Running;
         request.Abort = null;
         request.Result = null;

@@ -49,6 +49,9 @@ internal sealed class CommitHost
 
     public long Undos => _machine.Undos;
 
+    /// <summary>Batches that were announced and are not durable yet; from any thread, as of about now.</summary>
+    public int UnfinishedBatches => _machine.UnfinishedBatches;
+
     /// <summary>ACTs that the commit order remembers; on its executor.</summary>
     public int ActsInOrder => _machine.ActsInOrder;
 
@@ -285,7 +288,7 @@ internal sealed class CommitHost
     private void NoteDurable(Batch batch)
     {
         _traces.Committed(batch, _worker.Time);
-        _worker.Watch.Timelines.Durable(batch.Bid.Value, _worker.Watch.Clock);
+        _worker.Watch.Timelines.Durable(batch.Bid.Value);
     }
 
     private void Answer(Batch batch)

@@ -40,7 +40,7 @@ internal sealed partial class Worker
         Services = parts.Services;
         Store = parts.Store;
         _parts = parts;
-        Watch = new TransactionWatch(Time, Options.Name, Options.WatchLease, parts.Observer);
+        Watch = new TransactionWatch(Time, Options.Name, Options.WatchLease, parts.Observer, (actor, action) => ExecutorOf(actor).PostRun(action));
         RingStatistics = new RingStatistics(Options.Coordinators, Time);
         PactLatency = new RollingLatency(Time);
         ActLatency = new RollingLatency(Time);
@@ -111,7 +111,7 @@ internal sealed partial class Worker
 
     public BatchTraces Batches { get; } = new(256);
 
-    public AbortTraces AbortTraces { get; } = new(512);
+    public AbortTraces AbortTraces { get; } = new();
 
     public WorkerCounters Counters { get; } = new();
 
@@ -361,9 +361,9 @@ internal sealed partial class Worker
             actors.Add(access.Actor.ToString());
         }
 
-        AbortTraces.Add(new AbortView(
+        AbortTraces.Add(why.Reason, new AbortView(
             Time.GetUtcNow(), request.Id, attempt.Tid.Value, request.IsPact ? "pact" : "act", request.Asked.Actor.ToString(), request.Method.Name,
-            AbortReasons.Name(why.Reason), why.Message, repeated, actors, why.Blocker, why.Floor, why.Ceil)
+            AbortReasons.Name(why.Reason), AbortTraces.Clipped(why.Message), repeated, actors, why.Blocker, why.Floor, why.Ceil)
         {
             BlockedBy = why.Blocker != 0 && Acts.TryGetValue(why.Blocker, out var blocker) ? PartyOf(blocker.Request, blocker.Tid.Value, blocker.Age.Value) : null,
             UndoneFor = why.Reason == AbortReason.Undone && Commits.UndoneFor is { } cause && cause.Transaction != attempt.Tid.Value ? cause : null,

@@ -1,28 +1,70 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Runtime.Requests;
+
 namespace Snapper.Runtime.Inspection;
 
-/// <summary>The most recent aborts, those that the system repeats included. Thread-safe.</summary>
-internal sealed class AbortTraces(int capacity)
+/// <summary>
+/// The most recent aborts, of each reason apart, and what callers saw apart from what the system ran again: thousands of conflicts that nobody hears of shall not drive out the one abort
+/// that somebody asks about. Thread-safe.
+/// </summary>
+internal sealed class AbortTraces
 {
-    private readonly Lock _lock = new();
-    private readonly Queue<AbortView> _recent = new();
+    /// <summary>Kept of each reason, twice: callers' and repeats.</summary>
+    public const int Most = 256;
 
-    public void Add(AbortView abort)
+    /// <summary>Longest message that is kept, in UTF-16 code units; user code writes them.</summary>
+    public const int MessageMax = 2048;
+
+    private readonly Lock _lock = new();
+    private readonly Queue<(long Order, AbortView Abort)>[] _final = Rings();
+    private readonly Queue<(long Order, AbortView Abort)>[] _repeated = Rings();
+    private long _count;
+
+    /// <summary>A message as it is kept.</summary>
+    public static string Clipped(string message) => message.Length <= MessageMax ? message : string.Concat(message.AsSpan(0, MessageMax), "…");
+
+    public void Add(AbortReason reason, AbortView abort)
     {
         lock (_lock)
         {
-            _recent.Enqueue(abort);
-            if (_recent.Count > capacity)
+            var ring = (abort.Repeated ? _repeated : _final)[(int)reason];
+            ring.Enqueue((_count++, abort));
+            if (ring.Count > Most)
             {
-                _recent.Dequeue();
+                ring.Dequeue();
             }
         }
     }
 
-    public IReadOnlyList<AbortView> Recent(int limit)
+    /// <summary>The newest first.</summary>
+    /// <param name="limit">At most so many.</param>
+    /// <param name="reason">Only of this one; null: of all.</param>
+    /// <param name="repeated">Only those that the system ran again, or only the others; null: both.</param>
+    public IReadOnlyList<AbortView> Recent(int limit, string? reason = null, bool? repeated = null)
     {
+        var found = new List<(long Order, AbortView Abort)>();
         lock (_lock)
         {
-            return _recent.Reverse().Take(Math.Max(0, limit)).ToList();
+            for (var i = 0; i < _final.Length; i++)
+            {
+                if (reason is null || reason == AbortReasons.Name((AbortReason)i))
+                {
+                    if (repeated != true)
+                    {
+                        found.AddRange(_final[i]);
+                    }
+
+                    if (repeated != false)
+                    {
+                        found.AddRange(_repeated[i]);
+                    }
+                }
+            }
         }
+
+        found.Sort(static (a, b) => b.Order.CompareTo(a.Order));
+        return found.Take(Math.Max(0, limit)).Select(static one => one.Abort).ToList();
     }
+
+    private static Queue<(long, AbortView)>[] Rings() => [.. Enumerable.Range(0, Enum.GetValues<AbortReason>().Max(static reason => (int)reason) + 1).Select(static _ => new Queue<(long, AbortView)>())];
 }

@@ -11,7 +11,8 @@ public interface ITransactionObserver
     /// <summary>A traced attempt is over.</summary>
     /// <param name="trace">What it did.</param>
     /// <param name="traceParent">W3C trace context of the caller; null: none.</param>
-    void Traced(TraceView trace, string? traceParent);
+    /// <param name="traceState">What goes along with it; null: nothing.</param>
+    void Traced(TraceView trace, string? traceParent, string? traceState);
 
     /// <summary>A transaction is answered.</summary>
     /// <param name="pact">PACT or ACT.</param>

@@ -38,8 +38,12 @@ public interface IWorkerInspection
     /// <summary>One recent batch; null when it is unknown or no longer kept.</summary>
     Task<BatchView?> Batch(long bid, CancellationToken cancellation);
 
-    /// <summary>The most recent aborts, newest first, those that the system repeats included.</summary>
-    Task<IReadOnlyList<AbortView>> Aborts(int limit, CancellationToken cancellation);
+    /// <summary>The most recent aborts, newest first.</summary>
+    /// <param name="limit">At most so many.</param>
+    /// <param name="reason">Only of this one, a name of the HTTP contract or <c>undone</c>; null: of all.</param>
+    /// <param name="repeated">Only those that the system ran again by itself, or only those that callers saw; null: both.</param>
+    /// <param name="cancellation">Ends the waiting.</param>
+    Task<IReadOnlyList<AbortView>> Aborts(int limit, string? reason, bool? repeated, CancellationToken cancellation);
 
     /// <summary>What it tells only while somebody looks; null: not now.</summary>
     IWorkerWatch? Watch => null;
@@ -54,6 +58,9 @@ public sealed record WorkerStatus(
     long Committed, long Aborted, long InFlight, long CommittedPact, long CommittedAct, IReadOnlyDictionary<string, long> AbortsByReason,
     long Batches, long HighestCommittedBatch, long LogPosition, long DurablePosition, long Undos, long ResidentActors)
 {
+    /// <summary>Batches that were formed and are not durable yet, as of about now.</summary>
+    public int OpenBatches { get; init; }
+
     /// <summary>Attempts that the system repeated by itself, by reason.</summary>
     public IReadOnlyDictionary<string, long> RepeatsByReason { get; init; } = new Dictionary<string, long>();
 

@@ -60,6 +60,7 @@ internal sealed class WorkerInspection : IWorkerInspection
             _worker.Relay.InFlight, counters.CommittedPact, counters.CommittedAct, aborts, _worker.Batches.Count, _worker.Final.Value, _worker.Log.LastSequence,
             _worker.Log.DurableSequence, _worker.Commits.Undos, Residents())
         {
+            OpenBatches = _worker.Commits.UnfinishedBatches,
             RepeatsByReason = repeats,
             Redis = facts.Redis,
             CpuMs = Environment.CpuUsage.TotalTime.TotalMilliseconds,
@@ -194,7 +195,7 @@ internal sealed class WorkerInspection : IWorkerInspection
         {
             found = await listing.List(new ActorListQuery(type, after, prefix, limit, ours), cancellation).ConfigureAwait(false);
         }
-        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        catch (Exception exception) when (exception is ListingBusyException || StorageFaults.IsPassing(exception))
         {
             throw new StorageUnavailableException("The actors cannot be listed now: " + exception.Message, exception);
         }
@@ -227,7 +228,8 @@ internal sealed class WorkerInspection : IWorkerInspection
 
     public Task<BatchView?> Batch(long bid, CancellationToken cancellation) => Task.FromResult(_worker.Batches.Find(bid));
 
-    public Task<IReadOnlyList<AbortView>> Aborts(int limit, CancellationToken cancellation) => Task.FromResult(_worker.AbortTraces.Recent(limit));
+    public Task<IReadOnlyList<AbortView>> Aborts(int limit, string? reason, bool? repeated, CancellationToken cancellation) =>
+        Task.FromResult(_worker.AbortTraces.Recent(limit, reason, repeated));
 
     private static List<ScheduleEntryView> Entries(Snapper.Protocol.Scheduling.ActorMachine machine)
     {

@@ -14,8 +14,7 @@ internal sealed class WorkerWatch(Worker worker) : IWorkerWatch
             return Task.FromResult<TimelineView?>(null);
         }
 
-        var watch = worker.Watch;
-        if (watch.Timelines.Watch(actor, watch.Clock, watch.Clock.Ticks(worker.Options.WatchLease)) is not { } timeline)
+        if (worker.Watch.Timelines.Watch(actor) is not { } timeline)
         {
             throw new TooManyWatchedException($"{ActorTimelines.Most} actors are being watched already.");
         }

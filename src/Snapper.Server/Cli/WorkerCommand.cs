@@ -8,13 +8,16 @@ namespace Snapper.Server.Cli;
 /// <summary>One server process. Each option can also come from the environment: <c>--listen-port</c> is <c>SNAPPER_LISTEN_PORT</c>; the option wins.</summary>
 internal static class WorkerCommand
 {
+    /// <summary>Fewest characters of an <c>APP_API_TOKEN</c> that lets a worker listen beyond loopback.</summary>
+    public const int AppTokenLengthMin = 16;
+
     /// <summary>Arguments of <c>worker</c>.</summary>
     public static readonly CommandSyntax Syntax = new("worker", "one server process: 'up' starts it, and pods run it",
     [
         new("--name", "NAME", "the worker's name (default w1)"),
         new("--listen-port", "PORT", "its own HTTP API (default 5101)"),
         new("--pod-name", "NAME", "the name of a StatefulSet's pod, instead of --name: PREFIX-3 is w3"),
-        new("--listen-address", "ADDRESS", "where its API is open beside loopback (default 127.0.0.1); beyond loopback needs APP_API_TOKEN"),
+        new("--listen-address", "ADDRESS", "where its API is open beside loopback (default 127.0.0.1); beyond loopback needs APP_API_TOKEN of 16 characters or more"),
         new("--url", "URL", "under which address others show it (default http://127.0.0.1:PORT)"),
         new("--sidecar-port", "PORT", "the sidecar's HTTP API (default 3500)"),
         new("--sidecar", "KIND", "daprd (default) | embedded"),
@@ -99,6 +102,11 @@ internal static class WorkerCommand
         if (!IPAddress.IsLoopback(address) && token is null)
         {
             throw new UsageException($"--listen-address {address} is reached from other machines, and APP_API_TOKEN is not set: whoever reaches the port could run every method. Set it, or listen on 127.0.0.1.");
+        }
+
+        if (!IPAddress.IsLoopback(address) && token!.Length < AppTokenLengthMin)
+        {
+            throw new UsageException($"--listen-address {address} is reached from other machines, and APP_API_TOKEN can be guessed: it must have at least {AppTokenLengthMin} characters. './snapper token' makes something good.");
         }
 
         return new WorkerSettings

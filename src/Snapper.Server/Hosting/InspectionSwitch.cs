@@ -54,6 +54,6 @@ internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspect
     public Task<BatchView?> Batch(long bid, CancellationToken cancellation) =>
         _worker?.Batch(bid, cancellation) ?? Task.FromResult<BatchView?>(null);
 
-    public Task<IReadOnlyList<AbortView>> Aborts(int limit, CancellationToken cancellation) =>
-        _worker?.Aborts(limit, cancellation) ?? Task.FromResult<IReadOnlyList<AbortView>>([]);
+    public Task<IReadOnlyList<AbortView>> Aborts(int limit, string? reason, bool? repeated, CancellationToken cancellation) =>
+        _worker?.Aborts(limit, reason, repeated, cancellation) ?? Task.FromResult<IReadOnlyList<AbortView>>([]);
 }

@@ -91,7 +91,7 @@ internal sealed class MailboxSeal
         var body = answer[..^MacBytes];
         Span<byte> mac = stackalloc byte[MacBytes];
         Make(_keys[0], OfAnswer, shown!, body.Span, mac);
-        return CryptographicOperations.FixedTimeEquals(mac, answer.Span[^MacBytes..]) ? body : null;
+        return CryptographicOperations.FixedTimeEquals(mac, answer.Span[^MacBytes..]) ? body : (ReadOnlyMemory<byte>?)null; // a bare null beside it would be an empty answer
     }
 
     // The digest of the content, so that one call over little memory makes the code.

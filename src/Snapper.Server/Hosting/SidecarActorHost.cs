@@ -51,7 +51,7 @@ internal sealed class SidecarActorHost : IActorHost
         }
 
         var type = call.ActorType.EndsWith(_pinned, StringComparison.Ordinal) ? call.ActorType[..^_pinned.Length] : call.ActorType;
-        var origin = RequestOrigin.FromHeaders(caller?.Name ?? call.CallerAppId, call.TraceParent);
+        var origin = RequestOrigin.Of(caller?.Name, call.TraceParent, call.TraceState);
         return new ActorReply(await ActorDoor.Call(
             _door, _options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, IsTooLarge(call), origin, caller, cancellation));
     }

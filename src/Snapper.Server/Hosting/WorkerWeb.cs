@@ -30,7 +30,7 @@ internal static class WorkerWeb
         builder.Logging.SetMinimumLevel(LogLevel.Warning).AddFilter("Snapper", LogLevel.Information)
             .AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None); // It prints the trace of what we say in words.
         builder.Services.AddSingleton(WorkerConfiguration.SmallBank(builder.Configuration));
-        var security = Security(builder.Configuration, settings);
+        var security = Security(builder.Configuration, settings.AppApiToken);
         var limits = new RequestLimits(security.RatePerSecond, security.Burst, security.Tokens.Principals.Any(principal => principal.RatePerSecond is not null));
         builder.Services.AddSingleton(limits);
         builder.Services.AddSingleton(services => new AuditLog(
@@ -47,7 +47,7 @@ internal static class WorkerWeb
             Audit = app.Services.GetRequiredService<AuditLog>(),
             Limits = limits.AreOff ? null : limits,
         };
-        var gate = new AccessGate(security.Tokens, settings.AppApiToken, limits, options.Audit, options.Rights is not null);
+        var gate = new AccessGate(security.Tokens, settings.AppApiToken, limits, options.Audit, options.Rights is not null, security.SidecarMayTransact);
         WorkerConfiguration.Hosts(app.Configuration).Use(app);
         gate.Use(app);
         SnapperApi.Map(app, door, inspection, options, () => inspection.Control);
@@ -63,11 +63,18 @@ internal static class WorkerWeb
         return app;
     }
 
-    private static SecuritySettings Security(IConfiguration configuration, WorkerSettings settings)
+    /// <summary>Who is let in, with what of it needs the sidecar's token.</summary>
+    /// <exception cref="UsageException">It does, and there is none. Also <see cref="FormatException"/>: a setting is wrong.</exception>
+    internal static SecuritySettings Security(IConfiguration configuration, string? appApiToken)
     {
         var security = SecuritySettings.Read(configuration);
-        return security.Tokens.Count == 0 || settings.AppApiToken is not null
-            ? security
-            : throw new UsageException("Tokens are configured, and APP_API_TOKEN is not set: the sidecar has no other way to show who it is, and without it whoever reaches the port could call actors as the sidecar does. Set it for the worker and its sidecar.");
+        if (appApiToken is null && security.Tokens.Count > 0)
+        {
+            throw new UsageException("Tokens are configured, and APP_API_TOKEN is not set: the sidecar has no other way to show who it is, and without it whoever reaches the port could call actors as the sidecar does. Set it for the worker and its sidecar.");
+        }
+
+        return appApiToken is null && security.Methods.NamesApps
+            ? throw new UsageException("Rules of Snapper:Security:Methods name Dapr apps (app:...), and APP_API_TOKEN is not set: without it whoever reaches the port could say that he is one of them. Set it for the worker and its sidecar.")
+            : security;
     }
 }

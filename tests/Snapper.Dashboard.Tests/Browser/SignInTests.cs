@@ -69,7 +69,7 @@ public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task Only_an_operator_moves_anything_and_does_it_by_the_own_token(bool mayDoIt)
     {
         await using var worker = await ScriptedWorker.Start();
-        worker.On("/v1/migrations", () => new { migrations = Array.Empty<object>(), id = "dry", keys = 0, parts = Array.Empty<object>() });
+        worker.On("/v1/migrations", () => new { migrations = Array.Empty<object>() }).On("POST /v1/migrations", () => new { id = "dry", keys = 0, parts = Array.Empty<object>() });
         await using var dashboard = await RunningDashboard.Start(s_tokens, worker.Url);
         await using var visit = await chromium.Open(dashboard.Url);
         await visit.Go("/migrations");
@@ -86,6 +86,32 @@ public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
             await Assertions.Expect(visit.Main).ToContainTextAsync("Refused (403): vera has the role viewer, which has not the right to operate");
             Assert.DoesNotContain(worker.Shown, shown => shown.StartsWith("POST", StringComparison.Ordinal));
         }
+    }
+
+    [Theory]
+    [InlineData(403, null, "the dashboard has no token of its own with the right to view")]
+    [InlineData(401, "snapper_unknown", "the dashboard's own token has not the right to view, or is not known there")]
+    public async Task A_dashboard_without_a_token_of_its_own_says_so(int status, string? token, string said)
+    {
+        await using var worker = await ScriptedWorker.Start();
+        worker.Status = status;
+        worker.Refuses = _ => status == 403 ? "anonymous has the role anonymous, which has not the right to view." : "The Authorization header shows no token that is known here.";
+        await using var dashboard = await RunningDashboard.Start(new DashboardSettings([worker.Url], null, token, 0, false, 0), s_tokens);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/");
+        await Enter(visit, s_viewer);
+        var note = visit.Main.Locator(".note.failed");
+        await Assertions.Expect(note).ToContainTextAsync("The worker answers, and");
+        await Assertions.Expect(note).ToContainTextAsync(said);
+        await Assertions.Expect(note).ToContainTextAsync("set SNAPPER_TOKEN");
+        await Assertions.Expect(note).ToContainTextAsync("docs/dashboard.md#signing-in");
+        await Assertions.Expect(note).Not.ToContainTextAsync("Is the system up?");
+        await Assertions.Expect(note).Not.ToContainTextAsync("..");
+        await visit.Page.GetByRole(AriaRole.Link, new() { Name = "Hot actors" }).ClickAsync();
+        await Assertions.Expect(visit.Main.Locator(".note.failed")).ToContainTextAsync($"{status}: ");
+        await Assertions.Expect(visit.Main.Locator(".note.failed")).Not.ToContainTextAsync("..");
+        await visit.Page.GetByRole(AriaRole.Link, new() { Name = "Health" }).ClickAsync();
+        await Assertions.Expect(visit.Main.Locator("tr", new() { HasText = "lets the dashboard look" })).ToContainTextAsync("SNAPPER_TOKEN");
     }
 
     [Fact]

@@ -69,14 +69,27 @@ internal sealed class ScriptedWorker : IAsyncDisposable
         return worker;
     }
 
-    /// <summary>Answers a path, without its query, with an object as JSON.</summary>
+    /// <summary>What no worker answers; it fails the test when the worker is disposed.</summary>
+    public ConcurrentQueue<string> Invented { get; } = new();
+
+    /// <summary>Why a path with its query is refused, with <see cref="Status"/>; null: it is not.</summary>
+    public Func<string, string?> Refuses { get; set; } = _ => null;
+
+    /// <summary>Of what is refused.</summary>
+    public int Status { get; set; } = 400;
+
+    /// <summary>Answers a path, without its query and perhaps with a method before it, with an object as JSON, which has fields of real workers alone.</summary>
     public ScriptedWorker On(string path, Func<object?> answer)
     {
         _answers[path] = answer;
         return this;
     }
 
-    public ValueTask DisposeAsync() => _app.DisposeAsync();
+    public async ValueTask DisposeAsync()
+    {
+        await _app.DisposeAsync();
+        Assert.True(Invented.IsEmpty, "No worker answers " + string.Join(", ", Invented.Distinct()));
+    }
 
     private async Task Answer(HttpContext context)
     {
@@ -89,16 +102,23 @@ internal sealed class ScriptedWorker : IAsyncDisposable
             return;
         }
 
-        var (status, body) = Look(context.Request.Path);
+        var (status, body) = Look(context.Request.Path + context.Request.QueryString.ToString(), context.Request.Method);
         context.Response.StatusCode = status;
         context.Response.ContentType = "application/json";
         await context.Response.WriteAsync(body);
     }
 
-    private (int Status, string Body) Look(string path) =>
-        Silent ? (503, """{"detail":"starting"}""")
-        : _answers.TryGetValue(path, out var answer) && answer() is { } body ? (200, JsonSerializer.Serialize(body, JsonSerializerOptions.Web))
-        : (404, "");
+    private (int Status, string Body) Look(string view, string method = "GET")
+    {
+        var path = view.Split('?')[0];
+        if (Silent) return (503, """{"detail":"starting"}""");
+        if (Refuses(view) is { } why) return (Status, JsonSerializer.Serialize(new { detail = why }));
+        if (!_answers.TryGetValue($"{method} {path}", out var answer) && !_answers.TryGetValue(path, out answer)) return (404, "");
+        if (answer() is not { } body) return (404, "");
+        var json = JsonSerializer.SerializeToElement(body, JsonSerializerOptions.Web);
+        foreach (var field in method != "GET" ? [] : ApiDescription.Unknown(path, json)) Invented.Enqueue(field);
+        return (200, json.GetRawText());
+    }
 
     private async Task Tell(HttpContext context)
     {
@@ -111,9 +131,9 @@ internal sealed class ScriptedWorker : IAsyncDisposable
             while (!Silent)
             {
                 if (Events == EventsOf.Itself) await context.Response.WriteAsync($"event: status\ndata: {Look("/v1/status").Body}\n\n");
-                foreach (var view in Hangs || Events == EventsOf.Itself ? [] : context.Request.Query["view"].ToArray())
+                foreach (var view in Hangs || Events == EventsOf.Itself ? [] : context.Request.Query["view"].OfType<string>().ToArray())
                 {
-                    var (status, body) = Look(view!.Split('?')[0]);
+                    var (status, body) = Look(view);
                     if (told.TryGetValue(view, out var before) && before == (status, body)) continue;
                     told[view] = (status, body);
                     await context.Response.WriteAsync($$"""event: view{{"\n"}}data: {"view":{{JsonSerializer.Serialize(view)}},"status":{{status}},"body":{{(body.Length > 0 ? body : "null")}}}{{"\n\n"}}""");

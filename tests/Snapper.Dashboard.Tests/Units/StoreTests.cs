@@ -45,7 +45,7 @@ public sealed class StoreTests
     [Fact]
     public void Workers_together_add_rates_and_take_the_worst_p99()
     {
-        static Sample One(double at, double rate, long count, double p50, double p99) => new() { AtMs = at, PactPerSecond = rate, Latency = new LatencyView(60_000, new Percentiles(count, p50, null, p99, null, null), null) };
+        static Sample One(double at, double rate, long count, double p50, double p99) => new() { AtMs = at, PactPerSecond = rate, Latency = new LatencyView(new Percentiles(count, p50, null, p99, null, null), null) };
         var all = Sample.Together([[One(1100, 10, 100, 2, 9), One(2100, 11, 100, 2, 9)], [One(1900, 5, 300, 6, 7)]]);
         Assert.Equal([1000, 2000], all.Select(sample => sample.AtMs));
         Assert.Equal(15, all[0].PactPerSecond);
@@ -73,6 +73,19 @@ public sealed class StoreTests
         Assert.Equal(Fleet.SamplesKept, fleet.Workers[0].Samples.Count);
         for (var i = 0; i < 500; i++) Look(first with { Pid = 10 + i });
         Assert.Equal(200, fleet.Changes.Count);
+    }
+
+    [Fact]
+    public void The_first_epoch_of_a_worker_is_no_takeover()
+    {
+        var url = new Uri("http://127.0.0.1:1");
+        var fleet = new Fleet(new DashboardSettings([url], null, null, 0, false, 0));
+        void Look(long epoch, double uptime) => fleet.Note(url, new Reply<StatusView>(new StatusView { Worker = "w1", Pid = 1, Epoch = epoch, UptimeMs = uptime }, false, null), null, DateTimeOffset.UnixEpoch.AddMilliseconds(uptime));
+        Look(0, 1000);
+        Look(1, 2000);
+        Assert.Empty(fleet.Changes);
+        Look(2, 3000);
+        Assert.Equal("w1 has a new epoch: 1 → 2", Assert.Single(fleet.Changes).Text);
     }
 
     [Fact]

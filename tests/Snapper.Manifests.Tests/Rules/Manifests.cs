@@ -91,7 +91,7 @@ internal sealed class Pods(JsonObject owner)
         foreach (var variable in Manifests.List(container["env"]))
         {
             var value = (string?)variable["value"];
-            if (value is null) value = (string?)variable["valueFrom"]?["fieldRef"]?["fieldPath"] == "metadata.name" ? podName : "secret";
+            if (value is null) value = (string?)variable["valueFrom"]?["fieldRef"]?["fieldPath"] == "metadata.name" ? podName : "a secret that cannot be guessed";
             foreach (var (name, text) in known) value = value.Replace($"$({name})", text, StringComparison.Ordinal);
             known[(string)variable["name"]!] = value;
         }

@@ -23,6 +23,9 @@ internal sealed class Rig : IAsyncDisposable
 
     private Rig(WorkerOptions options) => Options = options;
 
+    /// <summary>Clock of the worker.</summary>
+    public TimeProvider Time { get; private init; } = TimeProvider.System;
+
     public WorkerOptions Options { get; }
 
     public MemoryStorage Storage { get; private init; } = new();
@@ -45,9 +48,12 @@ internal sealed class Rig : IAsyncDisposable
         }
     }
 
-    public static async Task<Rig> Start(WorkerOptions? options = null, IReadOnlyDictionary<string, IStateUpgrade>? upgrades = null, MemoryStorage? storage = null)
+    public static async Task<Rig> Start(WorkerOptions? options = null, IReadOnlyDictionary<string, IStateUpgrade>? upgrades = null, MemoryStorage? storage = null, TimeProvider? time = null)
     {
-        var rig = new Rig(options ?? new WorkerOptions { Executors = 2, DrainTimeout = TimeSpan.FromSeconds(1) }) { Storage = storage ?? new MemoryStorage() };
+        var rig = new Rig(options ?? new WorkerOptions { Executors = 2, DrainTimeout = TimeSpan.FromSeconds(1) })
+        {
+            Storage = storage ?? new MemoryStorage(), Time = time ?? TimeProvider.System,
+        };
         rig.Upgrades = upgrades ?? rig.Upgrades;
         await rig.Open();
         return rig;
@@ -71,6 +77,7 @@ internal sealed class Rig : IAsyncDisposable
             new WorkerSetup
             {
                 Options = Options,
+                Time = Time,
                 ActorTypes = SnapperRuntimeTestsActors.All,
                 Log = Log,
                 Store = new MemoryStateStore(Storage, TimeProvider.System, new StateStoreOptions()),

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
@@ -83,7 +84,7 @@ public sealed class TimelineTests
 
         var entries = (await Look(rig, "b")).Entries;
         Assert.Equal(["undone", "committed"], entries.Where(entry => entry.Request == "victim").Select(entry => entry.Outcome));
-        var undone = Assert.Single(await rig.Host.Inspection.Aborts(10, default), abort => abort.Id == "victim");
+        var undone = Assert.Single(await rig.Host.Inspection.Aborts(10, null, null, default), abort => abort.Id == "victim");
         Assert.Equal(("undone", true, "failing"), (undone.Reason, undone.Repeated, undone.UndoneFor?.Request));
     }
 
@@ -95,9 +96,9 @@ public sealed class TimelineTests
         var holder = rig.Submit("b", [Step.Add(), Step.Wait(held)], id: "holder");
         await held.Reached();
         var dies = rig.Submit("b", [Step.Add()], id: "dies");
-        await Rig.Until(() => rig.Host.Inspection.Aborts(10, default).Result.Count > 0, "the younger one dies and is told"); // counted a moment before it is listed
+        await Rig.Until(() => rig.Host.Inspection.Aborts(10, null, null, default).Result.Count > 0, "the younger one dies and is told"); // counted a moment before it is listed
         Assert.True(rig.Host.Inspection.Status().RepeatsByReason["conflict"] > 0);
-        var abort = (await rig.Host.Inspection.Aborts(10, default))[0];
+        var abort = (await rig.Host.Inspection.Aborts(10, null, null, default))[0];
         Assert.Equal(("dies", "conflict", "holder", "Box/b"), (abort.Id, abort.Reason, abort.BlockedBy?.Request, abort.BlockedBy?.Root));
         held.Open();
         Rig.Seen(await Rig.Within(holder, "the holder"));
@@ -115,6 +116,46 @@ public sealed class TimelineTests
         }
 
         await Assert.ThrowsAsync<TooManyWatchedException>(() => Look(rig, "one more"));
+    }
+
+    [Fact]
+    public async Task A_timeline_that_begins_again_takes_the_place_of_the_old_one()
+    {
+        var time = new SkewedTime();
+        await using var rig = await Rig.Start(new() { Executors = 1, TurnBound = TimeSpan.FromMinutes(5) }, time: time);
+        await Look(rig, "rw");
+        Rig.Seen(await rig.Act("rw", Step.Add()));
+        Assert.Single((await Look(rig, "rw")).Entries);
+        time.Advance(TimeSpan.FromSeconds(IWorkerWatch.LeaseSeconds + 1));
+        await Look(rig, "other");
+        await Look(rig, "rw");
+        Rig.Seen(await rig.Act("rw", Step.Add()));
+        Rig.Seen(await rig.Act("rw", Step.Add()));
+        Assert.Equal(2, (await Look(rig, "rw")).Entries.Count);
+    }
+
+    [Fact]
+    public async Task The_machine_of_an_idle_actor_is_let_go_when_the_lease_is_over()
+    {
+        await using var rig = await Rig.Start(new() { Executors = 1, WatchLease = TimeSpan.FromMilliseconds(100) });
+        Rig.Seen(await rig.Act("rw", Step.Add()));
+        var timeline = await LookOnce(rig, "rw");
+        await Rig.Until(
+            () =>
+            {
+                GC.Collect();
+                return !timeline.IsAlive;
+            },
+            "neither the machine nor anybody else holds the timeline");
+        await rig.OnExecutorOf("Box", "rw", executor => Assert.NotNull(executor.FindCell(new ActorKey("Box", "rw"))?.Machine));
+    }
+
+    /// <summary>The timeline that a look has begun; held by nobody here.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static async Task<WeakReference> LookOnce(Rig rig, string box)
+    {
+        await Look(rig, box);
+        return new WeakReference(rig.Host.Worker.Watch.Timelines.Watch(new ActorKey("Box", box)));
     }
 
     private static async Task<TimelineView> Look(Rig rig, string box) => (await rig.Host.Inspection.Watch!.Timeline(new ActorKey("Box", box), default))!;

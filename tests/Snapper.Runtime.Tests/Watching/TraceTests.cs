@@ -1,3 +1,4 @@
+using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
@@ -36,6 +37,52 @@ public sealed class TraceTests
 
         var access = Assert.Single(watch.Access().Methods);
         Assert.Equal(("Box", "Run", 1, 5, 4, 1, 0), (access.Type, access.Method, access.Transactions, access.DeclaredActors, access.TouchedActors, access.OverDeclared, access.Violations));
+    }
+
+    [Fact]
+    public async Task The_root_of_a_pact_waits_from_its_arrival_until_its_turn()
+    {
+        var time = new SkewedTime();
+        await using var rig = await Rig.Start(new() { Executors = 1, TurnBound = TimeSpan.FromMinutes(5) }, time: time);
+        var watch = rig.Host.Inspection.Watch!;
+        watch.Traces(s_all);
+        using var gate = new Gate();
+        var first = rig.Submit("a", [Step.Wait(gate)], ["a"], id: "first");
+        await gate.Reached();
+        var second = rig.Submit("a", [Step.Add()], ["a"], id: "second");
+        time.Advance(TimeSpan.FromSeconds(5));
+        gate.Open();
+        Rig.Seen(await Rig.Within(first, "the first"));
+        Rig.Seen(await Rig.Within(second, "the second"));
+
+        var root = Assert.Single(Assert.Single(watch.Traces(s_all with { Request = "second" }).Traces).Calls);
+        Assert.True(root.WaitedMs >= 5000 && root.StartedAtMs - root.AskedAtMs >= 5000, root.ToString());
+        var hot = Assert.Single(watch.Hot(10).Actors);
+        Assert.True(hot.WaitingMs >= 5000 && hot.ExecutingMs >= 5000, hot.ToString());
+        Assert.True(hot.WaitingMs < 10_000, $"{hot}: the first one has not waited");
+    }
+
+    [Fact]
+    public async Task Who_runs_again_waits_since_it_was_taken_out()
+    {
+        var time = new SkewedTime();
+        await using var rig = await Rig.Start(new() { Executors = 1, TurnBound = TimeSpan.FromMinutes(5) }, time: time);
+        var watch = rig.Host.Inspection.Watch!;
+        watch.Traces(s_all);
+        using var gate = new Gate();
+        var failing = rig.Submit("a", [Step.Call("b", Step.Add(100)), Step.Wait(gate), Step.Throw()], ["a", "b"], id: "failing");
+        await gate.Reached();
+        var b = new ActorKey("Box", "b");
+        await watch.Timeline(b, default);
+        var victim = rig.Submit("b", [Step.Add()], ["b"], id: "victim");
+        await Rig.Until(() => watch.Timeline(b, default).Result!.Entries is [.., { Request: "victim", StartedAtMs: not null }], "the victim runs");
+        time.Advance(TimeSpan.FromSeconds(5));
+        gate.Open();
+        await Rig.Within(failing, "the failing");
+        Rig.Seen(await Rig.Within(victim, "the victim"));
+        var attempts = watch.Traces(s_all with { Request = "victim" }).Traces;
+        Assert.Equal(["committed", "repeated"], attempts.Select(trace => trace.Outcome));
+        Assert.All(attempts, trace => Assert.True(trace.Calls[0].WaitedMs < 5000, trace.ToString()));
     }
 
     [Fact]

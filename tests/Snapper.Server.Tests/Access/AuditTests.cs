@@ -55,7 +55,7 @@ public sealed class AuditTests
 
         audit.Refused(s_migrate, caller, new Problem(403, "t", "t", $"with {token} and\nnewlines " + new string('x', 1000)));
 
-        Assert.Equal(AuditLog.KeptMax, audit.Newest(5000).Count);
+        Assert.Equal(AuditLog.KeptMax + 1, audit.Newest(5000).Count);
         var newest = audit.Newest(1)[0];
         Assert.Contains("(secret)", newest.Reason, StringComparison.Ordinal);
         Assert.DoesNotContain(token, newest.Reason, StringComparison.Ordinal);
@@ -83,5 +83,54 @@ public sealed class AuditTests
         Assert.Equal("202", entries[^1].Outcome);
         Assert.Equal("200", entries[0].Outcome);
         Assert.InRange(entries[0].LeftOut, 4000, 5000);
+    }
+
+    [Fact]
+    public void Refusals_of_one_who_is_known_drive_out_neither_actions_nor_files()
+    {
+        using var folder = new TempFolder();
+        var file = Path.Combine(folder.Path, "audit", "w1.jsonl");
+        var clock = new StillTime();
+        var audit = new AuditLog(file, new KnownTokens([]), NullLogger.Instance, clock);
+        var ann = new RequestCaller(new Principal("ann", Role.Admin), null, "10.0.0.1");
+        var bob = new RequestCaller(new Principal("bob", Role.Caller), null, "10.0.0.2");
+        var zoe = new RequestCaller(new Principal("zoe", Role.Operator), null, "10.0.0.3");
+        audit.Done(s_migrate, ann, new AuditNote(), 202);
+        for (var i = 0; i < 1100; i++)
+        {
+            audit.Refused(s_migrate, bob, new Problem(i < 5 ? 403 : 429, "t", "t", "d"));
+            audit.Done(s_migrate, zoe, new AuditNote(), 400); // what an operator asks for in wrong words
+        }
+
+        Assert.Equal(1 + (2 * RefusalBuckets.AtOnce), File.ReadAllLines(file).Length);
+        Assert.Equal("202", audit.Newest(5000)[^1].Outcome);
+
+        // For days, as fast as they are written down.
+        for (var i = 0; i < 5000; i++)
+        {
+            clock.Pass(RefusalBuckets.Every);
+            audit.Refused(s_migrate, bob, new Problem(403, "t", "t", "d"));
+        }
+
+        var entries = audit.Newest(5000);
+        Assert.Equal(("ann", "202"), (entries[^1].Who, entries[^1].Outcome));
+        Assert.Equal(AuditLog.RefusedKeptMax + 1, entries.Count);
+        Assert.Contains("\"who\":\"ann\"", File.ReadLines(file).First(), StringComparison.Ordinal);
+        Assert.Single(Directory.GetFiles(Path.GetDirectoryName(file)!));
+
+        // One who is over the measure does not silence others.
+        audit.Refused(s_migrate, ann, new Problem(409, "t", "t", "d"));
+        Assert.Equal("ann", audit.Newest(1)[0].Who);
+    }
+
+    [Fact]
+    public async Task A_caller_over_its_rate_leaves_what_the_admin_did_in_the_audit()
+    {
+        await using var worker = await SecuredWorker.Start(also: new() { ["Snapper:Security:Tokens:0:RatePerSecond"] = "5" });
+        await worker.Read(Role.Admin, "POST", "/v1/leave");
+        for (var i = 0; i < 100; i++) await worker.Read(Role.Caller, "POST", "/v1/migrations", "{}");
+        Assert.InRange((await File.ReadAllLinesAsync(worker.AuditFile)).Length, 2, 30);
+        var answer = await worker.Read(Role.Admin, "GET", "/v1/audit?limit=100");
+        Assert.Contains(answer.Json.GetProperty("entries").EnumerateArray(), entry => entry.GetProperty("action").GetString() == "leave");
     }
 }

@@ -17,6 +17,7 @@ public sealed class GateTests
     [InlineData("?limit=5&access_token=anything")]
     [InlineData("?API-KEY=anything")]
     [InlineData("?x={0}")]
+    [InlineData("?{0}")]
     [InlineData("?x=snapper_whatever")]
     public async Task A_token_in_the_address_is_refused_whoever_sends_it_and_not_repeated(string query)
     {
@@ -27,6 +28,35 @@ public sealed class GateTests
         Assert.Equal(400, answer.Status);
         Assert.DoesNotContain(secret, answer.Text, StringComparison.Ordinal);
         Assert.Equal(200, (await worker.Read(Role.Admin, "GET", "/v1/aborts?limit=5")).Status);
+    }
+
+    [Theory]
+    [InlineData("?view=/v1/status&view=/v1/aborts%3Flimit%3D5%26token%3Dx")]
+    [InlineData("?view=/v1/aborts%3Fx%3Dsnapper%255Fwhatever")]
+    public async Task So_is_one_in_the_query_of_a_view(string query)
+    {
+        await using var worker = await SecuredWorker.Start();
+        using var answer = await worker.Ask(Role.Admin, "GET", "/v1/events" + query);
+        Assert.Equal(400, (int)answer.StatusCode);
+        Assert.Contains("holds a token", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Queries_of_very_many_values_are_refused_while_streams_may_have_many_views()
+    {
+        await using var worker = await SecuredWorker.Start();
+        Assert.Equal(200, (await worker.Read(Role.Nobody, "GET", "/healthz?" + Values(16))).Status);
+        var refused = await worker.Read(Role.Nobody, "GET", "/healthz?" + Values(17));
+        Assert.Equal(400, refused.Status);
+        Assert.Contains("more than 16 values", refused.Text, StringComparison.Ordinal);
+        Assert.Equal(400, (await worker.Read(Role.Admin, "GET", "/v1/status?" + Values(1500))).Status);
+
+        var views = string.Concat(Enumerable.Range(1, 63).Select(i => $"&view=/v1/aborts%3Flimit%3D{i}"));
+        using (var stream = await worker.Ask(Role.Admin, "GET", "/v1/events?every=1000&view=/v1/status" + views)) Assert.Equal(200, (int)stream.StatusCode);
+        Assert.Contains("at most 64 views", (await worker.Read(Role.Admin, "GET", "/v1/events?view=/v1/status&view=/readyz" + views)).Text, StringComparison.Ordinal);
+        Assert.Contains("more than 128 values", (await worker.Read(Role.Admin, "GET", "/v1/events?" + Values(129))).Text, StringComparison.Ordinal);
+
+        static string Values(int count) => string.Join('&', Enumerable.Range(0, count).Select(i => $"a{i}=x"));
     }
 
     [Fact]
@@ -79,7 +109,7 @@ public sealed class GateTests
 
         Assert.Equal((200, "committed", 0), await Call());
         Assert.Equal((200, "committed", 0), await Call(Bearer(Role.Caller)));
-        Assert.Equal("caller", worker.Door.Requests.Last().Caller);
+        Assert.Equal("token:caller", worker.Door.Requests.Last().Caller);
         Assert.Equal((200, "rejected", 403), await Call(Bearer(Role.Viewer)));
         Assert.Equal((200, "rejected", 401), await Call(("Authorization", "Bearer x")));
         Assert.Equal(2, worker.Door.Submitted);
@@ -123,6 +153,44 @@ public sealed class GateTests
     }
 
     [Fact]
+    public async Task Methods_know_callers_by_what_is_certain_and_of_which_kind_it_is()
+    {
+        (string, string) callee = ("dapr-callee-app-id", "snapper"), forged = ("dapr-caller-app-id", "admin");
+        await using (var worker = await SecuredWorker.Start())
+        {
+            await worker.Read(Role.Admin, "POST", "/v1/transactions", Deposit, forged);
+            await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit, callee, forged); // an app may have a token's name
+            await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit, forged);
+            await worker.Read(Role.Sidecar, "PUT", "/actors/Account/alice/method/StartTransaction", """{"method":"Balance"}""", forged);
+            Assert.Equal(["token:admin", "app:admin", null, null], worker.Door.Requests.Select(request => request.Caller));
+        }
+
+        await using var open = await SecuredWorker.Start(tokens: false, appToken: null);
+        await open.Read(Role.Nobody, "POST", "/v1/transactions", Deposit, callee, forged);
+        await open.Read(Role.Nobody, "PUT", "/actors/Account/alice/method/StartTransaction", """{"method":"Balance"}""", forged);
+        Assert.Equal([null, null], open.Door.Requests.Select(request => request.Caller));
+    }
+
+    [Fact]
+    public async Task Rules_that_name_apps_do_not_start_where_nothing_shows_which_app_it_is()
+    {
+        Dictionary<string, string?> rules = new()
+        {
+            ["Snapper:Security:Methods:0:Type"] = "Account",
+            ["Snapper:Security:Methods:0:Method"] = "Balance",
+            ["Snapper:Security:Methods:0:Callers"] = "app:shop",
+        };
+        var wrong = await Assert.ThrowsAsync<UsageException>(() => SecuredWorker.Start(tokens: false, appToken: null, also: rules));
+        Assert.Contains("name Dapr apps (app:...), and APP_API_TOKEN is not set", wrong.Message, StringComparison.Ordinal);
+
+        await using var worker = await SecuredWorker.Start(tokens: false, also: rules);
+        (string, string) callee = ("dapr-callee-app-id", "snapper"), shop = ("dapr-caller-app-id", "shop");
+        Assert.Equal(200, (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit, callee, shop)).Status);
+        Assert.Equal(403, (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit, shop)).Status);
+        Assert.Equal(401, (await worker.Read(Role.Nobody, "POST", "/v1/transactions", Deposit, callee, shop)).Status);
+    }
+
+    [Fact]
     public async Task The_token_command_makes_what_a_worker_accepts_from_a_file()
     {
         using var folder = new TempFolder();
@@ -152,6 +220,7 @@ public sealed class GateTests
     [InlineData("Methods:0:Callers", "role:root", "there is no such role")]
     [InlineData("Methods:0:Callers", "", "names no callers")]
     [InlineData("TenantsApart", "maybe", "TenantsApart must be true or false")]
+    [InlineData("SidecarMay", "all", "SidecarMay must be channel or transact, not 'all'")]
     [InlineData("RatePerSecond", "many", "RatePerSecond must be a number")]
     [InlineData("TokensFile", "/nowhere/tokens", "the file of tokens cannot be read")]
     public void A_wrong_setting_is_named(string key, string value, string words)
@@ -171,6 +240,11 @@ public sealed class GateTests
         var wrong = Assert.Throws<FormatException>(() => SecuritySettings.Read(new ConfigurationBuilder().AddInMemoryCollection(settings).Build()));
         Assert.Contains(words, wrong.Message, StringComparison.Ordinal);
     }
+
+    [Fact]
+    public void Without_tokens_the_sidecar_cannot_be_kept_from_transactions() =>
+        Assert.Contains("SidecarMay is channel, and there are no tokens", Assert.Throws<FormatException>(
+            () => SecuritySettings.Read(new ConfigurationBuilder().AddInMemoryCollection([new("Snapper:Security:SidecarMay", "channel")]).Build())).Message, StringComparison.Ordinal);
 
     [Fact]
     public void Settings_do_not_print_their_tokens() =>

@@ -5,8 +5,13 @@ using Microsoft.AspNetCore.Routing;
 using Microsoft.AspNetCore.Routing.Patterns;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging.Abstractions;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Inspection;
 using Snapper.Security;
 using Snapper.Server.Api.Access;
+using Snapper.Server.Api.Endpoints;
+using Snapper.Server.Api.Events;
+using Snapper.Server.Tests.Api;
 using Xunit;
 
 namespace Snapper.Server.Tests.Access;
@@ -60,6 +65,123 @@ public sealed class LimitTests
     }
 
     [Fact]
+    public void Addresses_that_have_gone_make_room_for_others()
+    {
+        var clock = new StillTime();
+        using var limits = new RequestLimits(1, 1, false, clock);
+        TimeSpan? Take(string from) => limits.Take(new RequestCaller(Principal.Everybody, null, from));
+        for (var i = 0; i < RequestLimits.AddressesMax; i++) Assert.Null(Take($"10.{i >> 16}.{(i >> 8) & 255}.{i & 255}"));
+        Assert.Null(Take("10.9.0.1"));
+        Assert.NotNull(Take("10.9.0.2")); // shares one with the other
+
+        clock.Pass(TimeSpan.FromSeconds(15));
+        Assert.Null(Take("10.9.0.3"));
+        Assert.Null(Take("10.9.0.4"));
+        Assert.NotNull(Take("10.9.0.4"));
+    }
+
+    [Theory]
+    [InlineData("127.0.0.1", "127.0.0.2", true)]
+    [InlineData("127.0.0.1", "::1", true)]
+    [InlineData("127.0.0.1", "sidecar", true)]
+    [InlineData("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true)]
+    [InlineData("2001:db8:1:2::1", "2001:db8:1:3::1", false)]
+    [InlineData("10.0.0.1", "10.0.0.2", false)]
+    [InlineData("10.0.0.1", "127.0.0.1", false)]
+    public void An_address_that_its_caller_can_change_at_will_is_no_other_caller(string one, string other, bool same)
+    {
+        using var limits = new RequestLimits(0.1, 1, false);
+        Assert.Null(limits.Take(new RequestCaller(Principal.Everybody, null, one)));
+        Assert.Equal(same, limits.Take(new RequestCaller(Principal.Everybody, null, other)) is not null);
+    }
+
+    [Theory]
+    [InlineData(null)]
+    [InlineData(SecuredWorker.SidecarToken)]
+    public async Task The_actor_door_has_limits_without_tokens_too(string? appToken)
+    {
+        await using var worker = await SecuredWorker.Start(tokens: false, appToken: appToken, also: new() { ["Snapper:Security:RatePerSecond"] = "0.1", ["Snapper:Security:Burst"] = "3" });
+        async Task<string> Call() => (await worker.Read(Role.Sidecar, "PUT", "/actors/Account/alice/method/StartTransaction", """{"method":"Balance"}""")).String("outcome");
+        for (var i = 0; i < 3; i++) Assert.Equal("committed", await Call());
+        Assert.Equal("rejected", await Call());
+        Assert.Equal(429, (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit)).Status);
+        Assert.Equal(3, worker.Door.Submitted);
+    }
+
+    [Fact]
+    public async Task One_token_has_half_of_the_streams_and_leaves_the_others_to_others()
+    {
+        await using var worker = await SecuredWorker.Start();
+        var streams = new List<HttpResponseMessage>();
+        try
+        {
+            for (var i = 0; i < EventsEndpoint.WatchersMax / 2; i++)
+            {
+                streams.Add(await worker.Ask(Role.Viewer, "GET", "/v1/events?view=/readyz"));
+                Assert.Equal(200, (int)streams[^1].StatusCode);
+            }
+
+            using var more = await worker.Ask(Role.Viewer, "GET", "/v1/events?view=/readyz");
+            Assert.Equal((429, "5"), ((int)more.StatusCode, more.Headers.RetryAfter!.ToString()));
+            Assert.Contains("one token's part", await more.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+            using var another = await worker.Ask(Role.Operator, "GET", "/v1/events?view=/readyz");
+            Assert.Equal(200, (int)another.StatusCode);
+        }
+        finally
+        {
+            streams.ForEach(stream => stream.Dispose());
+        }
+
+        // Those that are left make room again, when the worker notices.
+        var until = DateTime.UtcNow.AddSeconds(60);
+        for (var status = 429; status != 200;)
+        {
+            Assert.True(DateTime.UtcNow < until, "no stream has been given back");
+            using var again = await worker.Ask(Role.Viewer, "GET", "/v1/events?view=/readyz");
+            status = (int)again.StatusCode;
+        }
+    }
+
+    [Fact]
+    public async Task One_token_watches_half_of_the_timelines_and_leaves_the_others_to_others()
+    {
+        var endpoints = new WatchEndpoints(new FakeInspection { Watch = new Timelines() });
+        async Task<int> Ask(Principal? principal, int actor, string type = "Account")
+        {
+            var context = new DefaultHttpContext();
+            context.Response.Body = new MemoryStream();
+            if (principal is not null) context.Features.Set(new RequestCaller(principal, null, "10.0.0.1"));
+            await endpoints.Timeline(context, new ActorKey(type, actor.ToString(CultureInfo.InvariantCulture)));
+            return context.Response.StatusCode;
+        }
+
+        var (eve, ann) = (new Principal("eve", Role.Viewer), new Principal("ann", Role.Operator));
+        for (var i = 0; i < 100; i++) Assert.Equal(404, await Ask(eve, i, "Nothing")); // takes no place
+        for (var i = 0; i < IWorkerWatch.TimelinesMax / 2; i++) Assert.Equal(200, await Ask(eve, i));
+        Assert.Equal(429, await Ask(eve, 1000));
+        Assert.Equal(200, await Ask(eve, 0)); // goes on with what it has
+        Assert.Equal(200, await Ask(ann, 1000));
+        for (var i = 0; i < 100; i++) Assert.Equal(200, await Ask(null, i)); // without tokens nobody is known apart
+    }
+
+    [Fact]
+    public void A_place_is_given_back_by_time_or_by_leaving()
+    {
+        var clock = new StillTime();
+        var share = new FairShare<string>(2, clock);
+        var eve = new RequestCaller(new Principal("eve", Role.Viewer), null, "10.0.0.1");
+        var lease = TimeSpan.FromSeconds(15);
+        Assert.True(share.Take(eve, "a", lease));
+        Assert.True(share.Take(eve, "b", Timeout.InfiniteTimeSpan));
+        Assert.False(share.Take(eve, "c", lease));
+        clock.Pass(lease);
+        Assert.True(share.Take(eve, "c", lease));
+        Assert.False(share.Take(eve, "d", lease));
+        share.Leave(eve, "b");
+        Assert.True(share.Take(eve, "d", lease));
+    }
+
+    [Fact]
     public async Task While_nothing_is_configured_the_gate_allocates_nothing()
     {
         var app = new Microsoft.AspNetCore.Builder.ApplicationBuilder(new ServiceCollection().BuildServiceProvider());
@@ -77,5 +199,20 @@ public sealed class LimitTests
         Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
         Assert.True(all);
         Assert.Equal(200, context.Response.StatusCode);
+    }
+
+    /// <summary>Knows the type Account, and keeps no limit of its own.</summary>
+    private sealed class Timelines : IWorkerWatch
+    {
+        public Task<TimelineView?> Timeline(ActorKey actor, CancellationToken cancellation) =>
+            Task.FromResult(actor.Type == "Account" ? new TimelineView(actor.Type, actor.Id, "w1", 1, 1, 0, []) : null);
+
+        public TracesView Traces(TraceFilter filter) => throw new NotSupportedException();
+
+        public HotView Hot(int limit) => throw new NotSupportedException();
+
+        public AccessView Access() => throw new NotSupportedException();
+
+        public RingView Ring() => throw new NotSupportedException();
     }
 }

@@ -1,4 +1,7 @@
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
 using Snapper.Security;
+using Snapper.Server.Api.Access;
 using Xunit;
 
 namespace Snapper.Server.Tests.Access;
@@ -46,7 +49,35 @@ public sealed class TenantTests
         await using var worker = await SecuredWorker.Start(also: s_bound);
         Assert.Equal(200, (await worker.Read(Role.Operator, "POST", "/v1/transactions", """{"actor":{"type":"Account","id":"umbrella/a"},"method":"Balance","id":"o-1"}""")).Status);
         Assert.Equal(403, (await worker.Read(Role.Operator, "POST", "/v1/transactions", """{"actor":{"type":"Account","id":"umbrella/a"},"method":"Balance","access":{"Account":["umbrella/a","acme/a"]}}""")).Status);
-        Assert.Equal(403, (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", """{"actor":{"type":"Account","id":"umbrella/a"},"method":"Balance","access":{"Account":["umbrella/a","acme/a"]}}""")).Status);
+    }
+
+    [Theory]
+    [InlineData(null, false)]
+    [InlineData("channel", false)]
+    [InlineData("transact", true)]
+    public async Task One_that_leaves_its_token_out_and_comes_through_the_sidecar_gets_round_no_tenant_unless_a_setting_lets_it(string? may, bool let)
+    {
+        await using var worker = await SecuredWorker.Start(also: new(s_bound) { ["Snapper:Security:SidecarMay"] = may });
+        const string body = """{"actor":{"type":"Account","id":"umbrella/a"},"method":"Balance"}""";
+        var (service, found) = (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", body), await worker.Read(Role.Sidecar, "GET", "/v1/transactions/umbrella%2Fo-1"));
+        var call = await worker.Read(Role.Sidecar, "PUT", "/actors/Account/umbrella%2Fa/method/StartTransaction", """{"method":"Balance"}""");
+        Assert.Equal(let ? (200, 404) : (401, 401), (service.Status, found.Status));
+        Assert.Equal(let ? "committed" : "rejected", call.String("outcome"));
+        Assert.Equal(let ? 2 : 0, worker.Door.Submitted);
+        if (!let)
+        {
+            Assert.Equal(401, call.Json.GetProperty("problem").GetProperty("status").GetInt32());
+            Assert.Contains("Snapper:Security:SidecarMay", call.Text, StringComparison.Ordinal);
+            foreach (var row in AccessTable.Rows.Where(row => row.Right is not (Right.Open or Right.Channel or Right.Identified))) Assert.NotEqual(0, AccessTable.Refusal(row, Role.Channel));
+        }
+
+        // What the sidecar asks of its app it goes on asking, and with a token all is as its holder may.
+        Assert.Equal(200, (await worker.Read(Role.Sidecar, "GET", "/dapr/config")).Status);
+        var own = await worker.Read(
+            Role.Sidecar, "PUT", "/actors/Account/acme%2Fa/method/StartTransaction", """{"method":"Balance"}""", ("Authorization", "Bearer " + worker.TokenOf(Role.Caller)));
+        Assert.Equal("committed", own.String("outcome"));
+        var two = """{"actor":{"type":"Account","id":"umbrella/a"},"method":"Balance","access":{"Account":["umbrella/a","acme/a"]}}""";
+        Assert.Equal(let ? 403 : 401, (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", two)).Status);
     }
 
     [Theory]
@@ -69,6 +100,10 @@ public sealed class TenantTests
     [Theory]
     [InlineData("/v1/actors/Account/umbrella%2Fx", 404)]
     [InlineData("/v1/actors/Account/x/schedule", 404)]
+    [InlineData("/v1/actors/Account/acme", 404)]
+    [InlineData("/v1/actors/Account/acme/schedule", 404)]
+    [InlineData("/v1/actors/Account/acme/timeline", 404)]
+    [InlineData("/v1/actors/Account/umbrella%2Fx/timeline", 404)]
     [InlineData("/v1/status", 403)]
     [InlineData("/v1/batches", 403)]
     [InlineData("/v1/aborts", 403)]
@@ -84,7 +119,24 @@ public sealed class TenantTests
         if (path.Contains("/actors/", StringComparison.Ordinal))
         {
             Assert.Contains("another tenant", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
-            Assert.DoesNotContain("another tenant", (await worker.Read(Role.Viewer, "GET", "/v1/actors/Account/acme%2Fx")).Text, StringComparison.Ordinal);
+            foreach (var own in (string[])["acme%2Fx", "acme%2Fx/timeline", "acme%2Fx/schedule", "acme%2Ftimeline"])
+            {
+                Assert.DoesNotContain("another tenant", (await worker.Read(Role.Viewer, "GET", "/v1/actors/Account/" + own)).Text, StringComparison.Ordinal);
+            }
         }
+    }
+
+    [Theory]
+    [InlineData("/v1/actors/Account/acme/timeline", false)]
+    [InlineData("/v1/actors/Account/acme", false)]
+    [InlineData("/v1/actors/Account/acme%2Fx/timeline", true)]
+    [InlineData("/v1/actors/Account/acme%2Fx", true)]
+    public void A_view_of_a_stream_is_decided_as_its_own_address_is(string view, bool allowed)
+    {
+        var caller = new RequestCaller(new Principal("eve", Role.Viewer, ["acme"]), null, "10.0.0.1");
+        var context = new DefaultHttpContext();
+        context.Features.Get<IHttpRequestFeature>()!.RawTarget = view;
+        var problem = AccessGate.ViewProblem(context, caller, AccessTable.Rows.First(row => row is { Method: "GET", Pattern: "/v1/actors/{**actor}" }));
+        Assert.Equal(allowed ? null : 404, problem?.Status);
     }
 }

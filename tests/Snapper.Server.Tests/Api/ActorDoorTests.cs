@@ -96,7 +96,7 @@ public sealed class ActorDoorTests
         ITransactionDoor door, string body, string type = "Account", string id = "alice", string method = ActorDoor.Method, bool tooLarge = false, bool doubtful = false)
     {
         var answer = await ActorDoor.Call(
-            door, new ApiOptions(), type, id, doubtful, method, Encoding.UTF8.GetBytes(body), tooLarge, RequestOrigin.FromHeaders("shop", "garbage"), default);
+            door, new ApiOptions(), type, id, doubtful, method, Encoding.UTF8.GetBytes(body), tooLarge, RequestOrigin.Of("shop", "garbage"), default);
         return JsonDocument.Parse(answer).RootElement;
     }
 

@@ -18,6 +18,8 @@ internal sealed class FakeInspection : IWorkerInspection
 
     public ClusterStatusView? Cluster { get; init; }
 
+    public IWorkerWatch? Watch { get; init; }
+
     public WorkerStatus Status() => new(
         "w1", 4711, 4712, 0, 3, "daprd", "redis", "always", 12_500, "0.1.0", 90, 10, 2, 60, 30,
         new Dictionary<string, long> { ["conflict"] = 7, ["application"] = 3 }, 12, 9120, 500, 499, 1, 44)
@@ -75,7 +77,7 @@ internal sealed class FakeInspection : IWorkerInspection
 
     public Task<BatchView?> Batch(long bid, CancellationToken cancellation) => Task.FromResult(bid == 12 ? OneBatch : null);
 
-    public Task<IReadOnlyList<AbortView>> Aborts(int limit, CancellationToken cancellation)
+    public Task<IReadOnlyList<AbortView>> Aborts(int limit, string? reason, bool? repeated, CancellationToken cancellation)
     {
         LimitAsked = limit;
         return Task.FromResult<IReadOnlyList<AbortView>>(

@@ -325,7 +325,7 @@ public sealed class RequestReaderTests
 
     private static ParsedRequest Read(string body) => TransactionRequestReader.Read(
         Encoding.UTF8.GetBytes(body),
-        RequestOrigin.FromHeaders("shop", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+        RequestOrigin.Of("shop", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
         Options).Single;
 
     private static TransactionRequest Accepted(string body)

@@ -26,12 +26,12 @@ public sealed class CommandLineTests
     }
 
     [Fact]
-    public async Task Help_lists_the_commands_but_not_the_internal_one()
+    public async Task Help_lists_the_commands_with_the_one_that_pods_run()
     {
         var (exit, output, _) = await Run("--help");
         Assert.Equal(ExitCode.Success, exit);
         foreach (var command in (string[])["up", "demo", "doctor", "setup", "test", "bench", "load", "verify", "workers", "migrations", "migrate", "drain", "rebalance"]) Assert.Contains($"\n  {command} ", output);
-        Assert.DoesNotContain("\n  worker ", output);
+        Assert.Contains("\n  worker ", output);
     }
 
     [Theory]
@@ -132,11 +132,24 @@ public sealed class CommandLineTests
     {
         var environment = new Dictionary<string, string>
         {
-            ["SNAPPER_LISTEN_ADDRESS"] = "0.0.0.0", ["APP_API_TOKEN"] = "t", ["SNAPPER_URL"] = "http://w:5101", ["SNAPPER_LEAVE_ON_STOP"] = "20", ["SNAPPER_TAKE_SHARE"] = "on",
+            ["SNAPPER_LISTEN_ADDRESS"] = "0.0.0.0", ["APP_API_TOKEN"] = "sixteen-letters!", ["SNAPPER_URL"] = "http://w:5101", ["SNAPPER_LEAVE_ON_STOP"] = "20", ["SNAPPER_TAKE_SHARE"] = "on",
         };
         var settings = WorkerCommand.Settings(WorkerCommand.Syntax.Parse([]), environment.GetValueOrDefault);
         Assert.Equal(
             (System.Net.IPAddress.Any, "http://w:5101", TimeSpan.FromSeconds(20), true), (settings.ListenAddress, settings.Url, settings.LeaveOnStop!.Value, settings.TakeShare));
+    }
+
+    [Theory]
+    [InlineData("0.0.0.0", "a", false)]
+    [InlineData("::", "fifteen-letters", false)]
+    [InlineData("10.0.0.1", "sixteen-letters!", true)]
+    [InlineData("127.0.0.1", "a", true)]
+    public void A_token_that_can_be_guessed_opens_no_port_to_other_machines(string address, string token, bool starts)
+    {
+        var environment = new Dictionary<string, string> { ["SNAPPER_LISTEN_ADDRESS"] = address, ["APP_API_TOKEN"] = token };
+        var refused = Record.Exception(() => WorkerCommand.Settings(WorkerCommand.Syntax.Parse([]), environment.GetValueOrDefault));
+        Assert.Equal(starts, refused is null);
+        if (refused is not null) Assert.Contains("must have at least 16 characters", Assert.IsType<UsageException>(refused).Message, StringComparison.Ordinal);
     }
 
     [Fact]

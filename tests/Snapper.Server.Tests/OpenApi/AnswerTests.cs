@@ -86,6 +86,7 @@ public sealed class AnswerTests
         await Ask(200, "GET /v1/actors?type=Account&after=alice&search=b");
         foreach (var path in (string[])["/v1/actors", "/v1/actors?type=Account&x=1", "/v1/actors?type=Account&limit=0", "/v1/actors?type=a/b", "/v1/actors?type=Account&search=%01", "/v1/actors?type=Account&type=B"]) await Ask(400, "GET " + path);
         await Ask(404, "GET /v1/actors?type=Nothing");
+        await Ask(200, "GET /v1/aborts?limit=1000&reason=application&repeated=false");
         await Ask(400, "GET /v1/audit?limit=0");
         await Ask(200, "GET /v1/traces/watched-1");
         for (var i = 0; i < 63; i++) await Ask(200, $"GET /v1/actors/Account/more{i}/timeline");
@@ -94,7 +95,7 @@ public sealed class AnswerTests
         await Ask(404, "GET /v1/actors/Nothing/a/timeline");
         var batches = await asker.Ask(worker.Address, 200, "GET /v1/batches?limit=1", null, s_token);
         await Ask(200, $"GET /v1/batches/{(long)batches!["batches"]![0]!["batch"]!}");
-        foreach (var path in (string[])["/v1/actors/Account/a%01b", "/v1/actors/Account/a%01b/schedule", "/v1/batches?limit=0", "/v1/batches/first", "/v1/aborts?limit=1001"]) await Ask(400, "GET " + path);
+        foreach (var path in (string[])["/v1/actors/Account/a%01b", "/v1/actors/Account/a%01b/schedule", "/v1/batches?limit=0", "/v1/batches/first", "/v1/aborts?limit=1001", "/v1/aborts?reason=bad", "/v1/aborts?repeated=1", "/v1/aborts?x=1"]) await Ask(400, "GET " + path);
         foreach (var path in (string[])["/v1/actors/Nothing/a", "/v1/actors/Nothing/a/schedule", "/v1/batches/999999999"]) await Ask(404, "GET " + path);
 
         const string state = """{"checking":1,"savings":2}""";

@@ -1,3 +1,6 @@
+using System.Diagnostics;
+using Snapper.Runtime.Inspection;
+using Snapper.Server.Api.Requests;
 using Snapper.Telemetry;
 using Xunit;
 
@@ -54,6 +57,57 @@ public sealed class TelemetrySettingsTests
         Assert.True(TraceSampling.IsSampled(new TelemetryOptions(true, true, 1, false), "x", NotSampled));
     }
 
+    [Theory]
+    [InlineData("4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")]
+    [InlineData("xx-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")]
+    [InlineData("ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")]
+    [InlineData("00-00000000000000000000000000000000-00f067aa0ba902b7-01")]
+    [InlineData("00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01")]
+    [InlineData("00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01")]
+    [InlineData("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0x")]
+    [InlineData("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-x1")]
+    [InlineData("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0F")]
+    [InlineData("00-4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7-01")]
+    [InlineData("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more")]
+    [InlineData("01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01more")]
+    [InlineData("00-gggggggggggggggggggggggggggggggg-00f067aa0ba902b7-01")]
+    [InlineData("1111111111111111111111111111111111111111111111111111111")]
+    public void A_trace_context_that_is_not_valid_counts_as_absent(string traceParent)
+    {
+        Assert.False(TraceSampling.IsSampled(new TelemetryOptions(true, true, 0, true), "x", traceParent));
+        Assert.True(TraceSampling.IsSampled(new TelemetryOptions(true, true, 1, true), "x", traceParent));
+        Assert.Equal((null, null), Headers(traceParent, "vendor=1"));
+    }
+
+    [Fact]
+    public void A_valid_one_counts_also_of_a_version_to_come_and_its_state_goes_along()
+    {
+        const string later = "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03-more";
+        Assert.True(TraceSampling.IsSampled(new TelemetryOptions(true, true, 0, true), "x", later));
+        Assert.Equal((later, "vendor=1,other=x y"), Headers(later, "vendor=1,other=x y"));
+        Assert.Equal((Sampled, null), Headers(Sampled, "vendor=\u00e9"));
+        Assert.Equal((Sampled, null), Headers(Sampled, new string('x', 513)));
+        Assert.Equal((Sampled, null), Headers(Sampled, null));
+    }
+
+    [Theory]
+    [InlineData(Sampled)]
+    [InlineData("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03-more")]
+    public void Spans_are_below_the_callers_and_have_its_state(string traceParent)
+    {
+        var spans = Written(traceParent, "vendor=1");
+        Assert.All(spans, span => Assert.Equal(("4bf92f3577b34da6a3ce929d0e0e4736", "vendor=1"), (span.TraceId.ToHexString(), span.TraceStateString)));
+        Assert.Single(spans, span => span.ParentSpanId.ToHexString() == "00f067aa0ba902b7");
+    }
+
+    [Fact]
+    public void Spans_of_a_caller_that_cannot_be_read_begin_a_trace_of_their_own()
+    {
+        var spans = Written("00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", null);
+        Assert.All(spans, span => Assert.Equal(TraceSampling.TraceOf("told"), span.TraceId));
+        Assert.Single(spans, span => span.ParentSpanId == default);
+    }
+
     [Fact]
     public void The_share_is_kept_for_ids_that_are_alike_and_costs_no_memory()
     {
@@ -73,4 +127,25 @@ public sealed class TelemetrySettingsTests
 
     private static TelemetryOptions Read(params (string Name, string? Value)[] variables) =>
         TelemetryOptions.Read(name => variables.LastOrDefault(variable => variable.Name == name).Value);
+
+    private static (string? Parent, string? State) Headers(string? traceParent, string? traceState)
+    {
+        var origin = RequestOrigin.Of(null, traceParent, traceState);
+        return (origin.TraceParent, origin.TraceState);
+    }
+
+    private static List<Activity> Written(string traceParent, string? traceState)
+    {
+        var spans = new List<Activity>();
+        using var listener = new ActivityListener
+        {
+            ShouldListenTo = static source => source.Name == TransactionSpans.SourceName,
+            Sample = static (ref ActivityCreationOptions<ActivityContext> _) => ActivitySamplingResult.AllDataAndRecorded,
+            ActivityStopped = spans.Add,
+        };
+        ActivitySource.AddActivityListener(listener);
+        using var writer = new TransactionSpans();
+        writer.Write(new TraceView("told", 1, 0, "act", "Account/a", "Get", "w1", 1, "committed", null, 1000, 1001, 1002, 1003, [], [], [], 0), traceParent, traceState);
+        return spans;
+    }
 }

@@ -313,6 +313,38 @@ public sealed class RedisFaultTests : IAsyncLifetime
     }
 
     [ServerFact]
+    public async Task Few_wait_for_a_list_of_actors_and_more_are_refused()
+    {
+        var (log, opening) = await Opened();
+        var store = Store(log);
+        await store.Fold(opening.Epoch, [new StateFold(new ActorKey("T", "a"), 0, 3, [new("state", Some.Bytes("1"))])], None);
+        using var begun = new SemaphoreSlim(0);
+        using var goOn = new ManualResetEventSlim();
+        var held = Task.Run(() => store.List(new ActorListQuery("T", null, "", 10, _ =>
+        {
+            begun.Release();
+            goOn.Wait();
+            return true;
+        }), None));
+        await begun.WaitAsync();
+        try
+        {
+            var waiting = Enumerable.Range(0, RedisActorListing.WaitingMax).Select(_ => store.List(new ActorListQuery("T", null, "", 10), None)).ToArray();
+            var busy = await Assert.ThrowsAsync<ListingBusyException>(() => store.List(new ActorListQuery("T", null, "", 10), None));
+            Assert.Contains("8 others wait", busy.Message, StringComparison.Ordinal);
+            goOn.Set();
+            foreach (var page in waiting) Assert.Equal("a", Assert.Single(await page).Id);
+            Assert.Single(await held);
+        }
+        finally
+        {
+            goOn.Set();
+        }
+
+        Assert.Single(await store.List(new ActorListQuery("T", null, "", 10), None));
+    }
+
+    [ServerFact]
     public async Task Outcomes_leave_the_server_by_themselves()
     {
         var (log, opening) = await Opened();

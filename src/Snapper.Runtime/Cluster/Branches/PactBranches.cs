@@ -285,6 +285,7 @@ internal static class BranchAttempts
             Id = call.Facts.RequestId,
             Caller = call.Facts.Caller,
             TraceParent = call.Facts.TraceParent,
+            TraceState = call.Facts.TraceState,
         };
         standIn.Learn(asked, worker.FindType(call.RootActor.Type)?.Find(call.RootMethod));
     }

@@ -61,7 +61,7 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
         caller.ChildStarted();
         attempt.BranchWaits();
         var request = attempt.Request;
-        var facts = new BranchFacts(request.Id, attempt.StartedAt.UtcTicks, request.Asked.Caller, request.Asked.TraceParent);
+        var facts = new BranchFacts(request.Id, attempt.StartedAt.UtcTicks, request.Asked.Caller, request.Asked.TraceParent, request.Asked.TraceState);
         var sent = node.Send(to, new CallMessage(
             attempt.Global?.Tid ?? attempt.Tid, attempt.Age, attempt.Origin?.Root ?? node.Self, request.Asked.Actor, request.Asked.Method, facts, call.Id, ChainOf(caller),
             caller.Depth + 1, target, method.Name, json));

@@ -84,7 +84,8 @@ internal sealed record CallMessage(
 /// <param name="StartedAtTicks">When the attempt began, UTC ticks: <c>Context.UtcNow</c> on all workers.</param>
 /// <param name="Caller">Who asked; null: unknown.</param>
 /// <param name="TraceParent">W3C trace context; null: none.</param>
-internal sealed record BranchFacts(string RequestId, long StartedAtTicks, string? Caller, string? TraceParent)
+/// <param name="TraceState">What goes along with it; null: nothing.</param>
+internal sealed record BranchFacts(string RequestId, long StartedAtTicks, string? Caller, string? TraceParent, string? TraceState = null)
 {
     public void Write(WireWriter writer)
     {
@@ -92,9 +93,10 @@ internal sealed record BranchFacts(string RequestId, long StartedAtTicks, string
         writer.Number(StartedAtTicks);
         writer.OptionalText(Caller);
         writer.OptionalText(TraceParent);
+        writer.OptionalText(TraceState);
     }
 
-    public static BranchFacts Read(ref WireReader reader) => new(reader.Text(), reader.Number(), reader.OptionalText(), reader.OptionalText());
+    public static BranchFacts Read(ref WireReader reader) => new(reader.Text(), reader.Number(), reader.OptionalText(), reader.OptionalText(), reader.OptionalText());
 }
 
 /// <summary>A call has ended, with all calls under it.</summary>

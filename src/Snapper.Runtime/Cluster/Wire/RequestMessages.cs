@@ -30,6 +30,7 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
         writer.Number(Request.Timeout.Ticks);
         writer.OptionalText(Request.Caller);
         writer.OptionalText(Request.TraceParent);
+        writer.OptionalText(Request.TraceState);
     }
 
     public static SubmitMessage Read(ref WireReader reader)
@@ -48,6 +49,7 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
             Timeout = TimeSpan.FromTicks(reader.Number()),
             Caller = reader.OptionalText(),
             TraceParent = reader.OptionalText(),
+            TraceState = reader.OptionalText(),
         });
     }
 }

@@ -1,5 +1,5 @@
+using Snapper.Protocol.Coordination;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Inspection.Watching;
 
@@ -10,18 +10,18 @@ internal sealed class AccessSums
 
     public void Clear() => _methods.Clear();
 
-    public void Add(Request request, DeclaredAccess[] touched, bool violated)
+    public void Add(string type, string method, ActorAccess[] declared, DeclaredAccess[] touched, bool violated)
     {
-        var key = (request.Asked.Actor.Type, request.Method.Name);
+        var key = (type, method);
         if (!_methods.TryGetValue(key, out var sums))
         {
             _methods.Add(key, sums = new Sums());
         }
 
         sums.Transactions++;
-        sums.DeclaredActors += request.Declared!.Length;
+        sums.DeclaredActors += declared.Length;
         sums.TouchedActors += touched.Length;
-        foreach (var access in request.Declared)
+        foreach (var access in declared)
         {
             sums.DeclaredCalls += access.Calls;
         }
@@ -31,7 +31,7 @@ internal sealed class AccessSums
             sums.MadeCalls += access.Calls;
         }
 
-        sums.OverDeclared += touched.Length < request.Declared.Length ? 1 : 0;
+        sums.OverDeclared += touched.Length < declared.Length ? 1 : 0;
         sums.Violations += violated ? 1 : 0;
     }
 

@@ -32,11 +32,25 @@ internal sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) 
         Interlocked.CompareExchange(ref _since, now, 0);
     }
 
-    /// <summary>Listens to the machine, unless somebody else does.</summary>
+    /// <summary>Listens to the machine, in the place of an older timeline, unless somebody else does.</summary>
     public void Listen(ActorMachine machine)
     {
-        _machine = machine;
-        machine.Trace ??= this;
+        if (machine.Trace is null or ActorTimeline && timelines.Has(machine.Key, this))
+        {
+            _machine = machine;
+            machine.Trace = this;
+        }
+    }
+
+    /// <summary>Lets go of the machine. Another timeline may listen to it by now, and goes on.</summary>
+    public void Detach()
+    {
+        if (_machine is { } machine && ReferenceEquals(machine.Trace, this))
+        {
+            machine.Trace = null;
+        }
+
+        _machine = null;
     }
 
     public TimelineView View(ActorKey actor, string worker)
@@ -56,9 +70,9 @@ internal sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) 
     public void Arrived(ActorKey actor, in Message message)
     {
         var now = clock.Now;
-        if (IsOver(now))
+        if (IsOver(now) && timelines.Forget(actor, this))
         {
-            Stop(actor);
+            Detach();
             return;
         }
 
@@ -231,16 +245,6 @@ internal sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) 
         }
 
         return entry;
-    }
-
-    private void Stop(ActorKey actor)
-    {
-        if (_machine is { } machine && ReferenceEquals(machine.Trace, this))
-        {
-            machine.Trace = null;
-        }
-
-        timelines.Forget(actor);
     }
 
     private sealed class Entry

@@ -5,14 +5,19 @@ using Snapper.Protocol.Scheduling;
 namespace Snapper.Runtime.Inspection.Watching;
 
 /// <summary>The actors that somebody looks at, and when the newest batches were durable. Thread-safe.</summary>
-internal sealed class ActorTimelines
+/// <param name="clock">The clock.</param>
+/// <param name="leaseTicks">For how long a question keeps a timeline up.</param>
+/// <param name="timer">Sweeps.</param>
+/// <param name="post">Runs an action on an actor's executor.</param>
+internal sealed class ActorTimelines(WatchClock clock, long leaseTicks, LeaseTimer timer, Action<ActorKey, Action> post)
 {
     /// <summary>Actors at a time.</summary>
-    public const int Most = 64;
+    public const int Most = IWorkerWatch.TimelinesMax;
 
     private const int Batches = 8192;
 
-    private readonly ConcurrentDictionary<ActorKey, ActorTimeline> _watched = new();
+    private readonly Lock _changes = new();
+    private readonly ConcurrentDictionary<ActorKey, ActorTimeline> _watched = new(); // changed under the lock, read without
     private readonly (long Bid, long At)[] _durable = new (long, long)[Batches];
     private volatile bool _any;
     private long _count;
@@ -27,7 +32,7 @@ internal sealed class ActorTimelines
     }
 
     /// <summary>A batch is durable. Called by the commit executor alone.</summary>
-    public void Durable(long bid, WatchClock clock)
+    public void Durable(long bid)
     {
         if (_any)
         {
@@ -58,30 +63,80 @@ internal sealed class ActorTimelines
 
     /// <summary>The timeline of an actor; begun, if it is not watched yet.</summary>
     /// <returns>Null: too many actors are watched.</returns>
-    public ActorTimeline? Watch(ActorKey actor, WatchClock clock, long leaseTicks)
+    public ActorTimeline? Watch(ActorKey actor)
     {
         var now = clock.Now;
-        foreach (var (key, other) in _watched)
+        Sweep(now, but: actor);
+        ActorTimeline? timeline;
+        lock (_changes)
         {
-            if (other.IsOver(now) && !key.Equals(actor))
+            if (!_watched.TryGetValue(actor, out timeline))
             {
-                _watched.TryRemove(key, out _);
+                if (_watched.Count >= Most)
+                {
+                    return null;
+                }
+
+                _watched[actor] = timeline = new ActorTimeline(clock, this);
             }
+
+            timeline.Renew(now, now + leaseTicks);
+            _any = true;
         }
 
-        _any = true;
-        if (_watched.Count >= Most && !_watched.ContainsKey(actor))
-        {
-            return null;
-        }
-
-        var timeline = _watched.GetOrAdd(actor, static (_, state) => new ActorTimeline(state.clock, state.self), (clock, self: this));
-        timeline.Renew(now, now + leaseTicks);
+        timer.Start();
         return timeline;
     }
 
-    /// <summary>Nobody looks at it any more.</summary>
-    public void Forget(ActorKey actor)
+    /// <summary>It is the one that somebody looks at. Another one may have taken its place.</summary>
+    public bool Has(ActorKey actor, ActorTimeline timeline) => _watched.TryGetValue(actor, out var watched) && ReferenceEquals(watched, timeline);
+
+    /// <summary>Its lease seems to be over: takes it out, and never another one of the same actor.</summary>
+    /// <returns>False: somebody looks at it, after all.</returns>
+    public bool Forget(ActorKey actor, ActorTimeline timeline)
+    {
+        lock (_changes)
+        {
+            if (Has(actor, timeline))
+            {
+                if (!timeline.IsOver(clock.Now))
+                {
+                    return false;
+                }
+
+                Remove(actor);
+            }
+
+            return true;
+        }
+    }
+
+    /// <summary>Takes out those that nobody looks at any more, and lets go of their machines, which may hear of nothing for long.</summary>
+    /// <returns>True: there are others.</returns>
+    public bool Sweep(long now, ActorKey? but = null)
+    {
+        List<(ActorKey Actor, ActorTimeline Timeline)>? over = null;
+        lock (_changes)
+        {
+            foreach (var (actor, timeline) in _watched)
+            {
+                if (timeline.IsOver(now) && !actor.Equals(but))
+                {
+                    (over ??= []).Add((actor, timeline));
+                    Remove(actor);
+                }
+            }
+        }
+
+        foreach (var (actor, timeline) in over ?? [])
+        {
+            post(actor, timeline.Detach);
+        }
+
+        return _any;
+    }
+
+    private void Remove(ActorKey actor)
     {
         _watched.TryRemove(actor, out _);
         _any = !_watched.IsEmpty;

@@ -1,4 +1,5 @@
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Requests;
@@ -7,9 +8,10 @@ namespace Snapper.Runtime.Inspection.Watching;
 
 /// <summary>
 /// What one sampled attempt does, call by call. Its executors write, each for its own calls; anyone reads. Only sampled attempts have one: for all others each place that would tell
-/// something costs one test.
+/// something costs one test. It outlives its attempt where it is kept, so it has its own copy of what is shown: names, ids (bounded by the rules for names) and times. No inputs,
+/// results or states.
 /// </summary>
-internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, string worker)
+internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, Attempt? before, string worker)
 {
     /// <summary>More calls are counted, not kept.</summary>
     public const int MostCalls = 128;
@@ -20,18 +22,38 @@ internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, stri
     private readonly TransactionId _tid = attempt.Tid;
     private readonly BatchId _bid = attempt.Bid;
     private readonly bool _branch = attempt.Origin is not null;
+    private readonly bool _pact = attempt.Request.IsPact;
+    private readonly ActorKey _root = attempt.Request.Asked.Actor;
+    private readonly string? _method = attempt.Request.Method?.Name;
+    private readonly ActorAccess[] _declared = attempt.Request.Declared ?? [];
+    private readonly long _receivedAt = attempt.Request.ReceivedAt == 0 ? attempt.BeganAt : attempt.Request.ReceivedAt;
+    private readonly long _waitsSince = WaitsSince(attempt, before);
     private readonly WatchClock _clock = watch.Clock;
     private Door.DeclaredAccess[]? _touched;
-    private Attempt? _attempt = attempt; // released at the end, so that a kept trace keeps no states alive
+    private Attempt? _attempt = attempt; // released at the end, with the request, its input and its result
     private string? _outcome;
     private string? _reason;
     private int _dropped;
     private long _endedAt;
     private long _answeredAt;
+    private long _finishedAt;
 
-    public Request Request { get; } = attempt.Request;
+    /// <summary>Id of the request.</summary>
+    public string Request { get; } = attempt.Request.Id;
+
+    /// <summary>W3C trace context of the caller; null: none.</summary>
+    public string? TraceParent { get; } = attempt.Request.Asked.TraceParent;
+
+    /// <summary>What goes along with it; null: nothing.</summary>
+    public string? TraceState { get; } = attempt.Request.Asked.TraceState;
 
     public long BeganAt { get; } = attempt.BeganAt;
+
+    /// <summary>How many transactions it stood for when it began; 0: it is not in the sample.</summary>
+    public int OneIn { get; init; }
+
+    /// <summary>What it holds: calls, declared and touched actors.</summary>
+    public int Weight => _calls.Count + _declared.Length + (_touched?.Length ?? 0);
 
     /// <summary>The observer of the worker wants it.</summary>
     public bool IsExported { get; init; }
@@ -45,6 +67,11 @@ internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, stri
     {
         lock (_lock)
         {
+            if (_outcome is not null)
+            {
+                return -1;
+            }
+
             if (_calls.Count == MostCalls)
             {
                 _dropped++;
@@ -52,7 +79,8 @@ internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, stri
             }
 
             // A call that runs elsewhere has a trace of its own there; here it lasts from its question to its answer.
-            var now = _clock.Now;
+            // The root was asked for before its attempt began: that begins when the root's turn has come.
+            var now = _calls.Count == 0 && !_branch ? _waitsSince : _clock.Now;
             _calls.Add(new Call
             {
                 Actor = actor, Method = method, Parent = parent, Worker = elsewhere ?? worker, AskedAt = now, StartedAt = elsewhere is null ? 0 : now, WaitsSince = elsewhere is null ? now : 0,
@@ -119,14 +147,14 @@ internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, stri
 
     public string? Outcome => _outcome;
 
-    public double ElapsedMs => _clock.Elapsed(Request.ReceivedAt == 0 ? BeganAt : Request.ReceivedAt, Math.Max(_answeredAt, _endedAt));
+    public double ElapsedMs => _clock.Elapsed(_receivedAt, Math.Max(_answeredAt, _endedAt));
 
     /// <summary>Adds it to the sums of those who keep some.</summary>
-    public void Count(HotActors hot, AccessSums access, int oneIn)
+    public void Count(HotActors hot, AccessSums access)
     {
         lock (_lock)
         {
-            var second = _clock.Now;
+            var now = _clock.Now;
             for (var i = 0; i < _calls.Count; i++)
             {
                 var call = _calls[i];
@@ -134,14 +162,14 @@ internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, stri
                 {
                     var ended = call.EndedAt == 0 ? _endedAt : call.EndedAt;
                     var executing = call.StartedAt == 0 ? 0 : Math.Max(0, _clock.Elapsed(call.StartedAt, Math.Max(ended, call.StartedAt)) - call.WaitedAfterStart(_clock));
-                    hot.Add(call.Actor, IsFirst(i) ? oneIn : 0, _clock.Elapsed(0, call.Waited), executing, _reason == "conflict" ? oneIn : 0, second);
+                    hot.Add(call.Actor, IsFirst(i) ? OneIn : 0, OneIn * _clock.Elapsed(0, call.Waited), OneIn * executing, _reason == "conflict" ? OneIn : 0, now);
                 }
             }
         }
 
-        if (!_branch && Request.Declared is not null && _touched is not null)
+        if (!_branch && _pact)
         {
-            access.Add(Request, _touched, _reason == "undeclared");
+            access.Add(_root.Type, _method!, _declared, _touched!, _reason == "undeclared");
         }
     }
 
@@ -158,13 +186,24 @@ internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, stri
                     _clock.Elapsed(0, call.Waited));
             }
 
-            var asked = Request.Asked;
-            var declared = Array.ConvertAll(Request.Declared ?? [], access => new TouchedView(access.Actor.ToString(), access.Calls));
+            var declared = Array.ConvertAll(_declared, access => new TouchedView(access.Actor.ToString(), access.Calls));
             var touched = Array.ConvertAll(_touched ?? [], access => new TouchedView(access.Actor.ToString(), access.Calls));
             return new TraceView(
-                Request.Id, _tid.Value, _bid.Value, Request.IsPact ? "pact" : "act", asked.Actor.ToString(), Request.Method?.Name, worker, _number, _outcome!, _reason,
-                _clock.Ms(Request.ReceivedAt == 0 ? BeganAt : Request.ReceivedAt), _clock.Ms(BeganAt), _clock.MsOrNull(_endedAt), _clock.MsOrNull(_answeredAt), declared, touched, calls, _dropped);
+                Request, _tid.Value, _bid.Value, _pact ? "pact" : "act", _root.ToString(), _method, worker, _number, _outcome!, _reason, _clock.Ms(_receivedAt), _clock.Ms(BeganAt),
+                _clock.MsOrNull(_endedAt), _clock.MsOrNull(_answeredAt), declared, touched, calls, _dropped);
         }
+    }
+
+    /// <summary>Since when the root waits: a first attempt since the request came, one that an undo took out since that. An ACT that has died is no longer in its root's line.</summary>
+    private static long WaitsSince(Attempt attempt, Attempt? before)
+    {
+        var request = attempt.Request;
+        if (before is null)
+        {
+            return request.ReceivedAt == 0 ? attempt.BeganAt : request.ReceivedAt;
+        }
+
+        return attempt.IsPact && before.Trace is { } trace && Volatile.Read(ref trace._finishedAt) is not 0 and var at ? at : attempt.BeganAt;
     }
 
     private bool IsFirst(int index)
@@ -205,8 +244,15 @@ internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, stri
                 return;
             }
 
+            var now = _clock.Now;
+            foreach (var call in _calls)
+            {
+                call.GoOn(now); // it ends while it waits, as at a timeout
+            }
+
             _touched = _attempt!.Touched();
             _attempt = null;
+            Volatile.Write(ref _finishedAt, now);
             _reason = reason;
             _outcome = outcome;
         }

@@ -27,10 +27,11 @@ internal sealed class HotActors(WatchClock clock)
             _actors.Add(actor, sums = new Sums());
         }
 
-        sums.Add(second, transactions);
-        sums.WaitingMs += waitingMs;
-        sums.ExecutingMs += executingMs;
-        sums.Conflicts += conflicts;
+        ref var sum = ref sums.At(second);
+        sum.Transactions += transactions;
+        sum.WaitingMs += (float)waitingMs;
+        sum.ExecutingMs += (float)executingMs;
+        sum.Conflicts += conflicts;
     }
 
     public List<HotActorView> View(int limit)
@@ -39,10 +40,9 @@ internal sealed class HotActors(WatchClock clock)
         var views = new List<HotActorView>(_actors.Count);
         foreach (var (actor, sums) in _actors)
         {
-            var perSecond = sums.Recent(second, out var total);
-            if (total > 0)
+            if (sums.View(actor, second) is { Transactions: > 0 } view)
             {
-                views.Add(new HotActorView(actor.ToString(), total, sums.WaitingMs, sums.ExecutingMs, sums.Conflicts, perSecond));
+                views.Add(view);
             }
         }
 
@@ -65,51 +65,56 @@ internal sealed class HotActors(WatchClock clock)
         return _actors.Count < Most;
     }
 
+    private struct Sum
+    {
+        public int Transactions;
+        public int Conflicts;
+        public float WaitingMs;
+        public float ExecutingMs;
+    }
+
+    /// <summary>A ring of the last minute's seconds.</summary>
     private sealed class Sums
     {
-        private readonly long[] _perSecond = new long[Seconds];
+        private readonly Sum[] _perSecond = new Sum[Seconds];
 
         public long LastSecond { get; private set; }
 
-        public double WaitingMs { get; set; }
-
-        public double ExecutingMs { get; set; }
-
-        public long Conflicts { get; set; }
-
-        public void Add(long second, int transactions)
+        public ref Sum At(long second)
         {
-            if (second < LastSecond)
-            {
-                second = LastSecond; // threads come a little out of order
-            }
-
             Pass(second);
-            _perSecond[second % Seconds] += transactions;
+            return ref _perSecond[LastSecond % Seconds]; // threads come a little out of order
         }
 
-        public long[] Recent(long second, out long total)
+        public HotActorView View(ActorKey actor, long second)
         {
-            Pass(Math.Max(second, LastSecond));
+            Pass(second);
             var recent = new long[Seconds];
-            total = 0;
+            long transactions = 0;
+            long conflicts = 0;
+            double waitingMs = 0;
+            double executingMs = 0;
             for (var i = 0; i < Seconds; i++)
             {
-                recent[i] = _perSecond[(LastSecond + 1 + i) % Seconds];
-                total += recent[i];
+                ref var sum = ref _perSecond[(LastSecond + 1 + i) % Seconds];
+                recent[i] = sum.Transactions;
+                transactions += sum.Transactions;
+                conflicts += sum.Conflicts;
+                waitingMs += sum.WaitingMs;
+                executingMs += sum.ExecutingMs;
             }
 
-            return recent;
+            return new HotActorView(actor.ToString(), transactions, waitingMs, executingMs, conflicts, recent);
         }
 
         private void Pass(long second)
         {
             for (var passed = Math.Max(LastSecond + 1, second - Seconds + 1); passed <= second; passed++)
             {
-                _perSecond[passed % Seconds] = 0;
+                _perSecond[passed % Seconds] = default;
             }
 
-            LastSecond = second;
+            LastSecond = Math.Max(LastSecond, second);
         }
     }
 }

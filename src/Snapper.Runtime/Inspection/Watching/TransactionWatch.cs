@@ -1,5 +1,5 @@
+using Snapper.Protocol.Identity;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Inspection.Watching;
 
@@ -10,86 +10,79 @@ namespace Snapper.Runtime.Inspection.Watching;
 internal sealed class TransactionWatch
 {
     private const int MostKept = 1024;
-    private const int MostPerSecond = 200;
-    private const int OneInMost = 4096;
+
+    /// <summary>Calls, declared and touched actors over all that is kept: some transactions have thousands.</summary>
+    private const int MostWeight = 128 * 1024;
 
     private readonly Lock _lock = new();
     private readonly Queue<AttemptTrace> _kept = new();
+    private readonly SampleRate _rate;
+    private readonly LeaseTimer _timer;
     private readonly HotActors _hot;
     private readonly AccessSums _access = new();
     private readonly string _worker;
     private readonly ITransactionObserver? _observer;
-    private readonly TimeSpan _lease;
+    private readonly long _lease;
     private volatile bool _on;
-    private int _oneIn = 1;
     private long _until;
     private long _since;
     private long _dropped;
-    private long _second;
-    private int _thisSecond;
+    private int _weight;
 
-    public TransactionWatch(TimeProvider time, string worker, TimeSpan lease, ITransactionObserver? observer)
+    /// <summary>Nobody looks yet.</summary>
+    /// <param name="time">Clock and timers.</param>
+    /// <param name="worker">Name of the worker.</param>
+    /// <param name="lease">For how long a question keeps watching up.</param>
+    /// <param name="observer">Who exports transactions; null: nobody.</param>
+    /// <param name="post">Runs an action on an actor's executor.</param>
+    public TransactionWatch(TimeProvider time, string worker, TimeSpan lease, ITransactionObserver? observer, Action<ActorKey, Action> post)
     {
         Clock = new WatchClock(time);
         _hot = new HotActors(Clock);
+        _rate = new SampleRate(Clock);
         _worker = worker;
-        _lease = lease;
+        _lease = Clock.Ticks(lease);
         _observer = observer;
+        _timer = new LeaseTimer(time, lease, Sweep);
+        Timelines = new ActorTimelines(Clock, _lease, _timer, post);
     }
 
     public WatchClock Clock { get; }
 
     /// <summary>The watched actors.</summary>
-    public ActorTimelines Timelines { get; } = new();
+    public ActorTimelines Timelines { get; }
 
     /// <summary>An attempt begins: its trace, if somebody looks and it is one of the sample.</summary>
-    public AttemptTrace? Begin(Attempt attempt)
+    /// <param name="attempt">The attempt.</param>
+    /// <param name="before">The attempt of the same request before it; null: it is the first.</param>
+    public AttemptTrace? Begin(Attempt attempt, Attempt? before)
     {
-        if (_observer is { } observer && observer.Wants(attempt.Request.Id, attempt.Request.Asked.TraceParent))
-        {
-            return new AttemptTrace(this, attempt, _worker) { IsExported = true };
-        }
-
-        return _on ? BeginWatched(attempt) : null;
+        var exported = _observer is { } observer && observer.Wants(attempt.Request.Id, attempt.Request.Asked.TraceParent);
+        var oneIn = _on ? Sample(attempt) : 0;
+        return exported || oneIn != 0 ? new AttemptTrace(this, attempt, before, _worker) { IsExported = exported, OneIn = oneIn } : null;
     }
 
-    /// <summary>Somebody looks.</summary>
-    public void Renew()
-    {
-        lock (_lock)
-        {
-            var now = Clock.Now;
-            _until = now + Clock.Ticks(_lease);
-            if (!_on)
-            {
-                _since = now;
-                _hot.Clear();
-                _access.Clear();
-                _on = true;
-            }
-        }
-    }
-
-    /// <summary>An attempt that was sampled is over.</summary>
+    /// <summary>An attempt that was traced is over.</summary>
     public void Keep(AttemptTrace trace)
     {
         if (trace.IsExported)
         {
-            _observer!.Traced(trace.View(), trace.Request.Asked.TraceParent);
+            _observer!.Traced(trace.View(), trace.TraceParent, trace.TraceState);
         }
 
         lock (_lock)
         {
-            if (!_on)
+            if (!_on || trace.OneIn == 0)
             {
                 return;
             }
 
-            trace.Count(_hot, _access, _oneIn);
+            trace.Count(_hot, _access);
             _kept.Enqueue(trace);
-            if (_kept.Count > MostKept)
+            _weight += trace.Weight;
+            while (_kept.Count > MostKept || (_weight > MostWeight && _kept.Count > 1))
             {
-                _kept.Dequeue();
+                _weight -= _kept.Dequeue().Weight;
                 _dropped++;
             }
         }
@@ -115,7 +108,7 @@ internal sealed class TransactionWatch
             }
         }
 
-        return new TracesView(_worker, Clock.NowMs, Clock.Ms(_since), Volatile.Read(ref _oneIn), kept.Length, dropped, traces);
+        return new TracesView(_worker, Clock.NowMs, Clock.Ms(_since), _rate.OneIn, kept.Length, dropped, traces);
     }
 
     public HotView Hot(int limit)
@@ -123,7 +116,7 @@ internal sealed class TransactionWatch
         Renew();
         lock (_lock)
         {
-            return new HotView(_worker, Clock.NowMs, Clock.Ms(_since), _oneIn, _hot.View(limit));
+            return new HotView(_worker, Clock.NowMs, Clock.Ms(_since), _rate.OneIn, _hot.View(limit));
         }
     }
 
@@ -132,60 +125,86 @@ internal sealed class TransactionWatch
         Renew();
         lock (_lock)
         {
-            return new AccessView(_worker, Clock.Ms(_since), _oneIn, _access.View());
+            return new AccessView(_worker, Clock.Ms(_since), _rate.OneIn, _access.View());
         }
     }
 
     private static bool IsAsked(AttemptTrace trace, TraceFilter filter) =>
-        (filter.Request is null || trace.Request.Id == filter.Request)
+        (filter.Request is null || trace.Request == filter.Request)
         && (filter.Reason is null || trace.Reason == filter.Reason)
         && (filter.Outcome is null || trace.Outcome == filter.Outcome)
         && (filter.AtLeastMs <= 0 || trace.ElapsedMs >= filter.AtLeastMs)
         && (filter.Actor is null || trace.Uses(filter.Actor));
 
-    private AttemptTrace? BeginWatched(Attempt attempt)
-    {
-        var now = Clock.Now;
-        if (now > Volatile.Read(ref _until))
-        {
-            _on = false;
-            return null;
-        }
-
-        var oneIn = (ulong)Volatile.Read(ref _oneIn);
-        if (oneIn > 1 && (ulong)IdempotencyIndex.KeyOf(attempt.Request.Id) % oneIn != 0)
-        {
-            return null;
-        }
-
-        Adapt(now);
-        return new AttemptTrace(this, attempt, _worker);
-    }
-
-    /// <summary>The sample is halved when it is large, and doubled when it is small. A smaller one is part of every larger one.</summary>
-    private void Adapt(long now)
+    /// <summary>Somebody looks.</summary>
+    private void Renew()
     {
         lock (_lock)
         {
-            var second = (long)(Clock.Ms(now) / 1000);
-            if (second == _second)
+            var now = Clock.Now;
+            if (now > _until)
             {
-                if (++_thisSecond > MostPerSecond && _oneIn < OneInMost)
-                {
-                    _oneIn *= 2;
-                    _thisSecond /= 2;
-                }
-
-                return;
+                Forget(); // a lease that nothing has ended: what was gathered under it has holes
             }
 
-            if (_thisSecond < MostPerSecond / 4 && _oneIn > 1)
+            Volatile.Write(ref _until, now + _lease);
+            if (_on)
             {
-                _oneIn /= 2;
+                _rate.Settle(now);
             }
-
-            _second = second;
-            _thisSecond = 1;
+            else
+            {
+                _since = now;
+                _rate.Reset(now);
+                _on = true;
+            }
         }
+
+        _timer.Start();
+    }
+
+    private int Sample(Attempt attempt)
+    {
+        var now = Clock.Now;
+        if (now <= Volatile.Read(ref _until))
+        {
+            return _rate.Take(attempt.Request.Id, now);
+        }
+
+        EndLease(now);
+        return 0;
+    }
+
+    /// <summary>Lets go of everything that nobody has asked for during a lease.</summary>
+    /// <returns>True: there is something left that somebody looks at.</returns>
+    private bool Sweep()
+    {
+        var now = Clock.Now;
+        var timelines = Timelines.Sweep(now);
+        return EndLease(now) || timelines;
+    }
+
+    private bool EndLease(long now)
+    {
+        lock (_lock)
+        {
+            if (now > _until)
+            {
+                Forget();
+            }
+
+            return _on;
+        }
+    }
+
+    private void Forget()
+    {
+        _on = false;
+        _kept.Clear();
+        _kept.TrimExcess();
+        _hot.Clear();
+        _access.Clear();
+        _dropped = 0;
+        _weight = 0;
     }
 }

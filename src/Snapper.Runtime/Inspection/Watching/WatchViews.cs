@@ -1,12 +1,16 @@
 namespace Snapper.Runtime.Inspection;
 
 /// <summary>
-/// What a worker tells while somebody looks: nothing of it is kept, or costs anything, when nobody has asked for <see cref="LeaseSeconds"/>. Times are Unix milliseconds. Thread-safe.
+/// What a worker tells while somebody looks. It gathers nothing unless somebody has asked within <see cref="LeaseSeconds"/>, and lets go of what it has within another
+/// <see cref="LeaseSeconds"/>. Times are Unix milliseconds. Thread-safe.
 /// </summary>
 public interface IWorkerWatch
 {
     /// <summary>For how long a question keeps watching up.</summary>
     public const int LeaseSeconds = 15;
+
+    /// <summary>Actors whose timelines are kept at a time.</summary>
+    public const int TimelinesMax = 64;
 
     /// <summary>Who used the actor, and when: the newest entries since the first question; null: unknown type.</summary>
     Task<TimelineView?> Timeline(Protocol.Identity.ActorKey actor, CancellationToken cancellation);
@@ -58,13 +62,19 @@ public sealed record TraceView(
 /// <summary>An actor and the calls on it.</summary>
 public sealed record TouchedView(string Actor, int Calls);
 
-/// <summary>A call: asked for, let in, over. <paramref name="Parent"/> is the index of the call that made it, -1: none here. <paramref name="WaitedMs"/>: for its turn and its locks.</summary>
+/// <summary>
+/// A call: asked for (a root: when its request came, or when an undo took it out), let in, over. <paramref name="Parent"/> is the index of the call that made it, -1: none here.
+/// <paramref name="WaitedMs"/>: for its turn and its locks.
+/// </summary>
 public sealed record CallView(string Actor, string Method, string Worker, int Parent, double AskedAtMs, double? StartedAtMs, double? EndedAtMs, double WaitedMs);
 
-/// <summary>Often used actors. Transactions are estimates: sampled ones times <paramref name="SampledOneIn"/> as it was then.</summary>
+/// <summary>Often used actors. All numbers are estimates of the last minute: sampled ones times <paramref name="SampledOneIn"/> as it was when they began.</summary>
 public sealed record HotView(string Worker, double NowAtMs, double WatchedSinceAtMs, int SampledOneIn, IReadOnlyList<HotActorView> Actors);
 
-/// <summary>One of them. <paramref name="PerSecond"/>: of the last 60 seconds, oldest first. Waiting and executing are sums over sampled calls.</summary>
+/// <summary>
+/// One of them. <paramref name="PerSecond"/>: of the last 60 seconds, oldest first. Waiting and executing are sums over calls, of transactions that ended in that minute; a root waits
+/// from its request's arrival on.
+/// </summary>
 public sealed record HotActorView(string Actor, long Transactions, double WaitingMs, double ExecutingMs, long Conflicts, IReadOnlyList<long> PerSecond);
 
 /// <summary>Declared and touched, by method of the root.</summary>

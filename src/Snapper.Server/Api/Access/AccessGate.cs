@@ -1,10 +1,9 @@
 using System.Collections.Concurrent;
-using Microsoft.AspNetCore.WebUtilities;
-using Microsoft.Extensions.Primitives;
 using Snapper.Runtime.Door;
 using Snapper.Security;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Endpoints;
+using Snapper.Server.Api.Requests;
 using Snapper.Sidecar;
 using Snapper.Sidecar.Hosting;
 
@@ -21,7 +20,7 @@ internal sealed class AccessGate
     private const string CalleeHeader = "dapr-callee-app-id";
     private const string CallerHeader = "dapr-caller-app-id";
 
-    private static readonly string[] s_secretNames = ["token", "api-token", "api_token", "apitoken", "access_token", "auth_token", "apikey", "api_key", "api-key", "dapr-api-token", "authorization", "bearer"];
+    private const string NeedsOwnToken = "A token is needed: Authorization: Bearer. The sidecar alone only hosts actors here (Snapper:Security:SidecarMay).";
 
     private readonly KnownTokens _tokens;
     private readonly AppApiToken _sidecar;
@@ -37,7 +36,8 @@ internal sealed class AccessGate
     /// <param name="limits">How many requests a caller may send.</param>
     /// <param name="audit">Where admin actions are written down.</param>
     /// <param name="hasRights">The doors look at who runs what.</param>
-    public AccessGate(KnownTokens tokens, string? appApiToken, RequestLimits limits, AuditLog audit, bool hasRights)
+    /// <param name="sidecarMayTransact">Also for callers who show no token of their own.</param>
+    public AccessGate(KnownTokens tokens, string? appApiToken, RequestLimits limits, AuditLog audit, bool hasRights, bool sidecarMayTransact = true)
     {
         _tokens = tokens;
         _sidecar = new AppApiToken(appApiToken);
@@ -47,7 +47,7 @@ internal sealed class AccessGate
         _looksAtNobody = _isOpen && limits.AreOff && !hasRights;
 
         // Where the sidecar's token is the only one that there is, whoever has it may do everything.
-        _sidecarIs = tokens.Count == 0 ? new Principal("sidecar", Role.Everybody) : Principal.Sidecar;
+        _sidecarIs = tokens.Count == 0 ? new Principal("sidecar", Role.Everybody) : sidecarMayTransact ? Principal.Sidecar : Principal.Channel;
     }
 
     /// <summary>Puts the gate before everything that is added to the application later.</summary>
@@ -76,23 +76,27 @@ internal sealed class AccessGate
     public Rejection? OfActorCall(string? authorization, out RequestCaller? caller)
     {
         caller = null;
-        if (_tokens.Count == 0)
+        if (_looksAtNobody)
         {
-            // daprd writes its own app's id into actor calls, whoever sent them: of the caller nothing is known.
-            caller = _isOpen ? null : new RequestCaller(_sidecarIs, null, "sidecar");
             return null;
         }
 
-        var principal = string.IsNullOrEmpty(authorization) ? _sidecarIs : _tokens.FindBearer(authorization);
+        // daprd writes its own app's id into actor calls, whoever sent them: of the caller nothing is known but its token.
+        var principal = _isOpen ? Principal.Everybody : _tokens.Count == 0 || string.IsNullOrEmpty(authorization) ? _sidecarIs : _tokens.FindBearer(authorization);
         if (principal is null)
         {
             return new Rejection(RejectionKind.Unauthorized, "The Authorization header shows no token that is known here.");
         }
 
-        var found = new RequestCaller(principal, null, "sidecar");
+        if (principal.Role == Role.Channel)
+        {
+            return new Rejection(RejectionKind.Unauthorized, NeedsOwnToken);
+        }
+
+        var found = new RequestCaller(principal, null, RequestCaller.ThroughSidecar);
         if (_limits.Take(found) is { } later)
         {
-            return new Rejection(RejectionKind.Overloaded, $"{principal.Name} sends more requests than its rate.", later);
+            return new Rejection(RejectionKind.Overloaded, $"{found.Key} sends more requests than its rate.", later);
         }
 
         caller = found;
@@ -103,9 +107,9 @@ internal sealed class AccessGate
     {
         var endpoint = context.GetEndpoint();
         var row = endpoint is null ? null : _rows.GetOrAdd(endpoint, static one => AccessTable.Of(one));
-        if (context.Request.QueryString.HasValue && ShowsSecret(context.Request.Query))
+        if (QuerySecrets.ProblemOf(context, row) is { } wrong)
         {
-            return Respond.Send(context, Problem.Invalid("The address holds a token, which every log on the way would show. Send it in the header Authorization: Bearer, and make a new one: this one is not secret any more."));
+            return Respond.Send(context, wrong);
         }
 
         if (row is null)
@@ -164,7 +168,7 @@ internal sealed class AccessGate
         var from = AddressOf(context);
         if (_isOpen)
         {
-            return new RequestCaller(Principal.Everybody, AppOf(context.Request), from);
+            return new RequestCaller(Principal.Everybody, null, from); // nothing shows that a sidecar has sent it, so no header of a sidecar counts
         }
 
         var headers = context.Request.Headers;
@@ -209,6 +213,7 @@ internal sealed class AccessGate
     private static Problem? RoleProblem(RequestCaller caller, AccessRow row) => AccessTable.Refusal(row, caller.Principal.Role) switch
     {
         0 => null,
+        _ when caller.Principal.Role == Role.Channel => Problem.Unauthorized(NeedsOwnToken),
         StatusCodes.Status401Unauthorized => Problem.Unauthorized("A token is needed: Authorization: Bearer."),
         _ => Problem.Forbidden($"{caller.Principal.Name} has the role {caller.Principal.Role.Name()}, which has not the right to {row.Right.ToString().ToLowerInvariant()}."),
     };
@@ -227,43 +232,16 @@ internal sealed class AccessGate
 
         // Read as the address's own handler reads it; what that cannot read it refuses itself.
         var path = RawPath.After(context, row.Prefix) ?? "";
-        var name = row.Right == Right.View ? path[(path.IndexOf('/', StringComparison.Ordinal) + 1)..] : path;
-        return principal.MayName(Uri.UnescapeDataString(name)) ? null
-            : Problem.NotFound("There is nothing of this name, or it belongs to another tenant.");
-    }
-
-    private bool ShowsSecret(IQueryCollection query)
-    {
-        foreach (var (name, values) in query)
+        if (row.Prefix != ActorAddress.Prefix)
         {
-            if (IsSecret(name) || Holds(values) || (name == "view" && HasSecretInside(values))) return true;
+            return OfAnother(principal, Uri.UnescapeDataString(path));
         }
 
-        return false;
+        return ActorAddress.TryReadView(path, out var actor, out _, out var unreadable) ? OfAnother(principal, actor.Id) : unreadable;
     }
 
-    /// <summary>A view of a stream of events has a query of its own.</summary>
-    private static bool HasSecretInside(StringValues views)
-    {
-        foreach (var view in views)
-        {
-            if (view?.IndexOf('?', StringComparison.Ordinal) is >= 0 and var at && QueryHelpers.ParseQuery(view[at..]).Keys.Any(IsSecret)) return true;
-        }
-
-        return false;
-    }
-
-    private static bool IsSecret(string name) => Array.Exists(s_secretNames, secret => secret.Equals(name, StringComparison.OrdinalIgnoreCase));
-
-    private bool Holds(StringValues values)
-    {
-        foreach (var value in values)
-        {
-            if (value is not null && (value.Contains(TokenHash.Prefix, StringComparison.Ordinal) || _tokens.Find(value) is not null)) return true;
-        }
-
-        return false;
-    }
+    private static Problem? OfAnother(Principal principal, string name) =>
+        principal.MayName(name) ? null : Problem.NotFound("There is nothing of this name, or it belongs to another tenant.");
 
     private static string AddressOf(HttpContext context) => context.Connection.RemoteIpAddress switch
     {

@@ -13,7 +13,7 @@ namespace Snapper.Server.Api.Access;
 /// <param name="Reason">Why, as its caller said; null: it said nothing.</param>
 /// <param name="Outcome">The HTTP status; 499: nobody waited for the answer.</param>
 /// <param name="From">Address of the caller.</param>
-/// <param name="LeftOut">Refused attempts of nobody in particular before this one that were not written down one by one; 0: none.</param>
+/// <param name="LeftOut">Refused attempts before this entry that were not written down one by one; 0: none.</param>
 internal sealed record AuditEntry(double AtMs, string Who, string Role, string Action, string? Target, string? Reason, string Outcome, string From, int LeftOut);
 
 /// <summary>What the handler of an audited address adds.</summary>
@@ -43,27 +43,27 @@ internal sealed class AuditNote
 /// </summary>
 internal sealed partial class AuditLog
 {
-    /// <summary>Entries in memory.</summary>
-    public const int KeptMax = 1000;
+    /// <summary>Actions in memory.</summary>
+    public const int KeptMax = 800;
+
+    /// <summary>Refused attempts in memory, apart from the actions: they drive out each other only.</summary>
+    public const int RefusedKeptMax = 200;
 
     /// <summary>Files that are kept, the one that is written included.</summary>
     public const int FilesMax = 5;
 
     private const int TextMax = 300;
 
-    // Whoever cannot even show a token must not be able to fill the files, and so drive out what others did.
-    private const int StrangersAtOnce = 20;
-    private static readonly TimeSpan StrangerEvery = TimeSpan.FromSeconds(6);
-
     private readonly Lock _gate = new();
-    private readonly Queue<AuditEntry> _kept = new();
+    private readonly Queue<(long Number, AuditEntry Entry)> _done = new();
+    private readonly Queue<(long Number, AuditEntry Entry)> _refused = new();
+    private readonly RefusalBuckets _refusals;
     private readonly string? _file;
     private readonly long _fileBytesMax;
     private readonly KnownTokens _tokens;
     private readonly ILogger _logger;
     private readonly TimeProvider _time;
-    private double _strangers = StrangersAtOnce;
-    private long _strangersAt;
+    private long _number;
     private int _leftOut;
     private bool _fails;
 
@@ -79,7 +79,7 @@ internal sealed partial class AuditLog
         _logger = logger;
         _time = time;
         _fileBytesMax = fileBytesMax;
-        _strangersAt = time.GetTimestamp();
+        _refusals = new RefusalBuckets(time);
     }
 
     /// <summary>One that is in memory alone.</summary>
@@ -90,27 +90,28 @@ internal sealed partial class AuditLog
     {
         if (row.Action is not null || row.Right is Right.Operate or Right.Administer)
         {
-            Write(caller, row.Action ?? $"{row.Method} {row.Pattern}", null, problem.Detail, problem.Status);
+            Write(caller, row.Action ?? $"{row.Method} {row.Pattern}", null, problem.Detail, problem.Status, isRefused: true);
         }
     }
 
-    /// <summary>An audited address has answered.</summary>
-    public void Done(AccessRow row, RequestCaller caller, AuditNote note, int status) => Write(caller, note.Action ?? row.Action!, note.Target, note.Reason, status);
+    /// <summary>An audited address has answered. What it would not do, it has refused.</summary>
+    public void Done(AccessRow row, RequestCaller caller, AuditNote note, int status) =>
+        Write(caller, note.Action ?? row.Action!, note.Target, note.Reason, status, isRefused: status is >= 400 and < StatusCodes.Status499ClientClosedRequest);
 
     /// <summary>The newest entries, newest first.</summary>
     public IReadOnlyList<AuditEntry> Newest(int limit)
     {
         lock (_gate)
         {
-            return [.. _kept.Reverse().Take(limit)];
+            return [.. _done.Concat(_refused).OrderByDescending(one => one.Number).Take(limit).Select(one => one.Entry)];
         }
     }
 
-    private void Write(RequestCaller caller, string action, string? target, string? reason, int status)
+    private void Write(RequestCaller caller, string action, string? target, string? reason, int status, bool isRefused)
     {
         lock (_gate)
         {
-            if (caller.Principal.Role == Role.Nobody && !TakeStranger())
+            if (isRefused && !_refusals.Take(caller.Principal))
             {
                 _leftOut++;
                 return;
@@ -120,21 +121,12 @@ internal sealed partial class AuditLog
                 _time.GetUtcNow().ToUnixTimeMilliseconds(), caller.Principal.Name, caller.Principal.Role.Name(), action, Clean(target), Clean(reason),
                 status.ToString(System.Globalization.CultureInfo.InvariantCulture), caller.App is null ? caller.From : $"{caller.From} (app {Clean(caller.App)})", _leftOut);
             _leftOut = 0;
-            _kept.Enqueue(entry);
-            if (_kept.Count > KeptMax) _kept.Dequeue();
+            var (kept, most) = isRefused ? (_refused, RefusedKeptMax) : (_done, KeptMax);
+            kept.Enqueue((++_number, entry));
+            if (kept.Count > most) kept.Dequeue();
             Append(entry);
             Audited(_logger, entry.Who, entry.Role, entry.From, entry.Action, entry.Target ?? "-", entry.Outcome, entry.Reason ?? "-");
         }
-    }
-
-    private bool TakeStranger()
-    {
-        var now = _time.GetTimestamp();
-        _strangers = Math.Min(StrangersAtOnce, _strangers + (_time.GetElapsedTime(_strangersAt, now) / StrangerEvery));
-        _strangersAt = now;
-        if (_strangers < 1) return false;
-        _strangers--;
-        return true;
     }
 
     private void Append(AuditEntry entry)

@@ -7,19 +7,28 @@ namespace Snapper.Server.Api.Access;
 /// <summary>How many requests a caller may send: a bucket for each, which fills by its rate. Those who come through the sidecar without a token have one for each Dapr app that is certain, and one together.</summary>
 internal sealed class RequestLimits : IDisposable
 {
-    /// <summary>Buckets of callers without a token that are kept; with more, all of them share the last.</summary>
+    /// <summary>Buckets of callers without a token that are kept; with more, all of them share the last. A bucket that was not used for so long that it is full again is not kept.</summary>
     public const int AddressesMax = 10_000;
 
+    // A limiter that is full is let go after ten seconds by what holds it; its key must not be forgotten much earlier, else more of them are held than there are keys.
+    private static readonly TimeSpan s_heldFor = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan s_sweepEvery = TimeSpan.FromSeconds(1);
+
     private readonly PartitionedRateLimiter<RequestCaller>? _limiter;
-    private readonly ConcurrentDictionary<string, bool> _keys = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<string, long> _keys = new(StringComparer.Ordinal);
+    private readonly Lock _sweeping = new();
     private readonly double _rate;
     private readonly int _burst;
+    private readonly TimeProvider _time;
+    private long _sweptAt;
 
     /// <param name="rate">Requests per second of a caller whose token says nothing else; 0: unlimited.</param>
     /// <param name="burst">Requests that it may send at once; 0: as many as in a second.</param>
     /// <param name="isNeeded">Some token has a rate of its own.</param>
-    public RequestLimits(double rate, int burst, bool isNeeded)
+    /// <param name="time">The clock of what is forgotten; null: the system's.</param>
+    public RequestLimits(double rate, int burst, bool isNeeded, TimeProvider? time = null)
     {
+        _time = time ?? TimeProvider.System;
         _rate = rate;
         _burst = burst;
         _limiter = rate > 0 || isNeeded ? PartitionedRateLimiter.Create<RequestCaller, string>(PartitionOf, StringComparer.Ordinal) : null;
@@ -58,10 +67,9 @@ internal sealed class RequestLimits : IDisposable
             return RateLimitPartition.GetNoLimiter("(unlimited)");
         }
 
-        if (caller.Principal.Role is Role.Nobody or Role.Everybody or Role.Sidecar && !_keys.ContainsKey(key))
+        if (!caller.Principal.Role.IsOfToken() && !Keep(key))
         {
-            // An address is cheap to change: their number must not become our memory.
-            key = _keys.Count < AddressesMax && _keys.TryAdd(key, true) ? key : "(others)";
+            key = "(others)";
         }
 
         return RateLimitPartition.GetTokenBucketLimiter(key, _ => new TokenBucketRateLimiterOptions
@@ -73,6 +81,37 @@ internal sealed class RequestLimits : IDisposable
             QueueLimit = 0,
             AutoReplenishment = false,
         });
+    }
+
+    /// <summary>An address is cheap to change: their number must not become our memory, and those that are gone must not stand in the way of others.</summary>
+    private bool Keep(string key)
+    {
+        var now = _time.GetTimestamp();
+        if (_keys.ContainsKey(key) || _keys.Count < AddressesMax || Sweep(now))
+        {
+            _keys[key] = now;
+            return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>Forgets the keys whose buckets are full again.</summary>
+    /// <returns>There is room.</returns>
+    private bool Sweep(long now)
+    {
+        lock (_sweeping)
+        {
+            if (_sweptAt != 0 && _time.GetElapsedTime(_sweptAt, now) < s_sweepEvery) return _keys.Count < AddressesMax;
+            _sweptAt = now;
+            var full = s_heldFor + TimeSpan.FromSeconds(BurstOf(_rate) / _rate);
+            foreach (var (key, used) in _keys)
+            {
+                if (_time.GetElapsedTime(used, now) > full) _keys.TryRemove(KeyValuePair.Create(key, used));
+            }
+
+            return _keys.Count < AddressesMax;
+        }
     }
 
     private int BurstOf(double rate) => _burst > 0 ? _burst : Math.Max(1, (int)Math.Ceiling(rate));

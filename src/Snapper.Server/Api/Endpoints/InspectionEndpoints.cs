@@ -1,7 +1,9 @@
 using System.Globalization;
 using System.Text.Json;
+using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
+using Snapper.Runtime.Requests;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Requests;
 
@@ -10,8 +12,7 @@ namespace Snapper.Server.Api.Endpoints;
 /// <summary>Looking inside a worker: status, actor types, actors, schedules, batches, aborts.</summary>
 internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEndpoints watch)
 {
-    private const string ScheduleSuffix = "/schedule";
-    private const string TimelineSuffix = "/timeline";
+    private static readonly string[] s_reasons = [.. Enum.GetValues<AbortReason>().Where(static reason => reason != AbortReason.None).Select(AbortReasons.Name)];
 
     public Task Status(HttpContext context) => Answer(context, inspection.Status(), ViewWriter.Write);
 
@@ -20,21 +21,17 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
     /// <summary>GET /v1/actors/{type}/{id}, .../schedule and .../timeline. A slash inside an id is written <c>%2F</c>.</summary>
     public async Task Actor(HttpContext context)
     {
-        var path = RawPath.After(context, "/v1/actors/") ?? string.Empty;
-        var schedule = path.EndsWith(ScheduleSuffix, StringComparison.Ordinal);
-        var timeline = path.EndsWith(TimelineSuffix, StringComparison.Ordinal);
-        path = schedule ? path[..^ScheduleSuffix.Length] : timeline ? path[..^TimelineSuffix.Length] : path;
-        if (!ActorAddress.TryRead(path, out var actor, out var problem))
+        if (!ActorAddress.TryReadView(RawPath.After(context, ActorAddress.Prefix) ?? string.Empty, out var actor, out var aspect, out var problem))
         {
             await Respond.Send(context, problem);
             return;
         }
 
-        if (timeline)
+        if (aspect == ActorAspect.Timeline)
         {
             await watch.Timeline(context, actor);
         }
-        else if (schedule)
+        else if (aspect == ActorAspect.Schedule)
         {
             await AnswerOrNotFound(context, await inspection.Schedule(actor, context.RequestAborted), ViewWriter.Write, "actor type");
         }
@@ -94,16 +91,25 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         }
     }
 
+    /// <summary>GET /v1/aborts?limit=&amp;reason=&amp;repeated=.</summary>
     public async Task Aborts(HttpContext context)
     {
-        if (LimitParameter.Read(context) is { } limit)
+        var query = context.Request.Query;
+        var (reason, repeated) = ((string?)query["reason"], (string?)query["repeated"]);
+        var limit = LimitParameter.Read(context);
+        var problem = query.FirstOrDefault(one => one.Key is not ("limit" or "reason" or "repeated") || one.Value.Count != 1).Key is { } wrong
+            ? $"There is no query parameter {ClippedText.Of(wrong)} here, or it is repeated; there are limit, reason and repeated"
+            : limit is null ? LimitParameter.Rule
+            : reason is not null && !s_reasons.Contains(reason) ? $"reason must be one of {string.Join(", ", s_reasons)}"
+            : repeated is not (null or "true" or "false") ? "repeated must be true or false"
+            : null;
+        if (problem is not null)
         {
-            await Answer(context, await inspection.Aborts(limit, context.RequestAborted), ViewWriter.Write);
+            await Respond.Send(context, Problem.Invalid(problem + "."));
+            return;
         }
-        else
-        {
-            await Respond.Send(context, Problem.Invalid(LimitParameter.Rule + "."));
-        }
+
+        await Answer(context, await inspection.Aborts(limit!.Value, reason, repeated is null ? null : repeated == "true", context.RequestAborted), ViewWriter.Write);
     }
 
     private static Task AnswerOrNotFound<TView>(HttpContext context, TView? view, Action<Utf8JsonWriter, TView> write, string what)

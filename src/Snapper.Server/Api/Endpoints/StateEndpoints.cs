@@ -70,6 +70,7 @@ internal sealed class StateEndpoints(ITransactionDoor door, ApiOptions options, 
     private async Task Run(HttpContext context, Change change, string method, ReadOnlyMemory<byte> input)
     {
         EnvelopeAnswer.NameWorker(context, control());
+        var origin = RequestOrigin.Of(context.Features.Get<RequestCaller>()?.Name, context.Request.Headers.TraceParent, context.Request.Headers.TraceState);
         var request = new TransactionRequest
         {
             Actor = change.Actor,
@@ -78,8 +79,9 @@ internal sealed class StateEndpoints(ITransactionDoor door, ApiOptions options, 
             Mode = TransactionMode.Pact,
             Access = [new DeclaredAccess(change.Actor, 1)],
             Id = change.Id,
-            Caller = context.Features.Get<RequestCaller>()?.Name,
-            TraceParent = context.Request.Headers.TraceParent,
+            Caller = origin.Caller,
+            TraceParent = origin.TraceParent,
+            TraceState = origin.TraceState,
         };
         await EnvelopeAnswer.Send(context, await door.Submit(request, context.RequestAborted), options);
     }

@@ -77,7 +77,7 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
         }
 
         var headers = context.Request.Headers;
-        var origin = RequestOrigin.FromHeaders(context.Features.Get<RequestCaller>()?.Name ?? headers["dapr-caller-app-id"], headers.TraceParent);
+        var origin = RequestOrigin.Of(context.Features.Get<RequestCaller>()?.Name, headers.TraceParent, headers.TraceState);
         return TransactionRequestReader.Read(body.Bytes, origin, options);
     }
 

@@ -26,6 +26,7 @@ internal static class ViewWriter
         json.WriteNumber("committedAct"u8, status.CommittedAct);
         WriteCounts(json, "abortsByReason"u8, status.AbortsByReason);
         json.WriteNumber("batches"u8, status.Batches);
+        json.WriteNumber("openBatches"u8, status.OpenBatches);
         json.WriteNumber("highestCommittedBatch"u8, status.HighestCommittedBatch);
         json.WriteNumber("logPosition"u8, status.LogPosition);
         json.WriteNumber("durablePosition"u8, status.DurablePosition);

@@ -3,6 +3,7 @@ using System.Text.Json;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
+using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Requests;
 
@@ -12,6 +13,9 @@ namespace Snapper.Server.Api.Endpoints;
 internal sealed class WatchEndpoints(IWorkerInspection inspection)
 {
     private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web);
+    private static readonly TimeSpan s_lease = TimeSpan.FromSeconds(IWorkerWatch.LeaseSeconds);
+
+    private readonly FairShare<ActorKey> _timelines = new(IWorkerWatch.TimelinesMax / 2, TimeProvider.System);
 
     /// <summary>GET /v1/traces, with <c>limit</c>, <c>id</c>, <c>actor</c> (Type/id), <c>reason</c>, <c>outcome</c> and <c>minMs</c>.</summary>
     public Task Traces(HttpContext context) => Answer(
@@ -41,6 +45,13 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
             return;
         }
 
+        var caller = context.Features.Get<RequestCaller>();
+        if (!_timelines.Take(caller, actor, s_lease))
+        {
+            await TooMany(context, $"{caller!.Principal.Name} watches {_timelines.Most} actors already, which is one token's part.");
+            return;
+        }
+
         try
         {
             if (await watch.Timeline(actor, context.RequestAborted) is { } timeline)
@@ -49,15 +60,19 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
             }
             else
             {
+                _timelines.Leave(caller, actor);
                 await Respond.Send(context, Problem.NotFound("Unknown actor type."));
             }
         }
         catch (TooManyWatchedException tooMany)
         {
-            var after = TimeSpan.FromSeconds(IWorkerWatch.LeaseSeconds);
-            await Respond.Send(context, new Problem(StatusCodes.Status429TooManyRequests, "urn:snapper:overloaded", "Overloaded", tooMany.Message, after));
+            _timelines.Leave(caller, actor);
+            await TooMany(context, tooMany.Message);
         }
     }
+
+    private static Task TooMany(HttpContext context, string detail) =>
+        Respond.Send(context, new Problem(StatusCodes.Status429TooManyRequests, "urn:snapper:overloaded", "Overloaded", detail, s_lease));
 
     private static object Shape(RingView ring) => new
     {

@@ -11,19 +11,17 @@ namespace Snapper.Server.Api.Events;
 /// <remarks>The framework's formatter writes neither comments, which keep proxies from closing a quiet stream, nor gives up a reader.</remarks>
 internal sealed class EventWriter : IDisposable
 {
-    private readonly HttpContext _context;
     private readonly PipeWriter _body;
     private readonly TimeSpan _patience;
     private readonly CancellationTokenSource _over;
     private long _id;
-    private bool _isWriting;
 
     /// <param name="context">The request; nothing was answered yet.</param>
     /// <param name="patience">How long a reader may take nothing.</param>
     /// <param name="stopping">The worker stops.</param>
     public EventWriter(HttpContext context, TimeSpan patience, CancellationToken stopping)
     {
-        (_context, _patience) = (context, patience);
+        _patience = patience;
         _over = CancellationTokenSource.CreateLinkedTokenSource(context.RequestAborted, stopping);
         context.Response.ContentType = "text/event-stream";
         context.Response.Headers.CacheControl = "no-store";
@@ -66,8 +64,7 @@ internal sealed class EventWriter : IDisposable
         }
         catch (OperationCanceledException) when (_over.IsCancellationRequested)
         {
-            // Else the server would wait for the reader to take what it was sent, before it ends the answer.
-            if (_isWriting) _context.Abort();
+            // The stream has no end of its own. Where it was being written to, the web server closes the connection: it does so whenever it is told not to wait for a reader any longer.
         }
     }
 
@@ -93,7 +90,6 @@ internal sealed class EventWriter : IDisposable
 
     private async ValueTask Flush()
     {
-        _isWriting = true;
         var flushing = _body.FlushAsync(_over.Token);
         if (!flushing.IsCompleted)
         {
@@ -107,7 +103,6 @@ internal sealed class EventWriter : IDisposable
         }
 
         _over.Token.ThrowIfCancellationRequested();
-        _isWriting = false;
         WrittenAt = Environment.TickCount64;
     }
 }

@@ -13,6 +13,7 @@ internal sealed class EventsEndpoint(IWorkerInspection inspection, ViewTable tab
     /// <summary>Streams at a time; more are answered 429.</summary>
     public const int WatchersMax = 64;
 
+    private readonly FairShare<object> _shares = new(WatchersMax / 2, TimeProvider.System);
     private int _watchers;
 
     public async Task Watch(HttpContext context)
@@ -31,15 +32,21 @@ internal sealed class EventsEndpoint(IWorkerInspection inspection, ViewTable tab
             return;
         }
 
-        if (Interlocked.Increment(ref _watchers) > WatchersMax)
+        var (caller, stream) = (context.Features.Get<RequestCaller>(), new object());
+        if (!_shares.Take(caller, stream, Timeout.InfiniteTimeSpan))
         {
-            Interlocked.Decrement(ref _watchers);
-            await Respond.Send(context, new Problem(429, "urn:snapper:overloaded", "Overloaded", $"{WatchersMax} others are watching.", TimeSpan.FromSeconds(5)));
+            await TooMany(context, $"{caller!.Principal.Name} has {_shares.Most} streams already, which is one token's part.");
             return;
         }
 
         try
         {
+            if (Interlocked.Increment(ref _watchers) > WatchersMax)
+            {
+                await TooMany(context, $"{WatchersMax} others are watching.");
+                return;
+            }
+
             // A watcher stays until it leaves; it must not hold up the end of the process.
             using var writer = new EventWriter(context, options.StalledReaderMax, stopping);
             await writer.Run(() => ask is null ? OwnEvents.Send(inspection, writer) : ViewStream.Send(views, ask.Every, writer));
@@ -47,8 +54,11 @@ internal sealed class EventsEndpoint(IWorkerInspection inspection, ViewTable tab
         finally
         {
             Interlocked.Decrement(ref _watchers);
+            _shares.Leave(caller, stream);
         }
     }
+
+    private static Task TooMany(HttpContext context, string detail) => Respond.Send(context, new Problem(429, "urn:snapper:overloaded", "Overloaded", detail, TimeSpan.FromSeconds(5)));
 
     /// <summary>A view that the caller may not see is told as refused, once, and the others go on; where it may see none, the stream is refused.</summary>
     private Problem? Refusal(HttpContext context, WatchedView[] views)

@@ -20,7 +20,7 @@ internal static class OwnEvents
     {
         var cancellation = writer.Over;
         var lastBatch = inspection.Status().HighestCommittedBatch;
-        var lastAbort = (await inspection.Aborts(1, cancellation)).FirstOrDefault();
+        var lastAbort = (await inspection.Aborts(1, null, null, cancellation)).FirstOrDefault();
         using var timer = new PeriodicTimer(s_period);
         do
         {
@@ -32,7 +32,7 @@ internal static class OwnEvents
                 await Write(writer, "batches", buffer => ViewWriter.Write(buffer.Json, batches));
             }
 
-            var aborts = Since(await inspection.Aborts(RecentMax, cancellation), lastAbort);
+            var aborts = Since(await inspection.Aborts(RecentMax, null, null, cancellation), lastAbort);
             if (aborts.Count > 0)
             {
                 lastAbort = aborts[0];

@@ -5,11 +5,37 @@ using Snapper.Sidecar;
 
 namespace Snapper.Server.Api.Requests;
 
+/// <summary>What of an actor a path asks for.</summary>
+internal enum ActorAspect
+{
+    /// <summary>Its state.</summary>
+    State,
+
+    /// <summary>Its schedule.</summary>
+    Schedule,
+
+    /// <summary>Its timeline.</summary>
+    Timeline,
+}
+
 /// <summary>An actor as a path names it: <c>{type}/{id}</c>, percent-encoded; a slash inside an id is written <c>%2F</c>.</summary>
 internal static class ActorAddress
 {
     /// <summary>What begins the path of all requests about one actor.</summary>
     public const string Prefix = "/v1/actors/";
+
+    private const string ScheduleSuffix = "/schedule";
+    private const string TimelineSuffix = "/timeline";
+
+    /// <summary>Reads what follows <see cref="Prefix"/> where something is looked at: it may end with what that is. Whoever decides about the actor, and whoever shows it, read it here.</summary>
+    public static bool TryReadView(string path, out ActorKey actor, out ActorAspect aspect, out Problem problem)
+    {
+        aspect = path.EndsWith(ScheduleSuffix, StringComparison.Ordinal) ? ActorAspect.Schedule
+            : path.EndsWith(TimelineSuffix, StringComparison.Ordinal) ? ActorAspect.Timeline
+            : ActorAspect.State;
+        var length = aspect switch { ActorAspect.Schedule => ScheduleSuffix.Length, ActorAspect.Timeline => TimelineSuffix.Length, _ => 0 };
+        return TryRead(path[..^length], out actor, out problem);
+    }
 
     /// <summary>Reads what follows <see cref="Prefix"/>, or says what is wrong with it.</summary>
     public static bool TryRead(string path, out ActorKey actor, out Problem problem)

@@ -177,6 +177,7 @@ internal ref struct RequestParser
             Timeout = timeout,
             Caller = _origin.Caller,
             TraceParent = _origin.TraceParent,
+            TraceState = _origin.TraceState,
         };
     }
 

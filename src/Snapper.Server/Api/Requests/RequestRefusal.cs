@@ -36,17 +36,17 @@ public readonly record struct ParsedRequest
 public readonly record struct ParsedBody(ParsedRequest Single, ParsedRequest[]? Batch);
 
 /// <summary>What the door knows of the caller besides the body.</summary>
-/// <param name="Caller">App id of the calling service, as its sidecar says; null: unknown.</param>
-/// <param name="TraceParent">W3C trace context; null: none.</param>
-public readonly record struct RequestOrigin(string? Caller, string? TraceParent)
+/// <param name="Caller">Who calls, where it is certain: <c>token:ann</c>, <c>app:shop</c>; null: unknown.</param>
+/// <param name="TraceParent">W3C trace context, valid; null: none.</param>
+/// <param name="TraceState">What goes along with it; null: nothing.</param>
+public readonly record struct RequestOrigin(string? Caller, string? TraceParent, string? TraceState = null)
 {
-    private const int TraceParentLengthMin = 55;
-    private const int TraceParentLengthMax = 128;
-
-    /// <summary>Takes the two headers as they came. A trace context of impossible length is ignored, as W3C asks for.</summary>
-    public static RequestOrigin FromHeaders(string? caller, string? traceParent) => new(
-        string.IsNullOrEmpty(caller) ? null : caller,
-        traceParent is { Length: >= TraceParentLengthMin and <= TraceParentLengthMax } ? traceParent : null);
+    /// <summary>Takes the caller, and the headers as they came. A trace context that is not valid is ignored, as W3C asks for.</summary>
+    public static RequestOrigin Of(string? caller, string? traceParent, string? traceState = null)
+    {
+        var valid = TraceContext.IsValid(traceParent);
+        return new(string.IsNullOrEmpty(caller) ? null : caller, valid ? traceParent : null, valid && TraceContext.IsState(traceState) ? traceState : null);
+    }
 }
 
 /// <summary>Carries a refusal out of the parser; never leaves <see cref="TransactionRequestReader"/>.</summary>

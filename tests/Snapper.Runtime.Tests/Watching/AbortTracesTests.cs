@@ -1,0 +1,46 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Runtime.Inspection;
+using Snapper.Runtime.Requests;
+using Xunit;
+
+namespace Snapper.Runtime.Tests.Watching;
+
+/// <summary>Which aborts are kept to be explained.</summary>
+public sealed class AbortTracesTests
+{
+    [Fact]
+    public void A_storm_of_one_reason_drives_out_no_other_and_repeats_no_final_ones()
+    {
+        var traces = new AbortTraces();
+        Add(traces, AbortReason.Undeclared, 1, false);
+        Add(traces, AbortReason.Conflict, 2, false);
+        for (var i = 0; i < 10_000; i++)
+        {
+            Add(traces, AbortReason.Conflict, 100 + i, true);
+            Add(traces, AbortReason.Application, 20_000 + i, false);
+        }
+
+        Assert.Equal([1L], Of(traces, "undeclared", null));
+        Assert.Equal([2L], Of(traces, "conflict", false));
+        Assert.Equal(AbortTraces.Most, Of(traces, "conflict", true).Length);
+        Assert.Equal(AbortTraces.Most + 1, Of(traces, "conflict", null).Length);
+        Assert.Equal(AbortTraces.Most + 2, Of(traces, null, false).Length);
+    }
+
+    [Fact]
+    public void The_newest_come_first_whatever_their_reason()
+    {
+        var traces = new AbortTraces();
+        Add(traces, AbortReason.Timeout, 1, false);
+        Add(traces, AbortReason.Conflict, 2, true);
+        Add(traces, AbortReason.Application, 3, false);
+        Assert.Equal([3L, 2L], traces.Recent(2).Select(abort => abort.Transaction));
+        Assert.Equal([3L, 1L], traces.Recent(10, null, false).Select(abort => abort.Transaction));
+        Assert.Empty(traces.Recent(10, "failure"));
+    }
+
+    private static long[] Of(AbortTraces traces, string? reason, bool? repeated) => [.. traces.Recent(100_000, reason, repeated).Select(abort => abort.Transaction)];
+
+    private static void Add(AbortTraces traces, AbortReason reason, long transaction, bool repeated) => traces.Add(
+        reason, new AbortView(DateTimeOffset.UnixEpoch, "id", transaction, "act", "A/a", "M", AbortReasons.Name(reason), "why", repeated, [], 0, 0, 0));
+}
