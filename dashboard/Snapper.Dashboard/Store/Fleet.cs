@@ -81,6 +81,8 @@ public sealed class Fleet
                 return;
             }
 
+            // A question and a stream may be under way at once: what was made earlier and came later is no news. A worker that starts again, in a container with the same pid, has another epoch.
+            if (member.Status is { } newest && seen.Pid == newest.Pid && seen.Epoch == newest.Epoch && seen.UptimeMs < newest.UptimeMs) return;
             if (seen.Worker.Length > 0) member.Name = seen.Worker;
             // One that starts has no epoch yet: its first one is no change of it.
             if (member.Status is { } before)

@@ -76,6 +76,22 @@ public sealed class StoreTests
     }
 
     [Fact]
+    public void An_answer_that_was_overtaken_is_no_restart_and_no_news()
+    {
+        var url = new Uri("http://127.0.0.1:1");
+        var fleet = new Fleet(new DashboardSettings([url], null, null, 0, false, 0));
+        void Look(long epoch, double uptime) => fleet.Note(url, new Reply<StatusView>(new StatusView { Worker = "w1", Pid = 1, Epoch = epoch, UptimeMs = uptime }, false, null), null, DateTimeOffset.UnixEpoch.AddMilliseconds(uptime));
+        Look(1, 2000);
+        Look(1, 1900);
+        Assert.Empty(fleet.Changes);
+        Assert.Equal(2000, fleet.Workers[0].Status!.UptimeMs);
+
+        // The same number of a process, as in a container: its epoch tells.
+        Look(2, 1000);
+        Assert.Equal("restart", Assert.Single(fleet.Changes).Kind);
+    }
+
+    [Fact]
     public void The_first_epoch_of_a_worker_is_no_takeover()
     {
         var url = new Uri("http://127.0.0.1:1");
