@@ -83,7 +83,7 @@ public sealed class LayoutTests(Chromium chromium) : IClassFixture<Chromium>
     {
         var now = (double)DateTimeOffset.UtcNow.ToUnixTimeMilliseconds();
         var worker = await ScriptedWorker.Start();
-        worker.On("/v1/aborts", () => new { worker = "w1", aborts = (object[])[Abort("Transfer"), Abort("Balance")] });
+        worker.On("/v1/aborts", () => new { aborts = (object[])[Abort("Transfer"), Abort("Balance")] });
         worker.On("/v1/actor-types", () => new { types = (object[])[new { type = "Account", methods = Array.Empty<object>() }] });
         worker.On("/v1/actors/Account/alice", () => new { type = "Account", id = "alice", worker = "w1", version = 3, resident = true, state = new { checking = 5 } });
         worker.On("/v1/actors/Account/alice/timeline", () => new { worker = "w1", nowAtMs = now, entries = (object[])[Entry(1, now - 25_000), Entry(2, now - 2)] });
