@@ -12,7 +12,7 @@ public enum AbortReason : byte
     /// <summary>Wait-die: a younger ACT met an older holder or waiter (W1).</summary>
     Conflict = 2,
 
-    /// <summary>An ACT that waited would have closed a ring of waits (H5).</summary>
+    /// <summary>An ACT that waited where its waiting could close a ring of waits (H5).</summary>
     Deadlock = 3,
 
     /// <summary>An ACT that had finished stood both behind and ahead of batches in the wrong order (H5).</summary>
