@@ -15,6 +15,9 @@ public sealed record MigrationWish(IReadOnlyList<string>? Actors, IReadOnlyList<
 /// <summary>Everything by which the dashboard changes something goes through here, so that rights and audit have one place.</summary>
 public sealed class OperatorActions(WorkerApi api, Fleet fleet, Holder holder)
 {
+    /// <summary>An id for what is about to be asked for: pressed twice, or sent again after a lost answer, it is done once.</summary>
+    public static string NewId() => FormattableString.Invariant($"d-{DateTimeOffset.UtcNow:yyyyMMddHHmmss}-{Guid.NewGuid():N}")[..25];
+
     /// <summary>Says what would move; changes nothing.</summary>
     public Task<Outcome> TryMigration(MigrationWish wish, CancellationToken cancellation) => Migrate(wish, null, null, dryRun: true, cancellation);
 
@@ -32,7 +35,7 @@ public sealed class OperatorActions(WorkerApi api, Fleet fleet, Holder holder)
     /// <param name="cancellation">Ends the waiting, not the transaction.</param>
     public Task<Outcome> Change(StateChange change, string id, string reason, CancellationToken cancellation)
     {
-        var path = $"/v1/actors/{Uri.EscapeDataString(change.Type)}/{Uri.EscapeDataString(change.Id)}?id={Uri.EscapeDataString(id)}&reason={Uri.EscapeDataString(reason)}";
+        var path = $"{WorkerPaths.Actor(change.Type, change.Id)}?id={Uri.EscapeDataString(id)}&reason={Uri.EscapeDataString(reason)}";
         return Send(change.State is null ? HttpMethod.Delete : HttpMethod.Put, path, change.State, Right.Administer, cancellation);
     }
 

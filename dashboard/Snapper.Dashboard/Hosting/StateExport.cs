@@ -36,7 +36,7 @@ internal static class StateExport
             string? after = null;
             do
             {
-                var page = await api.Get<ActorListView>(worker.Url, $"/v1/actors?type={Uri.EscapeDataString(type)}&limit={PerPage}{Query("search", search)}{Query("after", after)}", gone);
+                var page = await api.Get<ActorListView>(worker.Url, WorkerPaths.Actors(type, PerPage, search, after), gone);
                 if (page.Data is not { } list)
                 {
                     await Fail(context, $"{worker.Name}: {page.Problem}", logs);
@@ -54,7 +54,7 @@ internal static class StateExport
 
                 foreach (var some in list.Actors.Chunk(AtOnce))
                 {
-                    var replies = await Task.WhenAll(some.Select(one => api.Get<ActorView>(worker.Url, $"/v1/actors/{Uri.EscapeDataString(type)}/{Uri.EscapeDataString(one.Id)}", gone)));
+                    var replies = await Task.WhenAll(some.Select(one => api.Get<ActorView>(worker.Url, WorkerPaths.Actor(type, one.Id), gone)));
                     foreach (var reply in replies)
                     {
                         if (reply.Data is not { } actor)
@@ -73,8 +73,6 @@ internal static class StateExport
             while (after is not null);
         }
     }
-
-    private static string Query(string name, string? value) => string.IsNullOrEmpty(value) ? "" : $"&{name}={Uri.EscapeDataString(value)}";
 
     private static async Task Fail(HttpContext context, string problem, ILoggerFactory logs)
     {

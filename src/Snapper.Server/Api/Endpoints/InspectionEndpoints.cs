@@ -45,15 +45,10 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
     public async Task Actors(HttpContext context)
     {
         var query = context.Request.Query;
-        if (query.FirstOrDefault(one => one.Key is not ("type" or "after" or "search" or "limit") || one.Value.Count != 1).Key is { } wrong)
-        {
-            await Respond.Send(context, Problem.Invalid($"There is no query parameter {ClippedText.Of(wrong)} here, or it is repeated; there are type, after, search and limit."));
-            return;
-        }
-
         var (type, after, prefix) = ((string?)query["type"] ?? "", (string?)query["after"], (string?)query["search"] ?? "");
         var limit = LimitParameter.Read(context);
-        var problem = limit is null ? LimitParameter.Rule
+        var problem = QueryNames.Problem(query, "type", "after", "search", "limit") is { } wrong ? wrong
+            : limit is null ? LimitParameter.Rule
             : NameRules.ActorTypeError(type) is { } typeError ? $"type: {typeError}"
             : (after is null ? null : NameRules.ActorIdError(after)) is { } afterError ? $"after: {afterError}"
             : (prefix.Length == 0 ? null : NameRules.ActorIdError(prefix)) is { } prefixError ? $"search: {prefixError}"
@@ -97,8 +92,7 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         var query = context.Request.Query;
         var (reason, repeated) = ((string?)query["reason"], (string?)query["repeated"]);
         var limit = LimitParameter.Read(context);
-        var problem = query.FirstOrDefault(one => one.Key is not ("limit" or "reason" or "repeated") || one.Value.Count != 1).Key is { } wrong
-            ? $"There is no query parameter {ClippedText.Of(wrong)} here, or it is repeated; there are limit, reason and repeated"
+        var problem = QueryNames.Problem(query, "limit", "reason", "repeated") is { } wrong ? wrong
             : limit is null ? LimitParameter.Rule
             : reason is not null && !s_reasons.Contains(reason) ? $"reason must be one of {string.Join(", ", s_reasons)}"
             : repeated is not (null or "true" or "false") ? "repeated must be true or false"

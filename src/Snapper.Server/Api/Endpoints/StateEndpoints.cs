@@ -53,17 +53,16 @@ internal sealed class StateEndpoints(ITransactionDoor door, ApiOptions options, 
         var query = context.Request.Query;
         var (id, reason) = ((string?)query["id"], (string?)query["reason"]);
         AuditNote.Say(context, actor.ToString(), reason, action);
-        var wrong = query.FirstOrDefault(one => one.Key is not ("id" or "reason") || one.Value.Count != 1).Key is { } name
-            ? $"There is no query parameter {ClippedText.Of(name)} here, or it is repeated; there are id and reason."
-            : (id is null ? null : NameRules.RequestIdError(id)) is { } idError ? $"id: {idError}."
-            : reason is { Length: > ReasonMax } ? $"reason: it has more than {ReasonMax} characters."
+        var wrong = QueryNames.Problem(query, "id", "reason") is { } names ? names
+            : (id is null ? null : NameRules.RequestIdError(id)) is { } idError ? $"id: {idError}"
+            : reason is { Length: > ReasonMax } ? $"reason: it has more than {ReasonMax} characters"
             : null;
         if (wrong is null)
         {
             return new Change(actor, id);
         }
 
-        await Respond.Send(context, Problem.Invalid(wrong));
+        await Respond.Send(context, Problem.Invalid(wrong + "."));
         return null;
     }
 
