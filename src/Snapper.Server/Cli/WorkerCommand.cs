@@ -27,6 +27,7 @@ internal static class WorkerCommand
         new("--workers", "N", "it is one of several (names w1, w2, ...): N of them divide the actors at the very beginning; needs Redis and daprd"),
         new("--leave-on-stop", "SECONDS", "when told to stop, first give everything to the other workers, for so long at most, 1 to 600; and end the sidecar"),
         new("--take-share", "WHEN", "on | off (default): having joined others and owning nothing, rebalance"),
+        new("--warm-up", "WHEN", "on | off (default): owning nothing, have the code compiled before joining others, at the price of some seconds"),
         new("--data", "DIR", "default .snapper"),
         new("--fsync", "MODE", "always (default) | everysec"),
         new("--run-state", "FILE", "the supervisor's state file"),
@@ -80,6 +81,13 @@ internal static class WorkerCommand
                 : throw new UsageException($"{option} must be a port, 1 to 65535, not '{text}'.");
         }
 
+        bool IsOn(string option) => Text(option) switch
+        {
+            null or "off" => false,
+            "on" => true,
+            var other => throw new UsageException($"{option} must be on or off, not '{other}'."),
+        };
+
         int? workers = Text("--workers") is not { } several ? null
             : int.TryParse(several, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number is > 0 and <= 1023 ? number
             : throw new UsageException($"--workers must be 1 to 1023, not '{several}'.");
@@ -116,12 +124,8 @@ internal static class WorkerCommand
             ListenAddress = address,
             Url = Text("--url") is { } url ? Url(url) : null,
             LeaveOnStop = Text("--leave-on-stop") is { } leave ? Seconds("--leave-on-stop", leave) : null,
-            TakeShare = Text("--take-share") switch
-            {
-                null or "off" => false,
-                "on" => true,
-                var other => throw new UsageException($"--take-share must be on or off, not '{other}'."),
-            },
+            TakeShare = IsOn("--take-share"),
+            WarmUp = IsOn("--warm-up"),
             ListenPort = Port("--listen-port", 5101),
             SidecarPort = Port("--sidecar-port", 3500),
             SidecarKind = Text("--sidecar") switch

@@ -120,6 +120,9 @@ internal sealed class Storage : IAsyncDisposable
     /// <summary>Several workers have divided these actors among them: whoever runs on them is one of several.</summary>
     public Task<bool> IsDivided(CancellationToken cancellation) => _redis is null ? Task.FromResult(false) : RedisClusterStore.IsDivided(_redis, cancellation);
 
+    /// <summary>Whether others have divided the actors, and this worker owns none of them: nobody waits for it. Never with a file.</summary>
+    public Task<bool> IsNeededByNobody(int worker, CancellationToken cancellation) => _redis is null ? Task.FromResult(false) : RedisClusterStore.IsNeededByNobody(_redis, worker, cancellation);
+
     /// <summary>What all workers share, for the life that opening the log has begun.</summary>
     /// <exception cref="InvalidOperationException">The log is a file.</exception>
     public IClusterStore OpenCluster(Incarnation self, ClusterOptions options) => new RedisClusterStore(Shared(), self, options, _states, TimeProvider.System);

@@ -5,6 +5,7 @@ using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 using Snapper.Server.Cli;
+using Snapper.Server.Hosting.WarmingUp;
 using Snapper.Server.Supervision;
 using Snapper.Sidecar.Client;
 using Snapper.Sidecar.Embedded;
@@ -204,11 +205,18 @@ internal static class WorkerProcess
         WorkerSettings settings, WorkerOptions options, WebApplication app, Storage storage, TelemetryExport? telemetry, Func<Task<ClusterSetup?>> cluster, TaskCompletionSource<Exception> failed, ILogger logger,
         CancellationToken cancellation)
     {
+        var isCold = settings.WarmUp;
         for (var pause = 50; ; pause = Math.Min(pause * 2, 1000))
         {
             try
             {
                 await storage.Prepare(cancellation);
+                if (isCold && await storage.IsNeededByNobody(options.Number, cancellation))
+                {
+                    await WarmUp.Run(settings.Name, WarmUp.AtMost, logger, cancellation);
+                    isCold = false;
+                }
+
                 var setup = await cluster();
                 return await WorkerHost.Start(
                     new WorkerSetup

@@ -55,6 +55,9 @@ internal sealed class WorkerSettings
     /// <summary>It asks for its share once it has joined others and owns nothing.</summary>
     public bool TakeShare { get; init; }
 
+    /// <summary>Where nobody waits for it, it has its code compiled before it joins the others, at the price of some seconds.</summary>
+    public bool WarmUp { get; init; }
+
     /// <summary>The port of the sidecar's HTTP API. With <see cref="SidecarKind.Embedded"/> the worker itself must listen there too.</summary>
     public required int SidecarPort { get; init; }
 

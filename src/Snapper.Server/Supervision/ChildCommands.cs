@@ -87,7 +87,7 @@ internal static class ChildCommands
         };
     }
 
-    /// <summary>Worker <paramref name="i"/>, counted from 1: this same program again.</summary>
+    /// <summary>Worker <paramref name="i"/>, counted from 1: this same program again. One of several that owns nothing warms up first: only one that joins does.</summary>
     public static ProcessSpec Worker(DataDirectory data, UpOptions options, int i, Plan plan, string? redis, bool watchParent)
     {
         var name = $"w{Text(i)}";
@@ -98,7 +98,7 @@ internal static class ChildCommands
             "--fsync", options.Fsync == FsyncPolicy.Always ? "always" : "everysec", "--run-state", data.RunStatePath,
         };
         if (redis is not null) arguments.AddRange(["--redis", redis]);
-        if (options.Workers > 1) arguments.AddRange(["--workers", Text(options.Workers)]);
+        if (options.Workers > 1) arguments.AddRange(["--workers", Text(options.Workers), "--warm-up", "on"]);
 
         // Its port is another one at each start, its data are the same.
         if (redis is not null && plan.ForeignRedis is null) arguments.AddRange(["--log-place", RememberedPlace.PrivateRedis]);

@@ -172,4 +172,9 @@ internal static partial class ClusterScripts
     public static readonly RedisScript IsDivided = new(Library + """
         return {'OK', text(number(META, 'version', call('HGET', META, 'version')))}
         """);
+
+    /// <summary>Answers how many entries of the directory a worker owns, in any life; and the version of the directory, 0: nobody has divided anything. Arguments: the worker's number.</summary>
+    public static readonly RedisScript ShareOf = new(Library + """
+        return {'OK', text(number(SHARES, ARGV[1], call('HGET', SHARES, ARGV[1]))), text(number(META, 'version', call('HGET', META, 'version')))}
+        """);
 }

@@ -41,6 +41,7 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
         Assert.Equal(0, await demo.Ended());
         output.WriteLine(demo.Output);
         Assert.Contains("the money was right each of the", demo.Output, StringComparison.Ordinal);
+        Assert.Contains("w4 is warm after", File.ReadAllText(Path.Combine(options.Data, "logs", "worker-w4.log")), StringComparison.Ordinal); // it came to the others, and nobody waited for it
         Directory.Delete(options.Data, recursive: true);
     }
 

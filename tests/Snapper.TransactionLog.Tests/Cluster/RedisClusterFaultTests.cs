@@ -35,6 +35,20 @@ public sealed class RedisClusterFaultTests(RedisServerFixture fixture) : IClassF
     }
 
     [ServerFact]
+    public async Task A_worker_is_needed_by_nobody_when_others_have_divided_and_it_owns_nothing()
+    {
+        var (one, two) = (await Start(1), await Start(2));
+        Assert.False(await RedisClusterStore.IsNeededByNobody(_connections, 3, None)); // nobody has divided anything: it may have to be one of the first
+        await Assign(one, two);
+
+        Assert.True(await RedisClusterStore.IsNeededByNobody(_connections, 3, None));
+        Assert.False(await RedisClusterStore.IsNeededByNobody(_connections, 2, None));
+
+        await Start(2); // a later life of it: what it owned waits for it
+        Assert.False(await RedisClusterStore.IsNeededByNobody(_connections, 2, None));
+    }
+
+    [ServerFact]
     public async Task A_key_of_another_type_is_named_whichever_it_is_and_nothing_is_changed()
     {
         var (one, two) = (await Start(1), await Start(2));

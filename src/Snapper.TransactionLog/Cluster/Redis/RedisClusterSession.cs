@@ -21,8 +21,8 @@ internal sealed class RedisClusterSession(RedisConnections connections, Incarnat
     public RedisConnections Connections => connections;
 
     /// <summary>A script that everybody may run, member or not.</summary>
-    public static Task<ScriptAnswer> Read(RedisConnections connections, RedisScript script, CancellationToken cancellation) =>
-        Run(connections.State, script, [MetaOf(connections)], [connections.Options.KeyPrefix], cancellation);
+    public static Task<ScriptAnswer> Read(RedisConnections connections, RedisScript script, CancellationToken cancellation, params RedisValue[] values) =>
+        Run(connections.State, script, [MetaOf(connections)], [.. values, connections.Options.KeyPrefix], cancellation);
 
     /// <summary>A script that everybody may run, on the connection for reads.</summary>
     public Task<ScriptAnswer> Read(RedisScript script, RedisValue[] values, CancellationToken cancellation) =>

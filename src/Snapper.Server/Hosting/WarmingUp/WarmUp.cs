@@ -1,0 +1,71 @@
+using System.Diagnostics;
+using System.Runtime;
+
+namespace Snapper.Server.Hosting.WarmingUp;
+
+/// <summary>What a warm-up came to.</summary>
+/// <param name="Took">From its begin to its end.</param>
+/// <param name="Committed">Transactions, all of them in memory.</param>
+/// <param name="Methods">That the runtime compiled meanwhile, better ones in place of first ones included.</param>
+/// <param name="IsDone">False: the compiler was still at work when the time was up.</param>
+internal readonly record struct WarmUpResult(TimeSpan Took, int Committed, long Methods, bool IsDone);
+
+/// <summary>
+/// Has the code of a worker compiled before anybody waits for it. A process that has just begun compiles each method at its first call, and the busy ones again a moment later: some seconds of a core, which
+/// callers of the actors that move to a joining worker would wait for. It runs transactions of its own, on workers that live in this process' memory alone: nothing is stored, and nobody hears of them.
+/// </summary>
+internal static class WarmUp
+{
+    /// <summary>After that it is over, whatever is left to compile.</summary>
+    public static readonly TimeSpan AtMost = TimeSpan.FromSeconds(10);
+
+    // Once no method has been new for 100 ms, the runtime counts calls, and compiles what was called thirty times again: first to learn from it, then for good. So transactions come in bursts, with
+    // rests that let it do so, rather than as many as there is time for: on a machine where others serve, the cores are theirs.
+    private const int Burst = 200;
+    private static readonly TimeSpan s_rest = TimeSpan.FromMilliseconds(150);
+
+    // Fewer in a round is what a worker that has served for long compiles, too.
+    private const int FewMethods = 12;
+
+    // So many such rounds in a row: between two of its steps the compiler waits, too.
+    private const int QuietRounds = 3;
+
+    /// <summary>Returns when next to nothing is compiled any more, or the time is up. One that fails is said and no more: the worker is as good without it, only slower at first.</summary>
+    /// <param name="worker">Who warms up, for the log.</param>
+    /// <param name="atMost">No burst begins after it.</param>
+    /// <param name="logger">Hears what came of it.</param>
+    /// <param name="cancellation">Ends it at once.</param>
+    public static async Task Run(string worker, TimeSpan atMost, ILogger logger, CancellationToken cancellation)
+    {
+        try
+        {
+            var warm = await Run(atMost, cancellation);
+            ServerLog.WarmedUp(logger, worker, (long)warm.Took.TotalMilliseconds, warm.Committed, warm.Methods, warm.IsDone ? "next to nothing is left" : "some are left");
+        }
+        catch (Exception problem) when (!cancellation.IsCancellationRequested)
+        {
+            ServerLog.NotWarmedUp(logger, worker, problem);
+        }
+    }
+
+    /// <summary>The same, for whoever wants to know.</summary>
+    internal static async Task<WarmUpResult> Run(TimeSpan atMost, CancellationToken cancellation)
+    {
+        var began = Stopwatch.GetTimestamp();
+        var methods = JitInfo.GetCompiledMethodCount();
+        var committed = 0;
+        var quiet = 0;
+        await using var workers = await WarmUpWorkers.Start(cancellation);
+        do
+        {
+            cancellation.ThrowIfCancellationRequested();
+            var before = JitInfo.GetCompiledMethodCount();
+            committed += await workers.Work(Burst, cancellation);
+            await Task.Delay(s_rest, cancellation);
+            quiet = JitInfo.GetCompiledMethodCount() - before < FewMethods ? quiet + 1 : 0;
+        }
+        while (quiet < QuietRounds && Stopwatch.GetElapsedTime(began) < atMost);
+
+        return new WarmUpResult(Stopwatch.GetElapsedTime(began), committed, JitInfo.GetCompiledMethodCount() - methods, quiet == QuietRounds);
+    }
+}

@@ -1,0 +1,38 @@
+using Snapper.Server.Hosting.WarmingUp;
+using Xunit;
+
+namespace Snapper.Server.Tests.Cluster;
+
+public sealed class WarmUpTests
+{
+    [Fact]
+    public async Task It_runs_transactions_that_commit_and_ends_when_the_time_is_up()
+    {
+        var warm = await WarmUp.Run(TimeSpan.FromMilliseconds(1), CancellationToken.None);
+
+        // One burst at least; one of ten asks for more money than there is, and no ACT may be left behind.
+        Assert.InRange(warm.Committed, 120, 199);
+        Assert.False(warm.IsDone);
+    }
+
+    [Fact]
+    public async Task It_ends_when_nothing_is_left_to_compile()
+    {
+        // What the first one leaves over, the later ones find done: in one of them nothing more is compiled, well before its time is up.
+        for (var i = 0; i < 5; i++)
+        {
+            var warm = await WarmUp.Run(TimeSpan.FromSeconds(20), CancellationToken.None);
+            if (warm.IsDone)
+            {
+                Assert.True(warm.Took < TimeSpan.FromSeconds(20), $"{warm}");
+                return;
+            }
+        }
+
+        Assert.Fail("It never came to its end.");
+    }
+
+    [Fact]
+    public async Task Whoever_stops_the_worker_stops_it() =>
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => WarmUp.Run(TimeSpan.FromMinutes(1), new CancellationToken(canceled: true)));
+}
