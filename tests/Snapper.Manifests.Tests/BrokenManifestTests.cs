@@ -83,15 +83,15 @@ public sealed class BrokenManifestTests
     [InlineData("NetworkPolicy/snapper-redis", "replace", "/spec/policyTypes/0", "\"Egress\"", "has ingress rules and is no policy of Ingress")]
     // Environment.
     [InlineData(Worker, "replace", Container + "/env/9/name", "\"SNAPPER_DATAS\"", "worker does not read the variable SNAPPER_DATAS")]
-    [InlineData(Worker, "replace", Container + "/env/13/name", "\"Snapper__Http__Hosts\"", "does not read the variable Snapper__Http__Hosts")]
-    [InlineData(Worker, "replace", Container + "/env/13/name", "\"Snapper__Htp__AllowedHosts\"", "does not read the variable Snapper__Htp__AllowedHosts")]
+    [InlineData(Worker, "replace", Container + "/env/14/name", "\"Snapper__Http__Hosts\"", "does not read the variable Snapper__Http__Hosts")]
+    [InlineData(Worker, "replace", Container + "/env/14/name", "\"Snapper__Htp__AllowedHosts\"", "does not read the variable Snapper__Htp__AllowedHosts")]
     [InlineData(Redis, "replace", Container + "/env/0/name", "\"REDIS_PASSWORD\"", "redis does not read the variable REDIS_PASSWORD")]
     [InlineData(Dashboard, "replace", Container + "/env/0/name", "\"SNAPPER_WORKERS\"", "dashboard does not read the variable SNAPPER_WORKERS")]
     [InlineData(Worker, "replace", Container + "/env/1/value", "\"http://$(POD).snapper-workers:5101\"", "uses $(POD), which is not set before it")]
     [InlineData(Worker, "add", Container + "/env/-", """{"name":"SNAPPER_LOG","value":"redis"}""", "the variable SNAPPER_LOG is there twice")]
     [InlineData(Worker, "add", Container + "/env/-", """{"name":"SNAPPER_FSYNC"}""", "SNAPPER_FSYNC must have either value or valueFrom")]
     [InlineData(Worker, "replace", Container + "/env/6/value", "\"tape\"", "refuses its environment: --log must be redis or file")]
-    [InlineData(Worker, "remove", Container + "/env/12", null, "refuses its environment: --listen-address 0.0.0.0 is reached from other machines")]
+    [InlineData(Worker, "remove", Container + "/env/13", null, "refuses its environment: --listen-address 0.0.0.0 is reached from other machines")]
     [InlineData(Worker, "add", Container + "/env/-", """{"name":"Snapper__Worker__Executors","value":"0"}""", "refuses its environment: ")]
     [InlineData(Worker, "replace", "/spec/ordinals/start", "0", "refuses its environment: --pod-name snapper-worker-0: workers are counted from 1")]
     // Security.
@@ -129,7 +129,7 @@ public sealed class BrokenManifestTests
     [InlineData("Resiliency/snapper", "remove", "/spec/targets/actors/ListAppend@w2", null, "ListAppend@w2 would be repeated by the sidecar")]
     [InlineData(Worker, "replace", Container + "/volumeMounts/0/mountPath", "\"/var\"", "/data must be on a volume that lasts")]
     [InlineData(Worker, "replace", Pod + "/volumes/0/secret/items/0/path", "\"pass\"", "which no secret brings there")]
-    [InlineData(Worker, "replace", Container + "/env/15/value", "\"/other\"", "nothing can be written in TMPDIR, /other")]
+    [InlineData(Worker, "replace", Container + "/env/16/value", "\"/other\"", "nothing can be written in TMPDIR, /other")]
     [InlineData("ConfigMap/snapper-redis", "replace", "/data/redis.conf", "\"appendonly no\"", "its redis.conf must say 'appendonly yes'")]
     [InlineData(Redis, "replace", Container + "/volumeMounts/0/mountPath", "\"/redis\"", "StatefulSet/snapper-redis: /data must be on a volume that lasts")]
     // Times.
