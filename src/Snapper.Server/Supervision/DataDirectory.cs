@@ -47,6 +47,7 @@ internal sealed class DataDirectory : IDisposable
         FileStream? held = null;
         try
         {
+            OwnerOnly.MakeFolder(path);
             OwnerOnly.MakeFolder(Path.Combine(path, "logs"));
             OwnerOnly.MakeFolder(Path.Combine(path, "run"));
             held = Lock(path);

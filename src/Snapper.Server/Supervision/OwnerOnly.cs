@@ -14,7 +14,7 @@ internal static class OwnerOnly
         if (!OperatingSystem.IsWindows()) Posix.SetFileModeMask((int)Others);
     }
 
-    /// <summary>Makes a folder, with those above it that are missing; one that is there stays as it is.</summary>
+    /// <summary>Makes a folder; one that is there stays as it is, and those above it that are missing get the usual rights.</summary>
     public static void MakeFolder(string path)
     {
         if (OperatingSystem.IsWindows()) Directory.CreateDirectory(path);
