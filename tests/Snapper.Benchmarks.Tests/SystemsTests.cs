@@ -34,15 +34,15 @@ public sealed class SystemsTests
             StringComparison.Ordinal);
 
     [Theory]
-    [InlineData("yes", "always", "always")]
-    [InlineData("yes", "everysec", "everysec")]
-    [InlineData("no", "always", "none (appendonly no)")]
-    public async Task Redis_is_asked_for_its_process_and_durability(string appendOnly, string policy, string expected)
+    [InlineData("yes", "always", "always", null)]
+    [InlineData("yes", "everysec", "everysec", "secret")]
+    [InlineData("no", "always", "none (appendonly no)", null)]
+    public async Task Redis_is_asked_for_its_process_and_durability(string appendOnly, string policy, string expected, string? password)
     {
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
         var serving = ServeAsync();
-        var server = await RedisProbe.AskAsync($"127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port}");
+        var server = await RedisProbe.AskAsync($"127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port}", password);
         Assert.Equal((4711, "7.0.15", expected), server);
         await serving;
 
@@ -50,10 +50,14 @@ public sealed class SystemsTests
         {
             using var client = await listener.AcceptTcpClientAsync();
             using var reader = new StreamReader(client.GetStream());
+            var known = password is null;
             while (await reader.ReadLineAsync() is { } command)
             {
+                known |= command == "AUTH secret";
                 var answer = command switch
                 {
+                    _ when !known => "-NOAUTH Authentication required.\r\n",
+                    "AUTH secret" => "+OK\r\n",
                     "INFO server" => Bulk("# Server\r\nredis_version:7.0.15\r\nprocess_id:4711\r\n"),
                     "CONFIG GET appendonly" => $"*2\r\n{Bulk("appendonly")}{Bulk(appendOnly)}",
                     _ => $"*2\r\n{Bulk("appendfsync")}{Bulk(policy)}",

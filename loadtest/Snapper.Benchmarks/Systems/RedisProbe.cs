@@ -7,13 +7,14 @@ namespace Snapper.Benchmarks.Systems;
 /// <summary>Asks a Redis server on this machine who it is, so that its CPU time counts and its durability stands in the table.</summary>
 public static class RedisProbe
 {
-    /// <summary>Process id, version and fsync policy of the server at <c>host:port</c>.</summary>
-    public static async Task<(int ProcessId, string Version, string Fsync)> AskAsync(string address)
+    /// <summary>Process id, version and fsync policy of the server at <c>host:port</c>; no password: it asks for none.</summary>
+    public static async Task<(int ProcessId, string Version, string Fsync)> AskAsync(string address, string? password)
     {
         var colon = address.LastIndexOf(':');
         using var client = new TcpClient();
         await client.ConnectAsync(address[..colon], int.Parse(address[(colon + 1)..], CultureInfo.InvariantCulture));
         using var stream = client.GetStream();
+        if (password is not null) await CallAsync(stream, $"AUTH {password}\r\n");
         var server = await CallAsync(stream, "INFO server\r\n");
         var appendOnly = await CallAsync(stream, "CONFIG GET appendonly\r\n");
         var fsync = await CallAsync(stream, "CONFIG GET appendfsync\r\n");
@@ -36,7 +37,7 @@ public static class RedisProbe
         throw new InvalidDataException($"Redis did not tell its {name}.");
     }
 
-    // Enough RESP for the three questions above: a bulk string, or a list of two.
+    // Enough RESP for the questions above: a simple answer, a bulk string, or a list of two.
     private static async Task<string> CallAsync(NetworkStream stream, string command)
     {
         await stream.WriteAsync(Encoding.ASCII.GetBytes(command));
@@ -47,9 +48,14 @@ public static class RedisProbe
             return await BulkAsync(reader, head);
         }
 
+        if (head == "+OK")
+        {
+            return head;
+        }
+
         if (!head.StartsWith('*'))
         {
-            throw new InvalidDataException($"Redis answered \"{head}\" to \"{command.Trim()}\".");
+            throw new InvalidDataException($"Redis answered \"{head}\" to \"{command.Split(' ')[0]}\".");
         }
 
         var text = new StringBuilder();

@@ -120,13 +120,16 @@ public sealed class SnapperSystem : ISystemUnderTest
         Directory.Delete(folder, recursive: true);
     }
 
+    // An older build has none.
+    private string? Password() => Path.Combine(folder, "redis-password") is var file && File.Exists(file) ? File.ReadAllText(file).Trim() : null;
+
     private async Task UseAsync(ReadyLine ready)
     {
         Workers = ready.Workers;
         Worker = Workers[0].Url;
         Sidecar = Workers[0].Sidecar;
         WorkerId = Workers[0].ProcessId;
-        var redis = await RedisProbe.AskAsync(ready.Redis);
+        var redis = await RedisProbe.AskAsync(ready.Redis, Password());
         Facts = new Dictionary<string, string>
         {
             ["dapr"] = ServerTools.DaprVersion(),

@@ -11,4 +11,10 @@ public static class StateMethods
 
     /// <summary>Takes the actor's state away: it is as if it was never written. Takes no input.</summary>
     public const string Delete = "$delete";
+
+    /// <summary><see cref="Import"/> in the place of a state that cannot be read, and of no other.</summary>
+    public const string ImportOverDamage = "$importOverDamage";
+
+    /// <summary><see cref="Delete"/> of a state that cannot be read, and of no other.</summary>
+    public const string DeleteDamaged = "$deleteDamaged";
 }

@@ -20,8 +20,8 @@ internal sealed class ActorCell(ActorKey key, ActorType type, Executor executor)
     public List<WorkItem>? Pending { get; set; }
 
     /// <summary>
-    /// Why its stored state cannot be used, as it was found when it was loaded; null: it can. Transactions that touch it abort and
-    /// name this. It is loaded again when it is used again (<see cref="Executor.ReloadEvery"/>): somebody may have put it right.
+    /// Why its stored state cannot be used, as it was found when it was loaded; null: it can, or has been replaced for good. Its machine holds a
+    /// <see cref="DamagedState"/>. It is loaded again when it is used again (<see cref="Executor.ReloadEvery"/>): somebody may have put it right.
     /// </summary>
     public string? Broken { get; set; }
 

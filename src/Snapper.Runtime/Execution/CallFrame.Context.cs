@@ -148,12 +148,19 @@ internal abstract partial class CallFrame
 
     private object? Seen(Executor executor) => AbsentState.Seen(executor.Machine(Cell!).Read(this));
 
+    /// <summary>Ends the attempt: what it would see cannot be read.</summary>
+    private TransactionDoomedException Unreadable(Executor executor, DamagedState damage)
+    {
+        executor.Doom(Attempt, new AbortInfo(AbortReason.Failure, damage.Why, Target));
+        return new TransactionDoomedException(AbortReason.Failure, damage.Why, Target);
+    }
+
     /// <summary>The state to change: itself when it is immutable, else a copy of this attempt's own (A8).</summary>
     private object? OwnState()
     {
         var machine = Executor.Machine(Cell!);
         var state = AbsentState.Seen(machine.Read(this));
-        if (state is null || Cell!.Type.Descriptor.StateIsImmutable || Visit!.Wrote || Planted.Is(PlantedFault.RestoreTheSameObject))
+        if (state is null or DamagedState || Cell!.Type.Descriptor.StateIsImmutable || Visit!.Wrote || Planted.Is(PlantedFault.RestoreTheSameObject))
         {
             return state;
         }
@@ -189,10 +196,9 @@ internal abstract partial class CallFrame
                 doom?.Reason ?? AbortReason.Undone, doom?.Message ?? $"{Where()} used its context after its transaction had ended.", doom?.Actor);
         }
 
-        if (Cell!.Broken is { } broken)
+        if (Cell!.Machine?.Peek() is DamagedState damage && !ReplacesDamage)
         {
-            executor.Doom(Attempt, new AbortInfo(AbortReason.Failure, broken, Target));
-            throw new TransactionDoomedException(AbortReason.Failure, broken, Target);
+            throw Unreadable(executor, damage);
         }
 
         executor.EnterRuntime();

@@ -190,7 +190,17 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         var executor = Executor;
         // Another executor may doom the attempt at any moment: nothing here may rely on its being alive.
         var state = Types.AbsentState.Seen(executor.Machine(Cell!).Hand(this));
-        if (_lockMode == LockMode.Exclusive && state is not null && !Cell!.Type.Descriptor.StateIsImmutable && !Visit!.Wrote)
+        if (state is Types.DamagedState damage && !ReplacesDamage)
+        {
+            // It was not damaged when the lock was asked for: what replaced it was undone.
+            var unreadable = Unreadable(executor, damage);
+            var around = executor.BeginUserCode(this);
+            waiting.SetException(unreadable);
+            executor.EndUserCode(around);
+            return;
+        }
+
+        if (_lockMode == LockMode.Exclusive && state is not null and not Types.DamagedState && !Cell!.Type.Descriptor.StateIsImmutable && !Visit!.Wrote)
         {
             state = Cell.Type.Copy(state);
             if (!executor.Machine(Cell).TryWrite(this, state))
@@ -269,6 +279,9 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
             Attempt.RootExecutor.Worker.Cluster!.Calls.SendFailure(this, why);
         }
     }
+
+    /// <summary>It is an operator's method that takes the place of a state that cannot be read; it alone is handed one.</summary>
+    protected abstract bool ReplacesDamage { get; }
 
     /// <summary>What left the method; null: nothing.</summary>
     protected Exception? Failure { get; private set; }

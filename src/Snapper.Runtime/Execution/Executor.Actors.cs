@@ -282,7 +282,7 @@ internal sealed partial class Executor
     }
 
     /// <summary>
-    /// Reads a state again that could not be read. Nothing was changed through this cell, so that what is stored is all there is; its
+    /// Reads a state again that could not be read. While the machine still holds the damage nothing was changed through this cell, so that what is stored is all there is; its
     /// machine is replaced only when nothing under way depends on it. Idle alone would not do, without the minutes that an actor is idle
     /// before it leaves memory: a batch may have lost its transactions to an undo, and the next one may name it as its predecessor.
     /// </summary>
@@ -294,11 +294,19 @@ internal sealed partial class Executor
         }
 
         machine.ForgetFinal(Worker.Final);
-        if (machine.IsReplaceable)
+        if (!machine.IsReplaceable)
         {
-            cell.Machine = null;
-            Load(cell);
+            return;
         }
+
+        if (machine.Peek() is not DamagedState)
+        {
+            cell.Broken = null; // replaced, and that is final
+            return;
+        }
+
+        cell.Machine = null;
+        Load(cell);
     }
 
     private void Load(ActorCell cell)
@@ -369,8 +377,8 @@ internal sealed partial class Executor
             }
             catch (Exception exception)
             {
-                // Whatever the state's constructor or its upgrade throws. What is stored stays as it is: nobody can write
-                // over a state that could not be read.
+                // Whatever the state's constructor or its upgrade throws. What is stored stays as it is: nobody writes over a state
+                // that could not be read but an operator who says so.
                 broken = $"The stored state of {cell.Key} cannot be read as {cell.Type.Descriptor.StateType.Name}: {exception.Message}";
             }
         }
@@ -378,6 +386,7 @@ internal sealed partial class Executor
         if (broken is not null)
         {
             cell.BrokenAt = Worker.Time.GetTimestamp();
+            state = new DamagedState(broken, hasVersion: stored is not null);
             if (broken != cell.Broken)
             {
                 // Once, not at each load that finds it unchanged.

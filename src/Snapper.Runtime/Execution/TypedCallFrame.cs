@@ -77,6 +77,8 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
 
     public override byte[] EncodeResult(RootMethod method, int limit) => ((RootMethod<TInput, TResult>)method).EncodeResult(_result, limit);
 
+    protected override bool ReplacesDamage => typeof(TInput) == typeof(StateReplacement) && ((StateReplacement)(object)_input!).OverDamage;
+
     protected override Task Start()
     {
         var cell = Cell!;

@@ -11,6 +11,8 @@ public sealed class ActorType
     private readonly JsonTypeInfo _state;
     private readonly StateReplacementMethod _import;
     private readonly StateReplacementMethod _delete;
+    private readonly StateReplacementMethod _importOverDamage;
+    private readonly StateReplacementMethod _deleteDamaged;
 
     /// <summary>Prepares a type; reflection, if any, happens here and not per message.</summary>
     /// <param name="descriptor">What the generator knows of the class.</param>
@@ -28,8 +30,10 @@ public sealed class ActorType
             _methods.Add(method.Name, method.Accept(factory));
         }
 
-        _import = StateReplacementMethod.Import(this, inputJson);
-        _delete = StateReplacementMethod.Delete(inputJson);
+        _import = StateReplacementMethod.Import(this, overDamage: false, inputJson);
+        _delete = StateReplacementMethod.Delete(overDamage: false, inputJson);
+        _importOverDamage = StateReplacementMethod.Import(this, overDamage: true, inputJson);
+        _deleteDamaged = StateReplacementMethod.Delete(overDamage: true, inputJson);
     }
 
     /// <summary>What the generator knows of the class.</summary>
@@ -49,6 +53,8 @@ public sealed class ActorType
     {
         Door.StateMethods.Import => _import,
         Door.StateMethods.Delete => _delete,
+        Door.StateMethods.ImportOverDamage => _importOverDamage,
+        Door.StateMethods.DeleteDamaged => _deleteDamaged,
         _ => null,
     };
 

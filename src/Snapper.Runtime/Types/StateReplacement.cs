@@ -7,7 +7,8 @@ namespace Snapper.Runtime.Types;
 
 /// <summary>Input of the two methods that every actor type has beside its own: a state that takes the place of the actor's, or none.</summary>
 /// <param name="State">The state, of the type's own class; null: the actor is as if it was never written.</param>
-internal readonly record struct StateReplacement(object? State);
+/// <param name="OverDamage">Only what cannot be read is replaced; otherwise only what can.</param>
+internal readonly record struct StateReplacement(object? State, bool OverDamage);
 
 /// <summary>
 /// What an operator may do with an actor's state, as methods, so that it is a transaction like any other: ordered, logged, repeated under its id, moved with the actor. Their names are no
@@ -17,25 +18,29 @@ internal sealed class StateReplacementMethod : RootMethod<StateReplacement, Noth
 {
     private readonly ActorType? _type;
     private readonly JsonTypeInfo? _state;
+    private readonly bool _overDamage;
 
-    private StateReplacementMethod(string name, ActorType? type, JsonSerializerOptions json)
+    private StateReplacementMethod(string name, ActorType? type, bool overDamage, JsonSerializerOptions json)
         : base(new ActorMethod<StateReplacement, Nothing>(name, mayAbort: false, readOnly: false, static (actor, input) => ((StateHolder)actor).Replace(input)), json, json)
     {
         _type = type;
+        _overDamage = overDamage;
         _state = type is null ? null : json.GetTypeInfo(type.Descriptor.StateType);
     }
 
     /// <summary>Puts a state in the place of the actor's. It is read as inputs are: a field that the state does not have is refused, unless the hook for older states takes it out.</summary>
-    public static StateReplacementMethod Import(ActorType type, JsonSerializerOptions inputJson) => new(Door.StateMethods.Import, type, inputJson);
+    public static StateReplacementMethod Import(ActorType type, bool overDamage, JsonSerializerOptions inputJson) =>
+        new(overDamage ? Door.StateMethods.ImportOverDamage : Door.StateMethods.Import, type, overDamage, inputJson);
 
     /// <summary>Takes the actor's state away.</summary>
-    public static StateReplacementMethod Delete(JsonSerializerOptions inputJson) => new(Door.StateMethods.Delete, null, inputJson);
+    public static StateReplacementMethod Delete(bool overDamage, JsonSerializerOptions inputJson) =>
+        new(overDamage ? Door.StateMethods.DeleteDamaged : Door.StateMethods.Delete, null, overDamage, inputJson);
 
     internal override object? ParseInput(ReadOnlySpan<byte> json)
     {
         if (_state is null)
         {
-            return json.IsEmpty ? new StateReplacement(null) : throw new InputException($"{Name} takes no input");
+            return json.IsEmpty ? new StateReplacement(null, _overDamage) : throw new InputException($"{Name} takes no input");
         }
 
         if (json.IsEmpty)
@@ -53,7 +58,7 @@ internal sealed class StateReplacementMethod : RootMethod<StateReplacement, Noth
             throw new InputException(InputProblem.Find(json, _state, failure));
         }
 
-        return new StateReplacement(state ?? throw new InputException($"a state of {_type.Name} is not null; DELETE takes it away"));
+        return new StateReplacement(state ?? throw new InputException($"a state of {_type.Name} is not null; DELETE takes it away"), _overDamage);
     }
 }
 
@@ -63,6 +68,13 @@ internal sealed class StateHolder : TransactionalActor<object>
     public async Task Replace(StateReplacement replacement)
     {
         var before = await Context.ReadStateForUpdate();
+        if (replacement.OverDamage)
+        {
+            // Whoever put it right meanwhile, and what was written since, must not be lost to a request that was meant for the damage.
+            if (before is not DamagedState damage) throw Abort("The stored state is not damaged: nothing was replaced.");
+            if (!damage.HasVersion) throw Abort($"{damage.Why} Its version cannot be read either, so that nobody knows which one comes next: a person must put the place right that is named.");
+        }
+
         if (replacement.State is not null || before is not null)
         {
             Context.WriteState(replacement.State ?? AbsentState.Instance);

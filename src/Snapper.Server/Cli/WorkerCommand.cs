@@ -45,11 +45,20 @@ internal static class WorkerCommand
             : new ParentWatch(arguments.Number("--watch-parent", 0, 1, int.MaxValue), stop.Cancel);
         try
         {
-            Directory.CreateDirectory(settings.DataDirectory);
+            OwnerOnly.MakeFolder(settings.DataDirectory);
         }
         catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
         {
             throw new StartupException($"the data directory {settings.DataDirectory} cannot be made: {problem.Message}");
+        }
+
+        try
+        {
+            DataRights.CloseFolders(settings.DataDirectory);
+        }
+        catch (UnauthorizedAccessException foreign)
+        {
+            errors.WriteLine($"snapper: warning: other accounts may look into the data directory: {foreign.Message}");
         }
 
         try

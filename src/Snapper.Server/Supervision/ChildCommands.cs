@@ -7,14 +7,14 @@ namespace Snapper.Server.Supervision;
 /// <summary>The command lines of the children. Everything listens on 127.0.0.1 only.</summary>
 internal static class ChildCommands
 {
-    /// <summary>A private Redis. Its folder is the working directory, so no path stands on its command line.</summary>
-    public static ProcessSpec Redis(string program, DataDirectory data, int port, FsyncPolicy fsync) => new()
+    /// <summary>A private Redis. Its folder is the working directory; its password is in the file that comes first.</summary>
+    public static ProcessSpec Redis(string program, DataDirectory data, int port, FsyncPolicy fsync, string configuration) => new()
     {
         Name = "redis-server",
         Program = program,
         Arguments =
         [
-            "--bind", "127.0.0.1", "--port", Text(port), "--protected-mode", "yes", "--daemonize", "no",
+            configuration, "--bind", "127.0.0.1", "--port", Text(port), "--protected-mode", "yes", "--daemonize", "no",
             "--appendonly", "yes", "--appendfsync", fsync == FsyncPolicy.Always ? "always" : "everysec",
             "--save", "", "--maxmemory-policy", "noeviction",
 
@@ -48,7 +48,7 @@ internal static class ChildCommands
     /// calls under way and run them again. A dead worker is back after a fraction of a second, sooner than probes (at best one a second, three in a row)
     /// could notice, and until then its calls fail at once because nobody listens on its port.
     /// </remarks>
-    public static ProcessSpec Daprd(string program, DataDirectory data, UpOptions options, int i, SidecarPorts ports, string? components, string? redis)
+    public static ProcessSpec Daprd(string program, DataDirectory data, UpOptions options, int i, SidecarPorts ports, string? components, RedisPlace? redis)
     {
         var arguments = new List<string>
         {
@@ -76,19 +76,19 @@ internal static class ChildCommands
             Program = program,
             Arguments = arguments,
             Log = new LogFile(Path.Combine(data.Logs, $"daprd-w{Text(i)}.log")),
-            Environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(options.RedisLogin))
+            Environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(redis?.Login))
             {
                 // What it announces to others by mDNS must be the loopback address that it listens on.
                 ["DAPR_HOST_IP"] = "127.0.0.1",
 
                 // For component files, which can take values from the environment; user and password are there, too.
-                ["SNAPPER_REDIS"] = redis,
+                ["SNAPPER_REDIS"] = redis?.Address.ToString(),
             },
         };
     }
 
     /// <summary>Worker <paramref name="i"/>, counted from 1: this same program again. One of several that owns nothing warms up first: only one that joins does.</summary>
-    public static ProcessSpec Worker(DataDirectory data, UpOptions options, int i, Plan plan, string? redis, bool watchParent)
+    public static ProcessSpec Worker(DataDirectory data, UpOptions options, int i, Plan plan, RedisPlace? redis, bool watchParent)
     {
         var name = $"w{Text(i)}";
         var arguments = new List<string>
@@ -97,7 +97,7 @@ internal static class ChildCommands
             "--sidecar", Word(plan.Sidecar), "--log", Word(plan.Log), "--data", data.Root,
             "--fsync", options.Fsync == FsyncPolicy.Always ? "always" : "everysec", "--run-state", data.RunStatePath,
         };
-        if (redis is not null) arguments.AddRange(["--redis", redis]);
+        if (redis is not null) arguments.AddRange(["--redis", redis.Address.ToString()]);
         if (options.Workers > 1) arguments.AddRange(["--workers", Text(options.Workers), "--warm-up", "on"]);
 
         // Its port is another one at each start, its data are the same.
@@ -113,7 +113,7 @@ internal static class ChildCommands
             Program = program,
             Arguments = arguments,
             Log = new LogFile(Path.Combine(data.Logs, $"worker-{name}.log")),
-            Environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(options.RedisLogin)) { ["SNAPPER_REDIS"] = null },
+            Environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(redis?.Login)) { ["SNAPPER_REDIS"] = null },
 
             FinalExitCodes = [ExitCode.LogLost, ExitCode.LogDamaged, ExitCode.OtherPlacement],
 

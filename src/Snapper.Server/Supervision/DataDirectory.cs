@@ -47,8 +47,9 @@ internal sealed class DataDirectory : IDisposable
         FileStream? held = null;
         try
         {
-            Directory.CreateDirectory(Path.Combine(path, "logs"));
-            Directory.CreateDirectory(Path.Combine(path, "run"));
+            OwnerOnly.MakeFolder(path);
+            OwnerOnly.MakeFolder(Path.Combine(path, "logs"));
+            OwnerOnly.MakeFolder(Path.Combine(path, "run"));
             held = Lock(path);
             File.WriteAllText(HolderPath(path), Environment.ProcessId.ToString(CultureInfo.InvariantCulture));
             return new DataDirectory(path, held);
@@ -92,7 +93,7 @@ internal sealed class DataDirectory : IDisposable
         var file = Path.Combine(path, "up.lock");
         try
         {
-            return new FileStream(file, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+            return new FileStream(file, OwnerOnly.Options(FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None));
         }
         catch (IOException) when (HolderOf(path) is { } holder)
         {

@@ -20,7 +20,7 @@ internal sealed partial class Deployment
             if (number == 0) throw new StartupException($"there are {Most} workers already");
             RequirePorts(number);
             var ports = Ports.Free(2);
-            var pair = Pair(_plan!, _redisAddress, number, new SidecarPorts(ports[0], ports[1], _placementPort));
+            var pair = Pair(_plan!, _redisPlace, number, new SidecarPorts(ports[0], ports[1], _placementPort));
             _workers = [.. _workers, pair];
             Say($"{pair.Name} joins");
             try

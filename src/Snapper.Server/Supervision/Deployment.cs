@@ -23,7 +23,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
     private SupervisedProcess? _dashboard;
     private ReadyLine? _ready;
     private Plan? _plan;
-    private string? _redisAddress;
+    private RedisPlace? _redisPlace;
     private int _placementPort;
 
     /// <summary>What callers need to know; set once <see cref="Start"/> has returned.</summary>
@@ -59,6 +59,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
             Say("setpriv (util-linux) is not here: if this process is killed with -9, Redis and Dapr stay until the next start ends them");
         }
 
+        CloseToOthers();
         NoteChangedLog(plan);
         if (options.AcceptLostLog)
         {
@@ -67,14 +68,14 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         }
 
         var redis = await StartRedis(plan, cancellation);
-        (_plan, _redisAddress) = (plan, redis?.ToString());
-        StartSidecarsAndWorkers(plan, redis?.ToString());
+        (_plan, _redisPlace) = (plan, redis);
+        StartSidecarsAndWorkers(plan, redis);
         StartDashboard();
         await UntilReady(plan, cancellation);
         foreach (var process in Processes()) process.Settle();
         _ready = new ReadyLine(
             Workers,
-            await DashboardAddress(cancellation), ChildCommands.Word(plan.Log), redis?.ToString(), _redis?.Identity.Pid, ChildCommands.Word(plan.Sidecar));
+            await DashboardAddress(cancellation), ChildCommands.Word(plan.Log), redis?.Address.ToString(), _redis?.Identity.Pid, ChildCommands.Word(plan.Sidecar));
     }
 
     private static ReadyWorker Describe(WorkerPair pair) =>
@@ -113,6 +114,18 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         }
     }
 
+    private void CloseToOthers()
+    {
+        try
+        {
+            if (DataRights.Close(_data!.Root) is { Count: > 0 } open) Say($"other accounts of this machine could look into {string.Join(", ", open)}; they cannot any more");
+        }
+        catch (UnauthorizedAccessException foreign)
+        {
+            Say($"warning: other accounts may look into the data directory: {foreign.Message}");
+        }
+    }
+
     private void NoteChangedLog(Plan plan)
     {
         var now = plan.Log == LogKind.File ? "file" : plan.ForeignRedis is { } foreign ? $"redis {foreign}" : "redis";
@@ -122,7 +135,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         }
     }
 
-    private async Task<HostAndPort?> StartRedis(Plan plan, CancellationToken cancellation)
+    private async Task<RedisPlace?> StartRedis(Plan plan, CancellationToken cancellation)
     {
         if (plan.ForeignRedis is { } foreign)
         {
@@ -130,19 +143,21 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
             var facts = await RedisProbe.Facts(foreign, cancellation, options.RedisLogin);
             if (facts.Refusal() is { } refusal) throw new StartupException($"Redis at {foreign} cannot be used: {refusal}");
             foreach (var warning in facts.Warnings()) Say($"warning: Redis at {foreign}: {warning}");
-            return foreign;
+            return new RedisPlace(foreign, options.RedisLogin);
         }
 
         if (plan.RedisServer is null) return null;
-        Directory.CreateDirectory(_data!.Redis);
+        OwnerOnly.MakeFolder(_data!.Redis);
+        var secret = PrivateRedisSecret.Take(_data);
+        if (secret.Note is { } note) Say(note);
         var address = new HostAndPort("127.0.0.1", Ports.Free(1)[0]);
-        _redis = Supervise(ChildCommands.Redis(plan.RedisServer, _data, address.Port, options.Fsync));
+        _redis = Supervise(ChildCommands.Redis(plan.RedisServer, _data, address.Port, options.Fsync, secret.ConfigurationFile));
         _redis.Start();
-        await Until($"redis-server on {address}", Processes(), () => RedisProbe.Unavailable(address, cancellation), cancellation);
-        return address;
+        await Until($"redis-server on {address}", Processes(), () => RedisProbe.Unavailable(address, cancellation, secret.Login), cancellation);
+        return new RedisPlace(address, secret.Login);
     }
 
-    private void StartSidecarsAndWorkers(Plan plan, string? redis)
+    private void StartSidecarsAndWorkers(Plan plan, RedisPlace? redis)
     {
         var ports = Ports.Free(3 + (2 * options.Workers));
         if (plan.Placement is not null) _placement = Supervise(ChildCommands.Placement(plan.Placement, _data!, ports[0], ports[1], ports[2]));
@@ -163,7 +178,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         }
     }
 
-    private WorkerPair Pair(Plan plan, string? redis, int i, SidecarPorts ports)
+    private WorkerPair Pair(Plan plan, RedisPlace? redis, int i, SidecarPorts ports)
     {
         var worker = Supervise(ChildCommands.Worker(_data!, options, i, plan, redis, watchParent: _wrappers.Setpriv is null));
         var sidecar = plan.Daprd is null ? null : Supervise(ChildCommands.Daprd(plan.Daprd, _data!, options, i, ports, Repository.Components(), redis));

@@ -43,6 +43,12 @@ internal static class Posix
         return fields[0] is "Z" or "X" ? 0 : long.Parse(fields[19], CultureInfo.InvariantCulture);
     }
 
+    /// <summary>Which rights files and folders do not get that this process makes, or its children.</summary>
+    public static void SetFileModeMask(int mask) => _ = SetMask(mask);
+
+    [DllImport("libc", EntryPoint = "umask")]
+    private static extern int SetMask(int mask);
+
     [DllImport("libc", EntryPoint = "kill", SetLastError = true)]
     private static extern int SendSignal(int pid, int signal);
 

@@ -74,6 +74,9 @@ internal sealed class RedisLogin
         return password is null && !tls ? null : new RedisLogin(user, password, tls, authority is null ? null : Path.GetFullPath(authority));
     }
 
+    /// <summary>The default user, by this password, without TLS.</summary>
+    public static RedisLogin WithPassword(string password) => new(null, password, tls: false, authorityFile: null);
+
     /// <summary>How to reach a Redis there as <paramref name="login"/> says; null: without name, password and TLS.</summary>
     public static RedisOptions At(HostAndPort address, RedisLogin? login) => new()
     {

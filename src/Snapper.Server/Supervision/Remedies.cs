@@ -24,6 +24,12 @@ internal static class Remedies
     /// <summary>The data directory cannot be used.</summary>
     public const string Data = "make it writable and give its disk room, or choose another with --data";
 
+    /// <summary>Others may look into a data directory that somebody else made.</summary>
+    public const string Rights = "'chmod 700' it, or choose another with --data";
+
+    /// <summary>Others may look into a data directory of an earlier version.</summary>
+    public const string EarlierRights = "the next 'up' closes it to them";
+
     /// <summary>Somebody works in the data directory.</summary>
     public const string OtherUp = "stop it, or choose another directory with --data";
 

@@ -47,7 +47,7 @@ public sealed class DaprBackupTests() : BackupTests(embedded: false)
             var load = BackupCheck.Commit(client, acknowledged, int.MaxValue, stop.Token);
             await Eventually.Holds("300 commits", TimeSpan.FromSeconds(60), () => Task.FromResult(acknowledged.Count >= 300 ? null : $"{acknowledged.Count} commits"));
             before = [.. acknowledged];
-            await BackupCheck.CopyAppendOnlyFile(snapper.Ready.Redis!, Path.Combine(options.Data, "redis"), Path.Combine(fresh.Data, "redis"));
+            await BackupCheck.CopyAppendOnlyFile(snapper.Ready.Redis!, options.Data, fresh.Data);
             var during = acknowledged.Count;
             await Eventually.Holds("commits after the backup", TimeSpan.FromSeconds(60), () => Task.FromResult(acknowledged.Count >= during + 50 ? null : $"{acknowledged.Count} commits"));
             await stop.CancelAsync();
@@ -144,23 +144,22 @@ internal static class BackupCheck
         }
     }
 
-    /// <summary>The order of docs/operating.md: no rewrite of the file meanwhile, then the folder, then as before.</summary>
+    /// <summary>The order of docs/operating.md: no rewrite of the file meanwhile, then the folder <c>redis</c>, then as before. Both are data directories.</summary>
     public static async Task CopyAppendOnlyFile(string address, string from, string to)
     {
         var port = int.Parse(address.Split(':')[^1], System.Globalization.CultureInfo.InvariantCulture);
-        Assert.Equal("+OK", await RedisLine.Ask(port, "CONFIG SET auto-aof-rewrite-percentage 0"));
+        var password = RedisLine.PasswordIn(from);
+        Assert.Equal("+OK", await RedisLine.Ask(port, "CONFIG SET auto-aof-rewrite-percentage 0", password));
         try
         {
-            await Eventually.Holds("no rewrite", TimeSpan.FromSeconds(60), async () => await Info(port, "aof_rewrite_in_progress") == "0" ? null : "a rewrite is under way");
-            Copy(from, to);
+            await Eventually.Holds("no rewrite", TimeSpan.FromSeconds(60), async () => await RedisLine.Section(port, "persistence", "aof_rewrite_in_progress", password) == "0" ? null : "a rewrite is under way");
+            Copy(Path.Combine(from, "redis"), Path.Combine(to, "redis"));
         }
         finally
         {
-            Assert.Equal("+OK", await RedisLine.Ask(port, "CONFIG SET auto-aof-rewrite-percentage 100"));
+            Assert.Equal("+OK", await RedisLine.Ask(port, "CONFIG SET auto-aof-rewrite-percentage 100", password));
         }
     }
 
-    public static Task<string?> Info(this PrivateRedis redis, string name) => Info(redis.Port, name);
-
-    private static Task<string?> Info(int port, string name) => RedisLine.Section(port, "persistence", name);
+    public static Task<string?> Info(this PrivateRedis redis, string name) => RedisLine.Section(redis.Port, "persistence", name);
 }

@@ -44,12 +44,12 @@ internal static class RedisFaults
 
     public static async Task MemoryFull(Strike strike)
     {
-        var before = await RedisLine.Section(strike.System.RedisPort, "errorstats", "errorstat_OOM");
+        var before = await RedisLine.Section(strike.System.RedisPort, "errorstats", "errorstat_OOM", strike.System.RedisPassword);
         await Config(strike, "maxmemory 1mb");
         try
         {
             await strike.Wait(strike.Span(LongestTrouble));
-            if (await RedisLine.Section(strike.System.RedisPort, "errorstats", "errorstat_OOM") == before)
+            if (await RedisLine.Section(strike.System.RedisPort, "errorstats", "errorstat_OOM", strike.System.RedisPassword) == before)
             {
                 strike.Problems.Enqueue("Redis refused nothing for want of memory.");
             }
@@ -91,14 +91,14 @@ internal static class RedisFaults
     public static async Task Rewrite(Strike strike)
     {
         strike.Mark();
-        var answer = await RedisLine.Ask(strike.System.RedisPort, "BGREWRITEAOF");
+        var answer = await RedisLine.Ask(strike.System.RedisPort, "BGREWRITEAOF", strike.System.RedisPassword);
         if (answer?.StartsWith('+') != true)
         {
             strike.Problems.Enqueue($"BGREWRITEAOF was answered by {answer}");
         }
 
         await Eventually.Holds("the rewrite to end", Patience, async () =>
-            await RedisLine.Section(strike.System.RedisPort, "persistence", "aof_rewrite_in_progress") == "0" ? null : "it is in progress");
+            await RedisLine.Section(strike.System.RedisPort, "persistence", "aof_rewrite_in_progress", strike.System.RedisPassword) == "0" ? null : "it is in progress");
         await strike.Wait(TimeSpan.FromMilliseconds(300));
     }
 
@@ -116,7 +116,7 @@ internal static class RedisFaults
 
     private static async Task Config(Strike strike, string setting)
     {
-        var answer = await RedisLine.Ask(strike.System.RedisPort, "CONFIG SET " + setting);
+        var answer = await RedisLine.Ask(strike.System.RedisPort, "CONFIG SET " + setting, strike.System.RedisPassword);
         if (answer != "+OK")
         {
             throw new InvalidOperationException($"CONFIG SET {setting} was answered by {answer}");

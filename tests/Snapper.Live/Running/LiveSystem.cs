@@ -51,6 +51,9 @@ internal sealed class LiveSystem : IAsyncDisposable
     /// <summary>Where Redis listens behind its link.</summary>
     public int RedisPort { get; }
 
+    /// <summary>What Redis wants to hear first.</summary>
+    public string RedisPassword => RedisLine.PasswordIn(Folder);
+
     /// <summary>State, logs of the processes, and what is kept of a run that failed.</summary>
     public string Folder => _options.Data;
 

@@ -19,6 +19,8 @@ public sealed class UpWithServersTests : IDisposable
     private UpProcess Up(string[] options, string variable, string value) =>
         UpProcess.Start("up", _temp.Path, _ports[0] - 1, _ports[1], options, new Dictionary<string, string?> { [variable] = value });
 
+    private RedisLogin Login() => RedisLogin.WithPassword(File.ReadAllText(_temp.File(PrivateRedisSecret.FileName)).Trim());
+
     [NeedsServersFact]
     public async Task Redis_sidecar_and_placement_come_back_after_a_kill_and_the_status_follows()
     {
@@ -27,7 +29,8 @@ public sealed class UpWithServersTests : IDisposable
         var worker = ready.Workers[0];
         Assert.Equal(("redis", "daprd"), (ready.Log, ready.Dapr));
         Assert.True(HostAndPort.TryParse(ready.Redis!, out var redis));
-        var facts = await RedisProbe.Facts(redis, CancellationToken.None);
+        var login = Login();
+        var facts = await RedisProbe.Facts(redis, CancellationToken.None, login);
         Assert.Equal(("always", "noeviction"), (facts.Durability, facts.EvictionPolicy));
         var before = up.State();
 
@@ -35,7 +38,7 @@ public sealed class UpWithServersTests : IDisposable
         Assert.True(Posix.Send(worker.SidecarPid, Posix.Kill));
         Assert.True(Posix.Send(before.Placement!.Pid, Posix.Kill));
         await Eventually.True("Redis answers on the same port", async () =>
-            up.State().Redis!.Pid is var pid && pid != 0 && pid != ready.RedisPid && await RedisProbe.Unavailable(redis, CancellationToken.None) is null);
+            up.State().Redis!.Pid is var pid && pid != 0 && pid != ready.RedisPid && await RedisProbe.Unavailable(redis, CancellationToken.None, login) is null);
         using var probe = new ReadinessProbe();
         await Eventually.True("requests go through the new sidecar", async () =>
             up.State().Workers[0].Sidecar.Pid is var pid && pid != 0 && pid != worker.SidecarPid
@@ -67,6 +70,7 @@ public sealed class UpWithServersTests : IDisposable
             Assert.True(HostAndPort.TryParse(ready.Redis!, out var address));
             using (var redis = await RedisConnection.Connect(address, TimeSpan.FromSeconds(5), CancellationToken.None))
             {
+                Assert.Equal("OK", redis.Ask("AUTH", Login().Password!)[0]);
                 Assert.Equal("OK", redis.Ask("SET", "kept", "yes")[0]);
                 Assert.Equal(["appendfsync", "everysec"], redis.Ask("CONFIG", "GET", "appendfsync"));
             }
@@ -78,6 +82,7 @@ public sealed class UpWithServersTests : IDisposable
         await using var next = Up();
         Assert.True(HostAndPort.TryParse((await next.Ready()).Redis!, out var again));
         using var found = await RedisConnection.Connect(again, TimeSpan.FromSeconds(5), CancellationToken.None);
+        Assert.Equal("OK", found.Ask("AUTH", Login().Password!)[0]);
         Assert.Equal("yes", found.Ask("GET", "kept")[0]);
     }
 

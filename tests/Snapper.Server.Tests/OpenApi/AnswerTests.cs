@@ -105,8 +105,9 @@ public sealed class AnswerTests
         await Ask(409, "DELETE /v1/actors/Account/im%2Fported?id=import-1");
         await Ask(200, "DELETE /v1/actors/Account/im%2Fported?reason=closed");
         Assert.Null((await asker.Ask(worker.Address, 200, "GET /v1/actors/Account/im%2Fported", null, s_token))!["state"]);
-        foreach (var (path, body) in ((string, string)[])[("a%01b", state), ("a?x=1", state), ("a?id=1&id=2", state), ("a?reason=" + new string('x', 301), state), ("a", "{"), ("a", "null"), ("a", """{"chequing":1}""")]) await Ask(400, $"PUT /v1/actors/Account/{path}", body);
+        foreach (var (path, body) in ((string, string)[])[("a%01b", state), ("a?x=1", state), ("a?id=1&id=2", state), ("a?damaged=yes", state), ("a?reason=" + new string('x', 301), state), ("a", "{"), ("a", "null"), ("a", """{"chequing":1}""")]) await Ask(400, $"PUT /v1/actors/Account/{path}", body);
         await Ask(400, "DELETE /v1/actors/Account/a?x=1");
+        foreach (var method in (string[])["PUT", "DELETE"]) await Ask(409, $"{method} /v1/actors/Account/healthy?damaged=replace", method == "PUT" ? state : null);
         await Ask(413, "PUT /v1/actors/Account/a", new string(' ', 2 << 20));
         foreach (var method in (string[])["PUT", "DELETE"]) await Ask(404, $"{method} /v1/actors/Nothing/a", method == "PUT" ? state : null);
         await Ask(400, "POST /v1/transactions", """{"actor":{"type":"Account","id":"alice"},"method":"$delete"}""");

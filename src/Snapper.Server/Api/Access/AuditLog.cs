@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Snapper.Security;
 using Snapper.Server.Api.Answers;
+using Snapper.Server.Supervision;
 
 namespace Snapper.Server.Api.Access;
 
@@ -138,9 +139,10 @@ internal sealed partial class AuditLog
 
         try
         {
-            Directory.CreateDirectory(Path.GetDirectoryName(_file)!);
+            OwnerOnly.MakeFolder(Path.GetDirectoryName(_file)!);
+            OwnerOnly.Close(_file);
             if (new FileInfo(_file) is { Exists: true } full && full.Length >= _fileBytesMax) Rotate();
-            using var stream = new FileStream(_file, FileMode.Append, FileAccess.Write, FileShare.Read);
+            using var stream = new FileStream(_file, OwnerOnly.Options(FileMode.Append, FileAccess.Write, FileShare.Read));
             stream.Write([.. JsonSerializer.SerializeToUtf8Bytes(entry, JsonSerializerOptions.Web), (byte)'\n']);
             stream.Flush(flushToDisk: true);
             _fails = false;

@@ -15,7 +15,7 @@ internal sealed class StateEndpoints(ITransactionDoor door, ApiOptions options, 
     /// <summary>Longest reason, in UTF-16 code units.</summary>
     private const int ReasonMax = 300;
 
-    /// <summary>PUT /v1/actors/{type}/{id}?id=&amp;reason=; the body is the state.</summary>
+    /// <summary>PUT /v1/actors/{type}/{id}?id=&amp;reason=&amp;damaged=; the body is the state.</summary>
     public async Task Import(HttpContext context)
     {
         if (await Asked(context, "import") is not { } asked)
@@ -30,15 +30,15 @@ internal sealed class StateEndpoints(ITransactionDoor door, ApiOptions options, 
             return;
         }
 
-        await Run(context, asked, StateMethods.Import, body.Bytes.ToArray());
+        await Run(context, asked, asked.OverDamage ? StateMethods.ImportOverDamage : StateMethods.Import, body.Bytes.ToArray());
     }
 
-    /// <summary>DELETE /v1/actors/{type}/{id}?id=&amp;reason=.</summary>
+    /// <summary>DELETE /v1/actors/{type}/{id}?id=&amp;reason=&amp;damaged=.</summary>
     public async Task Delete(HttpContext context)
     {
         if (await Asked(context, "delete") is { } asked)
         {
-            await Run(context, asked, StateMethods.Delete, ReadOnlyMemory<byte>.Empty);
+            await Run(context, asked, asked.OverDamage ? StateMethods.DeleteDamaged : StateMethods.Delete, ReadOnlyMemory<byte>.Empty);
         }
     }
 
@@ -51,15 +51,16 @@ internal sealed class StateEndpoints(ITransactionDoor door, ApiOptions options, 
         }
 
         var query = context.Request.Query;
-        var (id, reason) = ((string?)query["id"], (string?)query["reason"]);
-        AuditNote.Say(context, actor.ToString(), reason, action);
-        var wrong = QueryNames.Problem(query, "id", "reason") is { } names ? names
+        var (id, reason, damaged) = ((string?)query["id"], (string?)query["reason"], (string?)query["damaged"]);
+        AuditNote.Say(context, actor.ToString(), reason, damaged is null ? action : $"{action} damaged");
+        var wrong = QueryNames.Problem(query, "id", "reason", "damaged") is { } names ? names
             : (id is null ? null : NameRules.RequestIdError(id)) is { } idError ? $"id: {idError}"
             : reason is { Length: > ReasonMax } ? $"reason: it has more than {ReasonMax} characters"
-            : null;
+            : damaged is null or "replace" ? null
+            : "damaged: it must be 'replace', or be left out";
         if (wrong is null)
         {
-            return new Change(actor, id);
+            return new Change(actor, id, damaged is not null);
         }
 
         await Respond.Send(context, Problem.Invalid(wrong + "."));
@@ -85,5 +86,5 @@ internal sealed class StateEndpoints(ITransactionDoor door, ApiOptions options, 
         await EnvelopeAnswer.Send(context, await door.Submit(request, context.RequestAborted), options);
     }
 
-    private sealed record Change(ActorKey Actor, string? Id);
+    private sealed record Change(ActorKey Actor, string? Id, bool OverDamage);
 }

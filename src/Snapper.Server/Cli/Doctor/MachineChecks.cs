@@ -37,6 +37,7 @@ internal static class MachineChecks
     public static IEnumerable<DoctorRow> DiskAndMemory(string dataDirectory)
     {
         yield return Writable(dataDirectory);
+        if (Directory.Exists(dataDirectory)) yield return Rights(dataDirectory);
         yield return Disk(dataDirectory);
         var memory = GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
         yield return memory >= LittleMemory
@@ -86,6 +87,14 @@ internal static class MachineChecks
         {
             return new DoctorRow(Health.Broken, check, problem.Message, problem.Message.EndsWith(Remedies.OtherUp, StringComparison.Ordinal) ? Remedies.OtherUp : Remedies.Data);
         }
+    }
+
+    /// <summary>What 'up' makes is its account's alone; what somebody else made is left as it is, and told here.</summary>
+    private static DoctorRow Rights(string directory)
+    {
+        const string check = "rights on data";
+        return DataRights.Open(directory) is not { } open ? new DoctorRow(Health.Good, check, "of this account alone")
+            : new DoctorRow(Health.Limited, check, open, DataRights.IsOfEarlierVersion(directory) ? Remedies.EarlierRights : Remedies.Rights);
     }
 
     private static DoctorRow Disk(string directory)
