@@ -6,17 +6,19 @@ using Microsoft.AspNetCore.Components;
 using Microsoft.AspNetCore.Components.Authorization;
 using Microsoft.AspNetCore.Components.Routing;
 using Microsoft.AspNetCore.Components.Web;
+using Microsoft.AspNetCore.Hosting.Server;
 using Snapper.Dashboard.Layout;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Workers;
+using Snapper.Security;
 
 namespace Snapper.Dashboard.Hosting;
 
 /// <summary>
 /// Runs the code of all pages once before the dashboard says that it is ready, so that whoever comes first does not wait for it to be compiled. The pages are drawn by a second, unstarted
-/// dashboard in this process, from answers that are made up: no worker is asked, nobody signs in, nothing is listed. Whatever goes wrong is a warning and nothing else.
+/// dashboard in this process, from answers that are made up: no worker is asked, and nobody signs in. Whatever goes wrong is a warning and nothing else.
 /// </summary>
-internal sealed partial class WarmUp(DashboardSettings settings, IHostApplicationLifetime lifetime, ILogger<WarmUp> log) : BackgroundService
+internal sealed partial class WarmUp(DashboardSettings settings, KnownTokens tokens, IServer server, IHostApplicationLifetime lifetime, ILogger<WarmUp> log) : BackgroundService
 {
     /// <summary>The dashboard is ready after this time at the latest, whatever is not warm by then.</summary>
     public static readonly TimeSpan Longest = TimeSpan.FromSeconds(2);
@@ -41,33 +43,21 @@ internal sealed partial class WarmUp(DashboardSettings settings, IHostApplicatio
 
     protected override async Task ExecuteAsync(CancellationToken stoppingToken)
     {
-        await Task.Yield(); // the start of the others does not wait
         var started = Stopwatch.GetTimestamp();
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(stoppingToken);
         ending.CancelAfter(Longest);
         using var late = ending.Token.Register(() => _done.TrySetResult());
         try
         {
-            var spare = DashboardProgram.Build(
-                settings with { Workers = [s_nobody], Port = 0, BeyondLoopback = false, ParentPid = 0 },
-                more => more.AddInMemoryCollection([new("Logging:LogLevel:Default", "None")]));
-            await using (spare.ConfigureAwait(false))
-            {
-                foreach (var page in Addresses)
-                {
-                    if (ending.IsCancellationRequested || lifetime.ApplicationStopping.IsCancellationRequested) break;
-                    await (Instead?.Invoke(page) ?? Draw(spare.Services, page)).ConfigureAwait(false);
-                    Interlocked.Increment(ref _pages);
-                }
-            }
-
+            await Started(stoppingToken).ConfigureAwait(false);
+            await Task.WhenAll(OwnVisit.Make(server, SignIn.IsOn(tokens), ending.Token), DrawAll(ending.Token)).ConfigureAwait(false);
             Warm(Pages, Addresses.Count, (long)Stopwatch.GetElapsedTime(started).TotalMilliseconds);
         }
 #pragma warning disable CA1031 // Whatever a page throws, the dashboard starts all the same.
         catch (Exception problem)
 #pragma warning restore CA1031
         {
-            Cold(problem);
+            if (!stoppingToken.IsCancellationRequested) Cold(problem);
         }
         finally
         {
@@ -75,7 +65,31 @@ internal sealed partial class WarmUp(DashboardSettings settings, IHostApplicatio
         }
     }
 
-    private static async Task Draw(IServiceProvider services, string page)
+    private async Task DrawAll(CancellationToken cancellation)
+    {
+        var spare = DashboardProgram.Build(
+            settings with { Workers = [s_nobody], Port = 0, BeyondLoopback = false, ParentPid = 0 }, more => more.AddInMemoryCollection([new("Logging:LogLevel:Default", "None")]));
+        await using (spare.ConfigureAwait(false))
+        {
+            foreach (var page in Addresses)
+            {
+                if (cancellation.IsCancellationRequested) break;
+                await (Instead?.Invoke(page) ?? Draw(spare.Services, page)).ConfigureAwait(false);
+                Interlocked.Increment(ref _pages);
+            }
+        }
+    }
+
+    // It listens from then on.
+    private Task Started(CancellationToken cancellation)
+    {
+        var started = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        lifetime.ApplicationStarted.Register(started.SetResult);
+        return started.Task.WaitAsync(cancellation);
+    }
+
+    /// <summary>Draws a page as the dashboard that is not started would show it.</summary>
+    internal static async Task<string> Draw(IServiceProvider services, string page)
     {
         var scope = services.CreateAsyncScope();
         await using (scope.ConfigureAwait(false))
@@ -99,6 +113,7 @@ internal sealed partial class WarmUp(DashboardSettings settings, IHostApplicatio
                     return root.ToHtmlString();
                 }).ConfigureAwait(false);
                 if (html.Contains("This page has failed", StringComparison.Ordinal)) throw new InvalidOperationException($"The page {page} cannot be drawn from made up answers.");
+                return html;
             }
         }
     }
