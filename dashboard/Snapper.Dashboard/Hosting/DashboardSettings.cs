@@ -18,7 +18,7 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
     /// <summary>Most connections at once, 1 to 100,000, beside those of open pages; further ones are closed at once.</summary>
     public int ConnectionsMax { get; init; } = 1024;
 
-    /// <summary>Most pages that are open at once, each with its WebSocket, 1 to 100,000; further ones are refused theirs.</summary>
+    /// <summary>Most WebSockets at once, one for each open page, 1 to 100,000; the browser of a page that is refused one polls.</summary>
     public int PagesMax { get; init; } = 256;
 
     /// <summary>How browsers see it, where something stands before it, a proxy that speaks TLS, say: <c>https://snapper.example</c>. Besides its own address.</summary>

@@ -53,11 +53,16 @@ internal sealed partial class WarmUp(DashboardSettings settings, KnownTokens tok
             await Task.WhenAll(OwnVisit.Make(server, SignIn.IsOn(tokens), ending.Token), DrawAll(ending.Token)).ConfigureAwait(false);
             Warm(Pages, Addresses.Count, (long)Stopwatch.GetElapsedTime(started).TotalMilliseconds);
         }
+        catch (OperationCanceledException) when (ending.IsCancellationRequested)
+        {
+            // Its time is over, or the dashboard ends: how far it came is all there is to say.
+            Warm(Pages, Addresses.Count, (long)Stopwatch.GetElapsedTime(started).TotalMilliseconds);
+        }
 #pragma warning disable CA1031 // Whatever a page throws, the dashboard starts all the same.
         catch (Exception problem)
 #pragma warning restore CA1031
         {
-            if (!stoppingToken.IsCancellationRequested) Cold(problem);
+            Cold(problem);
         }
         finally
         {
