@@ -61,6 +61,8 @@ internal static class DashboardProgram
         services.AddSingleton<Poller>();
         services.AddHostedService(provider => provider.GetRequiredService<Poller>());
         services.AddHostedService<ParentWatch>();
+        services.AddSingleton<WarmUp>();
+        services.AddHostedService(provider => provider.GetRequiredService<WarmUp>());
         services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(2));
         services.AddDataProtection().UseEphemeralDataProtectionProvider();
         services.AddScoped<Pulse>();
@@ -95,7 +97,13 @@ internal static class DashboardProgram
         SignIn.Map(app);
         BrowserFiles.Map(app);
         StateExport.Map(app);
-        app.MapGet("/healthz", () => Results.Text("ok"));
+
+        // Whoever waits for this before he opens a browser finds it warm.
+        app.MapGet("/healthz", async (WarmUp warmUp) =>
+        {
+            await warmUp.Done;
+            return Results.Text("ok");
+        });
         app.MapRazorComponents<App>().AddInteractiveServerRenderMode();
         return app;
     }

@@ -12,6 +12,14 @@ namespace Snapper.Dashboard.Hosting;
 public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppToken, string? Token, int Port, bool BeyondLoopback, int ParentPid)
 {
     private const string OriginsVariable = "SNAPPER_DASHBOARD_ORIGINS";
+    private const string ConnectionsVariable = "SNAPPER_DASHBOARD_CONNECTIONS";
+    private const string PagesVariable = "SNAPPER_DASHBOARD_PAGES";
+
+    /// <summary>Most connections at once, 1 to 100,000, beside those of open pages; further ones are closed at once.</summary>
+    public int ConnectionsMax { get; init; } = 1024;
+
+    /// <summary>Most WebSockets at once, one for each open page, 1 to 100,000; the browser of a page that is refused one polls.</summary>
+    public int PagesMax { get; init; } = 256;
 
     /// <summary>How browsers see it, where something stands before it, a proxy that speaks TLS, say: <c>https://snapper.example</c>. Besides its own address.</summary>
     public IReadOnlyList<Uri> Origins { get; init; } = [];
@@ -44,6 +52,8 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
         if (workers.Count == 0) throw new FormatException("SNAPPER_DASHBOARD_WORKERS names no worker");
         return new DashboardSettings(workers, Set(environment("APP_API_TOKEN")), Set(environment("SNAPPER_TOKEN")), port, beyond, parent)
         {
+            ConnectionsMax = Most(environment, ConnectionsVariable, 1024),
+            PagesMax = Most(environment, PagesVariable, 256),
             Origins = Addresses(OriginsVariable, environment(OriginsVariable) ?? "", "at which browsers see the dashboard, such as https://snapper.example"),
         };
     }
@@ -54,6 +64,11 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
         int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number <= most
             ? number
             : throw new FormatException($"{name} must be one whole number from 0 to {most}, not '{text}'");
+
+    private static int Most(Func<string, string?> environment, string name, int unset) =>
+        Set(environment(name)) is not { } text ? unset
+        : int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number is >= 1 and <= 100_000 ? number
+        : throw new FormatException($"{name} must be one whole number from 1 to 100000, not '{text}'");
 
     private static IReadOnlyList<Uri> Addresses(string variable, string text, string what)
     {

@@ -13,6 +13,10 @@ internal static class Listen
         kestrel.AddServerHeader = false;
         kestrel.Configure(); // in the place of the Kestrel section of the configuration, which could open further addresses past all checks
         kestrel.Limits.MaxRequestBodySize = 64 * 1024;
+
+        // Whoever holds connections and says nothing must not take all memory and descriptors.
+        kestrel.Limits.MaxConcurrentConnections = settings.ConnectionsMax;
+        kestrel.Limits.MaxConcurrentUpgradedConnections = settings.PagesMax;
         kestrel.Listen(settings.BeyondLoopback ? IPAddress.IPv6Any : IPAddress.Loopback, settings.Port);
     }
 

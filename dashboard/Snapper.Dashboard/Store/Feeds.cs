@@ -47,6 +47,15 @@ public sealed class Feeds(WorkerApi api, Fleet fleet)
         }
     }
 
+    /// <summary>All of them, with what is read from the answers.</summary>
+    internal IReadOnlyList<(string Path, Type Answer)> Watched
+    {
+        get
+        {
+            lock (_lock) return [.. _feeds.Keys];
+        }
+    }
+
     /// <summary>Asks all workers for <paramref name="path"/> each second, or has them tell it, until the result is disposed.</summary>
     public Watch<T> Watch<T>(string path) where T : class
     {

@@ -20,6 +20,13 @@ public sealed record BatchView
     public double? QueuedMs { get; init; }
     public double? CommittedMs { get; init; }
     public List<string> WaitingFor { get; init; } = [];
+    public long? GlobalBatch { get; init; }
+    public double? PreparedMs { get; init; }
+    public string? LastActor { get; init; }
+    public string? BeforeLastActor { get; init; }
+    public double? LastActorAfterMs { get; init; }
+    public string? HeldBackBy { get; init; }
+    public double? HeldBackMs { get; init; }
 }
 
 /// <summary>/v1/aborts.</summary>

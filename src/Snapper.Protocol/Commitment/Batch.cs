@@ -158,23 +158,26 @@ public sealed class Batch
     }
 
     /// <summary>Takes a completion in, unless it is older than the actor's last undo (A5).</summary>
-    internal void CompleteSlot(int slot, long undoNumber, Change? change)
+    /// <returns>True: it was missing until now.</returns>
+    internal bool CompleteSlot(int slot, long undoNumber, Change? change)
     {
         var entry = _slots[slot];
         if (undoNumber < entry.RequiredUndo)
         {
             Transitions.Note(Transition.CompletionStale);
-            return;
+            return false;
         }
 
         Transitions.Note(Transition.SubBatchCompleted);
-        if (!entry.Complete)
+        var isNew = !entry.Complete;
+        if (isNew)
         {
             entry.Complete = true;
             Incomplete--;
         }
 
         entry.Change = change;
+        return isNew;
     }
 
     /// <summary>Forgets the completion of an actor that is undoing: only one sent after undo <paramref name="undoNumber"/> counts.</summary>

@@ -18,6 +18,7 @@ public sealed partial class CommitMachine
 
     // Batches that are not final, in bid order.
     private readonly List<Batch> _open = [];
+    private readonly List<Batch> _emptied = [];
     private readonly Queue<Pending> _unflushed = new();
     private BatchId _final;
     private int _unflushedBatches;
@@ -41,6 +42,12 @@ public sealed partial class CommitMachine
     /// <summary>The batch that the last completion completed; null: none. For whoever measures phases.</summary>
     public Batch? LastCompleted { get; private set; }
 
+    /// <summary>The batch that the last completion left one actor to wait for; null: none. For whoever measures phases.</summary>
+    public Batch? LeftWithOne { get; private set; }
+
+    /// <summary>Batches that passed their turn in the last step without a record, because an undo took all their transactions out (A7).</summary>
+    public IReadOnlyList<Batch> Emptied => _emptied;
+
     /// <summary>Batches that are not final, in order.</summary>
     public IReadOnlyList<Batch> Open => _open;
 
@@ -50,6 +57,7 @@ public sealed partial class CommitMachine
     /// <summary>Handles one message.</summary>
     public void Step(in Message message, OutputBuffer outputs)
     {
+        _emptied.Clear();
         switch (message.Kind)
         {
             case MessageKind.BatchFormed:
@@ -187,12 +195,14 @@ public sealed partial class CommitMachine
     private void OnSubBatchCompleted(in Message message, OutputBuffer outputs)
     {
         var batch = Find(message.Bid);
-        batch.CompleteSlot(message.Count, message.Value, (Change?)message.Body);
-        LastCompleted = null;
+        var isNew = batch.CompleteSlot(message.Count, message.Value, (Change?)message.Body);
+
+        // Kept here: what follows may begin an undo, which takes completions back.
+        LastCompleted = isNew && batch.Incomplete == 0 ? batch : null;
+        LeftWithOne = isNew && batch.Incomplete == 1 ? batch : null;
         if (batch.IsComplete)
         {
             Transitions.Note(Transition.BatchCompleted);
-            LastCompleted = batch;
             FinalizeBatches(outputs);
         }
     }
@@ -282,6 +292,10 @@ public sealed partial class CommitMachine
         {
             outputs.Add(OutputKind.Append).Body = batch;
             _unflushedBatches++; // here, not when the shell has queued it: this step reports it already
+        }
+        else
+        {
+            _emptied.Add(batch);
         }
 
         return true;

@@ -109,9 +109,26 @@ internal sealed class CommitHost
             _failed.Clear();
         }
 
-        if (message.Kind == MessageKind.SubBatchCompleted && _machine.LastCompleted is { } completed)
+        NotePhases(message);
+    }
+
+    private void NotePhases(in Message message)
+    {
+        if (message.Kind == MessageKind.SubBatchCompleted)
         {
-            _traces.Completed(completed, _worker.Time);
+            if (_machine.LastCompleted is { } completed)
+            {
+                _traces.Completed(completed, completed.SubBatchOf(message.Count).Actor, _worker.Time);
+            }
+            else if (_machine.LeftWithOne is { } nearly)
+            {
+                _traces.LeftWithOne(nearly, nearly.SubBatchOf(message.Count).Actor, _worker.Time);
+            }
+        }
+
+        foreach (var emptied in _machine.Emptied)
+        {
+            _traces.Emptied(emptied, _worker.Time);
         }
     }
 
@@ -229,6 +246,7 @@ internal sealed class CommitHost
                 break;
             case PreparedPart prepared:
                 _parts.Add(prepared.Batch.Bid, ((Prepared)record!, sequence));
+                _traces.InTurn(prepared.Batch, _worker.Time);
                 break;
             case DecidedPart decided:
                 AppendDecided(decided);
@@ -275,6 +293,9 @@ internal sealed class CommitHost
             case ActOutcome act:
                 var request = (Request)act.Request;
                 _worker.Relay.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
+                break;
+            case PreparedPart part:
+                _traces.Prepared(part.Batch, _worker.Time);
                 break;
             case DecidedPart { Committed: true } part:
                 NoteDurable(part.Batch);

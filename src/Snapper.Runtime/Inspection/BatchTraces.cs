@@ -1,4 +1,5 @@
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
 
 namespace Snapper.Runtime.Inspection;
 
@@ -6,8 +7,8 @@ namespace Snapper.Runtime.Inspection;
 internal sealed class BatchTraces(int capacity)
 {
     private readonly Lock _lock = new();
-    private readonly Queue<Trace> _recent = new();
-    private readonly Dictionary<long, Trace> _byBid = [];
+    private readonly Queue<BatchTrace> _recent = new();
+    private readonly Dictionary<long, BatchTrace> _byBid = [];
     private long _count;
 
     /// <summary>Batches formed since the worker started.</summary>
@@ -15,7 +16,7 @@ internal sealed class BatchTraces(int capacity)
 
     public void Formed(Batch batch, TimeProvider time)
     {
-        var trace = new Trace(batch, time.GetUtcNow(), time.GetTimestamp());
+        var trace = new BatchTrace(batch, time.GetUtcNow(), time.GetTimestamp());
         Interlocked.Increment(ref _count);
         lock (_lock)
         {
@@ -28,14 +29,44 @@ internal sealed class BatchTraces(int capacity)
         }
     }
 
-    /// <summary>All its actors have completed; the last call counts, for an undo may take completions back.</summary>
-    public void Completed(Batch batch, TimeProvider time)
+    /// <summary>All its actors but one have acknowledged, this one just now: the last one's delay counts from here.</summary>
+    public void LeftWithOne(Batch batch, ActorKey by, TimeProvider time)
     {
         lock (_lock)
         {
-            if (_byBid.TryGetValue(batch.Bid.Value, out var trace))
+            Find(batch, time, out var after)?.Acknowledge(by, after);
+        }
+    }
+
+    /// <summary>All its actors have acknowledged, this one last; the last call counts, for an undo may take acknowledgements back.</summary>
+    public void Completed(Batch batch, ActorKey last, TimeProvider time)
+    {
+        lock (_lock)
+        {
+            Find(batch, time, out var after)?.Complete(last, after);
+        }
+    }
+
+    /// <summary>A part of a global batch: all before it are final or prepared, and its own <c>Prepared</c> is queued.</summary>
+    public void InTurn(Batch batch, TimeProvider time)
+    {
+        lock (_lock)
+        {
+            if (Find(batch, time, out var after) is { } trace)
             {
-                trace.CompletedMs = time.GetElapsedTime(trace.At).TotalMilliseconds;
+                trace.InTurnMs = after;
+            }
+        }
+    }
+
+    /// <summary>A part of a global batch: its <c>Prepared</c> is durable; it waits for the decision.</summary>
+    public void Prepared(Batch batch, TimeProvider time)
+    {
+        lock (_lock)
+        {
+            if (Find(batch, time, out var after) is { } trace)
+            {
+                trace.PreparedMs = after;
             }
         }
     }
@@ -44,9 +75,9 @@ internal sealed class BatchTraces(int capacity)
     {
         lock (_lock)
         {
-            if (_byBid.TryGetValue(batch.Bid.Value, out var trace))
+            if (Find(batch, time, out var after) is { } trace)
             {
-                trace.QueuedMs = time.GetElapsedTime(trace.At).TotalMilliseconds;
+                trace.QueuedMs = after;
                 trace.Finish();
             }
         }
@@ -56,9 +87,22 @@ internal sealed class BatchTraces(int capacity)
     {
         lock (_lock)
         {
-            if (_byBid.TryGetValue(batch.Bid.Value, out var trace))
+            if (Find(batch, time, out var after) is { } trace)
             {
-                trace.CommittedMs = time.GetElapsedTime(trace.At).TotalMilliseconds;
+                trace.CommittedMs = after;
+            }
+        }
+    }
+
+    /// <summary>An undo took all its transactions out, and it has passed its turn: nothing more will come of it.</summary>
+    public void Emptied(Batch batch, TimeProvider time)
+    {
+        lock (_lock)
+        {
+            if (Find(batch, time, out var after) is { } trace)
+            {
+                trace.EmptiedMs = after;
+                trace.Finish();
             }
         }
     }
@@ -79,40 +123,11 @@ internal sealed class BatchTraces(int capacity)
         }
     }
 
-    private sealed class Trace(Batch batch, DateTimeOffset formedAt, long at)
+    // The clock is read with the lock held: a trace's times never go back.
+    private BatchTrace? Find(Batch batch, TimeProvider time, out double afterMs)
     {
-        private readonly long _previous = batch.Previous.Value;
-        private readonly int _transactions = batch.Tickets.Length;
-        private readonly int _actors = batch.SlotCount;
-
-        // Released once the batch is queued, so that old traces keep no transactions alive.
-        private Batch? _open = batch;
-
-        public long Batch { get; } = batch.Bid.Value;
-
-        public long At { get; } = at;
-
-        public double? CompletedMs { get; set; }
-
-        public double? QueuedMs { get; set; }
-
-        public double? CommittedMs { get; set; }
-
-        public void Finish() => _open = null;
-
-        public BatchView View()
-        {
-            var waiting = new List<string>();
-            for (var slot = 0; slot < (_open?.SlotCount ?? 0); slot++)
-            {
-                if (!_open!.IsSlotComplete(slot))
-                {
-                    waiting.Add(_open.SubBatchOf(slot).Actor.ToString());
-                }
-            }
-
-            var state = CommittedMs is not null ? "committed" : QueuedMs is not null ? "queued" : waiting.Count == 0 ? "complete" : "executing";
-            return new BatchView(Batch, _previous, _transactions, _actors, state, formedAt, CompletedMs, QueuedMs, CommittedMs, waiting);
-        }
+        var trace = _byBid.GetValueOrDefault(batch.Bid.Value);
+        afterMs = trace is null ? 0 : time.GetElapsedTime(trace.At).TotalMilliseconds;
+        return trace;
     }
 }

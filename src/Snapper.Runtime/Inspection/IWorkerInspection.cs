@@ -148,7 +148,48 @@ public sealed record ScheduleEntryView(string Kind, long Transaction, long Batch
 /// <summary>A batch with its phase times in milliseconds since it was formed; null: not yet.</summary>
 public sealed record BatchView(
     long Batch, long PreviousBatch, int Transactions, int Actors, string State, DateTimeOffset FormedAt,
-    double? CompletedMs, double? QueuedMs, double? CommittedMs, IReadOnlyList<string> WaitingFor);
+    double? CompletedMs, double? QueuedMs, double? CommittedMs, IReadOnlyList<string> WaitingFor)
+{
+    /// <summary>Number of the batch over several workers that this is a part of; null: it is this worker's alone.</summary>
+    public long? GlobalBatch { get; init; }
+
+    /// <summary>Its part is prepared and durable, so that it waits for the decision; null: not yet, or it is no part.</summary>
+    public double? PreparedMs { get; init; }
+
+    /// <summary>The actor whose acknowledgement came last, as <c>type/id</c>; null: some are missing still.</summary>
+    public string? LastActor { get; init; }
+
+    /// <summary>The actor whose acknowledgement came before that; null: some are missing still, or it is the only actor.</summary>
+    public string? BeforeLastActor { get; init; }
+
+    /// <summary>How long after that one the last one came, in milliseconds; null as above.</summary>
+    public double? LastActorAfterMs { get; init; }
+
+    /// <summary>What it waited for longest; null: it is not over.</summary>
+    public HeldBackBy? HeldBackBy { get; init; }
+
+    /// <summary>How long that was, in milliseconds; null: it is not over.</summary>
+    public double? HeldBackMs { get; init; }
+}
+
+/// <summary>What a batch waited for longest between forming and commit.</summary>
+public enum HeldBackBy
+{
+    /// <summary>One actor: half of the time until all had acknowledged, or more, passed between the one before it and this last one; or it is the only one.</summary>
+    Actor,
+
+    /// <summary>Its actors, all about together.</summary>
+    Actors,
+
+    /// <summary>The batches before it, which become final first; or the end of an undo that reached it.</summary>
+    Batches,
+
+    /// <summary>The decision about it and the global ones before it: for the parts of other workers, and the master's log.</summary>
+    Decision,
+
+    /// <summary>The log of this worker.</summary>
+    Log,
+}
 
 /// <summary>An abort with what explains it. Floor and Ceil are set for H5; Blocker for wait-die; both 0 otherwise.</summary>
 public sealed record AbortView(

@@ -46,6 +46,33 @@ public sealed class BatchTests
     }
 
     [Fact]
+    public void Only_completions_that_were_missing_are_the_last_or_the_last_but_one()
+    {
+        var batch = Announce(Form(Ticket(A, B)));
+        Decide(1);
+        Complete(batch, 1, 0, null);
+        Assert.Equal((batch, null), (_commit.LeftWithOne, _commit.LastCompleted));
+        Complete(batch, 1, 0, null);
+        Assert.Equal((null, null), (_commit.LeftWithOne, _commit.LastCompleted));
+        Complete(batch, 0, 0, null);
+        Assert.Equal((null, batch), (_commit.LeftWithOne, _commit.LastCompleted));
+        Assert.Empty(_commit.Emptied);
+    }
+
+    [Fact]
+    public void A_batch_whose_transactions_were_all_taken_out_is_told_of_once()
+    {
+        var batch = Announce(Form(Ticket(A)));
+        _commit.Step(new Message { Kind = MessageKind.PactFailed, Tid = new TransactionId(1), Bid = batch.Bid }, _outputs);
+        Assert.Empty(_commit.Emptied);
+        _commit.Step(new Message { Kind = MessageKind.UndoAcknowledged, Actor = A }, _outputs);
+        Complete(batch, 0, 1, null);
+        Assert.Same(batch, Assert.Single(_commit.Emptied));
+        Announce(new Batch(new BatchId(2), batch.Bid, [], null));
+        Assert.Empty(_commit.Emptied);
+    }
+
+    [Fact]
     public void A_batch_without_a_result_of_a_member_must_not_complete()
     {
         var batch = Announce(Form(Ticket(A)));

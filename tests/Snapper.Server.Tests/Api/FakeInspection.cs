@@ -8,7 +8,10 @@ namespace Snapper.Server.Tests.Api;
 internal sealed class FakeInspection : IWorkerInspection
 {
     private static readonly BatchView OneBatch = new(
-        12, 9, 3, 4, "committed", DateTimeOffset.FromUnixTimeMilliseconds(1_000), 0.5, 0.75, null, ["Account/alice"]);
+        12, 9, 3, 4, "committed", DateTimeOffset.FromUnixTimeMilliseconds(1_000), 0.5, 0.75, null, ["Account/alice"])
+    {
+        GlobalBatch = 11, PreparedMs = 0.625, LastActor = "Account/bob", BeforeLastActor = "Account/carol", LastActorAfterMs = 0.25, HeldBackBy = HeldBackBy.Decision, HeldBackMs = 0.125,
+    };
 
     public List<HealthCheck> HealthChecks { get; } = [new("log", true, "Reached.")];
 

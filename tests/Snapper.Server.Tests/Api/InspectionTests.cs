@@ -145,7 +145,7 @@ public sealed partial class InspectionTests
     {
         var inspection = new FakeInspection();
         await using var host = await ApiHost.Start(new FakeDoor(), inspection);
-        const string batch = """{"batch":12,"previousBatch":9,"transactions":3,"actors":4,"state":"committed","formedAtMs":1000,"completedMs":0.5,"queuedMs":0.75,"committedMs":null,"waitingFor":["Account/alice"]}""";
+        const string batch = """{"batch":12,"previousBatch":9,"transactions":3,"actors":4,"state":"committed","formedAtMs":1000,"completedMs":0.5,"queuedMs":0.75,"committedMs":null,"waitingFor":["Account/alice"],"globalBatch":11,"preparedMs":0.625,"lastActor":"Account/bob","beforeLastActor":"Account/carol","lastActorAfterMs":0.25,"heldBackBy":"decision","heldBackMs":0.125}""";
 
         Assert.Equal($$"""{"batches":[{{batch}}]}""", (await host.Get("/v1/batches?limit=7")).Text);
         Assert.Equal(7, inspection.LimitAsked);

@@ -197,6 +197,13 @@ internal static class ViewWriter
         WriteNumberOrNull(json, "queuedMs"u8, batch.QueuedMs);
         WriteNumberOrNull(json, "committedMs"u8, batch.CommittedMs);
         WriteStrings(json, "waitingFor"u8, batch.WaitingFor);
+        WriteNumberOrNull(json, "globalBatch"u8, batch.GlobalBatch);
+        WriteNumberOrNull(json, "preparedMs"u8, batch.PreparedMs);
+        json.WriteString("lastActor"u8, batch.LastActor);
+        json.WriteString("beforeLastActor"u8, batch.BeforeLastActor);
+        WriteNumberOrNull(json, "lastActorAfterMs"u8, batch.LastActorAfterMs);
+        json.WriteString("heldBackBy"u8, NameOf(batch.HeldBackBy));
+        WriteNumberOrNull(json, "heldBackMs"u8, batch.HeldBackMs);
         json.WriteEndObject();
     }
 
@@ -302,6 +309,16 @@ internal static class ViewWriter
 
     // A process that is not ours, or not there, has no number.
     private static void WritePid(Utf8JsonWriter json, ReadOnlySpan<byte> name, int pid) => WriteNumberOrNull(json, name, pid == 0 ? null : pid);
+
+    private static string? NameOf(HeldBackBy? by) => by switch
+    {
+        HeldBackBy.Actor => "actor",
+        HeldBackBy.Actors => "actors",
+        HeldBackBy.Batches => "batches",
+        HeldBackBy.Decision => "decision",
+        HeldBackBy.Log => "log",
+        _ => null,
+    };
 
     private static void WriteNumberOrNull(Utf8JsonWriter json, ReadOnlySpan<byte> name, double? value)
     {

@@ -1,0 +1,112 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
+
+namespace Snapper.Runtime.Inspection;
+
+/// <summary>Phase times of one batch, in milliseconds since it was formed; null: not yet. Not thread-safe: <see cref="BatchTraces"/> guards it.</summary>
+/// <param name="batch">The batch.</param>
+/// <param name="formedAt">When it was formed.</param>
+/// <param name="at">The same as a timestamp of the clock.</param>
+internal sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
+{
+    private readonly long _previous = batch.Previous.Value;
+    private readonly int _transactions = batch.Tickets.Length;
+    private readonly int _actors = batch.SlotCount;
+    private readonly long? _global = batch.Part?.Bid.Value;
+
+    // Released once the batch is queued, so that old traces keep no transactions alive.
+    private Batch? _open = batch;
+
+    // The last acknowledgement, and the one before it.
+    private ActorKey? _last;
+    private double _lastMs;
+    private ActorKey? _beforeLast;
+    private double _beforeLastMs;
+    private double? _completedMs;
+
+    public long Batch { get; } = batch.Bid.Value;
+
+    public long At { get; } = at;
+
+    public double? InTurnMs { get; set; }
+
+    public double? PreparedMs { get; set; }
+
+    public double? QueuedMs { get; set; }
+
+    public double? CommittedMs { get; set; }
+
+    public double? EmptiedMs { get; set; }
+
+    public void Finish() => _open = null;
+
+    /// <summary>One of the last two acknowledgements. (When an undo takes back a single one, it has a third: then the first is out.)</summary>
+    public void Acknowledge(ActorKey actor, double afterMs)
+    {
+        (_beforeLast, _beforeLastMs) = (_last, _lastMs);
+        (_last, _lastMs) = (actor, afterMs);
+    }
+
+    public void Complete(ActorKey last, double afterMs)
+    {
+        Acknowledge(last, afterMs);
+        _completedMs = afterMs;
+    }
+
+    public BatchView View()
+    {
+        var waiting = new List<string>();
+        for (var slot = 0; slot < (_open?.SlotCount ?? 0); slot++)
+        {
+            if (!_open!.IsSlotComplete(slot))
+            {
+                waiting.Add(_open.SubBatchOf(slot).Actor.ToString());
+            }
+        }
+
+        var state = CommittedMs is not null ? "committed" : EmptiedMs is not null ? "aborted" : QueuedMs is not null ? "queued" : waiting.Count == 0 ? "complete" : "executing";
+        var isComplete = waiting.Count == 0 && _completedMs is not null; // an undo may have taken acknowledgements back
+        var (heldBy, heldMs) = HeldBack();
+        return new BatchView(Batch, _previous, _transactions, _actors, state, formedAt, isComplete ? _completedMs : null, QueuedMs, CommittedMs, waiting)
+        {
+            GlobalBatch = _global,
+            PreparedMs = PreparedMs,
+            LastActor = isComplete ? _last!.ToString() : null,
+            BeforeLastActor = isComplete && _actors > 1 ? _beforeLast?.ToString() : null,
+            LastActorAfterMs = isComplete && _actors > 1 ? _lastMs - _beforeLastMs : null,
+            HeldBackBy = heldBy,
+            HeldBackMs = heldMs,
+        };
+    }
+
+    private (HeldBackBy? By, double? Ms) HeldBack()
+    {
+        if ((CommittedMs ?? EmptiedMs) is not { } end || _completedMs is not { } acted)
+        {
+            return (null, null);
+        }
+
+        var queued = QueuedMs ?? end;
+        var inTurn = InTurnMs ?? queued;
+        var prepared = PreparedMs ?? inTurn;
+        var by = Inspection.HeldBackBy.Actors;
+        var most = acted;
+        Weigh(Inspection.HeldBackBy.Batches, inTurn - acted);
+        Weigh(Inspection.HeldBackBy.Decision, queued - prepared);
+        Weigh(Inspection.HeldBackBy.Log, prepared - inTurn + (end - queued));
+        if (by == Inspection.HeldBackBy.Actors && (_actors == 1 || (_lastMs - _beforeLastMs) * 2 >= acted))
+        {
+            by = Inspection.HeldBackBy.Actor;
+        }
+
+        return (by, most);
+
+        void Weigh(HeldBackBy phase, double ms)
+        {
+            if (ms > most)
+            {
+                (by, most) = (phase, ms);
+            }
+        }
+    }
+}
