@@ -19,6 +19,7 @@ internal sealed class WarmUpWorkers : IAsyncDisposable
 
     // So few that batches are small, as on a worker that has little to do, and so many that ACTs meet.
     private const int AtOnce = 8;
+    private const int OverHttp = 4;
 
     private static readonly TimeSpan s_startWithin = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan s_timeout = TimeSpan.FromSeconds(5);
@@ -26,6 +27,7 @@ internal sealed class WarmUpWorkers : IAsyncDisposable
     private readonly WorkerHost?[] _hosts = new WorkerHost?[Workers];
     private readonly MailboxHub?[] _hubs = new MailboxHub?[Workers + 1];
     private readonly List<IAsyncDisposable> _storage = [];
+    private WarmUpWeb? _web;
     private readonly ActorKey[] _accounts = [.. Enumerable.Range(0, Accounts).Select(static i => new ActorKey("Account", string.Create(CultureInfo.InvariantCulture, $"warm-{i}")))];
 
     private WarmUpWorkers()
@@ -43,6 +45,7 @@ internal sealed class WarmUpWorkers : IAsyncDisposable
         try
         {
             await Task.WhenAll(Enumerable.Range(1, Workers).Select(Open));
+            made._web = await WarmUpWeb.Start(made._hosts[0]!, cancellation);
             return made;
         }
         catch
@@ -79,7 +82,7 @@ internal sealed class WarmUpWorkers : IAsyncDisposable
         }
     }
 
-    /// <summary>Runs so many transactions of all kinds, some at once.</summary>
+    /// <summary>Runs so many transactions of all kinds, some at once: some callers over HTTP, as services do, some at a worker's door, as others pass them on.</summary>
     /// <returns>How many of them committed.</returns>
     public async Task<int> Work(int transactions, CancellationToken cancellation)
     {
@@ -92,7 +95,10 @@ internal sealed class WarmUpWorkers : IAsyncDisposable
             var random = new Random(caller);
             while (Interlocked.Decrement(ref left) >= 0)
             {
-                if ((await _hosts[random.Next(Workers)]!.Door.Submit(Draw(random), cancellation)).Outcome == Outcome.Committed)
+                var request = Draw(random);
+                if (caller < OverHttp
+                    ? await _web!.Send(request, cancellation)
+                    : (await _hosts[random.Next(Workers)]!.Door.Submit(request, cancellation)).Outcome == Outcome.Committed)
                 {
                     Interlocked.Increment(ref committed);
                 }
@@ -103,6 +109,7 @@ internal sealed class WarmUpWorkers : IAsyncDisposable
     /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {
+        await (_web?.DisposeAsync() ?? ValueTask.CompletedTask);
         foreach (var host in _hosts)
         {
             await (host?.DisposeAsync() ?? ValueTask.CompletedTask);
