@@ -32,10 +32,11 @@ public sealed class OperatorActions(WorkerApi api, Fleet fleet, Holder holder)
     /// <param name="change">Whose, and which.</param>
     /// <param name="id">Of the transaction: the same id twice is one change.</param>
     /// <param name="reason">Why; up to 300 characters.</param>
+    /// <param name="overDamage">Only what cannot be read is replaced or taken away; otherwise only what can.</param>
     /// <param name="cancellation">Ends the waiting, not the transaction.</param>
-    public Task<Outcome> Change(StateChange change, string id, string reason, CancellationToken cancellation)
+    public Task<Outcome> Change(StateChange change, string id, string reason, bool overDamage, CancellationToken cancellation)
     {
-        var path = $"{WorkerPaths.Actor(change.Type, change.Id)}?id={Uri.EscapeDataString(id)}&reason={Uri.EscapeDataString(reason)}";
+        var path = $"{WorkerPaths.Actor(change.Type, change.Id)}?id={Uri.EscapeDataString(id)}&reason={Uri.EscapeDataString(reason)}{(overDamage ? "&damaged=replace" : "")}";
         return Send(change.State is null ? HttpMethod.Delete : HttpMethod.Put, path, change.State, Right.Administer, cancellation);
     }
 

@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Json;
 using Microsoft.Playwright;
 using Snapper.Dashboard.Tests.Fakes;
+using Snapper.Live.Harness;
 
 namespace Snapper.Dashboard.Tests.Browser;
 
@@ -67,6 +68,33 @@ public sealed class StateChangeTests(Chromium chromium, LiveSystem system) : ICl
         await visit.Page.GetByRole(AriaRole.Button, new() { Name = "Delete 1 state" }).ClickAsync();
         await Assertions.Expect(visit.Main).ToContainTextAsync("It was deleted.");
         Assert.Equal(2, (await Newest("one-gone")).GetProperty("version").GetInt32());
+    }
+
+    [Fact]
+    public async Task What_cannot_be_read_is_deleted_only_with_the_box()
+    {
+        var password = RedisLine.PasswordIn(system.Snapper.Options.Data);
+        Assert.Equal(":2", await RedisLine.Ask(new Uri("redis://" + system.Snapper.Ready.Redis).Port, "HSET snapper:{state}:Account/torn version 3 state {", password));
+        await using var visit = await chromium.Open(system.Dashboard);
+        await visit.Go("/actor?type=Account&id=torn");
+        await Assertions.Expect(visit.Main).ToContainTextAsync("cannot be read");
+        await Delete(false);
+        await Assertions.Expect(visit.Main).ToContainTextAsync("0 states changed, 1 not");
+        await Delete(true);
+        await Assertions.Expect(visit.Main).ToContainTextAsync("It was deleted.");
+        Assert.Equal(4, (await Newest("torn")).GetProperty("version").GetInt32());
+
+        async Task Delete(bool overDamage)
+        {
+            if (!overDamage) await visit.Main.Locator("summary", new() { HasText = "Delete it" }).ClickAsync();
+            await visit.Page.GetByRole(AriaRole.Button, new() { Name = "This actor", Exact = true }).ClickAsync();
+            await visit.Page.GetByLabel("Reason").FillAsync("torn");
+            await visit.Page.GetByLabel("to confirm").FillAsync("delete Account/torn");
+            if (overDamage) await visit.Page.GetByLabel("cannot be read").CheckAsync();
+            await visit.Picture(overDamage ? "delete-damaged" : "delete-damaged-refused");
+            await visit.Check();
+            await visit.Page.GetByRole(AriaRole.Button, new() { Name = "Delete 1 state" }).ClickAsync();
+        }
     }
 
     [Fact]
