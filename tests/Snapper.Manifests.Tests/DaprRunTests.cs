@@ -73,7 +73,8 @@ public sealed partial class DaprRunTests
     [Fact]
     public void Its_sidecar_takes_bodies_of_the_size_that_up_gives_its_own()
     {
-        using var temp = DataDirectory.Open(Directory.CreateTempSubdirectory("snapper-dapr-run-").FullName);
+        var folder = Directory.CreateTempSubdirectory("snapper-dapr-run-");
+        using var temp = DataDirectory.Open(folder.FullName);
         var ours = ChildCommands.Daprd("daprd", temp, UpOptions.From(UpOptions.UpSyntax.Parse([])), 1, new SidecarPorts(1, 2, 3), null, null).Arguments.ToList();
         foreach (var (key, value) in App.Children)
         {
@@ -81,6 +82,8 @@ public sealed partial class DaprRunTests
             if (s_fields[key.ToString()].Option is not { } option || ours.IndexOf("--" + option) is not (>= 0 and var at)) continue;
             Assert.Equal(ours[at + 1], value.ToString());
         }
+
+        folder.Delete(recursive: true);
     }
 
     [Fact]

@@ -47,6 +47,8 @@ public sealed class LiveSystem : IAsyncLifetime
             {
                 await _snapper.DisposeAsync();
             }
+
+            Directory.Delete(_snapper.Options.Data, recursive: true); // of one that did not stop it is kept, with its logs
         }
 
         _http.Dispose();
