@@ -10,6 +10,12 @@ internal static class StateFolding
     /// <summary>Name that a field must not have: the hash keeps the version there.</summary>
     public const string VersionField = "version";
 
+    /// <summary>
+    /// Highest version that a stored state may have: 2^52. No actor is ever changed that often; whatever is higher was put there by hand or by damage. Redis' scripts compare versions as floating-point
+    /// numbers, which from 2^53 on take a version for its neighbour.
+    /// </summary>
+    public const long HighestVersion = 1L << 52;
+
     /// <summary>Words about a fold that builds on changes which the store never saw; null: it may be applied or skipped.</summary>
     public static string? Missing(StateFold fold, long stored) =>
         stored < fold.From

@@ -9,6 +9,17 @@ internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspect
     private readonly long _startedAt = Environment.TickCount64;
     private volatile IWorkerInspection? _worker;
     private volatile bool _isLeaving;
+    private volatile string _doing = Recovering;
+
+    /// <summary>What it does first, unless somebody says otherwise.</summary>
+    public const string Recovering = "recovering from its log";
+
+    /// <summary>What it does until it is there, for whoever probes it.</summary>
+    public string Doing
+    {
+        get => _doing;
+        set => _doing = value;
+    }
 
     public void Open(IWorkerInspection worker, IClusterControl? control)
     {
@@ -33,7 +44,7 @@ internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspect
         set => _isLeaving = value;
     }
 
-    public IReadOnlyList<HealthCheck> Checks() => _worker?.Checks() is not { } checks ? [new HealthCheck("worker", false, "recovering from its log")]
+    public IReadOnlyList<HealthCheck> Checks() => _worker?.Checks() is not { } checks ? [new HealthCheck("worker", false, _doing)]
         : IsLeaving ? [.. checks, new HealthCheck("staying", false, "it gives what it owns to the others, and stops")]
         : checks;
 

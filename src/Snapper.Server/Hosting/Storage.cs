@@ -120,7 +120,7 @@ internal sealed class Storage : IAsyncDisposable
     /// <summary>Several workers have divided these actors among them: whoever runs on them is one of several.</summary>
     public Task<bool> IsDivided(CancellationToken cancellation) => _redis is null ? Task.FromResult(false) : RedisClusterStore.IsDivided(_redis, cancellation);
 
-    /// <summary>Whether others have divided the actors, and this worker owns none of them: nobody waits for it. Never with a file.</summary>
+    /// <summary>Whether others own all actors, and live: nobody waits for this worker. Never with a file.</summary>
     public Task<bool> IsNeededByNobody(int worker, CancellationToken cancellation) => _redis is null ? Task.FromResult(false) : RedisClusterStore.IsNeededByNobody(_redis, worker, cancellation);
 
     /// <summary>What all workers share, for the life that opening the log has begun.</summary>

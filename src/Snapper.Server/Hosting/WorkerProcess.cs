@@ -56,7 +56,7 @@ internal static class WorkerProcess
         WorkerHost? worker;
         try
         {
-            worker = await StartWorker(settings, options, app, storage, telemetry, () => Cluster(settings, app, storage, mailbox, sidecar, logger, cancellation), failed, logger, cancellation);
+            worker = await StartWorker(settings, options, app, inspection, storage, telemetry, () => Cluster(settings, app, storage, mailbox, sidecar, logger, cancellation), failed, logger, cancellation);
         }
         catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
         {
@@ -202,8 +202,8 @@ internal static class WorkerProcess
 
     /// <summary>Tries until the log can be reached: a worker that starts before its Redis waits for it, and says so.</summary>
     private static async Task<WorkerHost> StartWorker(
-        WorkerSettings settings, WorkerOptions options, WebApplication app, Storage storage, TelemetryExport? telemetry, Func<Task<ClusterSetup?>> cluster, TaskCompletionSource<Exception> failed, ILogger logger,
-        CancellationToken cancellation)
+        WorkerSettings settings, WorkerOptions options, WebApplication app, InspectionSwitch inspection, Storage storage, TelemetryExport? telemetry, Func<Task<ClusterSetup?>> cluster,
+        TaskCompletionSource<Exception> failed, ILogger logger, CancellationToken cancellation)
     {
         var isCold = settings.WarmUp;
         for (var pause = 50; ; pause = Math.Min(pause * 2, 1000))
@@ -213,8 +213,10 @@ internal static class WorkerProcess
                 await storage.Prepare(cancellation);
                 if (isCold && await storage.IsNeededByNobody(options.Number, cancellation))
                 {
-                    await WarmUp.Run(settings.Name, WarmUp.AtMost, logger, cancellation);
                     isCold = false;
+                    inspection.Doing = "warming up, before it comes to the others";
+                    await WarmUp.Run(settings.Name, WarmUp.AtMost, () => storage.IsNeededByNobody(options.Number, cancellation), logger, cancellation);
+                    inspection.Doing = InspectionSwitch.Recovering;
                 }
 
                 var setup = await cluster();

@@ -173,8 +173,18 @@ internal static partial class ClusterScripts
         return {'OK', text(number(META, 'version', call('HGET', META, 'version')))}
         """);
 
-    /// <summary>Answers how many entries of the directory a worker owns, in any life; and the version of the directory, 0: nobody has divided anything. Arguments: the worker's number.</summary>
+    /// <summary>
+    /// ARGV: worker. Answers how many entries of the directory it owns, in any life; how many those own whose lease has run out; and the version of the directory, 0: nobody has divided anything.
+    /// </summary>
     public static readonly RedisScript ShareOf = new(Library + """
-        return {'OK', text(number(SHARES, ARGV[1], call('HGET', SHARES, ARGV[1]))), text(number(META, 'version', call('HGET', META, 'version')))}
+        local orphans, at = 0, now()
+        local shares = call('HGETALL', SHARES)
+        for i = 1, #shares, 2 do
+          local entries, ends = number(SHARES, shares[i], shares[i + 1]), call('ZSCORE', LEASES, shares[i])
+          if entries > 0 and not (ends and tonumber(ends) > at) then
+            orphans = orphans + entries
+          end
+        end
+        return {'OK', text(number(SHARES, ARGV[1], call('HGET', SHARES, ARGV[1]))), text(orphans), text(number(META, 'version', call('HGET', META, 'version')))}
         """);
 }

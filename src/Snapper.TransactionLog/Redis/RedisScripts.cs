@@ -200,6 +200,9 @@ internal static class RedisScripts
           if not stored[k] then
             return 'DAMAGED key ' .. KEYS[k] .. ': its field version is not a number'
           end
+          if stored[k] > 4503599627370496 then
+            return 'DAMAGED key ' .. KEYS[k] .. ': its field version is higher than any that is counted'
+          end
           if stored[k] < tonumber(ARGV[at]) then
             return 'GAP ' .. KEYS[k] .. ' is stored at version ' .. string.format('%.0f', stored[k]) .. ', the fold (' .. ARGV[at] .. ', ' .. ARGV[at + 1] .. '] builds on a later one'
           end

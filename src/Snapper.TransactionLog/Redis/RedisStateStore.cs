@@ -62,7 +62,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing
         {
             if (entry.Name == StateFolding.VersionField)
             {
-                version = long.TryParse((string)entry.Value!, NumberStyles.None, CultureInfo.InvariantCulture, out var number) ? number : null;
+                version = long.TryParse((string)entry.Value!, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number <= StateFolding.HighestVersion ? number : null;
             }
             else
             {
@@ -72,7 +72,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing
 
         return version is { } stored
             ? new StoredState(stored, fields)
-            : throw new CorruptLogException($"Key {key}, the stored state of actor {actor}, has no usable field 'version'.");
+            : throw new CorruptLogException($"Key {key}, the stored state of actor {actor}, has no usable field 'version' (0 to {StateFolding.HighestVersion}).");
     }
 
     /// <inheritdoc/>

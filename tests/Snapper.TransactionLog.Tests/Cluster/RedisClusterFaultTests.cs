@@ -43,6 +43,8 @@ public sealed class RedisClusterFaultTests(RedisServerFixture fixture) : IClassF
 
         Assert.True(await RedisClusterStore.IsNeededByNobody(_connections, 3, None));
         Assert.False(await RedisClusterStore.IsNeededByNobody(_connections, 2, None));
+        await fixture.Server.Command("ZADD", _prefix + "{cluster}:leases", "1", "1");
+        Assert.False(await RedisClusterStore.IsNeededByNobody(_connections, 3, None)); // what w1 owned is nobody's: the lease has run out
 
         await Start(2); // a later life of it: what it owned waits for it
         Assert.False(await RedisClusterStore.IsNeededByNobody(_connections, 2, None));

@@ -99,6 +99,19 @@ public sealed class DamagedRedisTests(RedisServerFixture fixture) : IClassFixtur
         Assert.Contains(":log", (await Assert.ThrowsAsync<CorruptLogException>(() => _log.Open(None))).Message, StringComparison.Ordinal);
     }
 
+    [ServerFact]
+    public Task A_version_one_above_the_highest_is_damage_to_whoever_reads_and_whoever_folds() => AssertTooHigh("4503599627370497");
+
+    [ServerFact]
+    public Task The_highest_number_there_is_is_no_version() => AssertTooHigh("9223372036854775807");
+
+    private async Task AssertTooHigh(string version)
+    {
+        await Command("HSET", State("high"), "version", version, "state", "{}");
+        await AssertDamaged("high", "version");
+        Assert.Equal($"${version.Length}\r\n{version}\r\n", await Command("HGET", State("high"), "version"));
+    }
+
     /// <summary>Reading it says so, and recovery, which would have to fold into it, does; the record stays in the log.</summary>
     private async Task AssertDamaged(string actor, string what)
     {

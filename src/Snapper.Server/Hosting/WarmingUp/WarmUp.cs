@@ -30,16 +30,17 @@ internal static class WarmUp
     // So many such rounds in a row: between two of its steps the compiler waits, too.
     private const int QuietRounds = 3;
 
-    /// <summary>Returns when next to nothing is compiled any more, or the time is up. One that fails is said and no more: the worker is as good without it, only slower at first.</summary>
+    /// <summary>Returns when next to nothing is compiled any more, the time is up, or somebody waits. One that fails is said and no more: the worker is as good without it, only slower at first.</summary>
     /// <param name="worker">Who warms up, for the log.</param>
     /// <param name="atMost">No burst begins after it.</param>
+    /// <param name="mayGoOn">Asked before each burst; false: somebody waits for the worker, and it ends.</param>
     /// <param name="logger">Hears what came of it.</param>
     /// <param name="cancellation">Ends it at once.</param>
-    public static async Task Run(string worker, TimeSpan atMost, ILogger logger, CancellationToken cancellation)
+    public static async Task Run(string worker, TimeSpan atMost, Func<Task<bool>> mayGoOn, ILogger logger, CancellationToken cancellation)
     {
         try
         {
-            var warm = await Run(atMost, cancellation);
+            var warm = await Run(atMost, mayGoOn, cancellation);
             ServerLog.WarmedUp(logger, worker, (long)warm.Took.TotalMilliseconds, warm.Committed, warm.Methods, warm.IsDone ? "next to nothing is left" : "some are left");
         }
         catch (Exception problem) when (!cancellation.IsCancellationRequested)
@@ -49,7 +50,7 @@ internal static class WarmUp
     }
 
     /// <summary>The same, for whoever wants to know.</summary>
-    internal static async Task<WarmUpResult> Run(TimeSpan atMost, CancellationToken cancellation)
+    internal static async Task<WarmUpResult> Run(TimeSpan atMost, Func<Task<bool>> mayGoOn, CancellationToken cancellation)
     {
         var began = Stopwatch.GetTimestamp();
         var methods = JitInfo.GetCompiledMethodCount();
@@ -64,7 +65,7 @@ internal static class WarmUp
             await Task.Delay(s_rest, cancellation);
             quiet = JitInfo.GetCompiledMethodCount() - before < FewMethods ? quiet + 1 : 0;
         }
-        while (quiet < QuietRounds && Stopwatch.GetElapsedTime(began) < atMost);
+        while (quiet < QuietRounds && Stopwatch.GetElapsedTime(began) < atMost && await mayGoOn());
 
         return new WarmUpResult(Stopwatch.GetElapsedTime(began), committed, JitInfo.GetCompiledMethodCount() - methods, quiet == QuietRounds);
     }

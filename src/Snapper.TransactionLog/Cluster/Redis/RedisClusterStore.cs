@@ -59,13 +59,13 @@ public sealed class RedisClusterStore : IClusterStore
         return answer.Number(0, "{cluster}:meta") != 0;
     }
 
-    /// <summary>Whether nobody waits for a worker: the actors are divided among others, and no life of this one owns any of them.</summary>
+    /// <summary>Whether nobody waits for a worker: the actors are divided among others, who live, and no life of this one owns any of them.</summary>
     /// <exception cref="CorruptLogException">A key is not what this program writes.</exception>
     public static async Task<bool> IsNeededByNobody(RedisConnections connections, int worker, CancellationToken cancellation)
     {
         ArgumentNullException.ThrowIfNull(connections);
         var answer = RedisClusterMembers.Read(await RedisClusterSession.Read(connections, ClusterScripts.ShareOf, cancellation, worker).ConfigureAwait(false));
-        return answer.Number(0, "{cluster}:shares") == 0 && answer.Number(1, "{cluster}:meta") != 0;
+        return answer.Number(0, "{cluster}:shares") == 0 && answer.Number(1, "{cluster}:shares") == 0 && answer.Number(2, "{cluster}:meta") != 0;
     }
 
     /// <inheritdoc/>
