@@ -205,6 +205,9 @@ public sealed class StateTests
         var damage = await Assert.ThrowsAsync<DamagedStateException>(() => rig.Host.Inspection.Actor(actor, default));
 
         Assert.StartsWith("The stored state of Odd/hurt is damaged: it is not JSON: ", damage.Message, StringComparison.Ordinal);
+        await Put(rig, new ActorKey("Odd", "null"), 7, "null"); // transactions on it abort: to look at it must not say that it was never written
+        damage = await Assert.ThrowsAsync<DamagedStateException>(() => rig.Host.Inspection.Actor(new ActorKey("Odd", "null"), default));
+        Assert.StartsWith("The stored state of Odd/null is damaged: it is null", damage.Message, StringComparison.Ordinal);
     }
 
     private static Task Put(Rig rig, ActorKey actor, long version, string json) => new MemoryStateStore(rig.Storage, TimeProvider.System, new StateStoreOptions())

@@ -129,7 +129,8 @@ internal sealed class WorkerInspection : IWorkerInspection
         try
         {
             using var document = JsonDocument.Parse(bytes);
-            return document.RootElement.Clone();
+            return document.RootElement.ValueKind != JsonValueKind.Null ? document.RootElement.Clone()
+                : throw new DamagedStateException($"The stored state of {actor} is damaged: it is null; a state that is deleted has no field.");
         }
         catch (JsonException wrong)
         {
