@@ -46,7 +46,11 @@ internal static class DataRights
         foreach (var path in trusted)
         {
             // Root's links are as good as ours.
-            if (Posix.OwnerOf(path, follow: false) is { } link && link != us && (link != 0 || !OwnerOnly.IsLink(path))) return ($"{path} belongs to another account (uid {link}, this one is {us})", Remedies.Owner);
+            if (Posix.OwnerOf(path, follow: false) is { } link && link != us && (link != 0 || !OwnerOnly.IsLink(path)))
+            {
+                return ($"{path} belongs to another account (uid {link}, this one is {us})", Remedies.Owner);
+            }
+
             if (Posix.OwnerOf(path, follow: true) is { } owner && owner != us) return ($"what {path} points to belongs to another account (uid {owner}, this one is {us})", Remedies.Owner);
         }
 
@@ -61,7 +65,8 @@ internal static class DataRights
     {
         if (!Directory.Exists(root)) return null;
         if (Refusal(root) is { } refusal) return refusal.Why;
-        string[] open = [.. s_folders.Select(folder => Path.Combine(root, folder)).Prepend(root).Where(path => Directory.Exists(path) && OwnerOnly.IsOpen(path)).Select(path => OwnerOnly.IsLink(path) ? $"{path} (a link, which 'up' leaves as it is)" : path)];
+        string[] open = [.. s_folders.Select(folder => Path.Combine(root, folder)).Prepend(root).Where(path => Directory.Exists(path) && OwnerOnly.IsOpen(path))
+            .Select(path => OwnerOnly.IsLink(path) ? $"{path} (a link, which 'up' leaves as it is)" : path)];
         return open.Length == 0 ? null
             : IsOfEarlierVersion(root) ? $"other accounts may look into {string.Join(", ", open)}, which an earlier version left open"
             : $"other accounts may look into {string.Join(", ", open)}";

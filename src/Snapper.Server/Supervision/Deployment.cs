@@ -154,7 +154,11 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         await Until($"redis-server on {address}", Processes(), () => RedisProbe.Unavailable(address, cancellation, secret.Login), cancellation);
 
         // A Redis that has not read its configuration takes any login, and everybody else.
-        if (await RedisProbe.Unavailable(address, cancellation) is null) throw new StartupException($"redis-server on {address} lets everybody in without the password of {secret.ConfigurationFile}; {Remedies.OpenRedis}");
+        if (await RedisProbe.Unavailable(address, cancellation) is null)
+        {
+            throw new StartupException($"redis-server on {address} lets everybody in without the password of {secret.ConfigurationFile}; {Remedies.OpenRedis}");
+        }
+
         return new RedisPlace(address, secret.Login);
     }
 
