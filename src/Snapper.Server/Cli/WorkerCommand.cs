@@ -52,14 +52,7 @@ internal static class WorkerCommand
             throw new StartupException($"the data directory {settings.DataDirectory} cannot be made: {problem.Message}");
         }
 
-        try
-        {
-            DataRights.CloseFolders(settings.DataDirectory);
-        }
-        catch (UnauthorizedAccessException foreign)
-        {
-            errors.WriteLine($"snapper: warning: other accounts may look into the data directory: {foreign.Message}");
-        }
+        DataRights.CloseFolders(settings.DataDirectory, problem => errors.WriteLine($"snapper: warning: other accounts may look into the data directory: {problem}"));
 
         try
         {

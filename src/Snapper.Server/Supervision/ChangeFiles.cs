@@ -6,7 +6,11 @@ namespace Snapper.Server.Supervision;
 internal sealed record ChangeRequest(string Id, string Verb, string? Worker);
 
 /// <summary>What became of it. <paramref name="Problem"/>: nothing was changed; null: it is done. <paramref name="Joined"/>: the worker that has joined.</summary>
-internal sealed record ChangeAnswer(string Id, string? Problem, ReadyWorker? Joined);
+internal sealed record ChangeAnswer(string Id, string? Problem, ReadyWorker? Joined)
+{
+    /// <summary>An <see cref="Id"/>: the request could not be read, so nobody knows whose it was.</summary>
+    public const string ToWhoeverAsked = "";
+}
 
 /// <summary>
 /// A request to a supervisor and its answer, a file each in its data directory: whoever may write there may ask, and nobody else, which a port on loopback could not see to.
@@ -24,8 +28,15 @@ internal sealed class ChangeFiles(string run)
     /// <returns>False: somebody else has just asked, and is not answered yet.</returns>
     public bool TryAsk(ChangeRequest request)
     {
+        if (Read<ChangeAnswer>(_answer) is { Id: ChangeAnswer.ToWhoeverAsked }) File.Delete(_answer); // of before
         var next = $"{_request}.{request.Id}";
-        File.WriteAllBytes(next, JsonSerializer.SerializeToUtf8Bytes(request, s_json));
+        using (var file = new FileStream(next, FileMode.CreateNew, FileAccess.Write, FileShare.Read))
+        {
+            // Root may ask what another account runs, and that one must be able to read it. The folder is closed to all others.
+            if (!OperatingSystem.IsWindows()) File.SetUnixFileMode(file.SafeFileHandle, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.OtherRead);
+            file.Write(JsonSerializer.SerializeToUtf8Bytes(request, s_json));
+        }
+
         try
         {
             File.Move(next, _request, overwrite: false);
@@ -39,16 +50,29 @@ internal sealed class ChangeFiles(string run)
     }
 
     /// <summary>The answer to a request; null: there is none yet.</summary>
-    public ChangeAnswer? AnswerTo(string id) => Read<ChangeAnswer>(_answer) is { } answer && answer.Id == id ? answer : null;
+    public ChangeAnswer? AnswerTo(string id) => Read<ChangeAnswer>(_answer) is { } answer && (answer.Id == id || answer.Id == ChangeAnswer.ToWhoeverAsked) ? answer : null;
 
     /// <summary>Takes the next request; null: there is none.</summary>
+    /// <exception cref="IOException">There is one that cannot be read or removed, or means nothing; also <see cref="UnauthorizedAccessException"/>.</exception>
     public ChangeRequest? Take()
     {
         if (!File.Exists(_request)) return null;
-        var request = Read<ChangeRequest>(_request);
-        File.Delete(_request);
-        return request;
+        try
+        {
+            return JsonSerializer.Deserialize<ChangeRequest>(File.ReadAllBytes(_request), s_json);
+        }
+        catch (JsonException nonsense)
+        {
+            throw new IOException($"{_request} holds no request: {nonsense.Message}", nonsense);
+        }
+        finally
+        {
+            Forget();
+        }
     }
+
+    /// <summary>Removes a request that nobody has taken.</summary>
+    public void Forget() => File.Delete(_request);
 
     /// <summary>Answers.</summary>
     public void Answer(ChangeAnswer answer)

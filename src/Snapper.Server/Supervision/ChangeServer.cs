@@ -8,16 +8,19 @@ internal static class ChangeServer
     /// <summary>Until cancelled. Requests of before are forgotten: whoever sent them has given up.</summary>
     public static async Task Run(Deployment deployment, ChangeFiles files, CancellationToken cancellation)
     {
-        files.Take();
+        files.Forget();
         while (!cancellation.IsCancellationRequested)
         {
+            ChangeRequest? request = null;
             try
             {
-                if (files.Take() is { } request) files.Answer(await Do(deployment, request, cancellation));
+                request = files.Take();
+                if (request is not null) files.Answer(await Do(deployment, request, cancellation));
             }
             catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
             {
                 deployment.Say($"a request to change what runs cannot be read or answered: {problem.Message}");
+                if (request is null) Refuse(deployment, files, problem.Message);
             }
             catch (OperationCanceledException)
             {
@@ -25,6 +28,18 @@ internal static class ChangeServer
             }
 
             await Task.Delay(LookEvery, cancellation).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+    }
+
+    private static void Refuse(Deployment deployment, ChangeFiles files, string why)
+    {
+        try
+        {
+            files.Answer(new ChangeAnswer(ChangeAnswer.ToWhoeverAsked, $"the running system cannot read the request: {why.TrimEnd('.')}; ask as the account that it runs as", null));
+        }
+        catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
+        {
+            deployment.Say($"a request to change what runs cannot be answered: {problem.Message}");
         }
     }
 

@@ -7,14 +7,17 @@ namespace Snapper.Server.Supervision;
 /// <summary>The command lines of the children. Everything listens on 127.0.0.1 only.</summary>
 internal static class ChildCommands
 {
-    /// <summary>A private Redis. Its folder is the working directory; its password is in the file that comes first.</summary>
-    public static ProcessSpec Redis(string program, DataDirectory data, int port, FsyncPolicy fsync, string configuration) => new()
+    /// <summary>
+    /// A private Redis. Its password is in a file of the folder where it starts. Redis 7 takes the name of its configuration file, which it makes absolute, for a pattern, and starts without
+    /// one, and so without a password, when a folder above has a <c>[</c>. The name of an included file stays as it is, and one that is missing ends it.
+    /// </summary>
+    public static ProcessSpec Redis(string program, DataDirectory data, int port, FsyncPolicy fsync, PrivateRedisSecret secret) => new()
     {
         Name = "redis-server",
         Program = program,
         Arguments =
         [
-            configuration, "--bind", "127.0.0.1", "--port", Text(port), "--protected-mode", "yes", "--daemonize", "no",
+            "--include", PrivateRedisSecret.ConfigurationName, "--bind", "127.0.0.1", "--port", Text(port), "--protected-mode", "yes", "--daemonize", "no", "--dir", data.Redis,
             "--appendonly", "yes", "--appendfsync", fsync == FsyncPolicy.Always ? "always" : "everysec",
             "--save", "", "--maxmemory-policy", "noeviction",
 
@@ -22,7 +25,8 @@ internal static class ChildCommands
             "--set-proc-title", "no",
         ],
         Log = new LogFile(Path.Combine(data.Logs, "redis.log")),
-        WorkingDirectory = data.Redis,
+        WorkingDirectory = data.Run,
+        Prepare = secret.WriteConfiguration,
 
         // It flushes and closes its file on SIGTERM, at once and without needing anybody else.
         SignalWhenOrphaned = Posix.Terminate,

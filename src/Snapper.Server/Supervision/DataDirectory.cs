@@ -41,13 +41,14 @@ internal sealed class DataDirectory : IDisposable
     private string LogKindPath => Path.Combine(Root, "log-kind");
 
     /// <summary>Creates what is missing and takes the lock.</summary>
-    /// <exception cref="StartupException">Not writable, not a folder, or another supervisor has it.</exception>
+    /// <exception cref="StartupException">Not writable, not a folder, not ours alone, or another supervisor has it.</exception>
     public static DataDirectory Open(string path)
     {
         FileStream? held = null;
         try
         {
             OwnerOnly.MakeFolder(path);
+            DataRights.Require(path);
             OwnerOnly.MakeFolder(Path.Combine(path, "logs"));
             OwnerOnly.MakeFolder(Path.Combine(path, "run"));
             held = Lock(path);

@@ -11,27 +11,62 @@ internal static class DataRights
 
     /// <summary>Closes to others what earlier versions left open: our folders and files, and the directory itself if it is ours.</summary>
     /// <param name="root">It exists, and its lock is held.</param>
+    /// <param name="failed">Told why one stays open: it belongs to another account, or cannot be written. The others are closed all the same.</param>
     /// <returns>What was open; empty: nothing.</returns>
-    /// <exception cref="UnauthorizedAccessException">Something of it belongs to another account.</exception>
-    public static IReadOnlyList<string> Close(string root)
+    public static IReadOnlyList<string> Close(string root, Action<string> failed)
     {
         var closed = new List<string>();
-        if (IsOfEarlierVersion(root) && OwnerOnly.Close(root)) closed.Add(root);
-        closed.AddRange(CloseFolders(root));
-        foreach (var file in s_files) OwnerOnly.Close(Path.Combine(root, file));
+        if (IsOfEarlierVersion(root) && Close(root)) closed.Add(root);
+        closed.AddRange(CloseFolders(root, failed));
+        foreach (var file in s_files) Close(Path.Combine(root, file));
         return closed;
+
+        bool Close(string path) => CloseOne(path, failed);
     }
 
     /// <summary>The same for our folders alone.</summary>
-    /// <exception cref="UnauthorizedAccessException">One belongs to another account.</exception>
-    public static IReadOnlyList<string> CloseFolders(string root) => [.. s_folders.Select(folder => Path.Combine(root, folder)).Where(OwnerOnly.Close)];
+    public static IReadOnlyList<string> CloseFolders(string root, Action<string> failed) => [.. s_folders.Select(folder => Path.Combine(root, folder)).Where(path => CloseOne(path, failed))];
+
+    /// <summary>Others must not be able to put something of theirs in the place of what we trust.</summary>
+    /// <exception cref="StartupException">The directory, or something of it, belongs to another account, or others may change it.</exception>
+    public static void Require(string root)
+    {
+        if (Refusal(root) is var (why, remedy)) throw new StartupException($"the data directory {root} cannot be used: {why}; {remedy}");
+    }
+
+    /// <summary>Why <c>up</c> does not start on a directory, and what helps; null: it does, or there is none yet.</summary>
+    public static (string Why, string Remedy)? Refusal(string root)
+    {
+        if (OperatingSystem.IsWindows() || !Directory.Exists(root)) return null;
+        var us = Posix.EffectiveUser();
+        string[] trusted =
+        [
+            root, .. s_folders.Concat(s_files).Append(Path.Combine("run", "state.json")).Append(Path.Combine("run", PrivateRedisSecret.ConfigurationName)).Select(name => Path.Combine(root, name)),
+        ];
+        foreach (var path in trusted)
+        {
+            // Root's links are as good as ours.
+            if (Posix.OwnerOf(path, follow: false) is { } link && link != us && (link != 0 || !OwnerOnly.IsLink(path)))
+            {
+                return ($"{path} belongs to another account (uid {link}, this one is {us})", Remedies.Owner);
+            }
+
+            if (Posix.OwnerOf(path, follow: true) is { } owner && owner != us) return ($"what {path} points to belongs to another account (uid {owner}, this one is {us})", Remedies.Owner);
+        }
+
+        // What an earlier version left open is closed at once.
+        return OwnerOnly.IsWritable(root) && (!IsOfEarlierVersion(root) || OwnerOnly.IsLink(root)) && !IsSticky(root)
+            ? ($"other accounts may change {root}, and put what they like in the place of its folders", Remedies.Rights)
+            : null;
+    }
 
     /// <summary>What others may look into or change, in words; null: nothing, or there is no directory yet.</summary>
     public static string? Open(string root)
     {
         if (!Directory.Exists(root)) return null;
-        if (OwnerOnly.IsWritable(root) && !IsOfEarlierVersion(root)) return $"other accounts may change {root}, and put what they like in the place of its folders";
-        string[] open = [.. s_folders.Select(folder => Path.Combine(root, folder)).Prepend(root).Where(path => Directory.Exists(path) && OwnerOnly.IsOpen(path))];
+        if (Refusal(root) is { } refusal) return refusal.Why;
+        string[] open = [.. s_folders.Select(folder => Path.Combine(root, folder)).Prepend(root).Where(path => Directory.Exists(path) && OwnerOnly.IsOpen(path))
+            .Select(path => OwnerOnly.IsLink(path) ? $"{path} (a link, which 'up' leaves as it is)" : path)];
         return open.Length == 0 ? null
             : IsOfEarlierVersion(root) ? $"other accounts may look into {string.Join(", ", open)}, which an earlier version left open"
             : $"other accounts may look into {string.Join(", ", open)}";
@@ -43,5 +78,21 @@ internal static class DataRights
         var held = Path.Combine(root, LockFile);
         if (!File.Exists(held) || !OwnerOnly.IsOpen(held)) return false;
         return Path.GetFileName(root) == ".snapper" || Directory.EnumerateFileSystemEntries(root).Select(Path.GetFileName).All(name => s_folders.Contains(name) || s_files.Contains(name));
+    }
+
+    // Nobody can replace there what is not his.
+    private static bool IsSticky(string root) => !OperatingSystem.IsWindows() && (File.GetUnixFileMode(root) & UnixFileMode.StickyBit) != 0;
+
+    private static bool CloseOne(string path, Action<string> failed)
+    {
+        try
+        {
+            return OwnerOnly.Close(path);
+        }
+        catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
+        {
+            failed(problem.Message);
+            return false;
+        }
     }
 }

@@ -47,6 +47,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
     public async Task Start(CancellationToken cancellation)
     {
         _data = DataDirectory.Open(options.DataDirectory);
+        CloseToOthers();
         _stateFile = new RunStateFile(_data.RunStatePath);
         await Leftovers.End(_stateFile.Read(), messages, cancellation);
         RequirePorts();
@@ -59,7 +60,6 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
             Say("setpriv (util-linux) is not here: if this process is killed with -9, Redis and Dapr stay until the next start ends them");
         }
 
-        CloseToOthers();
         NoteChangedLog(plan);
         if (options.AcceptLostLog)
         {
@@ -116,14 +116,11 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
 
     private void CloseToOthers()
     {
-        try
-        {
-            if (DataRights.Close(_data!.Root) is { Count: > 0 } open) Say($"other accounts of this machine could look into {string.Join(", ", open)}; they cannot any more");
-        }
-        catch (UnauthorizedAccessException foreign)
-        {
-            Say($"warning: other accounts may look into the data directory: {foreign.Message}");
-        }
+        var open = DataRights.Close(_data!.Root, problem => Say($"warning: other accounts may look into the data directory: {problem}"));
+        if (open.Count > 0) Say($"other accounts of this machine could look into {string.Join(", ", open)}; they cannot any more");
+
+        // Again: while a folder of an earlier version was open, anybody could put something into it.
+        DataRights.Require(_data.Root);
     }
 
     private void NoteChangedLog(Plan plan)
@@ -149,11 +146,19 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         if (plan.RedisServer is null) return null;
         OwnerOnly.MakeFolder(_data!.Redis);
         var secret = PrivateRedisSecret.Take(_data);
+        DataRights.Require(_data.Root);
         if (secret.Note is { } note) Say(note);
         var address = new HostAndPort("127.0.0.1", Ports.Free(1)[0]);
-        _redis = Supervise(ChildCommands.Redis(plan.RedisServer, _data, address.Port, options.Fsync, secret.ConfigurationFile));
+        _redis = Supervise(ChildCommands.Redis(plan.RedisServer, _data, address.Port, options.Fsync, secret));
         _redis.Start();
         await Until($"redis-server on {address}", Processes(), () => RedisProbe.Unavailable(address, cancellation, secret.Login), cancellation);
+
+        // A Redis that has not read its configuration takes any login, and everybody else.
+        if (await RedisProbe.Unavailable(address, cancellation) is null)
+        {
+            throw new StartupException($"redis-server on {address} lets everybody in without the password of {secret.ConfigurationFile}; {Remedies.OpenRedis}");
+        }
+
         return new RedisPlace(address, secret.Login);
     }
 

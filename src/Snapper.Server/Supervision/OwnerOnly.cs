@@ -14,7 +14,7 @@ internal static class OwnerOnly
         if (!OperatingSystem.IsWindows()) Posix.SetFileModeMask((int)Others);
     }
 
-    /// <summary>Makes a folder; one that is there stays as it is, and those above it that are missing get the usual rights.</summary>
+    /// <summary>Makes a folder, and those above it that are missing, for its owner alone; one that is there stays as it is.</summary>
     public static void MakeFolder(string path)
     {
         if (OperatingSystem.IsWindows()) Directory.CreateDirectory(path);
@@ -49,12 +49,16 @@ internal static class OwnerOnly
     /// <summary>Other accounts may change what is there. Not for one that is not there.</summary>
     public static bool IsWritable(string path) => !OperatingSystem.IsWindows() && (File.GetUnixFileMode(path) & (UnixFileMode.GroupWrite | UnixFileMode.OtherWrite)) != 0;
 
-    /// <summary>Takes from others what rights they have.</summary>
+    /// <summary>It is a link, whatever it points to, or to nothing.</summary>
+    public static bool IsLink(string path) => new FileInfo(path).LinkTarget is not null;
+
+    /// <summary>Takes from others what rights they have. Not through a link: whoever made it could name what is not his.</summary>
     /// <returns>Whether they had some. A file or folder that is not there has none.</returns>
     /// <exception cref="UnauthorizedAccessException">It belongs to another account.</exception>
+    /// <exception cref="IOException">It is on a disk that cannot be written.</exception>
     public static bool Close(string path)
     {
-        if (OperatingSystem.IsWindows() || (!File.Exists(path) && !Directory.Exists(path)) || !IsOpen(path)) return false;
+        if (OperatingSystem.IsWindows() || (!File.Exists(path) && !Directory.Exists(path)) || IsLink(path) || !IsOpen(path)) return false;
         File.SetUnixFileMode(path, File.GetUnixFileMode(path) & ~Others);
         return true;
     }

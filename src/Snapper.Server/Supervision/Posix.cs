@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Runtime.InteropServices;
+using System.Text;
 
 namespace Snapper.Server.Supervision;
 
@@ -45,6 +46,38 @@ internal static class Posix
 
     /// <summary>Which rights files and folders do not get that this process makes, or its children.</summary>
     public static void SetFileModeMask(int mask) => _ = SetMask(mask);
+
+    /// <summary>The account whose rights this process has; 0: root.</summary>
+    public static int EffectiveUser() => GetEffectiveUser();
+
+    /// <summary>
+    /// The account that a file or folder belongs to, by its number. Null: there is none, we may not look, or the system cannot say (it is not Linux).
+    /// </summary>
+    /// <param name="path">Absolute.</param>
+    /// <param name="follow">Of what a link points to; otherwise of the link.</param>
+    public static int? OwnerOf(string path, bool follow)
+    {
+        // The layout of statx is the kernel's and the same on every processor, which that of stat is not.
+        const int currentFolder = -100, noFollow = 0x100, wantOwner = 0x8, size = 256, maskAt = 0, ownerAt = 20;
+        if (!OperatingSystem.IsLinux()) return null;
+        var facts = new byte[size];
+        try
+        {
+            if (StatX(currentFolder, Encoding.UTF8.GetBytes(path + '\0'), follow ? 0 : noFollow, wantOwner, facts) != 0) return null;
+        }
+        catch (EntryPointNotFoundException)
+        {
+            return null;
+        }
+
+        return (BitConverter.ToInt32(facts, maskAt) & wantOwner) == 0 ? null : BitConverter.ToInt32(facts, ownerAt);
+    }
+
+    [DllImport("libc", EntryPoint = "statx", SetLastError = true)]
+    private static extern int StatX(int folder, byte[] path, int flags, uint mask, byte[] facts);
+
+    [DllImport("libc", EntryPoint = "geteuid")]
+    private static extern int GetEffectiveUser();
 
     [DllImport("libc", EntryPoint = "umask")]
     private static extern int SetMask(int mask);

@@ -14,19 +14,32 @@ internal sealed record PrivateRedisSecret(RedisLogin Login, string Configuration
     /// <summary>Its name in the data directory. Not beside Redis' own files, so that a copy of those holds no secret.</summary>
     public const string FileName = "redis-password";
 
+    /// <summary>Name of Redis' configuration in <see cref="DataDirectory.Run"/>.</summary>
+    public const string ConfigurationName = "redis.conf";
+
     private const int LengthMin = 32;
     private const int LengthMax = 512;
 
     /// <summary>Reads it, or makes it, and writes Redis' configuration. No Redis runs on this directory.</summary>
+    /// <exception cref="StartupException">The file is there and cannot be read.</exception>
     /// <exception cref="IOException">A file cannot be written or read; also <see cref="UnauthorizedAccessException"/>.</exception>
     public static PrivateRedisSecret Take(DataDirectory data)
     {
         var file = Path.Combine(data.Root, FileName);
-        var configuration = Path.Combine(data.Run, "redis.conf");
+        var configuration = Path.Combine(data.Run, ConfigurationName);
         string? note = null, password = null;
+        if (Directory.Exists(file)) throw new StartupException($"{file} is a folder, not a file with the password of the private Redis; {Remedies.Password}");
         if (File.Exists(file))
         {
-            password = File.ReadAllText(file).Trim();
+            try
+            {
+                password = File.ReadAllText(file).Trim();
+            }
+            catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
+            {
+                throw new StartupException($"{file} cannot be read: {problem.Message.TrimEnd('.')}; {Remedies.Password}");
+            }
+
             var why = OwnerOnly.IsOpen(file) ? "other accounts could read it" : !IsUsable(password) ? $"it must be {LengthMin} to {LengthMax} letters, digits, '-' and '_'" : null;
             if (why is not null) (password, note) = (null, $"{file} is made anew: {why}");
         }
@@ -37,9 +50,14 @@ internal sealed record PrivateRedisSecret(RedisLogin Login, string Configuration
             OwnerOnly.Replace(file, password + "\n");
         }
 
-        OwnerOnly.Replace(configuration, $"requirepass {password}\n");
-        return new PrivateRedisSecret(RedisLogin.WithPassword(password), configuration, note);
+        var secret = new PrivateRedisSecret(RedisLogin.WithPassword(password), configuration, note);
+        secret.WriteConfiguration();
+        return secret;
     }
+
+    /// <summary>Writes what redis-server reads at its start.</summary>
+    /// <exception cref="IOException">It cannot be written; also <see cref="UnauthorizedAccessException"/>.</exception>
+    public void WriteConfiguration() => OwnerOnly.Replace(ConfigurationFile, $"requirepass {Login.Password}\n");
 
     // What needs no quotes in Redis' configuration, and in a shell.
     private static bool IsUsable(string text) => text.Length is >= LengthMin and <= LengthMax && text.All(c => char.IsAsciiLetterOrDigit(c) || c is '-' or '_');

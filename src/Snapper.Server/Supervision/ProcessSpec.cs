@@ -20,6 +20,9 @@ internal sealed record ProcessSpec
     /// <summary>Where it starts; null: where we are.</summary>
     public string? WorkingDirectory { get; init; }
 
+    /// <summary>Done before each start; null: nothing. An <see cref="IOException"/> or <see cref="UnauthorizedAccessException"/> counts as a start that failed.</summary>
+    public Action? Prepare { get; init; }
+
     /// <summary>Added to our own environment; a null value removes a variable.</summary>
     public IReadOnlyDictionary<string, string?> Environment { get; init; } = new Dictionary<string, string?>();
 

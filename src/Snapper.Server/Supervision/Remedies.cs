@@ -27,6 +27,15 @@ internal static class Remedies
     /// <summary>Others may look into a data directory that somebody else made.</summary>
     public const string Rights = "'chmod 700' it, or choose another with --data";
 
+    /// <summary>The data directory belongs to another account.</summary>
+    public const string Owner = "run as that account, 'chown' it, or choose another with --data";
+
+    /// <summary>The file with the private Redis' password cannot be read.</summary>
+    public const string Password = "make it readable for this account, or remove it: then a new one is made";
+
+    /// <summary>The private Redis has no password.</summary>
+    public const string OpenRedis = "use a redis-server that reads the file named by --include, or name a Redis with --redis HOST:PORT";
+
     /// <summary>Others may look into a data directory of an earlier version.</summary>
     public const string EarlierRights = "the next 'up' closes it to them";
 

@@ -113,6 +113,7 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
     private async Task<(string Ending, int ExitCode)> RunOnce()
     {
         Spec.Log.Rotate();
+        Spec.Prepare?.Invoke();
         var process = await spawner.Start(Spec.ToStartInfo(wrappers));
         lock (_lock)
         {

@@ -29,7 +29,7 @@ public sealed class DataRightsTests : IDisposable
         using var data = DataDirectory.Open(root);
         Assert.All((string[])[root, data.Logs, data.Run], folder => Assert.Equal(OwnFolder, File.GetUnixFileMode(folder)));
         Assert.Equal(OwnFile, File.GetUnixFileMode(Path.Combine(root, "up.lock")));
-        Assert.Empty(DataRights.Close(root));
+        Assert.Empty(DataRights.Close(root, Assert.Fail));
         Assert.Null(DataRights.Open(root));
     }
 
@@ -43,7 +43,7 @@ public sealed class DataRightsTests : IDisposable
         Assert.Contains("which an earlier version left open", DataRights.Open(root));
         Assert.Equal(Remedies.EarlierRights, Row(root).Fix);
 
-        var closed = DataRights.Close(root);
+        var closed = DataRights.Close(root, Assert.Fail);
         Assert.Equal([root, Path.Combine(root, "logs"), Path.Combine(root, "redis"), Path.Combine(root, "audit")], closed);
         Assert.All(closed, folder => Assert.Equal(OwnFolder, File.GetUnixFileMode(folder)));
         Assert.Equal(OwnFile, File.GetUnixFileMode(Path.Combine(root, "up.lock")));
@@ -52,7 +52,7 @@ public sealed class DataRightsTests : IDisposable
 
         // What its owner opens afterwards is meant so.
         File.SetUnixFileMode(root, OpenFolder);
-        Assert.Empty(DataRights.Close(root));
+        Assert.Empty(DataRights.Close(root, Assert.Fail));
         Assert.Equal(OpenFolder, File.GetUnixFileMode(root));
     }
 
@@ -61,7 +61,7 @@ public sealed class DataRightsTests : IDisposable
     {
         var root = Earlier("shared");
         Folder(root, "photos");
-        Assert.Equal([Path.Combine(root, "logs"), Path.Combine(root, "redis"), Path.Combine(root, "audit")], DataRights.Close(root));
+        Assert.Equal([Path.Combine(root, "logs"), Path.Combine(root, "redis"), Path.Combine(root, "audit")], DataRights.Close(root, Assert.Fail));
         Assert.Equal(OpenFolder, File.GetUnixFileMode(root));
         Assert.Equal(OpenFolder, File.GetUnixFileMode(Path.Combine(root, "photos")));
         Assert.Equal($"other accounts may look into {root}", DataRights.Open(root));

@@ -135,6 +135,50 @@ public sealed class PrivateRedisTests : IDisposable
         Assert.DoesNotContain(own, $"{PrivateRedisSecret.Take(data).Login}");
     }
 
+    [Fact]
+    public void A_password_that_cannot_be_read_is_named()
+    {
+        using var data = DataDirectory.Open(Data);
+        Directory.CreateDirectory(PasswordFile);
+        var problem = Assert.Throws<StartupException>(() => PrivateRedisSecret.Take(data));
+        Assert.Equal($"{PasswordFile} is a folder, not a file with the password of the private Redis; {Remedies.Password}", problem.Message);
+
+        Directory.Delete(PasswordFile);
+        PrivateRedisSecret.Take(data);
+        using (var held = new FileStream(PasswordFile, FileMode.Open, FileAccess.ReadWrite, FileShare.None))
+        {
+            Assert.StartsWith($"{PasswordFile} cannot be read: ", Assert.Throws<StartupException>(() => PrivateRedisSecret.Take(data)).Message, StringComparison.Ordinal);
+        }
+    }
+
+    [NeedsServersFact]
+    public async Task The_name_of_the_folder_does_not_open_it_and_neither_does_a_lost_configuration()
+    {
+        // Redis 7 reads the name of its configuration as a pattern.
+        var data = _temp.File("x[1] a*b? \"'\\ Größe");
+        await using var up = UpProcess.Start("up", data, _ports[0] - 1, _ports[1]);
+        var ready = await up.Ready();
+        Assert.True(HostAndPort.TryParse(ready.Redis!, out var address));
+        Assert.Contains("it asks for a password", await RedisProbe.Unavailable(address, CancellationToken.None));
+        Assert.True(Directory.Exists(Path.Combine(data, "redis", "appendonlydir")));
+
+        File.Delete(Path.Combine(data, "run", "redis.conf"));
+        Assert.True(Posix.Send(ready.RedisPid!.Value, Posix.Kill));
+        var login = RedisLogin.WithPassword((await File.ReadAllTextAsync(Path.Combine(data, PrivateRedisSecret.FileName))).Trim());
+        await Eventually.True("Redis is back", async () => await RedisProbe.Unavailable(address, CancellationToken.None, login) is null);
+        Assert.Contains("it asks for a password", await RedisProbe.Unavailable(address, CancellationToken.None));
+        await Eventually.True("a deposit is committed", () => TryDeposit(ready, 5));
+    }
+
+    [NeedsServersFact]
+    public async Task A_Redis_that_has_not_read_its_password_is_refused()
+    {
+        var careless = _temp.Script("careless-redis", $"""[ "$1" = --include ] && shift 2; exec "{ServerPrograms.Redis(ExecutableFinder.System).Path}" "$@" """);
+        await using var up = UpProcess.Start("up", Data, _ports[0] - 1, _ports[1], [], new Dictionary<string, string?> { ["SNAPPER_REDIS_SERVER"] = careless });
+        Assert.Equal(1, await up.Exit());
+        Assert.Contains($"lets everybody in without the password of {Path.Combine(Data, "run", "redis.conf")}; {Remedies.OpenRedis}", up.ErrorText);
+    }
+
     private static void AssertClosed(string root)
     {
         var open = Directory.EnumerateFileSystemEntries(root, "*", SearchOption.AllDirectories).Prepend(root)
