@@ -137,6 +137,59 @@ public sealed class HeldBackTests
         Assert.True(batch.HeldBackMs >= 5000 && batch.CommittedMs is null, batch.ToString());
     }
 
+    [Fact]
+    public async Task An_undo_that_reached_a_batch_which_was_complete_is_no_fault_of_its_actors()
+    {
+        await using var rig = await Start();
+        using var zero = new Gate();
+        using var held = new Gate();
+        var opening = rig.Submit("z", [Step.Wait(zero)], ["z"]);
+        await zero.Reached();
+        var failing = rig.Submit("a", [Step.Call("b", Step.Add()), Step.Wait(held), Step.Throw()], ["a", "b"]);
+        await held.Reached();
+        var two = rig.Submit("b", [Step.Add()], ["b"]);
+        var three = rig.Submit("c", [Step.Add()], ["c"]);
+        await Rig.Until(() => rig.Host.Worker.Coordinators[0].Waiting == 2, "two wait for a number");
+        zero.Open();
+        Rig.Seen(await Rig.Within(opening, "the opening one"));
+        await Rig.Until(() => Newest(rig) is { State: "complete", Actors: 2 }, "the batch of two is complete");
+        var before = Newest(rig);
+        await AWhile(rig);
+        held.Open();
+        Assert.Equal(Outcome.Aborted, (await Rig.Within(failing, "the failing")).Outcome);
+        Rig.Seen(await Rig.Within(two, "the second"));
+        Rig.Seen(await Rig.Within(three, "the third"));
+        await Rig.Until(() => Of(rig, before.Batch).State == "committed", "the batch of two is committed");
+
+        // Box/b acknowledged again after the undo: neither that, nor what it waited for, is its own doing.
+        var after = Of(rig, before.Batch);
+        Assert.Equal(HeldBackBy.Batches, after.HeldBackBy);
+        Assert.Equal(
+            (before.CompletedMs, before.LastActor, before.BeforeLastActor, before.LastActorAfterMs), (after.CompletedMs, after.LastActor, after.BeforeLastActor, after.LastActorAfterMs));
+        Assert.Equal(["Box/b", "Box/c"], ((string[])[after.LastActor!, after.BeforeLastActor!]).Order());
+        Assert.True(after.HeldBackMs >= 5000 && after.CompletedMs < 5000, after.ToString());
+    }
+
+    [Fact]
+    public async Task An_only_actor_that_was_through_is_not_blamed_for_the_undo_that_emptied_its_batch()
+    {
+        await using var rig = await Start();
+        using var held = new Gate();
+        var failing = rig.Submit("a", [Step.Call("b", Step.Add()), Step.Wait(held), Step.Throw()], ["a", "b"]);
+        await held.Reached();
+        var two = rig.Submit("b", [Step.Add()], ["b"]);
+        await Rig.Until(() => Newest(rig) is { State: "complete", Actors: 1 }, "the second is complete");
+        var before = Newest(rig);
+        await AWhile(rig);
+        held.Open();
+        Assert.Equal(Outcome.Aborted, (await Rig.Within(failing, "the failing")).Outcome);
+        Rig.Seen(await Rig.Within(two, "the second"));
+
+        var after = Of(rig, before.Batch);
+        Assert.Equal(("aborted", HeldBackBy.Batches, "Box/b", before.CompletedMs), (after.State, after.HeldBackBy, after.LastActor, after.CompletedMs));
+        Assert.True(after.HeldBackMs >= 5000 && after.CompletedMs < 5000, after.ToString());
+    }
+
     // What is seen of a batch may be ahead of what the commit executor has noted about it.
     private async Task AWhile(Rig rig)
     {

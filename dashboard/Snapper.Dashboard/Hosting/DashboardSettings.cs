@@ -14,9 +14,13 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
     private const string OriginsVariable = "SNAPPER_DASHBOARD_ORIGINS";
     private const string ConnectionsVariable = "SNAPPER_DASHBOARD_CONNECTIONS";
     private const string PagesVariable = "SNAPPER_DASHBOARD_PAGES";
+    private const int ConnectionsUnset = 4096;
 
     /// <summary>Most connections at once, 1 to 100,000, beside those of open pages; further ones are closed at once.</summary>
-    public int ConnectionsMax { get; init; } = 1024;
+    public int ConnectionsMax { get; init; } = ConnectionsUnset;
+
+    /// <summary>A new connection on which nothing is sent is closed after this time, and one whose request's headers do not end. Default: 10 s.</summary>
+    public TimeSpan SilenceMax { get; init; } = TimeSpan.FromSeconds(10);
 
     /// <summary>Most WebSockets at once, one for each open page, 1 to 100,000; the browser of a page that is refused one polls.</summary>
     public int PagesMax { get; init; } = 256;
@@ -52,7 +56,7 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
         if (workers.Count == 0) throw new FormatException("SNAPPER_DASHBOARD_WORKERS names no worker");
         return new DashboardSettings(workers, Set(environment("APP_API_TOKEN")), Set(environment("SNAPPER_TOKEN")), port, beyond, parent)
         {
-            ConnectionsMax = Most(environment, ConnectionsVariable, 1024),
+            ConnectionsMax = Most(environment, ConnectionsVariable, ConnectionsUnset),
             PagesMax = Most(environment, PagesVariable, 256),
             Origins = Addresses(OriginsVariable, environment(OriginsVariable) ?? "", "at which browsers see the dashboard, such as https://snapper.example"),
         };

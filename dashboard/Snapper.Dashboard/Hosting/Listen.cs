@@ -1,5 +1,6 @@
 using System.Net;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Snapper.Security;
 
 namespace Snapper.Dashboard.Hosting;
 
@@ -17,7 +18,8 @@ internal static class Listen
         // Whoever holds connections and says nothing must not take all memory and descriptors.
         kestrel.Limits.MaxConcurrentConnections = settings.ConnectionsMax;
         kestrel.Limits.MaxConcurrentUpgradedConnections = settings.PagesMax;
-        kestrel.Listen(settings.BeyondLoopback ? IPAddress.IPv6Any : IPAddress.Loopback, settings.Port);
+        kestrel.Limits.RequestHeadersTimeout = settings.SilenceMax;
+        kestrel.Listen(settings.BeyondLoopback ? IPAddress.IPv6Any : IPAddress.Loopback, settings.Port, new SilentConnections(settings.SilenceMax, long.MaxValue).Watch);
     }
 
     /// <summary>Null: it may start; else why not.</summary>

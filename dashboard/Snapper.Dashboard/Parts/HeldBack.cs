@@ -14,8 +14,10 @@ public static class HeldBack
     /// <summary>In a few words; null: it is under way and waits for no actor, or its worker is of an older version.</summary>
     public static string? Short(BatchRow row) => row.Batch switch
     {
-        { WaitingFor.Count: > 0 } => string.Join(' ', row.Batch.WaitingFor),
+        { WaitingFor: [var only] } => only,
+        { WaitingFor: [var first, ..] } => $"{first} and {row.Batch.WaitingFor.Count - 1} more",
         { HeldBackBy: "actor" } => row.Batch.LastActor,
+        { HeldBackBy: "actors", GlobalBatch: not null } => "its actors here, or calls",
         { HeldBackBy: "actors" } => "all its actors",
         { HeldBackBy: "batches" } => "batches before it",
         { HeldBackBy: "decision" } => "other workers",
@@ -34,15 +36,21 @@ public static class HeldBack
     /// <summary>As a sentence that begins in its middle.</summary>
     /// <param name="row">The batch; nobody is waited for any more.</param>
     /// <param name="parts">What is known of all parts of its global batch, its own among them.</param>
-    public static IReadOnlyList<Piece> Sentence(BatchRow row, IReadOnlyList<BatchRow> parts)
+    public static IReadOnlyList<Piece> Sentence(BatchRow row, IReadOnlyList<BatchRow> parts) => row.Batch.State == "aborted"
+        ? [.. Reason(row, parts), new(" An undo emptied it; its transactions run again under other numbers, except one that failed by itself.")]
+        : Reason(row, parts);
+
+    private static IReadOnlyList<Piece> Reason(BatchRow row, IReadOnlyList<BatchRow> parts)
     {
         var batch = row.Batch;
         if (batch.HeldBackBy is null || batch.LastActor is null) return [new(batch.State is "committed" or "aborted" ? "its worker does not tell." : "it is under way; all its actors have acknowledged.")];
-        var spent = Fmt.Ms(batch.HeldBackMs) + (batch.CommittedMs is { } total ? $" of {Fmt.Ms(total)}" : ", then an undo took all its transactions out");
+        var spent = Fmt.Ms(batch.HeldBackMs) + (batch.CommittedMs is { } total ? $" of {Fmt.Ms(total)}" : "");
         return batch.HeldBackBy switch
         {
             "actor" when batch.BeforeLastActor is null => [new("its only actor "), Actor(batch.LastActor), new($", {spent}.")],
             "actor" => [Actor(batch.LastActor), new(" alone: it "), .. Acknowledged(batch), new($". All had acknowledged after {spent}.")],
+            "actors" when batch.GlobalBatch is not null && batch.BeforeLastActor is null => [new("its only actor here "), Actor(batch.LastActor), new($", or calls from other workers that it waited for, {spent}.")],
+            "actors" when batch.GlobalBatch is not null => [new($"its actors here, or calls to and from other workers that they waited for, {spent}: "), Actor(batch.LastActor), new(" "), .. Acknowledged(batch), new(".")],
             "actors" => [new($"all its actors about together, {spent}: "), Actor(batch.LastActor), new(" "), .. Acknowledged(batch), new(".")],
             "batches" => [new($"the batches before it, or an undo that reached it, {spent}. "), .. Last(batch)],
             "log" => [new($"the log, which made it durable in {spent}. "), .. Last(batch)],

@@ -17,7 +17,7 @@ internal sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
     // Released once the batch is queued, so that old traces keep no transactions alive.
     private Batch? _open = batch;
 
-    // The last acknowledgement, and the one before it.
+    // The last acknowledgement until all had acted for the first time, and the one before it, of another actor.
     private ActorKey? _last;
     private double _lastMs;
     private ActorKey? _beforeLast;
@@ -40,17 +40,27 @@ internal sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
 
     public void Finish() => _open = null;
 
-    /// <summary>One of the last two acknowledgements. (When an undo takes back a single one, it has a third: then the first is out.)</summary>
+    /// <summary>One of the last two acknowledgements until all had acted; those that an undo takes back come again later, and tell of the undo alone.</summary>
     public void Acknowledge(ActorKey actor, double afterMs)
     {
-        (_beforeLast, _beforeLastMs) = (_last, _lastMs);
+        if (_completedMs is not null)
+        {
+            return;
+        }
+
+        // It took its own back meanwhile: the one before it is another actor.
+        if (!actor.Equals(_last))
+        {
+            (_beforeLast, _beforeLastMs) = (_last, _lastMs);
+        }
+
         (_last, _lastMs) = (actor, afterMs);
     }
 
     public void Complete(ActorKey last, double afterMs)
     {
         Acknowledge(last, afterMs);
-        _completedMs = afterMs;
+        _completedMs ??= afterMs;
     }
 
     public BatchView View()
@@ -73,7 +83,7 @@ internal sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
             PreparedMs = PreparedMs,
             LastActor = isComplete ? _last!.ToString() : null,
             BeforeLastActor = isComplete && _actors > 1 ? _beforeLast?.ToString() : null,
-            LastActorAfterMs = isComplete && _actors > 1 ? _lastMs - _beforeLastMs : null,
+            LastActorAfterMs = isComplete && _actors > 1 && _beforeLast is not null ? _lastMs - _beforeLastMs : null,
             HeldBackBy = heldBy,
             HeldBackMs = heldMs,
         };
@@ -94,7 +104,9 @@ internal sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
         Weigh(Inspection.HeldBackBy.Batches, inTurn - acted);
         Weigh(Inspection.HeldBackBy.Decision, queued - prepared);
         Weigh(Inspection.HeldBackBy.Log, prepared - inTurn + (end - queued));
-        if (by == Inspection.HeldBackBy.Actors && (_actors == 1 || (_lastMs - _beforeLastMs) * 2 >= acted))
+
+        // A part cannot tell an actor that was slow from one that waited for a call from another worker.
+        if (by == Inspection.HeldBackBy.Actors && _global is null && (_actors == 1 || (_beforeLast is not null && (_lastMs - _beforeLastMs) * 2 >= acted)))
         {
             by = Inspection.HeldBackBy.Actor;
         }

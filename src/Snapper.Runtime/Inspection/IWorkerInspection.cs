@@ -156,7 +156,7 @@ public sealed record BatchView(
     /// <summary>Its part is prepared and durable, so that it waits for the decision; null: not yet, or it is no part.</summary>
     public double? PreparedMs { get; init; }
 
-    /// <summary>The actor whose acknowledgement came last, as <c>type/id</c>; null: some are missing still.</summary>
+    /// <summary>The actor whose acknowledgement came last, as <c>type/id</c>; null: some are missing still. What an undo takes back, and what comes again after it, does not count.</summary>
     public string? LastActor { get; init; }
 
     /// <summary>The actor whose acknowledgement came before that; null: some are missing still, or it is the only actor.</summary>
@@ -175,13 +175,16 @@ public sealed record BatchView(
 /// <summary>What a batch waited for longest between forming and commit.</summary>
 public enum HeldBackBy
 {
-    /// <summary>One actor: half of the time until all had acknowledged, or more, passed between the one before it and this last one; or it is the only one.</summary>
+    /// <summary>One actor: half of the time until all had acknowledged, or more, passed between the one before it and this last one; or it is the only one. Never said of a part of a global batch.</summary>
     Actor,
 
-    /// <summary>Its actors, all about together.</summary>
+    /// <summary>
+    /// Its actors, all about together. Of a part of a global batch it is said also when one came late, or is the only one: a part cannot tell whether that one was slow or waited for
+    /// calls to or from other workers.
+    /// </summary>
     Actors,
 
-    /// <summary>The batches before it, which become final first; or the end of an undo that reached it.</summary>
+    /// <summary>The batches before it, which become final first, or an undo that reached it: all from the first time that all its actors had acknowledged until its turn.</summary>
     Batches,
 
     /// <summary>The decision about it and the global ones before it: for the parts of other workers, and the master's log.</summary>

@@ -1,5 +1,6 @@
 using System.Net;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Snapper.Security;
 
 namespace Snapper.Server.Api;
 

@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Net.WebSockets;
 using System.Text;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
 using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Tests.Fakes;
 
@@ -46,6 +47,49 @@ public sealed class ConnectionLimitTests
     }
 
     [Fact]
+    public async Task A_connection_on_which_nothing_is_sent_is_closed_in_time_and_one_that_has_spoken_stays()
+    {
+        await using var dashboard = await Start(s_settings with { ConnectionsMax = 4, SilenceMax = TimeSpan.FromSeconds(2) });
+        using var speaking = await Connect(dashboard);
+        Assert.StartsWith("HTTP/1.1 200", await Ask(speaking), StringComparison.Ordinal);
+        TcpClient[] silent = [await Connect(dashboard), await Connect(dashboard), await Connect(dashboard)];
+        try
+        {
+            // All places are taken: who speaks is answered meanwhile, and the silent ones make room for others.
+            Assert.StartsWith("HTTP/1.1 200", await Ask(speaking), StringComparison.Ordinal);
+            foreach (var one in silent) Assert.Equal("", await Rest(one));
+            Assert.StartsWith("HTTP/1.1 200", await Ask(speaking), StringComparison.Ordinal);
+            await Eventually(async () =>
+            {
+                using var next = await Connect(dashboard);
+                return (await Ask(next)).StartsWith("HTTP/1.1 200", StringComparison.Ordinal);
+            });
+        }
+        finally
+        {
+            foreach (var one in silent) one.Dispose();
+        }
+    }
+
+    [Fact]
+    public async Task Connections_beyond_the_limit_leave_nothing_in_the_log()
+    {
+        await using var dashboard = await Start(s_settings with { ConnectionsMax = 1 });
+        using var only = await Connect(dashboard);
+        Assert.StartsWith("HTTP/1.1 200", await Ask(only), StringComparison.Ordinal);
+        var logs = dashboard.Services.GetRequiredService<ILoggerFactory>();
+        using var seen = new SeenLog();
+        logs.AddProvider(seen);
+        using (var beyond = await Connect(dashboard))
+        {
+            Assert.Equal("", await Ask(beyond));
+        }
+
+        logs.CreateLogger("Microsoft.AspNetCore.Server.Kestrel").LogWarning("Others are still seen.");
+        Assert.Equal(["Others are still seen."], seen.Lines);
+    }
+
+    [Fact]
     public async Task A_web_socket_beyond_the_limit_is_refused_and_the_open_one_goes_on()
     {
         await using var dashboard = await Start(s_settings with { PagesMax = 1 });
@@ -65,7 +109,7 @@ public sealed class ConnectionLimitTests
         var set = DashboardSettings.Read([], name => name switch { "SNAPPER_DASHBOARD_CONNECTIONS" => "7", "SNAPPER_DASHBOARD_PAGES" => "5", _ => null });
         Assert.Equal((7, 5), (set.ConnectionsMax, set.PagesMax));
         var unset = DashboardSettings.Read([], _ => null);
-        Assert.Equal((1024, 256), (unset.ConnectionsMax, unset.PagesMax));
+        Assert.Equal((4096, 256), (unset.ConnectionsMax, unset.PagesMax));
         foreach (var wrong in (string[])["0", "-1", "many", "100001", "1.5"])
         {
             var refused = Assert.Throws<FormatException>(() => DashboardSettings.Read([], name => name == "SNAPPER_DASHBOARD_PAGES" ? wrong : null));
@@ -103,6 +147,20 @@ public sealed class ConnectionLimitTests
         }
     }
 
+    /// <summary>What comes until it is closed, with nothing sent.</summary>
+    private static async Task<string> Rest(TcpClient client)
+    {
+        try
+        {
+            var answer = new byte[4096];
+            return Encoding.ASCII.GetString(answer, 0, await client.GetStream().ReadAsync(answer).AsTask().WaitAsync(TimeSpan.FromSeconds(60)));
+        }
+        catch (IOException)
+        {
+            return "";
+        }
+    }
+
     private static async Task<ClientWebSocket?> Open(RunningDashboard dashboard)
     {
         var socket = new ClientWebSocket();
@@ -126,5 +184,26 @@ public sealed class ConnectionLimitTests
         }
 
         throw new TimeoutException("It has not happened within 10 s.");
+    }
+
+    /// <summary>What gets through the filters.</summary>
+    private sealed class SeenLog : ILoggerProvider, ILogger
+    {
+        private readonly System.Collections.Concurrent.ConcurrentQueue<string> _lines = new();
+
+        public IReadOnlyList<string> Lines => [.. _lines];
+
+        public ILogger CreateLogger(string categoryName) => this;
+
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) => _lines.Enqueue(formatter(state, exception));
+
+        public void Dispose()
+        {
+        }
     }
 }

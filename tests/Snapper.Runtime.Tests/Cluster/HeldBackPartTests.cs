@@ -34,8 +34,30 @@ public sealed class HeldBackPartTests
         Assert.NotNull(here.GlobalBatch);
         Assert.Equal(here.GlobalBatch, there.GlobalBatch);
         Assert.Equal((HeldBackBy.Decision, $"Box/{early}"), (here.HeldBackBy, here.LastActor));
-        Assert.Equal((HeldBackBy.Actor, $"Box/{late}"), (there.HeldBackBy, there.LastActor));
+        Assert.Equal((HeldBackBy.Actors, $"Box/{late}"), (there.HeldBackBy, there.LastActor)); // the part cannot tell that its only actor did not wait for a call
         Assert.True(there.QueuedMs - there.PreparedMs < here.QueuedMs - here.PreparedMs, $"{here} {there}");
+    }
+
+    [Fact]
+    public async Task An_only_actor_that_waited_for_a_call_from_another_worker_is_not_blamed()
+    {
+        await using var cluster = await TestCluster.Start(2, types: static _ => [BoxActorDescriptor.Instance]);
+        var (called, root) = (cluster.IdAt(1, "Box"), cluster.IdAt(2, "Box"));
+        using var held = new Gate();
+        var started = Stopwatch.GetTimestamp();
+        var pact = TestCluster.SubmitTo(
+            cluster[2], "Box", root, "Run", new Script([Step.Wait(held), Step.Call(called, Step.Add())]), [Access(root), Access(called)]);
+        await held.Reached();
+        await Rig.Until(() => Newest(cluster, 1) is { WaitingFor: [var only] } && only == $"Box/{called}", "the part of w1 waits for the call");
+        var until = Stopwatch.GetElapsedTime(started) * 2.5;
+        await Rig.Until(() => Stopwatch.GetElapsedTime(started) > until, "that has passed");
+        held.Open();
+        Rig.Seen(await Rig.Within(pact, "the transaction"));
+        await Rig.Until(() => Newest(cluster, 1)!.State == "committed" && Newest(cluster, 2)!.State == "committed", "both parts are committed");
+
+        var here = Newest(cluster, 1)!;
+        Assert.NotNull(here.GlobalBatch);
+        Assert.Equal((HeldBackBy.Actors, $"Box/{called}", null), (here.HeldBackBy, here.LastActor, here.BeforeLastActor));
     }
 
     private static BatchView? Newest(TestCluster cluster, int worker) => cluster[worker].Inspection.Batches(1, default).Result.FirstOrDefault();

@@ -3,20 +3,24 @@ using System.Net;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 
-namespace Snapper.Server.Api;
+namespace Snapper.Security;
 
 /// <summary>
-/// Connections that are made and say nothing: whoever holds thousands of them must not keep others out. One that has sent no byte in time is closed, and those from other machines leave
-/// some room for this one, where the sidecar is.
+/// Connections that are made and say nothing: whoever holds thousands of them must not keep others out. One that has sent no byte in time is closed, and those from other machines can
+/// be made to leave some room for this one, where a worker's sidecar is.
 /// </summary>
 /// <param name="within">How long a new connection may be silent.</param>
-/// <param name="othersMax">Most connections at once from beyond loopback.</param>
-internal sealed class SilentConnections(TimeSpan within, long othersMax)
+/// <param name="othersMax">Most connections at once from beyond loopback; <see cref="long.MaxValue"/>: no limit but the web server's own.</param>
+public sealed class SilentConnections(TimeSpan within, long othersMax)
 {
     private long _others;
 
     /// <summary>Looks at the connections of a listener before the web server does.</summary>
-    public void Watch(ListenOptions listen) => listen.Use(next => connection => Run(connection, next));
+    public void Watch(ListenOptions listen)
+    {
+        ArgumentNullException.ThrowIfNull(listen);
+        listen.Use(next => connection => Run(connection, next));
+    }
 
     private async Task Run(ConnectionContext connection, ConnectionDelegate next)
     {
