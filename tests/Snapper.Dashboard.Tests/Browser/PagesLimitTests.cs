@@ -12,6 +12,9 @@ public sealed class PagesLimitTests(Chromium chromium) : IClassFixture<Chromium>
     {
         await using var worker = await ScriptedWorker.Start();
         await using var dashboard = await RunningDashboard.Start(new DashboardSettings([worker.Url], null, null, 0, false, 0) { PagesMax = 1 }, []);
+
+        // Until it is ready it visits itself, by the one WebSocket that there is.
+        using (var http = new HttpClient()) Assert.Equal("ok", await http.GetStringAsync(new Uri(dashboard.Url + "/healthz")));
         await using var first = await chromium.Open(dashboard.Url);
         await first.Go("/");
         await using var second = await chromium.Open(dashboard.Url);
