@@ -126,10 +126,8 @@ internal sealed class CommitHost
             }
         }
 
-        foreach (var emptied in _machine.Emptied)
-        {
-            _traces.Emptied(emptied, _worker.Time);
-        }
+        var emptied = _machine.Emptied;
+        for (var i = 0; i < emptied.Count; i++) _traces.Emptied(emptied[i], _worker.Time);
     }
 
     /// <summary>Somebody waits in the commit order for a PACT that has not ended (W4); on the commit machine's executor.</summary>

@@ -32,13 +32,23 @@ internal sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
 
     public double? PreparedMs { get; set; }
 
-    public double? QueuedMs { get; set; }
+    public double? QueuedMs { get; private set; }
 
     public double? CommittedMs { get; set; }
 
-    public double? EmptiedMs { get; set; }
+    public double? EmptiedMs { get; private set; }
 
-    public void Finish() => _open = null;
+    public void Queue(double afterMs)
+    {
+        QueuedMs = afterMs;
+        _open = null;
+    }
+
+    public void Empty(double afterMs)
+    {
+        EmptiedMs = afterMs;
+        _open = null;
+    }
 
     /// <summary>One of the last two acknowledgements until all had acted; those that an undo takes back come again later, and tell of the undo alone.</summary>
     public void Acknowledge(ActorKey actor, double afterMs)

@@ -30,82 +30,23 @@ internal sealed class BatchTraces(int capacity)
     }
 
     /// <summary>All its actors but one have acknowledged, this one just now: the last one's delay counts from here.</summary>
-    public void LeftWithOne(Batch batch, ActorKey by, TimeProvider time)
-    {
-        lock (_lock)
-        {
-            Find(batch, time, out var after)?.Acknowledge(by, after);
-        }
-    }
+    public void LeftWithOne(Batch batch, ActorKey by, TimeProvider time) => Note(batch, time, by, static (trace, by, after) => trace.Acknowledge(by, after));
 
     /// <summary>All its actors have acknowledged, this one last; the last call counts, for an undo may take acknowledgements back.</summary>
-    public void Completed(Batch batch, ActorKey last, TimeProvider time)
-    {
-        lock (_lock)
-        {
-            Find(batch, time, out var after)?.Complete(last, after);
-        }
-    }
+    public void Completed(Batch batch, ActorKey last, TimeProvider time) => Note(batch, time, last, static (trace, last, after) => trace.Complete(last, after));
 
     /// <summary>A part of a global batch: all before it are final or prepared, and its own <c>Prepared</c> is queued.</summary>
-    public void InTurn(Batch batch, TimeProvider time)
-    {
-        lock (_lock)
-        {
-            if (Find(batch, time, out var after) is { } trace)
-            {
-                trace.InTurnMs = after;
-            }
-        }
-    }
+    public void InTurn(Batch batch, TimeProvider time) => Note(batch, time, 0, static (trace, _, after) => trace.InTurnMs = after);
 
     /// <summary>A part of a global batch: its <c>Prepared</c> is durable; it waits for the decision.</summary>
-    public void Prepared(Batch batch, TimeProvider time)
-    {
-        lock (_lock)
-        {
-            if (Find(batch, time, out var after) is { } trace)
-            {
-                trace.PreparedMs = after;
-            }
-        }
-    }
+    public void Prepared(Batch batch, TimeProvider time) => Note(batch, time, 0, static (trace, _, after) => trace.PreparedMs = after);
 
-    public void Queued(Batch batch, TimeProvider time)
-    {
-        lock (_lock)
-        {
-            if (Find(batch, time, out var after) is { } trace)
-            {
-                trace.QueuedMs = after;
-                trace.Finish();
-            }
-        }
-    }
+    public void Queued(Batch batch, TimeProvider time) => Note(batch, time, 0, static (trace, _, after) => trace.Queue(after));
 
-    public void Committed(Batch batch, TimeProvider time)
-    {
-        lock (_lock)
-        {
-            if (Find(batch, time, out var after) is { } trace)
-            {
-                trace.CommittedMs = after;
-            }
-        }
-    }
+    public void Committed(Batch batch, TimeProvider time) => Note(batch, time, 0, static (trace, _, after) => trace.CommittedMs = after);
 
     /// <summary>An undo took all its transactions out, and it has passed its turn: nothing more will come of it.</summary>
-    public void Emptied(Batch batch, TimeProvider time)
-    {
-        lock (_lock)
-        {
-            if (Find(batch, time, out var after) is { } trace)
-            {
-                trace.EmptiedMs = after;
-                trace.Finish();
-            }
-        }
-    }
+    public void Emptied(Batch batch, TimeProvider time) => Note(batch, time, 0, static (trace, _, after) => trace.Empty(after));
 
     public IReadOnlyList<BatchView> Recent(int limit)
     {
@@ -123,11 +64,12 @@ internal sealed class BatchTraces(int capacity)
         }
     }
 
-    // The clock is read with the lock held: a trace's times never go back.
-    private BatchTrace? Find(Batch batch, TimeProvider time, out double afterMs)
+    // Nothing of a batch that is not kept any more. The clock is read with the lock held: a trace's times never go back.
+    private void Note<T>(Batch batch, TimeProvider time, T with, Action<BatchTrace, T, double> note)
     {
-        var trace = _byBid.GetValueOrDefault(batch.Bid.Value);
-        afterMs = trace is null ? 0 : time.GetElapsedTime(trace.At).TotalMilliseconds;
-        return trace;
+        lock (_lock)
+        {
+            if (_byBid.TryGetValue(batch.Bid.Value, out var trace)) note(trace, with, time.GetElapsedTime(trace.At).TotalMilliseconds);
+        }
     }
 }

@@ -40,14 +40,14 @@ internal static partial class ServerLog
     [LoggerMessage(EventId = 2011, Level = LogLevel.Warning, Message = "{Worker} has not got a share, and owns nothing until somebody rebalances: {Detail}")]
     public static partial void HasNoShare(ILogger logger, string worker, string detail);
 
+    [LoggerMessage(EventId = 2012, Level = LogLevel.Information, Message = "The sidecar could not be told to end: {Detail}")]
+    public static partial void SidecarNotEnded(ILogger logger, string detail);
+
     [LoggerMessage(EventId = 2013, Level = LogLevel.Information, Message = "{Worker} is warm after {Milliseconds} ms: {Transactions} transactions committed in memory, {Methods} methods compiled, {Left}")]
     public static partial void WarmedUp(ILogger logger, string worker, long milliseconds, int transactions, long methods, string left);
 
     [LoggerMessage(EventId = 2014, Level = LogLevel.Warning, Message = "{Worker} could not warm up, and goes on: its code is compiled as it is needed")]
     public static partial void NotWarmedUp(ILogger logger, string worker, Exception problem);
-
-    [LoggerMessage(EventId = 2012, Level = LogLevel.Information, Message = "The sidecar could not be told to end: {Detail}")]
-    public static partial void SidecarNotEnded(ILogger logger, string detail);
 
     [LoggerMessage(
         EventId = 2001, Level = LogLevel.Critical,

@@ -98,10 +98,10 @@ internal sealed class WorkerSettings
     public RunStateFile? RunState { get; init; }
 
     /// <summary>The worker's own folder, <c>{data}/workers/{name}</c>.</summary>
-    public string WorkerDirectory => Path.Combine(DataDirectory, "workers", Name);
+    public string WorkerDirectory => Path.Combine(DataDirectory, Supervision.DataDirectory.WorkersFolder, Name);
 
     /// <summary>Where admin actions are written down, <c>{data}/audit/{name}.jsonl</c>.</summary>
-    public string AuditFile => Path.Combine(DataDirectory, "audit", Name + ".jsonl");
+    public string AuditFile => Path.Combine(DataDirectory, Supervision.DataDirectory.AuditFolder, Name + ".jsonl");
 
     /// <summary>What the worker remembers of its log, outside of the log and of the worker's own folder, <c>{data}/remembered/{name}.json</c>.</summary>
     public string MemoryFile => Path.Combine(DataDirectory, Supervision.DataDirectory.RememberedFolder, Name + ".json");

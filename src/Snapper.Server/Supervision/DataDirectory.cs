@@ -8,6 +8,12 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>Name of the folder where each worker remembers its log.</summary>
     public const string RememberedFolder = "remembered";
 
+    /// <summary>Names of the folders <see cref="Logs"/>, <see cref="Run"/> and <see cref="Redis"/>, and of the workers' logs in files and records of admin actions.</summary>
+    public const string LogsFolder = "logs", RunFolder = "run", RedisFolder = "redis", WorkersFolder = "workers", AuditFolder = "audit";
+
+    /// <summary>Names of the files that are locked, name the holder, and tell the last log's kind.</summary>
+    public const string LockFile = "up.lock", HolderFile = "up.pid", LogKindFile = "log-kind";
+
     private readonly FileStream _lock;
 
     private DataDirectory(string root, FileStream @lock)
@@ -20,10 +26,10 @@ internal sealed class DataDirectory : IDisposable
     public string Root { get; }
 
     /// <summary>Output of the children.</summary>
-    public string Logs => Path.Combine(Root, "logs");
+    public string Logs => Path.Combine(Root, LogsFolder);
 
     /// <summary>The private Redis' append-only file.</summary>
-    public string Redis => Path.Combine(Root, "redis");
+    public string Redis => Path.Combine(Root, RedisFolder);
 
     /// <summary>What runs now.</summary>
     public string RunStatePath => RunStateIn(Root);
@@ -35,10 +41,10 @@ internal sealed class DataDirectory : IDisposable
     public static string RunStateIn(string root) => Path.Combine(RunIn(root), "state.json");
 
     /// <summary><see cref="Run"/> of any data directory.</summary>
-    public static string RunIn(string root) => Path.Combine(root, "run");
+    public static string RunIn(string root) => Path.Combine(root, RunFolder);
 
     /// <summary>Which kind of log the last run used.</summary>
-    private string LogKindPath => Path.Combine(Root, "log-kind");
+    private string LogKindPath => Path.Combine(Root, LogKindFile);
 
     /// <summary>Creates what is missing and takes the lock.</summary>
     /// <exception cref="StartupException">Not writable, not a folder, not ours alone, or another supervisor has it.</exception>
@@ -49,8 +55,8 @@ internal sealed class DataDirectory : IDisposable
         {
             OwnerOnly.MakeFolder(path);
             DataRights.Require(path);
-            OwnerOnly.MakeFolder(Path.Combine(path, "logs"));
-            OwnerOnly.MakeFolder(Path.Combine(path, "run"));
+            OwnerOnly.MakeFolder(Path.Combine(path, LogsFolder));
+            OwnerOnly.MakeFolder(RunIn(path));
             held = Lock(path);
             File.WriteAllText(HolderPath(path), Environment.ProcessId.ToString(CultureInfo.InvariantCulture));
             return new DataDirectory(path, held);
@@ -91,7 +97,7 @@ internal sealed class DataDirectory : IDisposable
 
     private static FileStream Lock(string path)
     {
-        var file = Path.Combine(path, "up.lock");
+        var file = Path.Combine(path, LockFile);
         try
         {
             return new FileStream(file, OwnerOnly.Options(FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None));
@@ -103,7 +109,7 @@ internal sealed class DataDirectory : IDisposable
     }
 
     // A file of its own: a locked file cannot even be opened for reading.
-    private static string HolderPath(string path) => Path.Combine(path, "up.pid");
+    private static string HolderPath(string path) => Path.Combine(path, HolderFile);
 
     private static string? HolderOf(string path)
     {

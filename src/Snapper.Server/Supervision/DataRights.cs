@@ -3,11 +3,9 @@ namespace Snapper.Server.Supervision;
 /// <summary>Who may look into a data directory: what we make there is for our own account, what somebody else made is left as it is.</summary>
 internal static class DataRights
 {
-    private const string LockFile = "up.lock";
-
     // Made by 'up' and the workers, whatever the version: nobody else has business there.
-    private static readonly string[] s_folders = ["logs", "run", "redis", "workers", "audit", DataDirectory.RememberedFolder];
-    private static readonly string[] s_files = [LockFile, "up.pid", "log-kind", PrivateRedisSecret.FileName];
+    private static readonly string[] s_folders = [DataDirectory.LogsFolder, DataDirectory.RunFolder, DataDirectory.RedisFolder, DataDirectory.WorkersFolder, DataDirectory.AuditFolder, DataDirectory.RememberedFolder];
+    private static readonly string[] s_files = [DataDirectory.LockFile, DataDirectory.HolderFile, DataDirectory.LogKindFile, PrivateRedisSecret.FileName];
 
     /// <summary>Closes to others what earlier versions left open: our folders and files, and the directory itself if it is ours.</summary>
     /// <param name="root">It exists, and its lock is held.</param>
@@ -41,7 +39,7 @@ internal static class DataRights
         var us = Posix.EffectiveUser();
         string[] trusted =
         [
-            root, .. s_folders.Concat(s_files).Append(Path.Combine("run", "state.json")).Append(Path.Combine("run", PrivateRedisSecret.ConfigurationName)).Select(name => Path.Combine(root, name)),
+            root, .. s_folders.Concat(s_files).Select(name => Path.Combine(root, name)), DataDirectory.RunStateIn(root), Path.Combine(DataDirectory.RunIn(root), PrivateRedisSecret.ConfigurationName),
         ];
         foreach (var path in trusted)
         {
@@ -75,7 +73,7 @@ internal static class DataRights
     /// <summary>Made by a version that left folders open. We make the lock for ourselves alone, so an open one is older; and nothing else is in a directory that nobody uses for anything else.</summary>
     public static bool IsOfEarlierVersion(string root)
     {
-        var held = Path.Combine(root, LockFile);
+        var held = Path.Combine(root, DataDirectory.LockFile);
         if (!File.Exists(held) || !OwnerOnly.IsOpen(held)) return false;
         return Path.GetFileName(root) == ".snapper" || Directory.EnumerateFileSystemEntries(root).Select(Path.GetFileName).All(name => s_folders.Contains(name) || s_files.Contains(name));
     }

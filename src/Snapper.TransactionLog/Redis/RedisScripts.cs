@@ -185,7 +185,7 @@ internal static class RedisScripts
     /// KEYS[2..]: states. ARGV[4..]: for each state from, to, number of fields, and for each field its name, 1 or 0 (deleted), value.
     /// First all checks, then all effects (L7). A state that this program did not write is left as it is and named. Works without memory (see <see cref="Open"/>): folding is what lets the log be trimmed.
     /// </summary>
-    public static readonly RedisScript Fold = new(Fence + """
+    public static readonly RedisScript Fold = new(Fence + $$"""
         local at = 4
         local stored = {}
         for k = 2, #KEYS do
@@ -200,7 +200,7 @@ internal static class RedisScripts
           if not stored[k] then
             return 'DAMAGED key ' .. KEYS[k] .. ': its field version is not a number'
           end
-          if stored[k] > 4503599627370496 then
+          if stored[k] > {{StateFolding.HighestVersion}} then
             return 'DAMAGED key ' .. KEYS[k] .. ': its field version is higher than any that is counted'
           end
           if stored[k] < tonumber(ARGV[at]) then

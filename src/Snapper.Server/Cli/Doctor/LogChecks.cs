@@ -63,7 +63,7 @@ internal static class LogChecks
 
     private static async Task<string?> OfFiles(UpOptions options, string worker, RememberedStanding remembered, string memory)
     {
-        var folder = Path.Combine(options.DataDirectory, "workers", worker);
+        var folder = Path.Combine(options.DataDirectory, DataDirectory.WorkersFolder, worker);
         await using var log = new FileTransactionLog(folder);
         return RememberedLog.Difference(remembered, await log.Look(CancellationToken.None), $"log in folder {folder}", memory);
     }
