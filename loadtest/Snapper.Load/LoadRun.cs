@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Runtime.InteropServices;
 using Snapper.Load.Reporting;
 using Snapper.Load.Running;
+using Snapper.Runtime.Inspection;
 using Snapper.Scenarios.Changes;
 using Snapper.Scenarios.Targets;
 using Snapper.Scenarios.Workloads;
@@ -26,7 +27,9 @@ internal sealed class LoadRun(LoadOptions options, TextWriter output)
         var recorder = new Recorder(options.Duration, options.Timeout, workload.Actors, log);
         var loop = new OpenLoop(
             new OpenLoopSettings { Shape = options.LoadShape, WarmUp = options.WarmUp, Process = options.Arrivals, Seed = options.Seed, Timeout = options.Timeout }, workload, target, recorder, log);
+        GC.Collect(); // what was made until now is not to bring on collections while the time is kept
         var began = DateTimeOffset.UtcNow;
+        var stolen = new StolenTime();
         using var ending = new CancellationTokenSource();
         var progress = new Progress(output, recorder, loop, log, options.Duration).Run(ending.Token);
         var running = loop.Run(cancellation);
@@ -38,6 +41,7 @@ internal sealed class LoadRun(LoadOptions options, TextWriter output)
         await progress;
 
         Say("  all have ended; looking whether everything is there");
+        var stolenPercent = stolen.Percent();
         var invariant = await workload.Check(target, CancellationToken.None);
         var measures = Measured.All(recorder, log, options.Duration, ofChange);
         return new LoadReport
@@ -53,7 +57,7 @@ internal sealed class LoadRun(LoadOptions options, TextWriter output)
             Seed = options.Seed,
             Began = began,
             Addresses = [.. (system?.Addresses ?? options.Urls).Select(static address => address.AbsoluteUri)],
-            Machine = string.Create(CultureInfo.InvariantCulture, $"{Environment.ProcessorCount} cores, {RuntimeInformation.OSDescription.Trim()}, {RuntimeInformation.FrameworkDescription}"),
+            Machine = string.Create(CultureInfo.InvariantCulture, $"{Environment.ProcessorCount} cores, {RuntimeInformation.OSDescription.Trim()}, {RuntimeInformation.FrameworkDescription}; {StolenTime.Describe(stolenPercent)}"),
             Command = options.Command,
             Invariant = invariant,
             Thresholds = [.. options.Thresholds.Select(threshold => threshold.Against(measures))],
@@ -70,8 +74,9 @@ internal sealed class LoadRun(LoadOptions options, TextWriter output)
         };
     }
 
-    internal static ArrivalErrorReport ErrorOf(Recorder recorder, OpenLoop loop) => new(
-        Measured.Ms(recorder.ArrivalError, 50), Measured.Ms(recorder.ArrivalError, 99), Measured.Ms(recorder.ArrivalError, 99.9), recorder.ArrivalError.Max / 1000.0, loop.Timing);
+    internal static ArrivalErrorReport ErrorOf(Recorder recorder, OpenLoop loop) => ErrorOf(recorder.ArrivalError, loop.Timing);
+
+    internal static ArrivalErrorReport ErrorOf(LatencyHistogram error, string timing) => new(Measured.Ms(error, 50), Measured.Ms(error, 99), Measured.Ms(error, 99.9), error.Max / 1000.0, timing);
 
     private async Task<(IReadOnlyDictionary<string, double> Measures, string? Problem)> ChangeOnTime(IChange? change, SnapperTarget? system, RunLog log, CancellationToken cancellation)
     {

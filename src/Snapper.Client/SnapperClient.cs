@@ -34,9 +34,10 @@ public sealed partial class SnapperClient : IAsyncDisposable
     {
         _options = options ?? new SnapperClientOptions();
         _options.Check();
-        _routes = new Routes(_options, _closing.Token);
+        var giveUps = new GiveUps(_closing.Token);
+        _routes = new Routes(_options, giveUps);
         _operator = new OperatorDoor(_options);
-        _courier = new TransactionCourier(_routes, _options, _closing.Token);
+        _courier = new TransactionCourier(_routes, _options, giveUps, _closing.Token);
     }
 
     internal Routes Routes => _routes;

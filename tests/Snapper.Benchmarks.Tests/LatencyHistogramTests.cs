@@ -7,6 +7,21 @@ namespace Snapper.Benchmarks.Tests;
 public sealed class LatencyHistogramTests
 {
     [Fact]
+    public void What_another_one_has_recorded_is_taken_over()
+    {
+        var (all, first, second) = (new LatencyHistogram(), new LatencyHistogram(), new LatencyHistogram());
+        foreach (var value in (long[])[1, 5, 5_000]) first.Record(value);
+        foreach (var value in (long[])[2, 700_000]) second.Record(value);
+
+        all.Add(first);
+        all.Add(second);
+        all.Add(new LatencyHistogram());
+
+        Assert.Equal((5, 700_000, 5), (all.Count, all.Max, all.Percentile(60)));
+        Assert.Equal(first.Percentile(50, second), all.Percentile(50));
+    }
+
+    [Fact]
     public void Percentiles_agree_with_the_sorted_values_to_three_digits()
     {
         var random = new FastRandom(5);

@@ -112,6 +112,7 @@ public sealed class OpenLoopTests
         await Calibrator.Run(new CalibrationOptions { Duration = TimeSpan.FromSeconds(1) }, output, CancellationToken.None);
         Assert.Contains("capacity", output.ToString(), StringComparison.Ordinal);
         Assert.Contains("error of arrivals p50", output.ToString(), StringComparison.Ordinal);
+        Assert.Matches("held: error|BROKEN: error|not judged: the machine", output.ToString());
     }
 
     private static SmallBankWorkload Workload() => new(new WorkloadSettings { Prefix = "o", Accounts = 100 });

@@ -67,7 +67,7 @@ internal static class Measured
             points.Add(new CoursePoint(
                 Math.Round((from + to) / 2, 3), Math.Round(course.Arrived(from, to) / seconds, 2), PerSecond(EndingKind.Committed), PerSecond(EndingKind.SystemAbort),
                 PerSecond(EndingKind.ApplicationAbort), PerSecond(EndingKind.Error),
-                latency is null ? null : Ms(latency, 50), latency is null ? null : Ms(latency, 99), latency is null ? null : Ms(latency, 99.9), latency is null ? null : latency.Max / 1000.0));
+                latency.Count == 0 ? null : Ms(latency, 50), latency.Count == 0 ? null : Ms(latency, 99), latency.Count == 0 ? null : Ms(latency, 99.9), latency.Count == 0 ? null : latency.Max / 1000.0));
         }
 
         return points;

@@ -17,7 +17,7 @@ internal sealed class Course
 
     private readonly int[] _arrived;
     private readonly int[][] _ended = new int[4][];
-    private readonly LatencyHistogram?[] _latency;
+    private readonly LatencyHistogram[] _latency;
 
     /// <param name="length">The measured time.</param>
     /// <param name="timeout">How long after it the last one may end.</param>
@@ -32,7 +32,12 @@ internal sealed class Course
             _ended[kind] = new int[steps];
         }
 
-        _latency = new LatencyHistogram?[(int)Math.Ceiling(Length / Stretch)];
+        // All of them now: they are large objects, which would bring on full collections while the time is kept.
+        _latency = new LatencyHistogram[(int)Math.Ceiling(Length / Stretch)];
+        for (var i = 0; i < _latency.Length; i++)
+        {
+            _latency[i] = new LatencyHistogram();
+        }
     }
 
     /// <summary>The measured time in seconds.</summary>
@@ -41,23 +46,15 @@ internal sealed class Course
     /// <summary>Length of a stretch, in seconds.</summary>
     public double Stretch { get; }
 
-    /// <summary>Latencies of each stretch; null: nothing arrived in it.</summary>
-    public IReadOnlyList<LatencyHistogram?> Latency => _latency;
+    /// <summary>Latencies of each stretch, of what arrived in it.</summary>
+    public IReadOnlyList<LatencyHistogram> Latency => _latency;
 
     public void Arrive(double at) => Interlocked.Increment(ref _arrived[StepOf(at)]);
 
     public void End(double arrived, double ended, long latency, EndingKind kind)
     {
         Interlocked.Increment(ref _ended[(int)kind][StepOf(ended)]);
-        ref var stretch = ref _latency[Math.Clamp((int)(arrived / Stretch), 0, _latency.Length - 1)];
-        var histogram = Volatile.Read(ref stretch);
-        if (histogram is null)
-        {
-            var made = new LatencyHistogram();
-            histogram = Interlocked.CompareExchange(ref stretch, made, null) ?? made;
-        }
-
-        histogram.Record(latency);
+        _latency[Math.Clamp((int)(arrived / Stretch), 0, _latency.Length - 1)].Record(latency);
     }
 
     /// <summary>Arrivals from one moment to another, in whole steps.</summary>

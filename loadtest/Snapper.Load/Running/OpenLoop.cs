@@ -33,11 +33,15 @@ internal sealed record OpenLoopSettings
 /// </summary>
 internal sealed class OpenLoop(OpenLoopSettings settings, IWorkload workload, ILoadTarget target, Recorder recorder, RunLog log)
 {
+    // A source of cancellation has one lock for all who wait for it: with many, the thread that keeps the time hardly ever meets somebody who holds one and has no core.
+    private const int GiveUps = 256;
+
     private static readonly TimeSpan s_grace = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan s_ready = TimeSpan.FromMilliseconds(100);
 
-    private readonly CancellationTokenSource _giveUp = new();
+    private readonly CancellationTokenSource[] _giveUps = NewGiveUps();
     private readonly TaskCompletionSource _quiet = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private int _sent;
     private long _begin;
     private int _underWay = 1; // the thread itself counts until it has handed over the last one
 
@@ -62,11 +66,29 @@ internal sealed class OpenLoop(OpenLoopSettings settings, IWorkload workload, IL
         await started.Task.ConfigureAwait(false);
         if (await Task.WhenAny(_quiet.Task, Task.Delay(settings.Timeout + s_grace, CancellationToken.None)).ConfigureAwait(false) != _quiet.Task)
         {
-            await _giveUp.CancelAsync().ConfigureAwait(false);
+            foreach (var one in _giveUps)
+            {
+                await one.CancelAsync().ConfigureAwait(false);
+            }
+
             await _quiet.Task.ConfigureAwait(false);
         }
 
-        _giveUp.Dispose();
+        foreach (var one in _giveUps)
+        {
+            one.Dispose();
+        }
+    }
+
+    private static CancellationTokenSource[] NewGiveUps()
+    {
+        var made = new CancellationTokenSource[GiveUps];
+        for (var i = 0; i < made.Length; i++)
+        {
+            made[i] = new CancellationTokenSource();
+        }
+
+        return made;
     }
 
     private static long Ticks(double seconds) => (long)(seconds * Stopwatch.Frequency);
@@ -111,16 +133,16 @@ internal sealed class OpenLoop(OpenLoopSettings settings, IWorkload workload, IL
         }
 
         Interlocked.Increment(ref _underWay);
-        _ = SeeToItsEnd(planned, window, intended, now, measured);
+        _ = SeeToItsEnd(planned, window, intended, now, measured, _giveUps[_sent++ % GiveUps].Token);
     }
 
-    private async Task SeeToItsEnd(PlannedTransaction planned, Window window, long intended, long handedOver, bool measured)
+    private async Task SeeToItsEnd(PlannedTransaction planned, Window window, long intended, long handedOver, bool measured, CancellationToken giveUp)
     {
         TransactionReply? reply = null;
         string? failure = null;
         try
         {
-            reply = await target.Submit(planned.Message, _giveUp.Token).ConfigureAwait(false);
+            reply = await target.Submit(planned.Message, giveUp).ConfigureAwait(false);
         }
         catch (OperationCanceledException)
         {

@@ -19,19 +19,19 @@ internal sealed class ServiceDoor : IDisposable
     private readonly Uri _transactions;
     private readonly string? _apiToken;
     private readonly string? _authorization;
-    private readonly CancellationToken _closing;
+    private readonly GiveUps _giveUps;
     private readonly bool _learnsWorker;
 
     /// <param name="options">How to connect.</param>
     /// <param name="transactions">Where.</param>
     /// <param name="learnsWorker">Take note of which worker answers.</param>
-    /// <param name="closing">Ends all that is under way.</param>
-    public ServiceDoor(SnapperClientOptions options, Uri transactions, bool learnsWorker, CancellationToken closing)
+    /// <param name="giveUps">End what is under way.</param>
+    public ServiceDoor(SnapperClientOptions options, Uri transactions, bool learnsWorker, GiveUps giveUps)
     {
         _transactions = transactions;
         _apiToken = options.UsesSidecar ? options.ApiToken : null;
         _authorization = options.Token is { } own ? "Bearer " + own : null;
-        _closing = closing;
+        _giveUps = giveUps;
         _learnsWorker = learnsWorker;
         _http = new HttpMessageInvoker(new SocketsHttpHandler
         {
@@ -92,8 +92,7 @@ internal sealed class ServiceDoor : IDisposable
 
     private async Task Exchange(ArraySegment<PendingTransaction> batch)
     {
-        using var giveUp = CancellationTokenSource.CreateLinkedTokenSource(_closing);
-        giveUp.CancelAfter(TimeSpan.FromMilliseconds(LongestWait(batch)));
+        using var giveUp = _giveUps.After(TimeSpan.FromMilliseconds(LongestWait(batch)));
         using var request = Request(HttpMethod.Post, _transactions);
         request.Content = new BatchContent(batch);
         using var response = await _http.SendAsync(request, giveUp.Token).ConfigureAwait(false);

@@ -8,7 +8,7 @@ namespace Snapper.Client.Sending;
 /// Brings one transaction to an outcome: sends it, sends it again when that is sure to do no harm, asks by id when its
 /// fate is unknown, until its timeout. Every sending carries the same id and the same bytes, so effects happen once.
 /// </summary>
-internal sealed class TransactionCourier(Routes routes, SnapperClientOptions options, CancellationToken closing)
+internal sealed class TransactionCourier(Routes routes, SnapperClientOptions options, GiveUps giveUps, CancellationToken closing)
 {
     /// <summary>Brings a transaction to an outcome. Does not throw for outcomes.</summary>
     /// <exception cref="OperationCanceledException">The caller gave up; the transaction may still commit.</exception>
@@ -22,8 +22,8 @@ internal sealed class TransactionCourier(Routes routes, SnapperClientOptions opt
     {
         var now = Environment.TickCount64;
         var wait = timeout + options.AnswerGrace;
-        using var giveUp = CancellationTokenSource.CreateLinkedTokenSource(cancellation, closing);
-        giveUp.CancelAfter(wait);
+        using var giveUp = giveUps.After(wait);
+        using var byCaller = cancellation.UnsafeRegister(static one => ((CancellationTokenSource)one!).Cancel(), giveUp);
         var transaction = new PendingTransaction { Id = id, Body = body, WaitUntil = now + (long)wait.TotalMilliseconds };
         var backoff = new Backoff(options.MinBackoff, options.MaxBackoff, now + (long)timeout.TotalMilliseconds);
         var heard = new Heard(id, options.RepeatsAborted);

@@ -33,17 +33,19 @@ public sealed class LatencyHistogram
         value = Math.Clamp(value, 0, ValueMax);
         Interlocked.Increment(ref _counts[IndexOf(value)]);
         Interlocked.Increment(ref _recorded);
-        var seen = Volatile.Read(ref _max);
-        while (value > seen)
-        {
-            var before = Interlocked.CompareExchange(ref _max, value, seen);
-            if (before == seen)
-            {
-                break;
-            }
+        Raise(value);
+    }
 
-            seen = before;
+    /// <summary>Takes over what another one has recorded, which nobody records into meanwhile.</summary>
+    public void Add(LatencyHistogram other)
+    {
+        for (var i = 0; i < _counts.Length; i++)
+        {
+            Interlocked.Add(ref _counts[i], other._counts[i]);
         }
+
+        Interlocked.Add(ref _recorded, other.Count);
+        Raise(other.Max);
     }
 
     /// <summary>
@@ -79,6 +81,21 @@ public sealed class LatencyHistogram
         }
 
         return most;
+    }
+
+    private void Raise(long value)
+    {
+        var seen = Volatile.Read(ref _max);
+        while (value > seen)
+        {
+            var before = Interlocked.CompareExchange(ref _max, value, seen);
+            if (before == seen)
+            {
+                break;
+            }
+
+            seen = before;
+        }
     }
 
     private static int IndexOf(long value)
