@@ -32,6 +32,7 @@ public static class BenchmarkSuite
         new ObservedBenchmark("telemetry-metrics", Observation.Metrics, new Goal(1.03, 1.01, false)),
         new ObservedBenchmark("telemetry-traces", Observation.Traces, new Goal(1.05, 1.02, false)),
         new ObservedBenchmark("watched", Observation.Watched, new Goal(1.05, 1.02, false)),
+        new WatchedStreamBenchmark(),
         new ClusterLocalCpuBenchmark(),
         new ClusterRatioBenchmark(
             "cluster-global-cpu", "CPU per PACT over 2 workers ÷ CPU per local PACT, 2 workers in process, Redis included", 2,

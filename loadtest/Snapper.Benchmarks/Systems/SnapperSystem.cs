@@ -102,6 +102,10 @@ public sealed class SnapperSystem : ISystemUnderTest
     public HttpWorkload BatchedMultiTransfer(IAccountChooser chooser, int batch) =>
         new(Sidecar, RequestTemplate.Batch(Sidecar, InvokePath, "", TransferItem, batch, 4), chooser, new EnvelopeAnswers());
 
+    /// <summary>The same straight to the worker.</summary>
+    public HttpWorkload DirectBatchedMultiTransfer(IAccountChooser chooser, int batch) =>
+        new(Worker, RequestTemplate.Batch(Worker, TransactionsPath, "", TransferItem, batch, 4), chooser, new EnvelopeAnswers());
+
     /// <summary>Many one-account deposits per request, straight to the worker: for touching many accounts.</summary>
     public HttpWorkload BatchedDeposits(IAccountChooser chooser, int batch) =>
         new(Worker, RequestTemplate.Batch(Worker, TransactionsPath, "", DepositItem, batch, 1), chooser, new EnvelopeAnswers());

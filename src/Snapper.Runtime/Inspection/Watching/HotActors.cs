@@ -11,8 +11,13 @@ internal sealed class HotActors(WatchClock clock)
     private const int Seconds = 60;
 
     private readonly Dictionary<ActorKey, Sums> _actors = [];
+    private long _fullIn = -1; // the second in which all were found to be in use
 
-    public void Clear() => _actors.Clear();
+    public void Clear()
+    {
+        _actors.Clear();
+        _fullIn = -1;
+    }
 
     public void Add(ActorKey actor, int transactions, double waitingMs, double executingMs, int conflicts, long now)
     {
@@ -36,24 +41,37 @@ internal sealed class HotActors(WatchClock clock)
 
     public List<HotActorView> View(int limit)
     {
+        // Only those that are shown are described: with thousands of actors the rest would be megabytes a second.
         var second = SecondOf(clock.Now);
-        var views = new List<HotActorView>(_actors.Count);
+        var used = new List<(ActorKey Actor, Sums Sums, long Transactions)>(_actors.Count);
         foreach (var (actor, sums) in _actors)
         {
-            if (sums.View(actor, second) is { Transactions: > 0 } view)
+            if (sums.Transactions(second) is > 0 and var transactions)
             {
-                views.Add(view);
+                used.Add((actor, sums, transactions));
             }
         }
 
-        views.Sort(static (left, right) => right.Transactions.CompareTo(left.Transactions) is not 0 and var order ? order : string.CompareOrdinal(left.Actor, right.Actor));
-        return views.Count > limit ? views[..limit] : views;
+        used.Sort(static (left, right) => right.Transactions.CompareTo(left.Transactions) is not 0 and var order ? order
+            : string.CompareOrdinal(left.Actor.Type, right.Actor.Type) is not 0 and var type ? type : string.CompareOrdinal(left.Actor.Id, right.Actor.Id));
+        var views = new List<HotActorView>(Math.Min(limit, used.Count));
+        for (var i = 0; i < used.Count && i < limit; i++)
+        {
+            views.Add(used[i].Sums.View(used[i].Actor.ToString(), second));
+        }
+
+        return views;
     }
 
     private long SecondOf(long now) => (long)(clock.Ms(now) / 1000);
 
     private bool MakeRoom(long second)
     {
+        if (second == _fullIn)
+        {
+            return false; // nobody gets old within a second, and each newcomer would look at all of them again
+        }
+
         foreach (var (actor, sums) in _actors)
         {
             if (sums.LastSecond < second - Seconds)
@@ -62,7 +80,13 @@ internal sealed class HotActors(WatchClock clock)
             }
         }
 
-        return _actors.Count < Most;
+        if (_actors.Count < Most)
+        {
+            return true;
+        }
+
+        _fullIn = second;
+        return false;
     }
 
     private struct Sum
@@ -86,7 +110,19 @@ internal sealed class HotActors(WatchClock clock)
             return ref _perSecond[LastSecond % Seconds]; // threads come a little out of order
         }
 
-        public HotActorView View(ActorKey actor, long second)
+        public long Transactions(long second)
+        {
+            Pass(second);
+            long transactions = 0;
+            foreach (ref readonly var sum in _perSecond.AsSpan())
+            {
+                transactions += sum.Transactions;
+            }
+
+            return transactions;
+        }
+
+        public HotActorView View(string actor, long second)
         {
             Pass(second);
             var recent = new long[Seconds];
@@ -104,7 +140,7 @@ internal sealed class HotActors(WatchClock clock)
                 executingMs += sum.ExecutingMs;
             }
 
-            return new HotActorView(actor.ToString(), transactions, waitingMs, executingMs, conflicts, recent);
+            return new HotActorView(actor, transactions, waitingMs, executingMs, conflicts, recent);
         }
 
         private void Pass(long second)
