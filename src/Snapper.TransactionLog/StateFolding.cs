@@ -10,11 +10,14 @@ internal static class StateFolding
     /// <summary>Name that a field must not have: the hash keeps the version there.</summary>
     public const string VersionField = "version";
 
-    /// <summary>
-    /// Highest version that a stored state may have: 2^52. No actor is ever changed that often; whatever is higher was put there by hand or by damage. Redis' scripts compare versions as floating-point
-    /// numbers, which from 2^53 on take a version for its neighbour.
-    /// </summary>
+    /// <summary>Highest version with which a stored state is read, 2^52. No actor is ever changed that often; whatever is higher was put there by hand or by damage.</summary>
     public const long HighestVersion = 1L << 52;
+
+    /// <summary>
+    /// Highest version that is folded into: all that Redis' scripts tell from its neighbours, since they compare floating-point numbers. It is far above <see cref="HighestVersion"/> on purpose:
+    /// what was read can be changed as often as anybody likes, and the changes, which are committed, are folded. Were it the same, one more change would stop all folding.
+    /// </summary>
+    public const long HighestFolded = (1L << 53) - 1;
 
     /// <summary>Words about a fold that builds on changes which the store never saw; null: it may be applied or skipped.</summary>
     public static string? Missing(StateFold fold, long stored) =>

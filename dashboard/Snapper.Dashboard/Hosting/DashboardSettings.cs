@@ -22,6 +22,12 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
     /// <summary>A new connection on which nothing is sent is closed after this time, and one whose request's headers do not end. Default: 10 s.</summary>
     public TimeSpan SilenceMax { get; init; } = TimeSpan.FromSeconds(10);
 
+    /// <summary>
+    /// A connection on which nothing more is asked for is closed after this time, so that whoever makes thousands, asks once on each and holds them does not keep others out. The WebSockets of open
+    /// pages stay. Default: 15 s.
+    /// </summary>
+    public TimeSpan IdleMax { get; init; } = TimeSpan.FromSeconds(15);
+
     /// <summary>Most WebSockets at once, one for each open page, 1 to 100,000; the browser of a page that is refused one polls.</summary>
     public int PagesMax { get; init; } = 256;
 

@@ -19,7 +19,8 @@ internal static class Listen
         kestrel.Limits.MaxConcurrentConnections = settings.ConnectionsMax;
         kestrel.Limits.MaxConcurrentUpgradedConnections = settings.PagesMax;
         kestrel.Limits.RequestHeadersTimeout = settings.SilenceMax;
-        kestrel.Listen(settings.BeyondLoopback ? IPAddress.IPv6Any : IPAddress.Loopback, settings.Port, new SilentConnections(settings.SilenceMax, long.MaxValue).Watch);
+        kestrel.Limits.KeepAliveTimeout = settings.IdleMax;
+        kestrel.Listen(settings.BeyondLoopback ? IPAddress.IPv6Any : IPAddress.Loopback, settings.Port, new SilentConnections(settings.SilenceMax, (settings.ConnectionsMax + 1) / 2).Watch);
     }
 
     /// <summary>Null: it may start; else why not.</summary>

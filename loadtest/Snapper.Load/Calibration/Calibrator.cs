@@ -21,8 +21,8 @@ internal static class Calibrator
 
     private const int Accounts = 10_000;
 
-    /// <summary>A round in which the machine's other guests took more of the cores' time says nothing about this program: one tick of the kernel's count in a round.</summary>
-    private const double StolenMaxPercent = 0.25;
+    /// <summary>A round in which the machine's other guests took more of the cores' time says nothing about this program. Ticks of 10 ms of one core.</summary>
+    private const int StolenTicksMax = 1;
 
     private static readonly TimeSpan s_round = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan s_settle = TimeSpan.FromSeconds(0.3);
@@ -107,7 +107,7 @@ internal static class Calibrator
             timing = loop.Timing;
             all.Add(recorder.ArrivalError);
             answers.Add(recorder.Latency);
-            if (!(taken.Percent() > StolenMaxPercent))
+            if (!(taken.Ticks() > StolenTicksMax))
             {
                 undisturbed++;
                 ours.Add(recorder.ArrivalError);
@@ -117,6 +117,12 @@ internal static class Calibrator
         process.Refresh();
         var cores = (process.TotalProcessorTime - cpu) / Stopwatch.GetElapsedTime(began);
         Say(output, $"at {rate:N0}/s: error of arrivals {Words(all, timing)} over {all.Count:N0} arrivals ({timing}); answers p50 {Measured.Ms(answers, 50):0.###}, p99 {Measured.Ms(answers, 99):0.###} ms; {cores:0.00} cores used, {GC.CollectionCount(0) - collections} collections, {(GC.GetTotalPauseDuration() - paused).TotalMilliseconds:0} ms; {StolenTime.Describe(stolen.Percent())}");
+        if (cancellation.IsCancellationRequested)
+        {
+            Say(output, $"not judged: it was ended before");
+            return false;
+        }
+
         if (undisturbed == 0)
         {
             Say(output, $"not judged: the machine took cores away in each of {rounds} rounds; try again when it is calm");
@@ -124,7 +130,7 @@ internal static class Calibrator
         }
 
         var held = LoadRun.ErrorOf(ours, timing).P99Ms < ErrorP99MaxMs;
-        Say(output, $"in the {undisturbed} of {rounds} rounds in which the machine took at most {StolenMaxPercent:0.##} % of the cores' time: {Words(ours, timing)} over {ours.Count:N0} arrivals");
+        Say(output, $"in the {undisturbed} of {rounds} rounds in which the machine took at most one tick of a core's time: {Words(ours, timing)} over {ours.Count:N0} arrivals");
         Say(output, $"{(held ? "held" : "BROKEN")}: error of arrivals below {ErrorP99MaxMs:0} ms at p99 there, at half of the capacity");
         return held;
     }

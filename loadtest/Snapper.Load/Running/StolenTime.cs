@@ -21,6 +21,9 @@ internal sealed class StolenTime
             ? 100.0 * (now - before) / TicksPerSecond / (Stopwatch.GetElapsedTime(_begin).TotalSeconds * Environment.ProcessorCount)
             : null;
 
+    /// <summary>The same as the kernel counts it, over all cores; null: it does not tell.</summary>
+    public long? Ticks() => _ticks is { } before && Read("/proc/stat") is { } now ? now - before : null;
+
     /// <summary>In words, for reports.</summary>
     public static string Describe(double? percent) =>
         percent is { } known ? string.Create(CultureInfo.InvariantCulture, $"{known:0.##} % of the cores' time taken by the machine's other guests") : "no word about time taken by the machine's other guests";

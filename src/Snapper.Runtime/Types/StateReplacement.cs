@@ -71,7 +71,7 @@ internal sealed class StateHolder : TransactionalActor<object>
         if (replacement.OverDamage)
         {
             // Whoever put it right meanwhile, and what was written since, must not be lost to a request that was meant for the damage.
-            if (before is not DamagedState damage) throw Abort("The stored state is not damaged: nothing was replaced.");
+            if (before is not DamagedState damage) throw Abort("The state that the worker holds is not damaged: nothing was replaced. Where what is stored cannot be read all the same, the same request without damaged=replace writes it anew.");
             if (!damage.HasVersion) throw Abort($"{damage.Why} Its version cannot be read either, so that nobody knows which one comes next: a person must put the place right that is named.");
         }
 

@@ -59,7 +59,7 @@ internal sealed class ChangeFiles(string run)
         if (!File.Exists(_request)) return null;
         try
         {
-            return JsonSerializer.Deserialize<ChangeRequest>(File.ReadAllBytes(_request), s_json);
+            return JsonSerializer.Deserialize<ChangeRequest>(File.ReadAllBytes(_request), s_json) ?? throw new IOException($"{_request} holds no request: null");
         }
         catch (JsonException nonsense)
         {

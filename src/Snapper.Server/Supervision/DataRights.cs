@@ -52,6 +52,11 @@ internal static class DataRights
             if (Posix.OwnerOf(path, follow: true) is { } owner && owner != us) return ($"what {path} points to belongs to another account (uid {owner}, this one is {us})", Remedies.Owner);
         }
 
+        foreach (var folder in s_folders)
+        {
+            if (Planted(Path.Combine(root, folder), us) is { } planted) return planted;
+        }
+
         // What an earlier version left open is closed at once.
         return OwnerOnly.IsWritable(root) && (!IsOfEarlierVersion(root) || OwnerOnly.IsLink(root)) && !IsSticky(root)
             ? ($"other accounts may change {root}, and put what they like in the place of its folders", Remedies.Rights)
@@ -76,6 +81,35 @@ internal static class DataRights
         var held = Path.Combine(root, DataDirectory.LockFile);
         if (!File.Exists(held) || !OwnerOnly.IsOpen(held)) return false;
         return Path.GetFileName(root) == ".snapper" || Directory.EnumerateFileSystemEntries(root).Select(Path.GetFileName).All(name => s_folders.Contains(name) || s_files.Contains(name));
+    }
+
+    /// <summary>What somebody put into one of our folders while others could: links that would have us write elsewhere, and files that we would take for our own. Root's are as good as ours.</summary>
+    private static (string Why, string Remedy)? Planted(string folder, int us)
+    {
+        // A folder that is a link was looked at, and is not followed further than to its owner.
+        if (!Directory.Exists(folder) || OwnerOnly.IsLink(folder)) return null;
+        foreach (var path in Directory.EnumerateFileSystemEntries(folder))
+        {
+            if (Posix.OwnerOf(path, follow: false) is { } owner && owner != us && owner != 0) return ($"{path} belongs to another account (uid {owner}, this one is {us})", Remedies.Planted);
+            if (Posix.OwnerOf(path, follow: false) == us && Directory.Exists(path) && Planted(path, us) is { } within) return within;
+        }
+
+        return null;
+    }
+
+    /// <summary>A folder above it in which everybody may put something of his in the place of what is not his, in words; null: there is none. Some containers come so: it is told, and not refused.</summary>
+    public static string? OpenParent(string root)
+    {
+        if (OperatingSystem.IsWindows()) return null;
+        for (var parent = Path.GetDirectoryName(Path.GetFullPath(root)); parent is not null; parent = Path.GetDirectoryName(parent))
+        {
+            if ((File.GetUnixFileMode(parent) & (UnixFileMode.OtherWrite | UnixFileMode.StickyBit)) == UnixFileMode.OtherWrite)
+            {
+                return $"every account may change {parent}, and so put what it likes in the place of {root}";
+            }
+        }
+
+        return null;
     }
 
     // Nobody can replace there what is not his.

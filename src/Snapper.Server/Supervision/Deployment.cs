@@ -92,8 +92,21 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         if (_placement is not null) await _placement.Stop(force);
         if (_redis is not null) await _redis.Stop(force);
         if (_data is null) return;
-        if (_stateFile is not null) File.Delete(_stateFile.FilePath);
+        if (_stateFile is not null) DeleteState(_stateFile.FilePath);
         _data.Dispose();
+    }
+
+    // Somebody may have taken the directory away meanwhile; that is told, and ends nothing else.
+    private void DeleteState(string file)
+    {
+        try
+        {
+            File.Delete(file);
+        }
+        catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
+        {
+            Say($"{file} could not be removed: {problem.Message}");
+        }
     }
 
     private void RequirePorts()
@@ -118,6 +131,8 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
     {
         var open = DataRights.Close(_data!.Root, problem => Say($"warning: other accounts may look into the data directory: {problem}"));
         if (open.Count > 0) Say($"other accounts of this machine could look into {string.Join(", ", open)}; they cannot any more");
+
+        if (DataRights.OpenParent(_data.Root) is { } parent) Say($"warning: {parent}; {Remedies.Parent}");
 
         // Again: while a folder of an earlier version was open, anybody could put something into it.
         DataRights.Require(_data.Root);

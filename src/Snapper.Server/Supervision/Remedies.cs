@@ -30,6 +30,12 @@ internal static class Remedies
     /// <summary>The data directory belongs to another account.</summary>
     public const string Owner = "run as that account, 'chown' it, or choose another with --data";
 
+    /// <summary>Another account put something into a folder of the data directory.</summary>
+    public const string Planted = "see what it is and remove it, 'chown' it, or choose another directory with --data";
+
+    /// <summary>Everybody may change a folder above the data directory.</summary>
+    public const string Parent = "'chmod o-w' it, or choose another directory with --data";
+
     /// <summary>The file with the private Redis' password cannot be read.</summary>
     public const string Password = "make it readable for this account, or remove it: then a new one is made";
 

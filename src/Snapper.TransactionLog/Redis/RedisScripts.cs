@@ -200,7 +200,7 @@ internal static class RedisScripts
           if not stored[k] then
             return 'DAMAGED key ' .. KEYS[k] .. ': its field version is not a number'
           end
-          if stored[k] > {{StateFolding.HighestVersion}} then
+          if stored[k] > {{StateFolding.HighestFolded}} then
             return 'DAMAGED key ' .. KEYS[k] .. ': its field version is higher than any that is counted'
           end
           if stored[k] < tonumber(ARGV[at]) then

@@ -72,6 +72,22 @@ public sealed class ConnectionLimitTests
     }
 
     [Fact]
+    public async Task A_connection_that_was_used_once_and_is_held_makes_room_for_others()
+    {
+        await using var dashboard = await Start(s_settings with { ConnectionsMax = 2, IdleMax = TimeSpan.FromSeconds(2) });
+        using var first = await Connect(dashboard);
+        using var second = await Connect(dashboard);
+        foreach (var one in (TcpClient[])[first, second]) Assert.StartsWith("HTTP/1.1 200", await Ask(one), StringComparison.Ordinal);
+
+        foreach (var one in (TcpClient[])[first, second]) Assert.Equal("", await Rest(one));
+        await Eventually(async () =>
+        {
+            using var next = await Connect(dashboard);
+            return (await Ask(next)).StartsWith("HTTP/1.1 200", StringComparison.Ordinal);
+        });
+    }
+
+    [Fact]
     public async Task Connections_beyond_the_limit_leave_nothing_in_the_log()
     {
         await using var dashboard = await Start(s_settings with { ConnectionsMax = 1 });

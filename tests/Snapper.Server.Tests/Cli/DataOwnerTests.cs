@@ -72,6 +72,41 @@ public sealed class DataOwnerTests : IDisposable
     }
 
     [NeedsRootFact]
+    public void What_another_account_put_into_our_folders_is_refused_however_deep_and_what_root_put_there_is_not()
+    {
+        var root = Filled();
+        File.CreateSymbolicLink(Path.Combine(root, "run", "of-root"), "/proc/1/environ");
+        DataDirectory.Open(root).Dispose();
+
+        var deep = Directory.CreateDirectory(Path.Combine(root, "redis", "appendonlydir")).FullName;
+        var planted = Path.Combine(deep, "1.aof");
+        File.CreateSymbolicLink(planted, _temp.File("victim"));
+        OwnLink(planted, Stranger);
+        var problem = Assert.Throws<StartupException>(() => DataDirectory.Open(root));
+        Assert.Contains($"{planted} belongs to another account (uid {Stranger}, this one is 0); {Remedies.Planted}", problem.Message);
+        foreach (var check in (string[])["data directory", "rights on data"]) Assert.Equal((Health.Broken, Remedies.Planted), (Row(root, check).Health, Row(root, check).Fix));
+
+        File.Delete(planted);
+        DataDirectory.Open(root).Dispose();
+    }
+
+    [Fact]
+    public void A_folder_above_that_everybody_may_change_is_told()
+    {
+        var above = Directory.CreateDirectory(_temp.File("above")).FullName;
+        var root = Path.Combine(above, "data");
+        DataDirectory.Open(root).Dispose();
+        Assert.Equal(Health.Good, Row(root, "rights on data").Health);
+
+        File.SetUnixFileMode(above, OpenFolder | UnixFileMode.GroupWrite | UnixFileMode.OtherWrite);
+        Assert.Equal((Health.Limited, $"every account may change {above}, and so put what it likes in the place of {root}", Remedies.Parent), (Row(root, "rights on data").Health, Row(root, "rights on data").Finding, Row(root, "rights on data").Fix));
+        DataDirectory.Open(root).Dispose();
+
+        File.SetUnixFileMode(above, OpenFolder | UnixFileMode.GroupWrite | UnixFileMode.OtherWrite | UnixFileMode.StickyBit);
+        Assert.Equal(Health.Good, Row(root, "rights on data").Health);
+    }
+
+    [NeedsRootFact]
     public void A_worker_starts_on_a_folder_of_another_account_all_the_same()
     {
         // As Kubernetes mounts one.
@@ -129,6 +164,11 @@ public sealed class DataOwnerTests : IDisposable
     private static DoctorRow Row(string root, string check) => MachineChecks.DiskAndMemory(root).Single(row => row.Check == check);
 
     private static void ChangeOwner(string path, int user) => Assert.Equal(0, ChangeOwner(path, user, -1));
+
+    private static void OwnLink(string path, int user) => Assert.Equal(0, ChangeLinkOwner(path, user, -1));
+
+    [DllImport("libc", EntryPoint = "lchown", CharSet = CharSet.Ansi)]
+    private static extern int ChangeLinkOwner([MarshalAs(UnmanagedType.LPUTF8Str)] string path, int user, int group);
 
     [DllImport("libc", EntryPoint = "chown", CharSet = CharSet.Ansi)]
     private static extern int ChangeOwner([MarshalAs(UnmanagedType.LPUTF8Str)] string path, int user, int group);

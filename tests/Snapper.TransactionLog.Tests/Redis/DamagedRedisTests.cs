@@ -100,7 +100,30 @@ public sealed class DamagedRedisTests(RedisServerFixture fixture) : IClassFixtur
     }
 
     [ServerFact]
-    public Task A_version_one_above_the_highest_is_damage_to_whoever_reads_and_whoever_folds() => AssertTooHigh("4503599627370497");
+    public async Task A_version_one_above_the_highest_is_damage_to_whoever_reads()
+    {
+        await Command("HSET", State("high"), "version", "4503599627370497", "state", "{}");
+        Assert.Contains("version", (await Assert.ThrowsAsync<CorruptLogException>(() => Store().Load(new ActorKey("Account", "high"), None))).Message, StringComparison.Ordinal);
+    }
+
+    [ServerFact]
+    public async Task What_was_read_at_the_highest_version_can_be_changed_and_folded_and_folding_goes_on()
+    {
+        const long Highest = 4503599627370496;
+        var actor = new ActorKey("Account", "high");
+        await Command("HSET", State("high"), "version", "4503599627370496", "state", "{}");
+        Assert.Equal(Highest, (await Store().Load(actor, None))!.Version);
+        var opening = await _log.Open(None);
+        Assert.Equal(AppendStatus.Appended, (await _log.Append(opening.Epoch, 1, 1, Some.Encode(Some.Batch(1, "high", Highest + 1)), None)).Status);
+        Assert.Equal(AppendStatus.Appended, (await _log.Append(opening.Epoch, 2, 1, Some.Encode(Some.Batch(2, "high", Highest + 2)), None)).Status);
+
+        await Recover();
+
+        Assert.Equal("$16\r\n4503599627370498\r\n", await Command("HGET", State("high"), "version"));
+    }
+
+    [ServerFact]
+    public Task A_version_that_the_scripts_cannot_tell_from_its_neighbours_is_damage_to_whoever_reads_and_whoever_folds() => AssertTooHigh("9007199254740992");
 
     [ServerFact]
     public Task The_highest_number_there_is_is_no_version() => AssertTooHigh("9223372036854775807");

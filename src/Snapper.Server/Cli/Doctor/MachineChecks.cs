@@ -85,7 +85,7 @@ internal static class MachineChecks
         }
         catch (StartupException problem)
         {
-            return new DoctorRow(Health.Broken, check, problem.Message, new[] { Remedies.OtherUp, Remedies.Owner, Remedies.Rights }.FirstOrDefault(problem.Message.EndsWith) ?? Remedies.Data);
+            return new DoctorRow(Health.Broken, check, problem.Message, new[] { Remedies.OtherUp, Remedies.Owner, Remedies.Rights, Remedies.Planted }.FirstOrDefault(problem.Message.EndsWith) ?? Remedies.Data);
         }
     }
 
@@ -94,6 +94,7 @@ internal static class MachineChecks
     {
         const string check = "rights on data";
         if (DataRights.Refusal(directory) is var (why, remedy)) return new DoctorRow(Health.Broken, check, why, remedy);
+        if (DataRights.OpenParent(directory) is { } parent) return new DoctorRow(Health.Limited, check, parent, Remedies.Parent);
         return DataRights.Open(directory) is not { } open ? new DoctorRow(Health.Good, check, "of this account alone")
             : new DoctorRow(Health.Limited, check, open, DataRights.IsOfEarlierVersion(directory) ? Remedies.EarlierRights : Remedies.Rights);
     }
