@@ -152,6 +152,7 @@ internal static class SignIn
                         <input type="hidden" name="then" value="{WebUtility.HtmlEncode(then)}" />
                         <label>Your token <input type="password" name="token" autocomplete="current-password" required autofocus /></label>
                         <button type="submit" class="primary">Sign in</button>
+                        <p class="lead">Whoever runs this system makes one with <code>./snapper token</code>.</p>
                         {(problem is null ? "" : $"<p class=\"note failed\" role=\"alert\">{WebUtility.HtmlEncode(problem)}</p>")}
                     </form>
                 </main>

@@ -24,7 +24,9 @@ internal static class Calibrator
     /// <summary>A round in which the machine's other guests took more of the cores' time says nothing about this program. Ticks of 10 ms of one core.</summary>
     private const int StolenTicksMax = 1;
 
-    private static readonly TimeSpan s_round = TimeSpan.FromSeconds(2);
+    private const int RoundsMax = 30; // each keeps some megabytes of counts
+
+    private static readonly TimeSpan s_roundMin = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan s_settle = TimeSpan.FromSeconds(0.3);
     private static readonly TimeSpan s_timeout = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan s_warmUp = TimeSpan.FromSeconds(3);
@@ -84,13 +86,15 @@ internal static class Calibrator
     {
         var (all, ours) = (new LatencyHistogram(), new LatencyHistogram());
         var answers = new LatencyHistogram();
-        var (rounds, undisturbed, timing) = (Math.Max(1, (int)(duration / s_round)), 0, "");
+        var rounds = Math.Clamp((int)(duration / s_roundMin), 1, RoundsMax);
+        var length = duration / rounds < s_roundMin ? s_roundMin : duration / rounds;
+        var (undisturbed, timing) = (0, "");
         var logs = new RunLog[rounds];
         var recorders = new Recorder[rounds];
         for (var round = 0; round < rounds; round++)
         {
             logs[round] = new RunLog();
-            recorders[round] = new Recorder(s_round, s_timeout, Accounts, logs[round]);
+            recorders[round] = new Recorder(length, s_timeout, Accounts, logs[round]);
         }
 
         GC.Collect(); // what was made until now is not to bring on collections while the time is kept
@@ -100,7 +104,7 @@ internal static class Calibrator
         for (var round = 0; round < rounds && !cancellation.IsCancellationRequested; round++)
         {
             var recorder = recorders[round];
-            var settings = new OpenLoopSettings { Shape = LoadShape.Steady(rate, s_round), WarmUp = round == 0 ? s_warmUp : s_settle, Timeout = s_timeout, Seed = (ulong)round + 1 };
+            var settings = new OpenLoopSettings { Shape = LoadShape.Steady(rate, length), WarmUp = round == 0 ? s_warmUp : s_settle, Timeout = s_timeout, Seed = (ulong)round + 1 };
             var loop = new OpenLoop(settings, Workload(), target, recorder, logs[round]);
             var taken = new StolenTime();
             await loop.Run(cancellation);

@@ -41,7 +41,7 @@ internal sealed class OpenLoop(OpenLoopSettings settings, IWorkload workload, IL
 
     private readonly CancellationTokenSource[] _giveUps = NewGiveUps();
     private readonly TaskCompletionSource _quiet = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private int _sent;
+    private uint _sent;
     private long _begin;
     private int _underWay = 1; // the thread itself counts until it has handed over the last one
 
