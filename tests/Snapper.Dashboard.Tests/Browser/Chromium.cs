@@ -6,6 +6,10 @@ namespace Snapper.Dashboard.Tests.Browser;
 public sealed class Chromium : IAsyncLifetime
 {
     private static readonly string[] s_places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+    // What a page will show it shows, on a machine with neighbours too; only what never comes is a failure.
+    private const int PatienceMs = 30_000;
+
     private IPlaywright? _playwright;
     private IBrowser? _browser;
 
@@ -19,6 +23,7 @@ public sealed class Chromium : IAsyncLifetime
     {
         var path = Environment.GetEnvironmentVariable("SNAPPER_CHROMIUM") is { Length: > 0 } named ? named
             : s_places.FirstOrDefault(File.Exists) ?? throw new InvalidOperationException("These tests need a browser: install chromium, or name one in SNAPPER_CHROMIUM.");
+        Assertions.SetDefaultExpectTimeout(PatienceMs);
         _playwright = await Playwright.CreateAsync();
         _browser = await _playwright.Chromium.LaunchAsync(new() { ExecutablePath = path, Args = ["--no-sandbox", "--disable-gpu"] });
     }
@@ -33,7 +38,7 @@ public sealed class Chromium : IAsyncLifetime
     internal async Task<Visit> Open(string baseUrl, int width = 1300, ColorScheme scheme = ColorScheme.Light)
     {
         var context = await _browser!.NewContextAsync(new() { BaseURL = baseUrl, ViewportSize = new() { Width = width, Height = 900 }, ColorScheme = scheme, AcceptDownloads = true });
-        context.SetDefaultTimeout(20_000);
+        context.SetDefaultTimeout(PatienceMs);
         return new Visit(context, await context.NewPageAsync());
     }
 
