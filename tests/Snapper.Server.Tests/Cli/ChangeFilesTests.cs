@@ -28,6 +28,15 @@ public sealed class ChangeFilesTests : IDisposable
     }
 
     [Fact]
+    public void A_request_that_says_nothing_is_none_and_goes_away()
+    {
+        File.WriteAllText(Request, "null");
+        var problem = Assert.Throws<IOException>(() => new ChangeFiles(_temp.Path).Take());
+        Assert.Equal($"{Request} holds no request: null", problem.Message);
+        Assert.False(File.Exists(Request));
+    }
+
+    [Fact]
     public async Task Who_asks_what_cannot_be_read_is_told_so_and_the_next_one_is_not()
     {
         var files = new ChangeFiles(_temp.Path);
