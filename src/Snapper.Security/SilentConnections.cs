@@ -13,6 +13,9 @@ namespace Snapper.Security;
 /// <param name="othersMax">Most connections at once from beyond loopback; <see cref="long.MaxValue"/>: no limit but the web server's own.</param>
 public sealed class SilentConnections(TimeSpan within, long othersMax)
 {
+    /// <summary>The web server's log that has a line for each connection beyond the limit: whoever makes thousands would fill the disk.</summary>
+    public const string RefusedLog = "Microsoft.AspNetCore.Server.Kestrel.Connections";
+
     private long _others;
 
     /// <summary>Looks at the connections of a listener before the web server does.</summary>

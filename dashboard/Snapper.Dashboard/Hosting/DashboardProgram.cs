@@ -46,9 +46,7 @@ internal static class DashboardProgram
 
         // A browser that was open before a restart brings a cookie of then, and gets a new one.
         builder.Logging.AddFilter("Microsoft.AspNetCore.Antiforgery", LogLevel.Critical);
-
-        // Each connection beyond the limit would be a line: whoever makes thousands would fill the disk.
-        builder.Logging.AddFilter("Microsoft.AspNetCore.Server.Kestrel.Connections", LogLevel.Error);
+        builder.Logging.AddFilter(SilentConnections.RefusedLog, LogLevel.Error);
         builder.WebHost.ConfigureKestrel(kestrel => Listen.On(kestrel, settings));
         builder.WebHost.UseKestrelHttpsConfiguration();
         var services = builder.Services;

@@ -15,6 +15,7 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
     private const string ConnectionsVariable = "SNAPPER_DASHBOARD_CONNECTIONS";
     private const string PagesVariable = "SNAPPER_DASHBOARD_PAGES";
     private const int ConnectionsUnset = 4096;
+    private const int PagesUnset = 256;
 
     /// <summary>Most connections at once, 1 to 100,000, beside those of open pages; further ones are closed at once.</summary>
     public int ConnectionsMax { get; init; } = ConnectionsUnset;
@@ -29,7 +30,7 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
     public TimeSpan IdleMax { get; init; } = TimeSpan.FromSeconds(15);
 
     /// <summary>Most WebSockets at once, one for each open page, 1 to 100,000; the browser of a page that is refused one polls.</summary>
-    public int PagesMax { get; init; } = 256;
+    public int PagesMax { get; init; } = PagesUnset;
 
     /// <summary>How browsers see it, where something stands before it, a proxy that speaks TLS, say: <c>https://snapper.example</c>. Besides its own address.</summary>
     public IReadOnlyList<Uri> Origins { get; init; } = [];
@@ -63,7 +64,7 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
         return new DashboardSettings(workers, Set(environment("APP_API_TOKEN")), Set(environment("SNAPPER_TOKEN")), port, beyond, parent)
         {
             ConnectionsMax = Most(environment, ConnectionsVariable, ConnectionsUnset),
-            PagesMax = Most(environment, PagesVariable, 256),
+            PagesMax = Most(environment, PagesVariable, PagesUnset),
             Origins = Addresses(OriginsVariable, environment(OriginsVariable) ?? "", "at which browsers see the dashboard, such as https://snapper.example"),
         };
     }

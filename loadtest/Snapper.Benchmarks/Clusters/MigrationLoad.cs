@@ -146,17 +146,5 @@ public sealed class MigrationWindow(int accounts)
 
     internal void Close() => Seconds = Stopwatch.GetElapsedTime(_began).TotalSeconds;
 
-    private void Waited(int account, long microseconds)
-    {
-        for (var seen = Volatile.Read(ref _longest[account]); microseconds > seen;)
-        {
-            var before = Interlocked.CompareExchange(ref _longest[account], microseconds, seen);
-            if (before == seen)
-            {
-                return;
-            }
-
-            seen = before;
-        }
-    }
+    private void Waited(int account, long microseconds) => AtomicMax.Raise(ref _longest[account], microseconds);
 }

@@ -120,7 +120,7 @@ internal static class Calibrator
 
         process.Refresh();
         var cores = (process.TotalProcessorTime - cpu) / Stopwatch.GetElapsedTime(began);
-        Say(output, $"at {rate:N0}/s: error of arrivals {Words(all, timing)} over {all.Count:N0} arrivals ({timing}); answers p50 {Measured.Ms(answers, 50):0.###}, p99 {Measured.Ms(answers, 99):0.###} ms; {cores:0.00} cores used, {GC.CollectionCount(0) - collections} collections, {(GC.GetTotalPauseDuration() - paused).TotalMilliseconds:0} ms; {StolenTime.Describe(stolen.Percent())}");
+        Say(output, $"at {rate:N0}/s: error of arrivals {Words(LoadRun.ErrorOf(all, timing))} over {all.Count:N0} arrivals ({timing}); answers p50 {Measured.Ms(answers, 50):0.###}, p99 {Measured.Ms(answers, 99):0.###} ms; {cores:0.00} cores used, {GC.CollectionCount(0) - collections} collections, {(GC.GetTotalPauseDuration() - paused).TotalMilliseconds:0} ms; {StolenTime.Describe(stolen.Percent())}");
         if (cancellation.IsCancellationRequested)
         {
             Say(output, $"not judged: it was ended before");
@@ -133,17 +133,15 @@ internal static class Calibrator
             return false;
         }
 
-        var held = LoadRun.ErrorOf(ours, timing).P99Ms < ErrorP99MaxMs;
-        Say(output, $"in the {undisturbed} of {rounds} rounds in which the machine took at most one tick of a core's time: {Words(ours, timing)} over {ours.Count:N0} arrivals");
+        var error = LoadRun.ErrorOf(ours, timing);
+        var held = error.P99Ms < ErrorP99MaxMs;
+        Say(output, $"in the {undisturbed} of {rounds} rounds in which the machine took at most one tick of a core's time: {Words(error)} over {ours.Count:N0} arrivals");
         Say(output, $"{(held ? "held" : "BROKEN")}: error of arrivals below {ErrorP99MaxMs:0} ms at p99 there, at half of the capacity");
         return held;
     }
 
-    private static string Words(LatencyHistogram histogram, string timing)
-    {
-        var error = LoadRun.ErrorOf(histogram, timing);
-        return string.Create(CultureInfo.InvariantCulture, $"p50 {error.P50Ms:0.###}, p99 {error.P99Ms:0.###}, p99.9 {error.P999Ms:0.###}, max {error.MaxMs:0.###} ms");
-    }
+    private static string Words(ArrivalErrorReport error) =>
+        string.Create(CultureInfo.InvariantCulture, $"p50 {error.P50Ms:0.###}, p99 {error.P99Ms:0.###}, p99.9 {error.P999Ms:0.###}, max {error.MaxMs:0.###} ms");
 
     private static void Say(TextWriter output, FormattableString text) => output.WriteLine(text.ToString(CultureInfo.InvariantCulture));
 }

@@ -104,7 +104,7 @@ internal sealed class Recorder
 
         foreach (var actor in planned.Actors)
         {
-            Raise(ref _longestWait[actor], latency);
+            AtomicMax.Raise(ref _longestWait[actor], latency);
         }
     }
 
@@ -116,21 +116,6 @@ internal sealed class Recorder
         // Details of refusals may differ without end; a bound keeps a broken system from filling the memory with them.
         label = _outcomes.Count < KindsMax || _outcomes.ContainsKey(label) ? label : Ending.Others;
         _outcomes.AddOrUpdate(label, 1, static (_, count) => count + 1);
-    }
-
-    private static void Raise(ref long place, long value)
-    {
-        var seen = Volatile.Read(ref place);
-        while (value > seen)
-        {
-            var before = Interlocked.CompareExchange(ref place, value, seen);
-            if (before == seen)
-            {
-                return;
-            }
-
-            seen = before;
-        }
     }
 
     private static long Microseconds(long ticks) => (long)(ticks / (double)System.Diagnostics.Stopwatch.Frequency * 1_000_000);

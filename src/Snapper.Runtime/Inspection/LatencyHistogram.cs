@@ -33,7 +33,7 @@ public sealed class LatencyHistogram
         value = Math.Clamp(value, 0, ValueMax);
         Interlocked.Increment(ref _counts[IndexOf(value)]);
         Interlocked.Increment(ref _recorded);
-        Raise(value);
+        AtomicMax.Raise(ref _max, value);
     }
 
     /// <summary>Takes over what another one has recorded, which nobody records into meanwhile.</summary>
@@ -45,7 +45,7 @@ public sealed class LatencyHistogram
         }
 
         Interlocked.Add(ref _recorded, other.Count);
-        Raise(other.Max);
+        AtomicMax.Raise(ref _max, other.Max);
     }
 
     /// <summary>
@@ -81,21 +81,6 @@ public sealed class LatencyHistogram
         }
 
         return most;
-    }
-
-    private void Raise(long value)
-    {
-        var seen = Volatile.Read(ref _max);
-        while (value > seen)
-        {
-            var before = Interlocked.CompareExchange(ref _max, value, seen);
-            if (before == seen)
-            {
-                break;
-            }
-
-            seen = before;
-        }
     }
 
     private static int IndexOf(long value)

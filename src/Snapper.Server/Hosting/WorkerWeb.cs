@@ -29,7 +29,7 @@ internal static class WorkerWeb
         });
         builder.Logging.SetMinimumLevel(LogLevel.Warning).AddFilter("Snapper", LogLevel.Information)
             .AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None) // It prints the trace of what we say in words.
-            .AddFilter("Microsoft.AspNetCore.Server.Kestrel.Connections", LogLevel.Error); // Else each connection beyond the limit is a line: whoever makes thousands would fill the disk.
+            .AddFilter(SilentConnections.RefusedLog, LogLevel.Error);
         builder.Services.AddSingleton(WorkerConfiguration.SmallBank(builder.Configuration));
         var security = Security(builder.Configuration, settings.AppApiToken);
         var limits = new RequestLimits(security.RatePerSecond, security.Burst, security.Tokens.Principals.Any(principal => principal.RatePerSecond is not null));

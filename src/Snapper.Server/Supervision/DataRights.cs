@@ -90,8 +90,9 @@ internal static class DataRights
         if (!Directory.Exists(folder) || OwnerOnly.IsLink(folder)) return null;
         foreach (var path in Directory.EnumerateFileSystemEntries(folder))
         {
-            if (Posix.OwnerOf(path, follow: false) is { } owner && owner != us && owner != 0) return ($"{path} belongs to another account (uid {owner}, this one is {us})", Remedies.Planted);
-            if (Posix.OwnerOf(path, follow: false) == us && Directory.Exists(path) && Planted(path, us) is { } within) return within;
+            var owner = Posix.OwnerOf(path, follow: false);
+            if (owner is not null && owner != us && owner != 0) return ($"{path} belongs to another account (uid {owner}, this one is {us})", Remedies.Planted);
+            if (owner == us && Directory.Exists(path) && Planted(path, us) is { } within) return within;
         }
 
         return null;
