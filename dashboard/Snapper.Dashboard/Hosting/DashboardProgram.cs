@@ -66,6 +66,10 @@ internal static class DashboardProgram
         services.AddHostedService(provider => provider.GetRequiredService<WarmUp>());
         services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(2));
         services.AddDataProtection().UseEphemeralDataProtectionProvider();
+        services.AddSingleton(TimeProvider.System);
+        services.AddSingleton<Handover>();
+        services.AddSingleton<FirstLooks>();
+        services.AddScoped<FirstLook>();
         services.AddScoped<Pulse>();
         services.AddScoped<Holder>();
         services.AddScoped<OperatorActions>();

@@ -32,6 +32,11 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
     /// <summary>Most WebSockets at once, one for each open page, 1 to 100,000; the browser of a page that is refused one polls.</summary>
     public int PagesMax { get; init; } = PagesUnset;
 
+    /// <summary>
+    /// A page that is drawn before its browser is connected waits this long for workers, which answer within milliseconds; after that it shows what is known. Default: 400 ms.
+    /// </summary>
+    public TimeSpan FirstAnswersMax { get; init; } = TimeSpan.FromMilliseconds(400);
+
     /// <summary>How browsers see it, where something stands before it, a proxy that speaks TLS, say: <c>https://snapper.example</c>. Besides its own address.</summary>
     public IReadOnlyList<Uri> Origins { get; init; } = [];
 

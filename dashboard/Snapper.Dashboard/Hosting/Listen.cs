@@ -45,6 +45,7 @@ internal static class Listen
             || settings.Origins.Any(one => one.GetLeftPart(UriPartial.Authority).Equals(origin, StringComparison.OrdinalIgnoreCase))))
         {
             var headers = context.Response.Headers;
+            headers.CacheControl = "no-store"; // pages have figures in them, which whoever has signed out shall not find; files that may be kept say so
             headers.XContentTypeOptions = "nosniff";
             headers["Referrer-Policy"] = "same-origin";
             headers.ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "

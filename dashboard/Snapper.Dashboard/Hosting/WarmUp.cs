@@ -16,7 +16,8 @@ namespace Snapper.Dashboard.Hosting;
 
 /// <summary>
 /// Runs the code of all pages once before the dashboard says that it is ready, so that whoever comes first does not wait for it to be compiled. The pages are drawn by a second, unstarted
-/// dashboard in this process, from answers that are made up: no worker is asked, and nobody signs in. Whatever goes wrong is a warning and nothing else.
+/// dashboard in this process, from answers that are made up: no worker is asked, and nobody signs in. Only the first page is asked for as a browser does it, of this dashboard, with what the workers
+/// answer. Whatever goes wrong is a warning and nothing else.
 /// </summary>
 internal sealed partial class WarmUp(DashboardSettings settings, KnownTokens tokens, IServer server, IHostApplicationLifetime lifetime, ILogger<WarmUp> log) : BackgroundService
 {
@@ -107,15 +108,31 @@ internal sealed partial class WarmUp(DashboardSettings settings, KnownTokens tok
             {
                 var html = await renderer.Dispatcher.InvokeAsync(async () =>
                 {
-                    // As in a browser: first without answers, then with them.
+                    // As in a browser: first without answers, then with them, which may lead to further questions.
                     Tell(provider, "/v1/status", typeof(StatusView));
-                    var root = renderer.BeginRenderingComponent<Routes>();
-                    foreach (var (path, answer) in provider.GetRequiredService<Feeds>().Watched) Tell(provider, path, answer);
-                    var pulse = provider.GetRequiredService<Pulse>();
-                    pulse.Pause(true);
-                    pulse.Pause(false);
-                    await root.QuiescenceTask;
-                    return root.ToHtmlString();
+                    using var added = new SemaphoreSlim(0);
+                    void OnAdded() => added.Release();
+                    var feeds = provider.GetRequiredService<Feeds>();
+                    feeds.Added += OnAdded;
+                    try
+                    {
+                        var root = renderer.BeginRenderingComponent<Routes>();
+                        while (!root.QuiescenceTask.IsCompleted)
+                        {
+                            foreach (var (path, answer) in feeds.Watched) Tell(provider, path, answer);
+                            await Task.WhenAny(root.QuiescenceTask, added.WaitAsync());
+                        }
+
+                        await root.QuiescenceTask;
+                        var pulse = provider.GetRequiredService<Pulse>();
+                        pulse.Pause(true);
+                        pulse.Pause(false);
+                        return root.ToHtmlString();
+                    }
+                    finally
+                    {
+                        feeds.Added -= OnAdded;
+                    }
                 }).ConfigureAwait(false);
                 if (html.Contains("This page has failed", StringComparison.Ordinal)) throw new InvalidOperationException($"The page {page} cannot be drawn from made up answers.");
                 return html;

@@ -1,12 +1,17 @@
 using Microsoft.AspNetCore.Components;
+using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Store;
 
 namespace Snapper.Dashboard.Parts;
 
-/// <summary>A page that draws itself again when something new was heard, from what <see cref="Look"/> has taken down; a paused page keeps that.</summary>
+/// <summary>
+/// A page that draws itself again when something new was heard, from what <see cref="Look"/> has taken down; a paused page keeps that. Before its browser is connected it is drawn once, with the
+/// first answers, for which it waits a little: whoever has never been there sees figures as soon as the page is loaded.
+/// </summary>
 public abstract class LivePage : ComponentBase, IDisposable
 {
-    private readonly Dictionary<string, (string Path, IDisposable Watch)> _watches = [];
+    private readonly Dictionary<string, (string Path, IWatch Watch)> _watches = [];
+    private int _asked;
 
     [Inject]
     public required Fleet Fleet { get; set; }
@@ -16,6 +21,12 @@ public abstract class LivePage : ComponentBase, IDisposable
 
     [Inject]
     public required Pulse Pulse { get; set; }
+
+    [Inject]
+    public required Handover Handover { get; set; }
+
+    [Inject]
+    public required DashboardSettings Settings { get; set; }
 
     [Inject]
     public required NavigationManager Navigation { get; set; }
@@ -39,6 +50,8 @@ public abstract class LivePage : ComponentBase, IDisposable
 
         var watch = Feeds.Watch<T>(path);
         _watches[slot] = (path, watch);
+        _asked++;
+        if (!RendererInfo.IsInteractive) Handover.Keep(Feeds.Watch<T>(path));
         return watch;
     }
 
@@ -52,9 +65,15 @@ public abstract class LivePage : ComponentBase, IDisposable
     protected void With(params (string Name, object? Value)[] parameters) =>
         Navigation.NavigateTo(Navigation.GetUriWithQueryParameters(parameters.ToDictionary(one => one.Name, one => one.Value is string { Length: 0 } ? null : one.Value)), replace: true);
 
-    protected override void OnInitialized() => Pulse.Beat += OnBeat;
+    protected override void OnInitialized()
+    {
+        Pulse.Beat += OnBeat;
+        if (!RendererInfo.IsInteractive) Handover.Expect();
+    }
 
     protected override void OnParametersSet() => LookAgain();
+
+    protected override Task OnParametersSetAsync() => RendererInfo.IsInteractive ? Task.CompletedTask : FirstAnswers();
 
     public void Dispose()
     {
@@ -67,6 +86,29 @@ public abstract class LivePage : ComponentBase, IDisposable
     {
         Workers = Fleet.Workers;
         Look();
+    }
+
+    private bool IsAnswered(IReadOnlyList<WorkerState> workers)
+    {
+        var up = workers.Count(worker => worker.Problem is null);
+        return workers.All(worker => worker.AskedAt is not null) && _watches.Values.All(one => one.Watch.IsAnsweredBy(up));
+    }
+
+    private async Task FirstAnswers()
+    {
+        using var late = new CancellationTokenSource(Settings.FirstAnswersMax);
+        while (true)
+        {
+            var heard = Pulse.Heard;
+            var (asked, answered) = (_asked, IsAnswered(Fleet.Workers));
+            LookAgain();
+
+            // An answer may lead to a further question.
+            if (answered && asked == _asked) return;
+            if (answered) continue;
+            await heard.WaitAsync(late.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+            if (late.IsCancellationRequested) return;
+        }
     }
 
     private void OnBeat() => _ = InvokeAsync(() =>

@@ -221,8 +221,15 @@ public sealed class Feed<T>(string path, WorkerApi api) : IFeed where T : class
     }
 }
 
+/// <summary>A page's share in a watched request without its type; ends it when disposed.</summary>
+public interface IWatch : IDisposable
+{
+    /// <summary>As many workers have answered, or said that they cannot.</summary>
+    bool IsAnsweredBy(int workers);
+}
+
 /// <summary>A page's share in a watched request; ends it when disposed.</summary>
-public sealed class Watch<T>(Feed<T>? feed, Action end) : IDisposable where T : class
+public sealed class Watch<T>(Feed<T>? feed, Action end) : IWatch where T : class
 {
     private Action? _end = end;
 
@@ -231,6 +238,9 @@ public sealed class Watch<T>(Feed<T>? feed, Action end) : IDisposable where T : 
 
     /// <summary>Too many different requests are watched already.</summary>
     public bool Refused => feed is null;
+
+    /// <inheritdoc/>
+    public bool IsAnsweredBy(int workers) => feed is null || feed.Answers.Count >= workers;
 
     /// <inheritdoc/>
     public void Dispose() => Interlocked.Exchange(ref _end, null)?.Invoke();

@@ -10,29 +10,32 @@ public sealed class Pulse : IDisposable
     // One look at a worker brings several views, one after the other: they are drawn together.
     private static readonly TimeSpan Together = TimeSpan.FromMilliseconds(50);
 
-    private readonly Fleet _fleet;
     private readonly Poller _poller;
     private readonly Feeds _feeds;
     private readonly Streams _streams;
+    private readonly Viewer _viewer;
     private readonly Timer _timer;
     private readonly Lock _lock = new();
     private DateTimeOffset _last;
+    private TaskCompletionSource _heard = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private bool _armed;
 
     public Pulse(Fleet fleet, Poller poller, Feeds feeds, Streams streams)
     {
-        (_fleet, _poller, _feeds, _streams) = (fleet, poller, feeds, streams);
+        (_poller, _feeds, _streams) = (poller, feeds, streams);
         _timer = new Timer(_ => Fire(), null, Timeout.Infinite, Timeout.Infinite);
-        fleet.Viewing(1);
+        _viewer = new Viewer(fleet, streams);
         poller.Polled += Arm;
         feeds.Answered += Arm;
         streams.Told += Arm;
         poller.Hurry();
-        streams.Hurry();
     }
 
     /// <summary>Time to draw; raised on a pool thread.</summary>
     public event Action? Beat;
+
+    /// <summary>Is done when something more has been heard; take it before looking at what is known.</summary>
+    public Task Heard => Volatile.Read(ref _heard).Task;
 
     /// <summary>What is shown stays as it is.</summary>
     public bool Paused { get; private set; }
@@ -53,13 +56,13 @@ public sealed class Pulse : IDisposable
         _poller.Polled -= Arm;
         _feeds.Answered -= Arm;
         _streams.Told -= Arm;
-        _fleet.Viewing(-1);
-        _streams.Hurry();
+        _viewer.Dispose();
         _timer.Dispose();
     }
 
     private void Arm()
     {
+        Interlocked.Exchange(ref _heard, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).TrySetResult();
         lock (_lock)
         {
             if (_armed || Paused) return;

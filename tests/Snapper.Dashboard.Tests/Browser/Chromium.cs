@@ -35,9 +35,9 @@ public sealed class Chromium : IAsyncLifetime
     }
 
     /// <summary>A page that notes what its console says is wrong.</summary>
-    internal async Task<Visit> Open(string baseUrl, int width = 1300, ColorScheme scheme = ColorScheme.Light)
+    internal async Task<Visit> Open(string baseUrl, int width = 1300, ColorScheme scheme = ColorScheme.Light, bool scripts = true)
     {
-        var context = await _browser!.NewContextAsync(new() { BaseURL = baseUrl, ViewportSize = new() { Width = width, Height = 900 }, ColorScheme = scheme, AcceptDownloads = true });
+        var context = await _browser!.NewContextAsync(new() { BaseURL = baseUrl, ViewportSize = new() { Width = width, Height = 900 }, ColorScheme = scheme, AcceptDownloads = true, JavaScriptEnabled = scripts });
         context.SetDefaultTimeout(PatienceMs);
         return new Visit(context, await context.NewPageAsync());
     }
@@ -72,12 +72,15 @@ internal sealed class Visit : IAsyncDisposable
 
     public ILocator Main => Page.Locator("main");
 
-    /// <summary>Opens an address and waits until the page draws by itself.</summary>
+    /// <summary>Opens an address and waits until the page draws by itself, or is the one where one signs in.</summary>
     public async Task Go(string address)
     {
         await Page.GotoAsync(address);
-        await Page.Locator("main h1").WaitForAsync();
+        await Connected(Page);
     }
+
+    /// <summary>Waits until what is pressed on the page is heard. One that is being left, and is marked so, is not meant.</summary>
+    public static Task Connected(IPage page) => page.Locator("body:not([data-left]) .shell:not([aria-busy]) main h1, body.sign-in:not([data-left]) main h1").First.WaitForAsync();
 
     /// <summary>Keeps a picture.</summary>
     public Task Picture(string name) => Page.ScreenshotAsync(new() { Path = Path.Combine(Chromium.Pictures, name + ".png"), FullPage = true });

@@ -142,11 +142,23 @@ public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
         await visit.Go("/audit");
         await Enter(visit, s_viewer);
         await Assertions.Expect(visit.Main).ToContainTextAsync("It takes the role operator");
+        var drawn = await Drawn();
+        Assert.Contains("It takes the role operator", drawn, StringComparison.Ordinal);
+        Assert.DoesNotContain(">ann<", drawn, StringComparison.Ordinal);
         await visit.Page.GetByRole(AriaRole.Button, new() { Name = "Sign out" }).ClickAsync();
         await Assertions.Expect(visit.Page).ToHaveTitleAsync("Sign in – Snapper");
         await Enter(visit, s_operator);
         await visit.Go("/audit");
         await Assertions.Expect(visit.Main).ToContainTextAsync("leave");
+        Assert.Contains(">ann<", await Drawn(), StringComparison.Ordinal);
+
+        // What comes before the browser is connected.
+        async Task<string> Drawn()
+        {
+            using var http = Client(dashboard);
+            http.DefaultRequestHeaders.Add("Cookie", $"snapper={(await visit.Page.Context.CookiesAsync()).Single(one => one.Name == "snapper").Value}");
+            return await http.GetStringAsync("/audit");
+        }
     }
 
     [Theory]
@@ -215,6 +227,7 @@ public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
         Assert.Equal(HttpStatusCode.OK, (await http.GetAsync("/audit")).StatusCode);
         var left = await visit.Page.Context.NewPageAsync();
         await left.GotoAsync(new Uri(new Uri(dashboard.Url), "/ring").ToString());
+        await Visit.Connected(left);
         await Assertions.Expect(left.Locator(".fleet")).ToHaveTextAsync("1 worker answers");
 
         await visit.Page.GetByRole(AriaRole.Button, new() { Name = "Sign out" }).ClickAsync();
@@ -293,6 +306,8 @@ public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
     private static async Task Enter(Visit visit, string token)
     {
         await visit.Page.GetByLabel("Your token").FillAsync(token);
+        await visit.Page.EvaluateAsync("() => document.body.dataset.left = true");
         await visit.Page.GetByRole(AriaRole.Button, new() { Name = "Sign in" }).ClickAsync();
+        await Visit.Connected(visit.Page);
     }
 }
