@@ -194,6 +194,8 @@ public sealed class StreamTests
 
         public Look(RunningDashboard dashboard)
         {
+            // The dashboard's visit of its own first page leaves nothing behind.
+            dashboard.Services.GetRequiredService<Handover>().Dispose();
             _scope = dashboard.Services.CreateScope();
             _pulse = _scope.ServiceProvider.GetRequiredService<Pulse>();
             (Feeds, Streams, Fleet) = (dashboard.Services.GetRequiredService<Feeds>(), dashboard.Services.GetRequiredService<Streams>(), dashboard.Services.GetRequiredService<Fleet>());
