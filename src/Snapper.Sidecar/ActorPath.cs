@@ -103,12 +103,21 @@ public static class ActorPath
     }
 
     /// <summary>
+    /// The name that a decoded segment stands for where a name is escaped once: of <c>.</c> and <c>..</c>, which every HTTP stack on the way takes for another path, escaped or not, the dots are
+    /// escaped twice, so that <c>%2E</c> and <c>%2E%2E</c> are left here.
+    /// </summary>
+    public static string WithDots(string decoded) => IsEscapedDots(decoded) ? decoded.Length == 3 ? "." : ".." : decoded;
+
+    /// <summary>It is <c>%2E</c> or <c>%2E%2E</c>, which no name may be, since it stands for dots.</summary>
+    public static bool IsEscapedDots(ReadOnlySpan<char> name) => name.Equals("%2E", StringComparison.OrdinalIgnoreCase) || name.Equals("%2E%2E", StringComparison.OrdinalIgnoreCase);
+
+    /// <summary>
     /// Whether a letter, a digit, <c>-</c>, <c>_</c>, <c>~</c> or a <c>.</c> that is not of a dot segment is escaped. Who encodes a name leaves
     /// them, so the escape was part of the name, and what it decodes to is another one.
     /// </summary>
     internal static bool HasNeedlessEscape(ReadOnlySpan<char> segment)
     {
-        if (segment.Equals("%2E", StringComparison.OrdinalIgnoreCase) || segment.Equals("%2E%2E", StringComparison.OrdinalIgnoreCase))
+        if (IsEscapedDots(segment))
         {
             return false;
         }

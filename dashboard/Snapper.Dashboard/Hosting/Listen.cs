@@ -40,9 +40,16 @@ internal static class Listen
         var known = settings.BeyondLoopback || host.Host.Equals("localhost", StringComparison.OrdinalIgnoreCase)
             || (IPAddress.TryParse(host.Host.Trim('[', ']'), out var address) && IPAddress.IsLoopback(address));
         var origin = context.Request.Headers.Origin.ToString();
+        if (context.Request.QueryString.Value?.Contains(TokenHash.Prefix, StringComparison.Ordinal) == true)
+        {
+            context.Response.StatusCode = StatusCodes.Status400BadRequest;
+            return context.Response.WriteAsync("The address holds a token, which every log on the way would show. Make a new one: this one is not secret any more.");
+        }
+
         var named = settings.Origins.Any(one => one.Authority.Equals(host.Value, StringComparison.OrdinalIgnoreCase));
         if ((known || named) && (origin.Length == 0 || origin.Equals($"{context.Request.Scheme}://{host}", StringComparison.OrdinalIgnoreCase)
-            || settings.Origins.Any(one => one.GetLeftPart(UriPartial.Authority).Equals(origin, StringComparison.OrdinalIgnoreCase))))
+            || settings.Origins.Any(one => one.GetLeftPart(UriPartial.Authority).Equals(origin, StringComparison.OrdinalIgnoreCase)))
+            && !(origin.Length == 0 && ForeignPage.Sends(context.Request.Headers[ForeignPage.SiteHeader], context.Request.Headers[ForeignPage.ModeHeader], context.Request.Headers[ForeignPage.DestinationHeader])))
         {
             var headers = context.Response.Headers;
             headers.CacheControl = "no-store"; // pages have figures in them, which whoever has signed out shall not find; files that may be kept say so

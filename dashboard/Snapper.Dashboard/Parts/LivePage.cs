@@ -12,6 +12,7 @@ public abstract class LivePage : ComponentBase, IDisposable
 {
     private readonly Dictionary<string, (string Path, IWatch Watch)> _watches = [];
     private int _asked;
+    private bool _isOver;
 
     [Inject]
     public required Fleet Fleet { get; set; }
@@ -33,6 +34,9 @@ public abstract class LivePage : ComponentBase, IDisposable
 
     /// <summary>The workers as this page shows them.</summary>
     protected IReadOnlyList<WorkerState> Workers { get; private set; } = [];
+
+    /// <summary>What is said where nothing is to be shown: that there is nothing, once a worker has told it.</summary>
+    protected static string Known<T>(IReadOnlyList<Answer<T>> answers, string empty) where T : class => answers.Any(answer => answer.Data is not null) ? empty : "Nothing is known.";
 
     /// <summary>Takes down what is shown. Called before each drawing of something new.</summary>
     protected virtual void Look()
@@ -77,6 +81,7 @@ public abstract class LivePage : ComponentBase, IDisposable
 
     public void Dispose()
     {
+        _isOver = true;
         Pulse.Beat -= OnBeat;
         foreach (var (_, watch) in _watches.Values) watch.Dispose();
         GC.SuppressFinalize(this);
@@ -107,7 +112,7 @@ public abstract class LivePage : ComponentBase, IDisposable
             if (answered && asked == _asked) return;
             if (answered) continue;
             await heard.WaitAsync(late.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
-            if (late.IsCancellationRequested) return;
+            if (late.IsCancellationRequested || _isOver) return;
         }
     }
 
@@ -115,6 +120,8 @@ public abstract class LivePage : ComponentBase, IDisposable
     {
         try
         {
+            // A beat that was on its way when the page was left: it would watch something that nobody lets go of.
+            if (_isOver) return Task.CompletedTask;
             if (!Pulse.Paused) LookAgain();
             StateHasChanged();
         }

@@ -125,7 +125,7 @@ public sealed class Feeds(WorkerApi api, Fleet fleet)
 /// <summary>A watched request without its type.</summary>
 public interface IFeed
 {
-    /// <summary>Asks those that do not tell it by themselves; false: none.</summary>
+    /// <summary>Asks those that do not tell it by themselves, or have not told it to this one yet; false: none.</summary>
     Task<bool> Ask(IReadOnlyList<WorkerState> workers, Func<Uri, string, bool> isTold, CancellationToken cancellation);
 
     /// <summary>A worker has told it by itself.</summary>
@@ -164,7 +164,10 @@ public sealed class Feed<T>(string path, WorkerApi api) : IFeed where T : class
             }
         }
 
-        var asked = workers.Where(worker => !isTold(worker.Url, path)).ToArray();
+        // What is told already is not told again for one who comes later: that one asks once.
+        HashSet<string> answered;
+        lock (_lock) answered = [.. _answers.Where(one => one.Value.Problem is null || one.Value.Missing).Select(one => one.Key)];
+        var asked = workers.Where(worker => !answered.Contains(worker.Url.Authority) || !isTold(worker.Url, path)).ToArray();
         await Task.WhenAll(asked.Select(worker => AskOne(worker, cancellation))).ConfigureAwait(false);
         return asked.Length > 0;
     }

@@ -10,6 +10,9 @@ public sealed class Streams(WorkerApi api, Fleet fleet, Feeds feeds, ILogger<Str
     /// <summary>Most views that a worker takes in one stream.</summary>
     public const int ViewsMax = 64;
 
+    /// <summary>Longest view that they take.</summary>
+    public const int ViewLengthMax = 2048;
+
     // Workers take 16 KiB of an address.
     private const int AddressMax = 12_000;
 
@@ -126,6 +129,8 @@ public sealed class Streams(WorkerApi api, Fleet fleet, Feeds feeds, ILogger<Str
         var length = 0;
         foreach (var path in always.Concat(paths).Distinct())
         {
+            // One that workers do not take would take all others with it; asked for alone it is refused alone.
+            if (path.Length > ViewLengthMax) continue;
             length += WorkerApi.AsParameter(path).Length + 1;
             if (wanted.Count == ViewsMax || length > AddressMax) break;
             wanted.Add(path);

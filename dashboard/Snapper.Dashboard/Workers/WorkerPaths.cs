@@ -4,7 +4,10 @@ namespace Snapper.Dashboard.Workers;
 public static class WorkerPaths
 {
     /// <summary>One actor.</summary>
-    public static string Actor(string type, string id) => $"/v1/actors/{Uri.EscapeDataString(type)}/{Uri.EscapeDataString(id)}";
+    public static string Actor(string type, string id) => $"/v1/actors/{Segment(type)}/{Segment(id)}";
+
+    /// <summary>A name as one segment of a path. Of "." and ".." whoever reads paths makes another path, escaped or not: their dots are escaped twice.</summary>
+    public static string Segment(string name) => name is "." or ".." ? name.Replace(".", "%252E", StringComparison.Ordinal) : Uri.EscapeDataString(name);
 
     /// <summary>A page of the stored actors of a type.</summary>
     /// <param name="type">Their type.</param>

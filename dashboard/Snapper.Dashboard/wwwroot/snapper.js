@@ -6,6 +6,14 @@
   const apply = () => { document.documentElement.dataset.theme = stored() ?? (dark.matches ? 'dark' : 'light'); };
   apply();
   dark.addEventListener('change', apply);
+
+  // Before the connection is there nobody hears what is typed or pressed: nothing is taken that would be lost. The menu of narrow windows is opened here.
+  const waits = (e) => e.target.closest?.('.shell[aria-busy] :is(button, select, input, textarea, summary)') && !e.target.closest('.holder, .menu');
+  for (const kind of ['keydown', 'beforeinput']) document.addEventListener(kind, (e) => { if (waits(e) && e.key !== 'Tab') e.preventDefault(); }, true);
+  document.addEventListener('click', (e) => {
+    const menu = e.target.closest?.('.shell[aria-busy] .menu');
+    if (menu) menu.setAttribute('aria-expanded', menu.closest('.shell').classList.toggle('menu-open'));
+  });
   window.snapper = {
     theme() {
       const next = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark';

@@ -77,9 +77,12 @@ internal sealed class ServiceDoor : IDisposable
         }
     }
 
+    /// <summary>An id in a path. Of "." and ".." HTTP makes other paths, escaped or not: their dots are escaped twice.</summary>
+    private static string Segment(string id) => id is "." or ".." ? id.Replace(".", "%252E", StringComparison.Ordinal) : Uri.EscapeDataString(id);
+
     private async Task<TransactionReply?> AskOnce(string id, CancellationToken cancellation)
     {
-        using var request = Request(HttpMethod.Get, new Uri(_transactions.AbsoluteUri + "/" + Uri.EscapeDataString(id)));
+        using var request = Request(HttpMethod.Get, new Uri(_transactions.AbsoluteUri + "/" + Segment(id)));
         using var response = await _http.SendAsync(request, cancellation).ConfigureAwait(false);
         using var answer = await Answer.Read(response, MaxAnswerBytes, cancellation).ConfigureAwait(false);
         return response.StatusCode switch

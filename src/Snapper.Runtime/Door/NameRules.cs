@@ -5,7 +5,8 @@ namespace Snapper.Runtime.Door;
 /// <summary>What names may look like at the doors. Each check gives null for a good name, else what is wrong with it.</summary>
 /// <remarks>
 /// Ids are free text: slashes, percent signs, quotes, pipes and emoji are the callers' business, and nothing in the worker
-/// splits a name. Only what no reader or log can show is refused: control characters and lone surrogates.
+/// splits a name. Only what no reader or log can show is refused: control characters and lone surrogates; and <c>%2E</c> and
+/// <c>%2E%2E</c>, which in an address stand for the ids <c>.</c> and <c>..</c>, of which HTTP would make another path.
 /// </remarks>
 public static class NameRules
 {
@@ -42,7 +43,7 @@ public static class NameRules
 
     /// <summary>Actor ids: 1 to 512 UTF-16 code units, no control characters, no lone surrogates.</summary>
     public static string? ActorIdError(string id) =>
-        id.Length is 0 or > ActorIdLengthMax ? "an actor id has 1 to 512 characters" : PrintableError(id);
+        id.Length is 0 or > ActorIdLengthMax ? "an actor id has 1 to 512 characters" : EscapeError(id) ?? PrintableError(id);
 
     /// <summary>Method names that a caller may use: 1 to 128 UTF-16 code units, no control characters, no lone surrogates, not beginning with <see cref="StateMethods.Mark"/>.</summary>
     public static string? MethodError(string method) =>
@@ -53,7 +54,7 @@ public static class NameRules
     /// <summary>Idempotency keys: 1 to 128 Unicode code points, no control characters, no lone surrogates.</summary>
     public static string? RequestIdError(string id)
     {
-        if (PrintableError(id) is { } error)
+        if ((EscapeError(id) ?? PrintableError(id)) is { } error)
         {
             return error;
         }
@@ -69,6 +70,9 @@ public static class NameRules
 
         return length is 0 or > RequestIdLengthMax ? "an id has 1 to 128 printable characters" : null;
     }
+
+    private static string? EscapeError(string id) =>
+        id.Length is 3 or 6 && id[0] == '%' && (id.Equals("%2E", StringComparison.OrdinalIgnoreCase) || id.Equals("%2E%2E", StringComparison.OrdinalIgnoreCase)) ? $"'{id}' is no id: in an address it stands for dots" : null;
 
     private static string? PrintableError(string text)
     {

@@ -1,4 +1,5 @@
 using System.Net;
+using Snapper.Security;
 using Snapper.Server.Api.Answers;
 
 namespace Snapper.Server.Api;
@@ -43,8 +44,12 @@ public sealed class HostRules
             _lastAccepted = host;
         }
 
+        // A picture or a frame of such a page says nothing of its origin, but browsers say of each request whether it is a page's of another site.
         var origin = headers.Origin;
-        return origin.Count == 0 || IsOwnOrigin(origin.ToString(), context.Request.Scheme, host)
+        var isOwn = origin.Count == 0
+            ? !ForeignPage.Sends(headers[ForeignPage.SiteHeader], headers[ForeignPage.ModeHeader], headers[ForeignPage.DestinationHeader])
+            : IsOwnOrigin(origin.ToString(), context.Request.Scheme, host);
+        return isOwn
             ? null
             : "The request was sent by a web page of another origin. Setting Snapper:Http:AllowedOrigins adds origins.";
     }

@@ -22,7 +22,9 @@ internal sealed class ReadinessProbe : IDisposable
     {
         if (await NotOk($"{worker}/readyz", cancellation) is { } notReady) return $"worker: {notReady}";
         if (kind == SidecarKind.Daprd && await NotHosting(sidecar, cancellation) is { } notHosting) return $"sidecar: {notHosting}";
-        return await NotOk($"{sidecar}/v1.0/invoke/{UpOptions.AppId}/method/v1/actor-types", cancellation) is { } notThrough ? $"worker through the sidecar: {notThrough}" : null;
+
+        // What anybody may ask: whether the way is open, not what this one may do at its end.
+        return await NotOk($"{sidecar}/v1.0/invoke/{UpOptions.AppId}/method/readyz", cancellation) is { } notThrough ? $"worker through the sidecar: {notThrough}" : null;
     }
 
     /// <inheritdoc/>

@@ -182,10 +182,17 @@ public sealed class StateTests(Chromium chromium) : IClassFixture<Chromium>
     {
         await using var dashboard = await RunningDashboard.Start(new Uri("http://127.0.0.1:9"));
         using var http = new HttpClient();
-        async Task<int> Status(string? host, string? origin)
+        async Task<int> Status(string? host, string? origin, string path = "/healthz", string? site = null, string destination = "document")
         {
-            using var request = new HttpRequestMessage(HttpMethod.Get, dashboard.Url + "/healthz");
+            using var request = new HttpRequestMessage(HttpMethod.Get, dashboard.Url + path);
             request.Headers.Host = host;
+            if (site is not null)
+            {
+                request.Headers.Add("Sec-Fetch-Site", site);
+                request.Headers.Add("Sec-Fetch-Mode", destination == "image" ? "no-cors" : "navigate");
+                request.Headers.Add("Sec-Fetch-Dest", destination);
+            }
+
             if (origin is not null) request.Headers.Add("Origin", origin);
             using var response = await http.SendAsync(request);
             return (int)response.StatusCode;
@@ -196,6 +203,11 @@ public sealed class StateTests(Chromium chromium) : IClassFixture<Chromium>
         Assert.Equal(403, await Status("evil.example", null));
         Assert.Equal(403, await Status(null, "https://evil.example"));
         Assert.Equal(403, await Status(null, "null"));
+        Assert.Equal(403, await Status(null, null, site: "cross-site", destination: "image"));
+        Assert.Equal(403, await Status(null, null, site: "same-site", destination: "iframe"));
+        Assert.Equal(200, await Status(null, null, site: "cross-site"));
+        Assert.Equal(200, await Status(null, null, site: "same-origin", destination: "image"));
+        Assert.Equal(400, await Status(null, null, "/audit?q=snapper_abc"));
     }
 
     private static Task<string> Focused(Visit visit) => visit.Page.EvaluateAsync<string>("() => (document.activeElement.getAttribute('aria-label') || document.activeElement.textContent).trim()");

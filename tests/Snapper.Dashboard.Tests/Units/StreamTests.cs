@@ -149,6 +149,41 @@ public sealed class StreamTests
     }
 
     [Fact]
+    public async Task Whoever_looks_later_at_what_is_told_already_asks_once()
+    {
+        await using var worker = await ScriptedWorker.Start(events: EventsOf.Views);
+        worker.On("/v1/hot", () => new { worker = "w1", sampledOneIn = 3, actors = Array.Empty<object>() });
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        using var look = new Look(dashboard);
+
+        // As what the dashboard has told for itself, and another reader of the same answer.
+        using var other = look.Feeds.Watch<RingView>(Hot);
+        await Holds("it to be told", () => look.Streams.Carry(worker.Url, Hot) && other.Answers is [{ Data: not null }]);
+        await Looks(worker, 20);
+        using var hot = look.Feeds.Watch<HotView>(Hot);
+        await Holds("the answer", () => hot.Answers is [{ Data.SampledOneIn: 3 }]);
+        await Looks(worker, 20);
+        worker.Asked.Clear();
+        await Looks(worker, 30);
+        Assert.Empty(worker.Asked);
+    }
+
+    [Fact]
+    public async Task One_that_workers_refuse_takes_no_other_with_it()
+    {
+        await using var worker = await ScriptedWorker.Start(events: EventsOf.Views);
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        using var look = new Look(dashboard);
+        var endless = "/v1/traces/" + new string('q', Streams.ViewLengthMax);
+        using var refused = look.Feeds.Watch<TracesView>(endless);
+        using var hot = look.Feeds.Watch<HotView>(Hot);
+        await Holds("the other to be told", () => look.Streams.Carry(worker.Url, Hot));
+        await Holds("it to be asked for alone", () => worker.Asked.Contains(endless));
+        Assert.False(look.Streams.Carry(worker.Url, endless));
+        Assert.DoesNotContain(worker.Asked, one => one.StartsWith("/v1/events?", StringComparison.Ordinal) && one.Contains("qqq", StringComparison.Ordinal));
+    }
+
+    [Fact]
     public async Task The_tokens_are_shown_in_headers()
     {
         await using var worker = await ScriptedWorker.Start(events: EventsOf.Views);

@@ -180,6 +180,22 @@ public abstract class BadInputTests(RunningSystem system) : SystemTests(system)
             });
     }
 
+    /// <summary>Of names that are dots HTTP makes other paths; addresses hold them escaped twice, and what has them can be seen, found and deleted.</summary>
+    [SystemFact]
+    public async Task Dots_are_names_too()
+    {
+        using var http = new HttpClient();
+        foreach (var (dots, path) in new[] { (".", "%252E"), ("..", "%252E%252e") })
+        {
+            await Commit(Accounts.Amount("DepositChecking", dots, 1).Pact() with { RequestId = dots });
+            var worker = Shared.Process.Worker.Url;
+            Assert.Equal(dots, JsonNode.Parse(await http.GetStringAsync(new Uri(worker, $"v1/actors/Account/{path}")))!["id"]!.GetValue<string>());
+            Assert.Equal("committed", JsonNode.Parse(await http.GetStringAsync(new Uri(worker, $"v1/transactions/{path}")))!["outcome"]!.GetValue<string>());
+            using var gone = await http.DeleteAsync(new Uri(worker, $"v1/actors/Account/{path}?reason=a+test"));
+            Assert.Equal(200, (int)gone.StatusCode);
+        }
+    }
+
     /// <summary>Control characters and names of a megabyte: refused or taken, but answered, and the same each time.</summary>
     [SystemFact]
     public async Task Names_that_are_hardly_names_are_answered()

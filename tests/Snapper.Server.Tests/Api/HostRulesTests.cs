@@ -41,7 +41,18 @@ public sealed class HostRulesTests
         Assert.True(await IsAnswered(closed, "localhost", null));
     }
 
-    private static async Task<bool> IsAnswered(HostRules rules, string host, string? origin)
+    [Theory]
+    [InlineData(null, null, null, true)]
+    [InlineData("none", "navigate", "document", true)]
+    [InlineData("same-origin", "cors", "empty", true)]
+    [InlineData("cross-site", "navigate", "document", true)]
+    [InlineData("cross-site", "navigate", "iframe", false)]
+    [InlineData("cross-site", "no-cors", "image", false)]
+    [InlineData("same-site", "no-cors", "script", false)]
+    public async Task Pictures_and_frames_of_other_pages_get_nothing(string? site, string? mode, string? destination, bool answered) =>
+        Assert.Equal(answered, await IsAnswered(new HostRules(), "localhost", null, site, mode, destination));
+
+    private static async Task<bool> IsAnswered(HostRules rules, string host, string? origin, string? site = null, string? mode = null, string? destination = null)
     {
         var app = new ApplicationBuilder(new ServiceCollection().BuildServiceProvider());
         rules.Use(app);
@@ -55,6 +66,9 @@ public sealed class HostRulesTests
         context.Request.Scheme = "http";
         context.Request.Headers.Host = host;
         context.Request.Headers.Origin = origin;
+        context.Request.Headers["Sec-Fetch-Site"] = site;
+        context.Request.Headers["Sec-Fetch-Mode"] = mode;
+        context.Request.Headers["Sec-Fetch-Dest"] = destination;
         context.Connection.LocalIpAddress = IPAddress.Parse("10.1.2.3");
         await app.Build()(context);
         Assert.Equal(answered ? 200 : 403, context.Response.StatusCode);

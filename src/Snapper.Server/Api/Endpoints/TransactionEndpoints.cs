@@ -3,6 +3,7 @@ using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Requests;
+using Snapper.Sidecar;
 
 namespace Snapper.Server.Api.Endpoints;
 
@@ -39,7 +40,7 @@ internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOpt
     {
         EnvelopeAnswer.NameWorker(context, control());
         var id = RawPath.After(context, "/v1/transactions/");
-        id = id is null ? null : Uri.UnescapeDataString(id);
+        id = id is null ? null : ActorPath.WithDots(Uri.UnescapeDataString(id));
         if (id is null || NameRules.RequestIdError(id) is not null)
         {
             await Refuse(context, new RequestRefusal(RejectionKind.Invalid, "An id has 1 to 128 printable characters.", null));

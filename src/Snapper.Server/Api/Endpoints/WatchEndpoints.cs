@@ -24,7 +24,7 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
     /// <summary>GET /v1/traces/{id}: the attempts of one request that are kept. A slash inside an id is written <c>%2F</c>.</summary>
     public Task Trace(HttpContext context)
     {
-        var id = RawPath.After(context, "/v1/traces/") is { } path && Sidecar.ActorPath.TryDecode(path, out var decoded) ? decoded : string.Empty;
+        var id = RawPath.After(context, "/v1/traces/") is { } path && Sidecar.ActorPath.TryDecode(path, out var decoded) ? Sidecar.ActorPath.WithDots(decoded) : string.Empty;
         return NameRules.RequestIdError(id) is { } wrong
             ? Respond.Send(context, Problem.Invalid($"The id is wrong: {wrong}."))
             : Answer(context, [], watch => watch.Traces(new TraceFilter(LimitParameter.Most, id)));

@@ -18,7 +18,7 @@ internal enum ActorAspect
     Timeline,
 }
 
-/// <summary>An actor as a path names it: <c>{type}/{id}</c>, percent-encoded; a slash inside an id is written <c>%2F</c>.</summary>
+/// <summary>An actor as a path names it: <c>{type}/{id}</c>, percent-encoded; a slash inside an id is written <c>%2F</c>, and the ids <c>.</c> and <c>..</c> as <c>%252E</c> and <c>%252E%252E</c>.</summary>
 internal static class ActorAddress
 {
     /// <summary>What begins the path of all requests about one actor.</summary>
@@ -50,7 +50,7 @@ internal static class ActorAddress
         {
             problem = Problem.Invalid("The path is wrong: type and id must be percent-encoded UTF-8.");
         }
-        else if ((NameRules.ActorTypeError(type) ?? NameRules.ActorIdError(id)) is { } wrong)
+        else if ((NameRules.ActorTypeError(type) ?? NameRules.ActorIdError(id = ActorPath.WithDots(id))) is { } wrong)
         {
             problem = Problem.Invalid($"The path is wrong: {wrong}.");
         }
