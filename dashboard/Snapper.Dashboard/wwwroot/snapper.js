@@ -9,7 +9,8 @@
 
   // Before the connection is there nobody hears what is typed or pressed: nothing is taken that would be lost. The menu of narrow windows is opened here.
   const waits = (e) => e.target.closest?.('.shell[aria-busy] :is(button, select, input, textarea, summary)') && !e.target.closest('.holder, .menu');
-  for (const kind of ['keydown', 'beforeinput']) document.addEventListener(kind, (e) => { if (waits(e) && e.key !== 'Tab') e.preventDefault(); }, true);
+  const isBrowsers = (e) => e.ctrlKey || e.metaKey || e.altKey || /^(Tab|Escape|F\d+)$/.test(e.key);
+  for (const kind of ['keydown', 'beforeinput']) document.addEventListener(kind, (e) => { if (waits(e) && !isBrowsers(e)) e.preventDefault(); }, true);
   document.addEventListener('click', (e) => {
     const menu = e.target.closest?.('.shell[aria-busy] .menu');
     if (menu) menu.setAttribute('aria-expanded', menu.closest('.shell').classList.toggle('menu-open'));
