@@ -9,8 +9,8 @@ public sealed class Handover(Fleet fleet, Streams streams, TimeProvider time) : 
     /// <summary>How long it waits for a browser.</summary>
     public static readonly TimeSpan Longest = TimeSpan.FromSeconds(10);
 
-    /// <summary>Most things that are kept; beyond it the oldest goes.</summary>
-    public const int Most = 256;
+    /// <summary>Most things that are kept; beyond it the oldest goes. So few that visits alone never use up <see cref="Feeds.Most"/>.</summary>
+    public const int Most = 128;
 
     private readonly Lock _lock = new();
     private readonly Queue<(IDisposable What, DateTimeOffset Until)> _kept = [];
