@@ -1,3 +1,5 @@
+using Microsoft.AspNetCore.Http;
+
 namespace Snapper.Security;
 
 /// <summary>
@@ -6,19 +8,10 @@ namespace Snapper.Security;
 /// </summary>
 public static class ForeignPage
 {
-    /// <summary>Name of the header with whose page it was.</summary>
-    public const string SiteHeader = "Sec-Fetch-Site";
-
-    /// <summary>Name of the header with what it is done for.</summary>
-    public const string ModeHeader = "Sec-Fetch-Mode";
-
-    /// <summary>Name of the header with what is made of the answer.</summary>
-    public const string DestinationHeader = "Sec-Fetch-Dest";
-
-    /// <summary>Another site's page has sent it, and not because somebody followed a link.</summary>
-    /// <param name="site">Of <see cref="SiteHeader"/>; null or empty: no browser has sent it.</param>
-    /// <param name="mode">Of <see cref="ModeHeader"/>.</param>
-    /// <param name="destination">Of <see cref="DestinationHeader"/>.</param>
-    public static bool Sends(string? site, string? mode, string? destination) =>
-        site is "cross-site" or "same-site" && !(mode == "navigate" && destination == "document");
+    /// <summary>Another site's page has sent a request with these headers, and not because somebody followed a link.</summary>
+    public static bool Sends(IHeaderDictionary headers)
+    {
+        ArgumentNullException.ThrowIfNull(headers);
+        return headers["Sec-Fetch-Site"].ToString() is "cross-site" or "same-site" && !(headers["Sec-Fetch-Mode"] == "navigate" && headers["Sec-Fetch-Dest"] == "document");
+    }
 }

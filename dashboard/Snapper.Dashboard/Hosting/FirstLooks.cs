@@ -23,14 +23,12 @@ public sealed class FirstLooks
 /// <summary>One request's place among <see cref="FirstLooks"/>, from when it is first asked for until the request is over.</summary>
 public sealed class FirstLook(FirstLooks all) : IDisposable
 {
-    private readonly bool _taken = all.TryTake();
-
     /// <summary>The page is drawn with figures at once.</summary>
-    public bool IsGranted => _taken;
+    public bool IsGranted { get; } = all.TryTake();
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (_taken) all.Give();
+        if (IsGranted) all.Give();
     }
 }

@@ -49,7 +49,7 @@ internal static class Listen
         var named = settings.Origins.Any(one => one.Authority.Equals(host.Value, StringComparison.OrdinalIgnoreCase));
         if ((known || named) && (origin.Length == 0 || origin.Equals($"{context.Request.Scheme}://{host}", StringComparison.OrdinalIgnoreCase)
             || settings.Origins.Any(one => one.GetLeftPart(UriPartial.Authority).Equals(origin, StringComparison.OrdinalIgnoreCase)))
-            && !(origin.Length == 0 && ForeignPage.Sends(context.Request.Headers[ForeignPage.SiteHeader], context.Request.Headers[ForeignPage.ModeHeader], context.Request.Headers[ForeignPage.DestinationHeader])))
+            && !(origin.Length == 0 && ForeignPage.Sends(context.Request.Headers)))
         {
             var headers = context.Response.Headers;
             headers.CacheControl = "no-store"; // pages have figures in them, which whoever has signed out shall not find; files that may be kept say so

@@ -75,9 +75,12 @@ public abstract class LivePage : ComponentBase, IDisposable
         if (!RendererInfo.IsInteractive) Handover.Expect();
     }
 
-    protected override void OnParametersSet() => LookAgain();
-
-    protected override Task OnParametersSetAsync() => RendererInfo.IsInteractive ? Task.CompletedTask : FirstAnswers();
+    protected override Task OnParametersSetAsync()
+    {
+        if (!RendererInfo.IsInteractive) return FirstAnswers();
+        LookAgain();
+        return Task.CompletedTask;
+    }
 
     public void Dispose()
     {

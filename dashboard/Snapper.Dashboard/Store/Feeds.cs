@@ -156,17 +156,18 @@ public sealed class Feed<T>(string path, WorkerApi api) : IFeed where T : class
 
     public async Task<bool> Ask(IReadOnlyList<WorkerState> workers, Func<Uri, string, bool> isTold, CancellationToken cancellation)
     {
+        HashSet<string> answered;
         lock (_lock)
         {
             foreach (var gone in _answers.Keys.Except(workers.Select(worker => worker.Url.Authority)).ToArray()) {
                 _answers.Remove(gone);
                 _tellings.Remove(gone);
             }
+
+            answered = [.. _answers.Where(one => one.Value.Problem is null || one.Value.Missing).Select(one => one.Key)];
         }
 
         // What is told already is not told again for one who comes later: that one asks once.
-        HashSet<string> answered;
-        lock (_lock) answered = [.. _answers.Where(one => one.Value.Problem is null || one.Value.Missing).Select(one => one.Key)];
         var asked = workers.Where(worker => !answered.Contains(worker.Url.Authority) || !isTold(worker.Url, path)).ToArray();
         await Task.WhenAll(asked.Select(worker => AskOne(worker, cancellation))).ConfigureAwait(false);
         return asked.Length > 0;

@@ -47,7 +47,7 @@ public sealed class HostRules
         // A picture or a frame of such a page says nothing of its origin, but browsers say of each request whether it is a page's of another site.
         var origin = headers.Origin;
         var isOwn = origin.Count == 0
-            ? !ForeignPage.Sends(headers[ForeignPage.SiteHeader], headers[ForeignPage.ModeHeader], headers[ForeignPage.DestinationHeader])
+            ? !ForeignPage.Sends(headers)
             : IsOwnOrigin(origin.ToString(), context.Request.Scheme, host);
         return isOwn
             ? null
