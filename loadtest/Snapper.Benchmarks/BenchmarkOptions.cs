@@ -41,7 +41,7 @@ public sealed record BenchmarkOptions
     /// <summary>Seconds of the idle measurement.</summary>
     public double Idle { get; init; } = 20;
 
-    /// <summary>Commit whose runtime <c>single-worker-cpu</c> compares this tree's with: what <c>git worktree add</c> takes.</summary>
+    /// <summary>Commit whose runtime <c>single-worker-cpu</c> and <c>two-worker-cpu</c> compare this tree's with: what <c>git worktree add</c> takes.</summary>
     public string Old { get; init; } = "f451d1f";
 
     /// <summary>Decides all random choices.</summary>
@@ -62,7 +62,7 @@ public sealed record BenchmarkOptions
           --connections L  connections to try (64,128,192)      --batch L    transactions per request to try (32,128,256)
           --pipelines L    in-process loops to try (64,128,256) --transactions N  before the crash of `recovery` (1000000)
           --resident N     accounts that `memory` touches (200000)
-          --old COMMIT     what `single-worker-cpu` compares this tree with (f451d1f)
+          --old COMMIT     what `single-worker-cpu` and `two-worker-cpu` compare this tree with (f451d1f)
           --quick          everything short, one repetition: a smoke test, not a measurement
           --out FOLDER     write table and JSON there as well
           --list           names and what they measure

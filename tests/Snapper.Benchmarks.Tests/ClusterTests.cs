@@ -118,7 +118,7 @@ public sealed class ClusterTests
         Assert.Equal(8, shape.Pipelines);
         foreach (var kind in new[] { TransactionKind.Pact, TransactionKind.Act })
         {
-            var side = ClusterSides.Of(context, cluster, "half over two", new ClusterMix(kind, 0.5, AnyWorker: true), shape);
+            var side = ClusterSide.Of(cluster, "half over two", new ClusterMix(kind, 0.5, AnyWorker: true), shape);
             var run = await side.RunAsync(shape, context.Plan.Times, 1);
             Assert.Null(run.Void);
             Assert.InRange(run.Distributed, 1, run.Committed - 1);

@@ -21,25 +21,6 @@ internal static class ClusterSides
         return await SideBySide.RunAsync(a, b, context.Plan, context.Progress);
     }
 
-    /// <summary>A workload on a cluster.</summary>
-    public static Side Of(BenchmarkContext context, ClusterInProcess cluster, string name, ClusterMix mix, LoadShape shape)
-    {
-        var owners = new int[cluster.Keys.Count];
-        for (var i = 0; i < owners.Length; i++)
-        {
-            owners[i] = cluster.OwnerOf(i);
-        }
-
-        var transfers = new PlacedTransfers(owners);
-        return new Side(name, [shape], (_, seed) => new ClusterPipeline(cluster, transfers, mix, seed), cluster.Processes)
-        {
-            OwnRole = "runtime and driver",
-
-            // ACTs may conflict; a PACT never aborts for another's sake, and here nothing else can abort it.
-            AbortsAllowed = mix.Kind == TransactionKind.Act,
-        };
-    }
-
     /// <summary>The result with its facts, or without its number when a worker that was alive lost its actors, or one stopped.</summary>
     public static BenchmarkResult Watched(BenchmarkResult result, params ClusterInProcess[] clusters)
     {
@@ -74,9 +55,9 @@ public sealed class ClusterLocalCpuBenchmark : IBenchmark
         var mix = new ClusterMix(TransactionKind.Pact, 0);
         var shape = ClusterSides.ShapeFor(context, Many);
         var (a, b) = await ClusterSides.CompareAsync(
-            context, ClusterSides.Of(context, four, "local PACT, 4 workers", mix, shape), ClusterSides.Of(context, one, "local PACT, 1 worker", mix, shape));
+            context, ClusterSide.Of(four, "local PACT, 4 workers", mix, shape), ClusterSide.Of(one, "local PACT, 1 worker", mix, shape));
         var any = await SideBySide.RunOneAsync(
-            ClusterSides.Of(context, four, "local PACT, 4 workers, sent to any of them", mix with { AnyWorker = true }, shape), context.Plan, context.Progress);
+            ClusterSide.Of(four, "local PACT, 4 workers, sent to any of them", mix with { AnyWorker = true }, shape), context.Plan, context.Progress);
         var result = BenchmarkResult.PairedRatio(Name, What, new Goal(1.3, 1.1, false), a, b, static run => run.CpuPerTransaction, context.Plan.Seed, any);
         return ClusterSides.Watched(result, four, one);
     }
@@ -98,7 +79,7 @@ public sealed class ClusterRatioBenchmark(
         await using var cluster = await ClusterInProcess.StartAsync(workers, context.Options.Accounts);
         var shape = ClusterSides.ShapeFor(context, workers);
         var (a, b) = await ClusterSides.CompareAsync(
-            context, ClusterSides.Of(context, cluster, upper.Name, upper.Mix, shape), ClusterSides.Of(context, cluster, lower.Name, lower.Mix, shape));
+            context, ClusterSide.Of(cluster, upper.Name, upper.Mix, shape), ClusterSide.Of(cluster, lower.Name, lower.Mix, shape));
         return ClusterSides.Watched(BenchmarkResult.PairedRatio(Name, What, goal, a, b, metric, context.Plan.Seed), cluster);
     }
 }

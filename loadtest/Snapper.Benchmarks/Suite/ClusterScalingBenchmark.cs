@@ -69,7 +69,7 @@ public sealed class ClusterScalingBenchmark : IBenchmark
                 foreach (var share in cluster.Workers == 1 ? Shares[..1] : Shares)
                 {
                     var name = $"{(kind == TransactionKind.Pact ? "PACT" : "ACT")}, {cluster.Workers} worker{(cluster.Workers == 1 ? "" : "s")}, {share * 100:0} % over two";
-                    cells.Add(new Cell(context, ClusterSides.Of(context, cluster, name, new ClusterMix(kind, share), shape)));
+                    cells.Add(new Cell(context, ClusterSide.Of(cluster, name, new ClusterMix(kind, share), shape)));
                 }
             }
         }

@@ -4,7 +4,7 @@ using Snapper.Benchmarks.Runs;
 
 namespace Snapper.Benchmarks.Systems;
 
-/// <summary>One worker in a process of its own (<c>Snapper.Driver</c>), with a Redis of its own.</summary>
+/// <summary>One worker or several in a process of their own (<c>Snapper.Driver</c>), with a Redis of their own.</summary>
 public sealed class DriverProcess : IAsyncDisposable
 {
     private static readonly TimeSpan StartDeadline = TimeSpan.FromSeconds(60);
@@ -24,10 +24,12 @@ public sealed class DriverProcess : IAsyncDisposable
     /// <param name="name">What error messages call it.</param>
     /// <param name="program">Its assembly.</param>
     /// <param name="accounts">Accounts of the load.</param>
-    public static async Task<DriverProcess> StartAsync(string name, string program, int accounts)
+    /// <param name="workers">Workers in that process. One is given as none, so that a driver from before there were several takes it.</param>
+    public static async Task<DriverProcess> StartAsync(string name, string program, int accounts, int workers)
     {
         var folder = Directory.CreateTempSubdirectory("snapper-bench-").FullName;
-        var child = ChildProcess.Start(name, "dotnet", [program, folder, accounts.ToString(CultureInfo.InvariantCulture)]);
+        string[] arguments = [program, folder, accounts.ToString(CultureInfo.InvariantCulture)];
+        var child = ChildProcess.Start(name, "dotnet", workers == 1 ? arguments : [.. arguments, workers.ToString(CultureInfo.InvariantCulture)]);
         var driver = new DriverProcess(child, folder);
         try
         {

@@ -4,10 +4,10 @@ using Snapper.Benchmarks.Systems;
 namespace Snapper.Benchmarks.Suite;
 
 /// <summary>
-/// What one worker spends per transaction, this tree's build ÷ an older commit's. Each is a process of its own with a Redis of its own, both live for the whole benchmark and take
-/// turns; the same driver sources are built against both.
+/// What one worker, or several in one process, spend per transaction, this tree's build ÷ an older commit's. Each build is a process of its own with a Redis of its own, both live
+/// for the whole benchmark and take turns; the same driver sources are built against both.
 /// </summary>
-public sealed class SingleWorkerCpuBenchmark(string name, string label, double pactShare) : IBenchmark
+public sealed class BuildCpuBenchmark(string name, string label, double pactShare, int workers) : IBenchmark
 {
     /// <summary>Fewer pairs say too little about a ratio near one.</summary>
     internal const int PairsMin = 10;
@@ -16,7 +16,7 @@ public sealed class SingleWorkerCpuBenchmark(string name, string label, double p
     public string Name => name;
 
     /// <inheritdoc />
-    public string What => $"CPU per {label} of one worker, this tree ÷ commit --old, Redis and driver included, at least {PairsMin} pairs";
+    public string What => $"CPU per {label} {(workers == 1 ? "of one worker" : $"over {workers} workers in process")}, this tree ÷ commit --old, Redis and driver included, at least {PairsMin} pairs";
 
     /// <inheritdoc />
     public async Task<BenchmarkResult> RunAsync(BenchmarkContext context)
@@ -27,8 +27,8 @@ public sealed class SingleWorkerCpuBenchmark(string name, string label, double p
         var (oldProgram, isItsOwn) = await old.BuildAsync();
         if (isItsOwn) context.Progress($"  this tree's driver needs more than the runtime of {context.Options.Old} has: it is driven by its own");
         var newProgram = await OldBuild.BuildDriverAsync(root);
-        await using var before = await DriverProcess.StartAsync("the driver of the old build", oldProgram, context.Options.Accounts);
-        await using var after = await DriverProcess.StartAsync("the driver of this build", newProgram, context.Options.Accounts);
+        await using var before = await DriverProcess.StartAsync("the driver of the old build", oldProgram, context.Options.Accounts, workers);
+        await using var after = await DriverProcess.StartAsync("the driver of this build", newProgram, context.Options.Accounts, workers);
         var a = new Turns(context, after, $"{label}, this tree", pactShare);
         var b = new Turns(context, before, $"{label}, {context.Options.Old}", pactShare);
 
