@@ -137,4 +137,7 @@ public enum ClusterTransition
 
     /// <summary>A migration is begun again after the store was away.</summary>
     MigrationInterrupted,
+
+    /// <summary>A worker whose lease lives, and that is not reached, is fenced (R5).</summary>
+    Evicted,
 }

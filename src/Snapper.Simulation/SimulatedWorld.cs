@@ -68,7 +68,11 @@ internal abstract class SimulatedWorld<TProcess> : IClientWorld
 
     public bool IsFinal { get; protected set; }
 
-    public abstract long Pause { get; }
+    public virtual long DrawPause(SeededChance chance) => chance.Between(0, Millisecond);
+
+    public virtual long DrawLongPause(SeededChance chance) => 0;
+
+    public virtual bool IsKept(string id) => true;
 
     public abstract bool IsCalm { get; }
 

@@ -71,8 +71,6 @@ internal sealed partial class World : SimulatedWorld<SimulatedWorker>
     /// <summary>What owners of files were told is done.</summary>
     public FilesView FilesView { get; }
 
-    public override long Pause => Millisecond;
-
     /// <summary>Runs the scenario to its end.</summary>
     public SimulationResult Run()
     {

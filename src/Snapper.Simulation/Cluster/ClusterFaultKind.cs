@@ -75,6 +75,30 @@ public enum ClusterFaultKind
     /// <summary>A worker joins, and gets a share.</summary>
     WorkerJoined,
 
+    /// <summary>The executors and mailboxes of a worker stand still, and its lease is renewed.</summary>
+    WorkerSilent,
+
+    /// <summary>All workers are stopped and started again, one after the other.</summary>
+    RollingRestart,
+
+    /// <summary>The clock of a worker is set, forward or back. Timers do not follow it.</summary>
+    ClockStepped,
+
+    /// <summary>The clock of a worker begins to run fast or slow.</summary>
+    ClockDrifts,
+
+    /// <summary>The clock of the shared store is set, forward or back: leases run by it.</summary>
+    StoreClockStepped,
+
+    /// <summary>The shared store tells a worker whose log lives that the directory has lost what it had.</summary>
+    StoreSaysLost,
+
+    /// <summary>The shared store tells a worker whose log lives that it is no member any more.</summary>
+    StoreSaysStale,
+
+    /// <summary>The run began with one worker alone, which was stopped; it and others go on with its data.</summary>
+    OneBecameSeveral,
+
     /// <summary>A call to the shared store is lost on its way.</summary>
     StoreCallLost,
 

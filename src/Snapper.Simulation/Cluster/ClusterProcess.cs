@@ -5,7 +5,6 @@ using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Workers;
-using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.InMemory;
 
@@ -22,15 +21,27 @@ internal sealed class ClusterProcess : SimulatedProcess
     private bool _isOpen;
 
     public ClusterProcess(ClusterWorld world, int number, int life)
-        : base(world, life)
+        : base(world, life, world.ClockOf(number))
     {
         _world = world;
         Number = number;
+        IsAlone = world.IsAlone;
         _road = new StoreRoad(world, this);
     }
 
     /// <summary>Number of the worker.</summary>
     public int Number { get; }
+
+    /// <summary>It is not one of several.</summary>
+    public bool IsAlone { get; }
+
+    /// <summary>It was told something untrue by the store, and may stop of it.</summary>
+    public bool WasMisled { get; set; }
+
+    /// <summary>Until when its mailboxes neither take nor send anything.</summary>
+    public long SilentUntil { get; set; }
+
+    public bool IsSilent => SilentUntil > _world.Now;
 
     /// <summary>Requests are let in.</summary>
     public override bool IsOpen => _isOpen && !Scope.IsDead;
@@ -38,13 +49,13 @@ internal sealed class ClusterProcess : SimulatedProcess
     public IClusterControl? Control => Host?.Control;
 
     /// <summary>Its worker's number and the epoch of its log; nobody before that is open.</summary>
-    public Incarnation Self => Host?.Worker.Cluster!.Self ?? default;
+    public Incarnation Self => Host?.Worker.Cluster?.Self ?? default;
 
     /// <summary>It is master, as far as it knows.</summary>
-    public bool IsMaster => IsOpen && Host!.Worker.Cluster!.Master is { IsOver: false };
+    public bool IsMaster => IsOpen && Host!.Worker.Cluster?.Master is { IsOver: false };
 
     /// <summary>It takes requests, and nothing is under way.</summary>
-    public bool IsAtRest => IsOpen && !Scope.IsPaused && Host!.Worker is { Unavailability: null, Relay: { InFlight: 0, Looking: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } worker
+    public bool IsAtRest => IsOpen && !IsStill && Host!.Worker is { Unavailability: null, Relay: { InFlight: 0, Looking: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } worker
         && worker.Cluster is { Door.Passing: 0, Pacts.Count: 0, Calls.Count: 0, Requests: { Waiting: 0, MasterEpoch: > 0 } } node
         && worker.Commits.Open.Count == 0
         && (node.Master is not { IsOver: false } master || (master.Undecided == 0 && master.Waiting == 0))
@@ -59,7 +70,11 @@ internal sealed class ClusterProcess : SimulatedProcess
                 return $"w{Number} (life {Life}) is {(Scope.IsDead ? "dead" : "not recovered")}";
             }
 
-            var node = worker.Cluster!;
+            if (worker.Cluster is not { } node)
+            {
+                return $"w{Number} (life {Life}) is alone: {worker.Relay.InFlight} in flight";
+            }
+
             var text = new StringBuilder();
             text.Append($"{node.Self} (life {Life}) is {worker.Unavailability ?? "available"}{(Scope.IsPaused ? ", paused" : "")}{(Scope.IsDead ? ", dead" : "")}: {worker.Relay.InFlight} in flight, {worker.Relay.Ids.Running} ids running, ")
                 .Append($"{node.Door.Passing} passed on, {worker.Acts.Count} ACTs, {worker.Commits.ActsInOrder} in order, {node.Pacts.Count} global PACTs, {node.Calls.Count} calls, {node.Requests.Waiting} wait for ")
@@ -95,30 +110,14 @@ internal sealed class ClusterProcess : SimulatedProcess
 
     protected override WorkerSetup Setup()
     {
-        var scenario = _world.Scenario;
         var kept = _world.Shared.Log(Number);
-        _setup = ClusterSetup();
+        _setup = IsAlone ? null : ClusterSetup();
         return new WorkerSetup
         {
-            Options = new WorkerOptions
-            {
-                Name = $"w{Number}",
-                Number = Number,
-                Executors = scenario.Executors,
-                Coordinators = scenario.Coordinators,
-                OpenBatches = scenario.OpenBatches,
-                TransactionsPerBatch = scenario.TransactionsPerBatch,
-                TurnBound = TimeSpan.FromMilliseconds(Math.Max(100, scenario.TurnBoundMs)),
-                TurnTick = TimeSpan.FromMilliseconds(Math.Max(5, scenario.TurnBoundMs / 8)),
-                MarkMethodsThatFail = scenario.MarkFailing != 0,
-                IdleActorTimeout = TimeSpan.FromSeconds(1),
-                DrainTimeout = TimeSpan.FromMilliseconds(scenario.Seed % 3 == 0 ? 30 : 2000),
-                Seed = ((int)scenario.Seed * 31) + Life,
-                AnswersInline = true,
-            },
+            Options = _world.Times.Worker(Number, Life),
             ActorTypes = World.OwnTypes,
             Log = new RoadLog(_road, new MemoryTransactionLog(kept), LogSteps.Own, Number, () => _world.SharedStore.FullUntil[Number] > _world.Now),
-            Store = new RoadStates(_road, new MemoryStateStore(kept, _world.ServerTime, new StateStoreOptions()), LogSteps.Own),
+            Store = new RoadStates(_road, new MemoryStateStore(kept, Time, _world.Times.Store), LogSteps.Own),
             Checkpointing = Checkpointing,
             Writing = Writing,
             Time = Time,
@@ -132,14 +131,15 @@ internal sealed class ClusterProcess : SimulatedProcess
 
     private ClusterSetup ClusterSetup() => new()
     {
-        OpenStore = self => new RoadCluster(_road, _world.Shared.Open(self, new StateStoreOptions())),
-        ArchiveOf = other => new RoadStates(_road, new MemoryStateStore(_world.Shared.Log(other), _world.ServerTime, new StateStoreOptions()), LogSteps.Own),
+        OpenStore = self => new RoadCluster(_road, _world.Shared.Open(self, _world.Times.Store)),
+        ArchiveOf = other => new RoadStates(_road, new MemoryStateStore(_world.Shared.Log(other), Time, _world.Times.Store), LogSteps.Own),
         Transport = _world.Network.Of(this),
         Opened = hub => _world.Listens(this, hub),
         Address = new MemberAddress($"w{Number}", "", Life, "simulated"),
-        Options = _world.Options,
+        Options = _world.Times.Cluster,
         FirstWorkers = _world.Cluster.Workers,
-        Mailboxes = new MailboxOptions { PumpsInline = true, Seed = Life, AnswerTimeout = TimeSpan.FromMilliseconds(_world.Cluster.AnswerMs) },
+        Patience = TimeSpan.FromMilliseconds(_world.Cluster.PatienceMs),
+        Mailboxes = _world.Times.OfMailboxes(Life),
         PartitionOf = _world.PartitionOf,
     };
 
@@ -150,7 +150,11 @@ internal sealed class ClusterProcess : SimulatedProcess
 
     protected override void Recovered(WorkerHost host)
     {
-        if (host.Failure is null)
+        if (IsAlone)
+        {
+            Open();
+        }
+        else if (host.Failure is null)
         {
             host.Join(_setup!, Starting).Then(OnJoined);
         }
@@ -169,7 +173,12 @@ internal sealed class ClusterProcess : SimulatedProcess
             return;
         }
 
-        Host.Open();
+        Open();
+    }
+
+    private void Open()
+    {
+        Host!.Open();
         _isOpen = true;
         SweepLater();
     }

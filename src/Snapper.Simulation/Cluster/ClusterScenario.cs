@@ -14,7 +14,7 @@ namespace Snapper.Simulation.Cluster;
 /// <param name="Detail">The other worker, the armed step, the first actor that moves; by kind.</param>
 public readonly record struct PlannedClusterFault(int AtMs, ClusterFaultKind Kind, int Worker, int ForMs, int Detail)
 {
-    /// <summary>Away for good: longer than any run.</summary>
+    /// <summary>Away for good, though a run may be longer.</summary>
     public const int ForGood = 3_600_000;
 
     /// <inheritdoc/>
@@ -30,6 +30,15 @@ public sealed record ClusterScenario
     /// <summary>Most workers of a run.</summary>
     public const int MostWorkers = 8;
 
+    /// <summary>Runs of each hundred with faults that last for long.</summary>
+    private const int LongPercent = 10;
+
+    /// <summary>Runs of each thousand with thousands of transactions.</summary>
+    private const int ManyPerMille = 2;
+
+    /// <summary>Nothing that is not drawn by a bound lasts longer, in ms.</summary>
+    private const int LongestShortMs = 3000;
+
     private static readonly ClusterFaultKind[] s_drawn =
     [
         ClusterFaultKind.WorkerCrash, ClusterFaultKind.WorkerCrash, ClusterFaultKind.WorkerLost, ClusterFaultKind.WorkerLost, ClusterFaultKind.MasterCrash, ClusterFaultKind.MasterLost,
@@ -41,6 +50,27 @@ public sealed record ClusterScenario
 
     private static readonly ClusterFaultKind[] s_moves =
         [ClusterFaultKind.ActorsMoved, ClusterFaultKind.ActorsMoved, ClusterFaultKind.ActorsMoved, ClusterFaultKind.PartitionsMoved, ClusterFaultKind.WorkerDrained, ClusterFaultKind.WorkerJoined];
+
+    /// <summary>Faults that last for long.</summary>
+    private static readonly ClusterFaultKind[] s_long =
+    [
+        ClusterFaultKind.StoreDown, ClusterFaultKind.StoreDown, ClusterFaultKind.StoreCut, ClusterFaultKind.StoreAnswersCut, ClusterFaultKind.StoreFull, ClusterFaultKind.NetworkCut,
+        ClusterFaultKind.NetworkCut, ClusterFaultKind.NetworkCutOneWay, ClusterFaultKind.NetworkCutOneWay, ClusterFaultKind.Isolated, ClusterFaultKind.WorkerPausedLong,
+        ClusterFaultKind.WorkerSilent, ClusterFaultKind.WorkerSilent, ClusterFaultKind.WorkerLost, ClusterFaultKind.MasterLost, ClusterFaultKind.PauseAtStep, ClusterFaultKind.PauseAtMessage,
+    ];
+
+    /// <summary>What is struck beside one that lasts.</summary>
+    private static readonly ClusterFaultKind[] s_beside =
+    [
+        ClusterFaultKind.ActorsMoved, ClusterFaultKind.PartitionsMoved, ClusterFaultKind.WorkerDrained, ClusterFaultKind.WorkerCrash, ClusterFaultKind.WorkerCrash,
+        ClusterFaultKind.MasterCrash, ClusterFaultKind.CrashAtStep, ClusterFaultKind.CrashAtMessage, ClusterFaultKind.GracefulRestart, ClusterFaultKind.WorkerJoined,
+    ];
+
+    private static readonly ClusterFaultKind[] s_odd =
+    [
+        ClusterFaultKind.ClockStepped, ClusterFaultKind.ClockStepped, ClusterFaultKind.ClockDrifts, ClusterFaultKind.StoreClockStepped, ClusterFaultKind.StoreClockStepped,
+        ClusterFaultKind.StoreSaysLost, ClusterFaultKind.StoreSaysStale, ClusterFaultKind.WorkerSilent, ClusterFaultKind.RollingRestart,
+    ];
 
     /// <summary>What single workers and clients are like; what it says of logs, disks and faults with a time is not used.</summary>
     public required Scenario Load { get; init; }
@@ -75,16 +105,30 @@ public sealed record ClusterScenario
     /// <summary>1: at the end all workers die, and what they come back with is looked at.</summary>
     public int DieAtEnd { get; init; }
 
+    /// <summary>For how long an id has its outcome, in ms (I2).</summary>
+    public int WindowMs { get; init; } = 600_000;
+
+    /// <summary>For how long a worker with a lease is not reached until it is evicted, in ms (R5).</summary>
+    public int PatienceMs { get; init; } = 3000;
+
+    /// <summary>1: clients wait for the beginnings and ends of faults, and do something else for long before they send an id again.</summary>
+    public int Paced { get; init; }
+
+    /// <summary>For so long there is one worker alone; then it is one of several on what it has stored. 0: there are several from the beginning.</summary>
+    public int AloneMs { get; init; }
+
     /// <summary>Faults at their times.</summary>
     public IReadOnlyList<PlannedClusterFault> Faults { get; init; } = [];
 
     /// <summary>Nothing goes wrong and nothing moves, nobody waits on purpose, no rare point has the work done many times over.</summary>
-    public bool IsCalm => Load.IsCalm && NetworkFaultPerMille == 0 && StoreFaultPerMille == 0 && Faults.Count == 0;
+    public bool IsCalm => Load.IsCalm && NetworkFaultPerMille == 0 && StoreFaultPerMille == 0 && AloneMs == 0 && Faults.Count == 0;
 
     /// <summary>Draws the scenario of a seed.</summary>
     /// <param name="seed">The seed.</param>
     /// <param name="workers">Workers that begin; 0: the seed decides, 2 to 4.</param>
-    public static ClusterScenario Draw(ulong seed, int workers = 0)
+    public static ClusterScenario Draw(ulong seed, int workers = 0) => WithOddities(WithLongTimes(DrawShort(seed, workers)));
+
+    private static ClusterScenario DrawShort(ulong seed, int workers)
     {
         var chance = SeededChance.For(seed, ChanceOf.Cluster);
         var near = chance.Between(200, 3000);
@@ -126,7 +170,13 @@ public sealed record ClusterScenario
         Append(text, "network", NetworkFaultPerMille, drawn.NetworkFaultPerMille);
         Append(text, "store", StoreFaultPerMille, drawn.StoreFaultPerMille);
         Append(text, "die", DieAtEnd, drawn.DieAtEnd);
-        if (!Faults.SequenceEqual(drawn.Faults) || Workers != drawn.Workers)
+        Append(text, "window", WindowMs, drawn.WindowMs);
+        Append(text, "patience", PatienceMs, drawn.PatienceMs);
+        Append(text, "paced", Paced, drawn.Paced);
+        Append(text, "alone", AloneMs, drawn.AloneMs);
+
+        // What is drawn by the bounds of the product is another one when these change.
+        if (!Faults.SequenceEqual(drawn.Faults) || Workers != drawn.Workers || Faults.Any(static fault => fault.ForMs > LongestShortMs && fault.ForMs != PlannedClusterFault.ForGood))
         {
             text.Append(" strikes=").AppendJoin('+', Faults);
         }
@@ -145,7 +195,7 @@ public sealed record ClusterScenario
         {
             var at = word.IndexOf('=', StringComparison.Ordinal);
             var name = at < 0 ? word : word[..at];
-            if (name is "workers" or "lease" or "think" or "near" or "far" or "answer" or "network" or "store" or "die" or "strikes")
+            if (name is "workers" or "lease" or "think" or "near" or "far" or "answer" or "network" or "store" or "die" or "window" or "patience" or "paced" or "alone" or "strikes")
             {
                 own.Add((name, at < 0 ? "" : word[(at + 1)..]));
             }
@@ -183,6 +233,97 @@ public sealed record ClusterScenario
         };
     }
 
+    /// <summary>In some runs faults last as long as the bounds of the product, or longer; by chance of its own, so that the others are as they were.</summary>
+    private static ClusterScenario WithLongTimes(ClusterScenario scenario)
+    {
+        var chance = SeededChance.For(scenario.Seed, ChanceOf.LongTimes);
+        if (chance.PerMille(ManyPerMille))
+        {
+            // As many transactions as roll over what is kept of the last ones.
+            return scenario with { Load = scenario.Load with { Clients = 12, TransactionsPerClient = chance.Between(170, 500), Actors = 16, Steps = Math.Min(scenario.Load.Steps, 4) } };
+        }
+
+        if (!chance.Percent(LongPercent))
+        {
+            return scenario;
+        }
+
+        var load = scenario.Load;
+        var clients = Math.Min(load.Clients, 6);
+        scenario = scenario with
+        {
+            LeaseMs = chance.Percent(50) ? 4000 : chance.Between(500, 4000), // with shorter ones hours are expensive
+            PatienceMs = chance.Percent(50) ? 3000 : chance.Between(500, 3000),
+            WindowMs = chance.Percent(10) ? 600_000 : 60_000,
+            Paced = 1,
+            Load = load with { Clients = clients, TransactionsPerClient = 72 / clients, SweepMs = load.SweepMs * 20 },
+        };
+        var bounds = Bounds.Of(scenario);
+        var faults = scenario.Faults.ToList();
+        var at = chance.Between(100, 2000);
+        for (var count = chance.Between(1, 4); count > 0; count--)
+        {
+            var kind = s_long[chance.Next(s_long.Length)];
+            var lasts = Bounds.DrawMs(bounds, chance);
+            faults.Add(new PlannedClusterFault(at, kind, chance.Between(1, scenario.Workers), lasts, DrawDetail(kind, chance)));
+            if (chance.Percent(70))
+            {
+                var beside = s_beside[chance.Next(s_beside.Length)];
+                var when = Math.Max(1, chance.Percent(70) ? at + chance.Between(-100, 500) : at + chance.Between(0, Math.Min(lasts, 100_000)));
+                faults.Add(new PlannedClusterFault(when, beside, chance.Between(1, scenario.Workers), chance.Between(1, 1000), DrawDetail(beside, chance)));
+            }
+
+            at += chance.Between(50, 5000) + (chance.Percent(70) ? lasts : 0);
+        }
+
+        faults.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
+        return scenario with { Faults = faults };
+    }
+
+    /// <summary>In some runs there is what operators meet beside faults of processes and roads; by chance of its own.</summary>
+    private static ClusterScenario WithOddities(ClusterScenario scenario)
+    {
+        var chance = SeededChance.For(scenario.Seed, ChanceOf.Oddities);
+        if (chance.Percent(5))
+        {
+            scenario = scenario with { AloneMs = chance.Between(30, 600) };
+        }
+
+        if (!chance.Percent(scenario.Paced != 0 ? 40 : 15))
+        {
+            return scenario;
+        }
+
+        var bounds = Bounds.Of(scenario);
+        var latest = scenario.Paced != 0 ? Math.Clamp(scenario.LastMoment, 800, 600_000) : 800;
+        var faults = scenario.Faults.ToList();
+        for (var count = chance.Between(1, 3); count > 0; count--)
+        {
+            var kind = s_odd[chance.Next(s_odd.Length)];
+            var lasts = kind switch
+            {
+                ClusterFaultKind.ClockStepped or ClusterFaultKind.StoreClockStepped => Bounds.DrawMs(bounds, chance),
+                ClusterFaultKind.WorkerSilent => scenario.Paced != 0 ? Bounds.DrawMs(bounds, chance, mostMs: 10_000) : chance.Between(20, 3000),
+                ClusterFaultKind.StoreSaysLost or ClusterFaultKind.StoreSaysStale => chance.Between(1, chance.Percent(70) ? 100 : 3000),
+                _ => chance.Between(1, 100),
+            };
+            faults.Add(new PlannedClusterFault(chance.Between(20, chance.Percent(50) ? 800 : latest), kind, chance.Between(1, scenario.Workers), lasts, chance.Next(1000)));
+        }
+
+        faults.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
+        return scenario with { Faults = faults };
+    }
+
+    /// <summary>When the last fault has ended, in ms; those who are away for good are not waited for.</summary>
+    internal int LastMoment => Faults.Count == 0 ? 0 : Faults.Max(static fault => fault.AtMs + (fault.ForMs >= PlannedClusterFault.ForGood ? 0 : fault.ForMs));
+
+    private static int DrawDetail(ClusterFaultKind kind, SeededChance chance) => kind switch
+    {
+        ClusterFaultKind.CrashAtStep or ClusterFaultKind.PauseAtStep => (chance.Next(2) * 1000) + chance.Next(Tally<StoreStep>.Kinds.Count),
+        ClusterFaultKind.CrashAtMessage or ClusterFaultKind.PauseAtMessage => (chance.Next(2) * 1000) + (int)Tally<WireKind>.Kinds[chance.Next(Tally<WireKind>.Kinds.Count)],
+        _ => chance.Next(1000),
+    };
+
     private static List<PlannedClusterFault> DrawFaults(SeededChance chance, int workers, int faults, int moves)
     {
         var drawn = new List<PlannedClusterFault>();
@@ -198,12 +339,7 @@ public sealed record ClusterScenario
                 ClusterFaultKind.WorkerCrash or ClusterFaultKind.MasterCrash or ClusterFaultKind.GracefulRestart or ClusterFaultKind.ExecutorStall => chance.Between(1, 100),
                 _ => chance.Percent(50) ? chance.Between(5, 100) : chance.Between(100, 2000),
             };
-            var detail = kind switch
-            {
-                ClusterFaultKind.CrashAtStep or ClusterFaultKind.PauseAtStep => (chance.Next(2) * 1000) + chance.Next(Tally<StoreStep>.Kinds.Count),
-                ClusterFaultKind.CrashAtMessage or ClusterFaultKind.PauseAtMessage => (chance.Next(2) * 1000) + (int)Tally<WireKind>.Kinds[chance.Next(Tally<WireKind>.Kinds.Count)],
-                _ => chance.Next(1000),
-            };
+            var detail = DrawDetail(kind, chance);
             drawn.Add(new PlannedClusterFault(chance.Between(20, 800), kind, chance.Between(1, workers), lasts, detail));
         }
 
@@ -227,6 +363,10 @@ public sealed record ClusterScenario
         "answer" => this with { AnswerMs = Within(name, value, 10, 60_000) },
         "network" => this with { NetworkFaultPerMille = Within(name, value, 0, 1000) },
         "store" => this with { StoreFaultPerMille = Within(name, value, 0, 1000) },
+        "window" => this with { WindowMs = Within(name, value, 60_000, 24 * 3_600_000) },
+        "patience" => this with { PatienceMs = Within(name, value, 100, 600_000) },
+        "paced" => this with { Paced = Within(name, value, 0, 1) },
+        "alone" => this with { AloneMs = Within(name, value, 0, 600_000) },
         _ => this with { DieAtEnd = Within(name, value, 0, 1) },
     };
 
@@ -247,7 +387,7 @@ public sealed record ClusterScenario
                 throw new FormatException($"A strike is written KIND@MS/WORKER/MS/DETAIL, not '{word}'.");
             }
 
-            var kinds = s_drawn.Concat(s_moves).Distinct();
+            var kinds = s_drawn.Concat(s_moves).Concat(s_long).Concat(s_odd).Distinct();
             if (!Enum.TryParse<ClusterFaultKind>(parts[0], out var kind) || kind.ToString() != parts[0] || !kinds.Contains(kind))
             {
                 throw new FormatException($"There is no strike '{parts[0]}' that has a time; there are: {string.Join(", ", kinds)}.");

@@ -129,6 +129,11 @@ internal sealed partial class ClusterWorld
         for (var count = Math.Min(IdsAskedAgain, Answered.Count); count > 0; count--)
         {
             var (transaction, envelope) = Answered[Chance.Next(Answered.Count)];
+            if (!IsKept(transaction.Request.Id!))
+            {
+                continue; // its window may end before it is looked at
+            }
+
             AskById(process, transaction.Request.Id!, envelope, $" at w{process.Number}");
             if (client is not null && AskedAgain.Add(transaction))
             {

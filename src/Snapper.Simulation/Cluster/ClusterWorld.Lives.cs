@@ -1,5 +1,6 @@
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Hosting;
+using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Workers;
 using Snapper.TransactionLog;
@@ -10,8 +11,17 @@ namespace Snapper.Simulation.Cluster;
 /// <summary>The lives of the workers: how they begin, fail, stay away, and come back.</summary>
 internal sealed partial class ClusterWorld
 {
+    private const long MuchLater = 5 * TimeSpan.TicksPerSecond;
+
     private readonly Seat?[] _seats = new Seat?[ClusterScenario.MostWorkers + 2];
+    private readonly WallClock[] _clocks = [.. Enumerable.Range(0, ClusterScenario.MostWorkers + 2).Select(static _ => new WallClock())];
     private int _lives;
+
+    /// <summary>There is one worker, which knows nothing of others.</summary>
+    public bool IsAlone { get; private set; }
+
+    /// <summary>The clock on a worker's machine.</summary>
+    public WallClock ClockOf(int number) => _clocks[number];
 
     /// <summary>The latest life of a worker; null: it does not live.</summary>
     public ClusterProcess? CurrentOf(int number) => _seats[number]?.Current;
@@ -48,6 +58,7 @@ internal sealed partial class ClusterWorld
     {
         var seat = SeatOf(number);
         seat.IsAway = false;
+        seat.BackAt = Now + pause;
         After(pause, null, () =>
         {
             if (seat.Current is null)
@@ -89,6 +100,59 @@ internal sealed partial class ClusterWorld
         else
         {
             StartLater(process.Number, pause);
+        }
+    }
+
+    /// <summary>The first lives: of all workers, or of one alone, which becomes one of several after a while.</summary>
+    private void Begin()
+    {
+        IsAlone = Cluster.AloneMs > 0;
+        for (var number = 1; number <= (IsAlone ? 1 : Cluster.Workers); number++)
+        {
+            StartLater(number, Chance.Between(0, 20 * Millisecond));
+        }
+
+        if (IsAlone)
+        {
+            After(Cluster.AloneMs * Millisecond, null, BecomeSeveral);
+        }
+    }
+
+    /// <summary>The one that was alone is stopped, or killed, and all begin on what it has stored.</summary>
+    private void BecomeSeveral()
+    {
+        if (!IsAlone)
+        {
+            return;
+        }
+
+        if (CurrentOf(1) is not { IsOpen: true, Scope.IsPaused: false } alone || Cluster.Seed % 3 == 0)
+        {
+            Divide(); // killed, or dead already
+            return;
+        }
+
+        alone.Stop().Then(_ => After(0, null, Divide));
+        After(2 * Cluster.AloneMs * Millisecond + TimeSpan.TicksPerSecond, null, BecomeSeveral); // it may have died meanwhile
+    }
+
+    private void Divide()
+    {
+        if (!IsAlone)
+        {
+            return;
+        }
+
+        IsAlone = false;
+        Happened.Note(ClusterFaultKind.OneBecameSeveral);
+        foreach (var process in Processes.ToArray())
+        {
+            End(process, Chance.Between(0, 20 * Millisecond));
+        }
+
+        for (var number = 1; number <= Cluster.Workers; number++)
+        {
+            StartLater(number, Chance.Between(0, 20 * Millisecond));
         }
     }
 
@@ -137,14 +201,23 @@ internal sealed partial class ClusterWorld
         Operators.Heal();
         foreach (var process in Processes.ToArray())
         {
+            if (process.IsSilent)
+            {
+                process.SilentUntil = 0;
+                process.StallAll(0);
+            }
+
             process.Scope.GoOn();
         }
+
+        BecomeSeveral();
 
         // Before the directory is divided, all of the first ones are waited for.
         var lives = Processes.Count > 0 || Array.Exists(_seats, static seat => seat is { IsAway: false });
         for (var number = 0; number < _seats.Length; number++)
         {
-            if (_seats[number] is { Current: null, IsAway: true } && (!lives || Shared.Version == 0 || Cluster.Seed % 2 == 0))
+            // One that was to come back much later comes back now.
+            if (_seats[number] is { Current: null } seat && (seat.IsAway ? !lives || Shared.Version == 0 || Cluster.Seed % 2 == 0 : seat.BackAt > Now + MuchLater))
             {
                 StartLater(number, Chance.Between(Millisecond, 50 * Millisecond));
                 lives = true;
@@ -161,7 +234,7 @@ internal sealed partial class ClusterWorld
             LogLostException lost => lost.Status,
             _ => (AppendStatus?)null,
         };
-        return status is AppendStatus.Fenced or AppendStatus.RescuerFenced && (process.Host is null || Shared.Log(process.Number).Epoch > process.Host.Opening.Epoch);
+        return status is AppendStatus.Fenced or AppendStatus.RescuerFenced && (process.Host is null || process.WasMisled || Shared.Log(process.Number).Epoch > process.Host.Opening.Epoch);
     }
 
     private Seat SeatOf(int number) => _seats[number] ??= new Seat();
@@ -177,5 +250,8 @@ internal sealed partial class ClusterWorld
 
         /// <summary>It stays away.</summary>
         public bool IsAway { get; set; }
+
+        /// <summary>When its next life is to begin.</summary>
+        public long BackAt { get; set; }
     }
 }

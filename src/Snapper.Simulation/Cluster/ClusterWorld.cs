@@ -6,7 +6,6 @@ using Snapper.Simulation.Rules;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Workers;
 using Snapper.Simulation.Workloads;
-using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Cluster.InMemory;
 
 namespace Snapper.Simulation.Cluster;
@@ -17,9 +16,13 @@ namespace Snapper.Simulation.Cluster;
 /// </summary>
 internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
 {
+    /// <summary>What is asked for so shortly before the end of its window may hear anything.</summary>
+    private const long Spare = 10 * TimeSpan.TicksPerSecond;
+
     private readonly SeededChance _routes;
     private readonly Tally<ClusterTransition> _clusterTransitions = new();
     private readonly int _partitionOffset;
+    private readonly List<long> _moments = []; // at which faults begin and end
 
     public ClusterWorld(ClusterScenario scenario, IClusterTrace? trace = null)
         : base(scenario.Load, roads: 2 * scenario.AnswerMs * Millisecond) // a PACT that waits for a number asks the master to drop it, and is asked to say so again
@@ -28,15 +31,21 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
         Trace = trace;
         _routes = SeededChance.For(scenario.Seed, ChanceOf.Client, 1_000_000);
         _partitionOffset = SeededChance.For(scenario.Seed, ChanceOf.Cluster, 1).Next(Partition.Count);
-        ServerTime = new VirtualTime(this, scope: null);
-        Options = new ClusterOptions { Lease = TimeSpan.FromMilliseconds(scenario.LeaseMs) };
-        Shared = new MemoryCluster(ServerTime, Options);
+        Times = new SimulatedTimes(scenario);
+        Shared = new MemoryCluster(new VirtualTime(this, scope: null, StoreClock), Times.Cluster);
         SharedStore = new SharedStoreWeather(this);
-        LogRules = new ClusterLogRules(Violated);
+        LogRules = new ClusterLogRules(Violated, () => Now, scenario.WindowMs * Millisecond);
         MessageRules = new ClusterMessageRules(LogRules, Shared, Violated);
         Network = new Network(this);
         Operators = new Operators(this);
         Actors = [.. Workload.Last().Select(static look => look.Request.Actor)];
+        foreach (var fault in scenario.Faults)
+        {
+            _moments.Add(fault.AtMs * Millisecond);
+            _moments.Add((fault.AtMs + (fault.ForMs >= PlannedClusterFault.ForGood ? 0L : fault.ForMs)) * Millisecond);
+        }
+
+        _moments.Sort();
     }
 
     /// <summary>What happens.</summary>
@@ -49,9 +58,10 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
     public Tally<ClusterFaultKind> Happened { get; } = new();
 
     /// <summary>The clock of the shared store.</summary>
-    public VirtualTime ServerTime { get; }
+    public WallClock StoreClock { get; } = new();
 
-    public ClusterOptions Options { get; }
+    /// <summary>What workers are given.</summary>
+    public SimulatedTimes Times { get; }
 
     /// <summary>What all workers share: logs, states, directory, leases, plans.</summary>
     public MemoryCluster Shared { get; }
@@ -71,7 +81,28 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
     /// <summary>The actors that clients use.</summary>
     public IReadOnlyList<ActorKey> Actors { get; }
 
-    public override long Pause => Cluster.ThinkMs * Millisecond;
+    /// <summary>Where faults begin and end clients have something under way, however far apart that is.</summary>
+    public override long DrawPause(SeededChance chance)
+    {
+        if (Cluster.Paced != 0 && chance.Percent(25))
+        {
+            foreach (var moment in _moments)
+            {
+                if (moment > Now)
+                {
+                    return Math.Max(0, moment - Now + chance.Between(-200 * Millisecond, 500 * Millisecond));
+                }
+            }
+        }
+
+        return chance.Between(0, Cluster.ThinkMs * Millisecond);
+    }
+
+    public override long DrawLongPause(SeededChance chance) => Cluster.Paced == 0 || IsHealed || !chance.Percent(30)
+        ? 0
+        : chance.Percent(50) ? chance.Between(Millisecond, Cluster.WindowMs * Millisecond / 2) : chance.Between(Millisecond, Cluster.WindowMs * Millisecond * 2);
+
+    public override bool IsKept(string id) => LogRules.IsKept(id, Spare);
 
     // Rings of waits between PACTs and ACTs of several workers are ended by a bound of time alone (H6): there a request may time out.
     public override bool IsCalm => Cluster.IsCalm && Scenario.PactPercent == 100;
@@ -120,10 +151,7 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
 
     protected override void RunToTheEnd()
     {
-        for (var number = 1; number <= Cluster.Workers; number++)
-        {
-            StartLater(number, Chance.Between(0, 20 * Millisecond));
-        }
+        Begin();
 
         foreach (var fault in Cluster.Faults)
         {
@@ -131,11 +159,13 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
         }
 
         StartClients();
-        StepUntil(() => ClientsLeft == 0, Soon); // or something stands still until everything is healed
+        var pauses = Cluster.Paced * 2L * Cluster.WindowMs * Millisecond; // of a client
+        var last = _moments.Count == 0 ? 0 : _moments[^1];
+        StepUntil(() => ClientsLeft == 0 && !IsAlone, Soon + (Cluster.Paced * last) + (6 * pauses)); // or something stands still until everything is healed
         Heal();
-        if (!StepUntil(() => ClientsLeft == 0, Soon))
+        if (!StepUntil(() => ClientsLeft == 0 && !IsAlone, Soon + pauses))
         {
-            Violated($"{ClientsLeft} clients still wait {TimeSpan.FromTicks(Soon).TotalSeconds} s after the last fault; {Standing}");
+            Violated($"{ClientsLeft} clients still wait {TimeSpan.FromTicks(Soon + pauses).TotalSeconds} s after the last fault; {Standing}");
             return;
         }
 

@@ -52,6 +52,11 @@ internal sealed class Network(ClusterWorld world)
             var bytes = packet.ToArray(); // a late copy arrives when the sender has long used its buffer again
             var answer = new TaskCompletionSource<ReadOnlyMemory<byte>>();
             cancellation.Register(() => answer.TrySetCanceled(cancellation));
+            if (from.IsSilent)
+            {
+                return answer.Task; // it has not left
+            }
+
             var fate = network.Draw();
             switch (fate)
             {
@@ -91,6 +96,11 @@ internal sealed class Network(ClusterWorld world)
             {
                 Fail(answer, network.Travel(slow: false)); // nobody listens
                 return;
+            }
+
+            if (there.Process.IsSilent)
+            {
+                return; // nobody takes it
             }
 
             there.Process.Scope.Do(() =>

@@ -53,6 +53,25 @@ internal sealed class Operators(ClusterWorld world)
                 Count(fault);
                 world.SharedStore.FullUntil[fault.Worker] = until;
                 break;
+            case ClusterFaultKind.StoreClockStepped:
+                Count(fault);
+                world.StoreClock.Step(Step(fault));
+                break;
+            case ClusterFaultKind.ClockStepped:
+                Count(fault);
+                world.ClockOf(fault.Worker).Step(Step(fault));
+                break;
+            case ClusterFaultKind.ClockDrifts:
+                Count(fault);
+                world.ClockOf(fault.Worker).Drift(world.Now, (fault.Detail % 101) - 50);
+                break;
+            case ClusterFaultKind.StoreSaysLost or ClusterFaultKind.StoreSaysStale:
+                world.SharedStore.Mislead(fault.Worker, until, fault.Kind); // counted when somebody asks
+                break;
+            case ClusterFaultKind.RollingRestart when !world.IsAlone:
+                Count(fault);
+                RestartFrom(fault, 1);
+                break;
             case ClusterFaultKind.NetworkCut when other != fault.Worker:
                 Count(fault);
                 world.Network.Cut(fault.Worker, other, until);
@@ -74,7 +93,7 @@ internal sealed class Operators(ClusterWorld world)
             case ClusterFaultKind.ActorsMoved or ClusterFaultKind.PartitionsMoved or ClusterFaultKind.WorkerDrained:
                 Move(fault);
                 break;
-            case ClusterFaultKind.WorkerJoined:
+            case ClusterFaultKind.WorkerJoined when !world.IsAlone:
                 Join(fault);
                 break;
             default:
@@ -185,11 +204,48 @@ internal sealed class Operators(ClusterWorld world)
                 Count(fault);
                 process.Stop().Then(_ => world.After(0, null, () => EndStopped(process, fault)));
                 break;
+            case ClusterFaultKind.WorkerSilent when process.IsOpen:
+                Count(fault);
+                process.SilentUntil = world.Now + Ticks(fault.ForMs);
+                process.StallAll(process.SilentUntil);
+                world.After(Ticks(fault.ForMs) + 1, null, static () => { }); // so that time goes on to the end of it
+                break;
             case ClusterFaultKind.ExecutorStall when process.Executors.Length > 0:
                 Count(fault);
                 process.Stall(fault.Detail, world.Now + Ticks(fault.ForMs));
                 world.After(Ticks(fault.ForMs) + 1, null, static () => { }); // so that time goes on to the end of it
                 break;
+        }
+    }
+
+    /// <summary>Each is stopped when the one before takes requests again, or after a while: whoever restarts them does not wait for ever.</summary>
+    private void RestartFrom(PlannedClusterFault fault, int number, int looks = 0)
+    {
+        if (world.IsHealed || number > world.Cluster.Workers)
+        {
+            return;
+        }
+
+        if (world.CurrentOf(number) is { IsOpen: true, Scope.IsPaused: false } process)
+        {
+            process.Stop().Then(_ => world.After(0, null, () => EndStopped(process, fault)));
+            world.After(Ticks(fault.ForMs) + TimeSpan.TicksPerMillisecond, null, () => WaitFor(process));
+        }
+        else
+        {
+            RestartFrom(fault, number + 1);
+        }
+
+        void WaitFor(ClusterProcess stopped)
+        {
+            var isBack = world.CurrentOf(number) is { IsOpen: true } back && back != stopped;
+            if (isBack || ++looks > 200)
+            {
+                RestartFrom(fault, number + 1);
+                return;
+            }
+
+            world.After(20 * TimeSpan.TicksPerMillisecond, null, () => WaitFor(stopped));
         }
     }
 
@@ -216,7 +272,7 @@ internal sealed class Operators(ClusterWorld world)
 
     private void Move(PlannedClusterFault fault)
     {
-        var open = world.Processes.Where(static process => process.IsOpen && !process.Scope.IsPaused).ToList();
+        var open = world.Processes.Where(static process => process.IsOpen && !process.IsAlone && !process.Scope.IsPaused).ToList();
         if (open.Count == 0 || world.IsHealed)
         {
             return;
@@ -246,6 +302,8 @@ internal sealed class Operators(ClusterWorld world)
     }
 
     private void Count(PlannedClusterFault fault) => world.Happened.Note(fault.Kind);
+
+    private static long Step(PlannedClusterFault fault) => fault.Detail % 2 == 0 ? Ticks(fault.ForMs) : -Ticks(fault.ForMs);
 
     private static long Ticks(int milliseconds) => milliseconds * TimeSpan.TicksPerMillisecond;
 }

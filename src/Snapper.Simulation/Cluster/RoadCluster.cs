@@ -24,7 +24,12 @@ internal sealed class RoadCluster(StoreRoad road, IClusterStore store) : ICluste
             road.Send(StoreStep.Register, () => members.Register(address, CancellationToken.None).Result, cancellation);
 
         public Task<ClusterResult<ClusterStanding>> Renew(string directoryId, long directoryVersion, CancellationToken cancellation) =>
-            road.Send(StoreStep.Renew, () => members.Renew(directoryId, directoryVersion, CancellationToken.None).Result, cancellation);
+            road.Send(
+                StoreStep.Renew,
+                () => road.Misled is { } status
+                    ? new ClusterResult<ClusterStanding>(status, null, "simulated")
+                    : members.Renew(directoryId, directoryVersion, CancellationToken.None).Result,
+                cancellation);
 
         public Task<ClusterStanding> Look(CancellationToken cancellation) => road.Send(StoreStep.Look, () => members.Look(CancellationToken.None).Result, cancellation);
 
@@ -47,7 +52,10 @@ internal sealed class RoadCluster(StoreRoad road, IClusterStore store) : ICluste
     private sealed class RoadDirectory(StoreRoad road, IClusterDirectory directory) : IClusterDirectory
     {
         public Task<ClusterResult<DirectoryPage>> Read(DirectoryCursor after, int most, CancellationToken cancellation) =>
-            road.Send(StoreStep.DirectoryRead, () => directory.Read(after, most, CancellationToken.None).Result, cancellation);
+            road.Send(
+                StoreStep.DirectoryRead,
+                () => road.Misled is { } status ? new ClusterResult<DirectoryPage>(status, null, "simulated") : directory.Read(after, most, CancellationToken.None).Result,
+                cancellation);
 
         public Task<ClusterResult<PartitionKeys>> Declare(PartitionKeys keys, CancellationToken cancellation) =>
             road.Send(StoreStep.Declare, () => directory.Declare(keys, CancellationToken.None).Result, cancellation);

@@ -1,5 +1,6 @@
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Rules;
+using Snapper.TransactionLog.Cluster;
 
 namespace Snapper.Simulation.Cluster;
 
@@ -16,6 +17,22 @@ internal sealed class StoreRoad(ClusterWorld world, ClusterProcess process)
     public ClusterMessageRules Messages => world.MessageRules;
 
     private const long Patience = 200 * TimeSpan.TicksPerMillisecond;
+
+    /// <summary>What this process is told instead of what is so; null: the truth.</summary>
+    public ClusterStatus? Misled
+    {
+        get
+        {
+            if (world.SharedStore.IsMisled(process.Number) is not { } kind)
+            {
+                return null;
+            }
+
+            world.Happened.Note(kind);
+            process.WasMisled = true;
+            return kind == ClusterFaultKind.StoreSaysLost ? ClusterStatus.Lost : ClusterStatus.Stale;
+        }
+    }
 
     /// <summary>Sends a call.</summary>
     /// <param name="step">What it is.</param>
@@ -86,6 +103,8 @@ internal sealed class SharedStoreWeather(ClusterWorld world)
 {
     private readonly SeededChance _chance = SeededChance.For(world.Cluster.Seed, ChanceOf.SharedStore);
 
+    private readonly (long Until, ClusterFaultKind How)[] _misled = new (long, ClusterFaultKind)[ClusterScenario.MostWorkers + 2];
+
     /// <summary>Nobody reaches it until then.</summary>
     public long DownUntil { get; set; }
 
@@ -98,9 +117,16 @@ internal sealed class SharedStoreWeather(ClusterWorld world)
     /// <summary>The log of a worker takes nothing until then, by number.</summary>
     public long[] FullUntil { get; } = new long[ClusterScenario.MostWorkers + 2];
 
+    /// <summary>Until then a worker is told what is not so.</summary>
+    public void Mislead(int worker, long until, ClusterFaultKind how) => _misled[worker] = (until, how);
+
+    /// <summary>How a worker is misled now; null: it is not.</summary>
+    public ClusterFaultKind? IsMisled(int worker) => _misled[worker] is var (until, how) && world.Now < until ? how : null;
+
     /// <summary>Everything works again.</summary>
     public void Heal()
     {
+        Array.Clear(_misled);
         DownUntil = 0;
         Array.Clear(CutUntil);
         Array.Clear(MuteUntil);

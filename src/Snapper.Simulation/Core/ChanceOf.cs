@@ -59,4 +59,10 @@ internal enum ChanceOf : ulong
 
     /// <summary>What operators and supervisors do.</summary>
     Operators = 23,
+
+    /// <summary>Faults that last for long, by the bounds of the product, and what clients do meanwhile.</summary>
+    LongTimes = 24,
+
+    /// <summary>What operators meet beside that: clocks, answers of a store that has lost something, restarts one after the other, one worker that becomes several.</summary>
+    Oddities = 25,
 }

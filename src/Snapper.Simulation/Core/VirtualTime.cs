@@ -1,7 +1,10 @@
 namespace Snapper.Simulation.Core;
 
 /// <summary>The clock and timers of one simulated process. A timer fires up to a millisecond late, as real ones do.</summary>
-internal sealed class VirtualTime(ISimulation world, ProcessScope? scope) : TimeProvider
+/// <param name="world">Where it is.</param>
+/// <param name="scope">The process; null: none.</param>
+/// <param name="wall">What its machine shows; null: nobody ever sets it, and it does not drift.</param>
+internal sealed class VirtualTime(ISimulation world, ProcessScope? scope, WallClock? wall = null) : TimeProvider
 {
     private static readonly DateTimeOffset s_origin = new(2030, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
@@ -11,7 +14,7 @@ internal sealed class VirtualTime(ISimulation world, ProcessScope? scope) : Time
 
     public override long GetTimestamp() => world.Now;
 
-    public override DateTimeOffset GetUtcNow() => s_origin.AddTicks(world.Now + world.ClockOffset);
+    public override DateTimeOffset GetUtcNow() => s_origin.AddTicks(world.Now + world.ClockOffset + (wall?.Ahead(world.Now) ?? 0));
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {

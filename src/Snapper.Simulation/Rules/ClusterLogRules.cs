@@ -9,7 +9,10 @@ namespace Snapper.Simulation.Rules;
 /// The rules of the logs of several workers and of their master, looked at in every record in the order in which it becomes durable: nothing final behind what is undecided (L2),
 /// parts in local order (L3), versions without gaps whoever owns an actor (L7, R4), decisions behind everything that they rest on (R), markers that say what was decided (R1, R2).
 /// </summary>
-internal sealed class ClusterLogRules(Action<string> violated) : RuleSet(violated)
+/// <param name="violated">Hears what is wrong.</param>
+/// <param name="now">Time that has passed, in ticks; null: none ever does.</param>
+/// <param name="window">For how long an id has its outcome, in ticks.</param>
+internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now = null, long window = long.MaxValue) : RuleSet(violated)
 {
     /// <summary>Stands for the master's log where a worker's number is asked for.</summary>
     public const int Master = 0;
@@ -20,7 +23,8 @@ internal sealed class ClusterLogRules(Action<string> violated) : RuleSet(violate
     private readonly HashSet<long> _decided = [];
     private readonly HashSet<long> _presumedAborted = [];
     private readonly Dictionary<BatchId, HashSet<int>> _participants = [];
-    private readonly Dictionary<string, TransactionId> _committed = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, (TransactionId As, long At)> _committed = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, long> _kept = new(StringComparer.Ordinal);
     private BatchId _lastDecision;
 
     /// <summary>A group has become part of a log.</summary>
@@ -88,6 +92,9 @@ internal sealed class ClusterLogRules(Action<string> violated) : RuleSet(violate
     /// <summary>The decision to commit a global batch or an ACT of several workers is durable.</summary>
     public bool IsDecided(long number) => _decided.Contains(number);
 
+    /// <summary>The outcome of an id is in no log yet, or has been there for less than the window, with so much to spare.</summary>
+    public bool IsKept(string id, long spare) => !_kept.TryGetValue(id, out var at) || Now < at + window - spare;
+
     /// <summary>A log has a part of it, and no marker.</summary>
     public bool IsAwaited(long number)
     {
@@ -104,6 +111,8 @@ internal sealed class ClusterLogRules(Action<string> violated) : RuleSet(violate
 
     /// <summary>Somebody was told, or has noted, that it is aborted: it must never be decided otherwise (R1).</summary>
     public void Presumed(long number) => _presumedAborted.Add(number);
+
+    private long Now => now?.Invoke() ?? 0;
 
     private Stream Of(int worker)
     {
@@ -241,10 +250,13 @@ internal sealed class ClusterLogRules(Action<string> violated) : RuleSet(violate
 
     private void Commit(OutcomeRecord outcome)
     {
+        _kept.TryAdd(outcome.RequestId, Now);
         if (outcome.Abort == AbortReason.None)
         {
-            var first = _committed.TryAdd(outcome.RequestId, outcome.Transaction);
-            Require(first, $"I1: request {outcome.RequestId} is committed as {outcome.Transaction}, and was as {_committed[outcome.RequestId]}");
+            // By the time that passes, whatever clocks show: what is sent again later than the window may run again.
+            var isFirst = !_committed.TryGetValue(outcome.RequestId, out var before) || Now - before.At >= window;
+            Require(isFirst, $"I1: request {outcome.RequestId} is committed as {outcome.Transaction}, and was as {before.As}");
+            _committed[outcome.RequestId] = (outcome.Transaction, Now);
         }
     }
 

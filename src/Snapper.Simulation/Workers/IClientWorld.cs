@@ -25,9 +25,6 @@ internal interface IClientWorld : ISimulation
     /// <summary>Requests that wait for their answers.</summary>
     OpenRequests Open { get; }
 
-    /// <summary>Longest pause of a client between two transactions, in ticks.</summary>
-    long Pause { get; }
-
     /// <summary>Nothing goes wrong any more.</summary>
     bool IsHealed { get; }
 
@@ -39,6 +36,15 @@ internal interface IClientWorld : ISimulation
 
     /// <summary>Outcomes that somebody knew of may be gone.</summary>
     bool LogWasLost { get; }
+
+    /// <summary>A client's pause between two transactions, in ticks.</summary>
+    long DrawPause(SeededChance chance);
+
+    /// <summary>How long a client that heard nothing certain does something else before it sends an id again, in ticks; 0: it sends it again soon.</summary>
+    long DrawLongPause(SeededChance chance);
+
+    /// <summary>An id that has committed may be sent again now: its outcome is kept long enough.</summary>
+    bool IsKept(string id);
 
     /// <summary>Where a request arrives; null: nowhere.</summary>
     IRequestTarget? Route(bool misrouted);
@@ -64,6 +70,9 @@ internal interface IRequestTarget
 
     /// <summary>Requests are let in.</summary>
     bool IsOpen { get; }
+
+    /// <summary>It does nothing now, or not everything.</summary>
+    bool IsStill { get; }
 
     /// <summary>Where they enter.</summary>
     ITransactionDoor Door { get; }

@@ -36,7 +36,7 @@ internal sealed class OpenRequests(IClientWorld world, long roads = 0)
                 continue;
             }
 
-            if (waiting.Worker.Scope.IsPaused)
+            if (waiting.Worker.IsStill)
             {
                 // It counts from when the process goes on.
                 waiting = waiting with { Until = Math.Max(waiting.Until, world.Now + s_interval + s_grace) };

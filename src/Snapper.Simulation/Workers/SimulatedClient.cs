@@ -39,7 +39,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
             return;
         }
 
-        Send(world.Workload.Next(number, _begun++), (_, _) => world.After(_chance.Between(0, world.Pause), null, Next));
+        Send(world.Workload.Next(number, _begun++), (_, _) => world.After(world.DrawPause(_chance), null, Next));
     }
 
     /// <summary>One transaction from its first sending to the client's conclusion.</summary>
@@ -284,7 +284,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
             if ((HasKey || _undecided == 0) && (_sends < MostSends || _world.IsFinal))
             {
                 _sends++; // whoever waits for the answer of the last one waits no more
-                _world.After(Chance.Between(Road, 30 * Road), null, SendAgain);
+                _world.After(Chance.Between(Road, 30 * Road) + (HasKey ? _world.DrawLongPause(Chance) : 0), null, SendAgain);
             }
             else
             {
@@ -294,17 +294,32 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
 
         private void SendAgain()
         {
-            if (!_isConcluded)
+            if (_isConcluded)
             {
-                _sends--;
-                Send();
+                return;
             }
+
+            if (HasKey && !_world.IsKept(transaction.Request.Id!))
+            {
+                Conclude(ObservedOutcome.Unknown); // it would run once more, as it may
+                return;
+            }
+
+            _sends--;
+            Send();
         }
 
         private void NoAnswer()
         {
             if (HasKey && _sends < MostSends)
             {
+                if (_world.DrawLongPause(Chance) is > 0 and var pause)
+                {
+                    _sends++;
+                    _world.After(pause, null, SendAgain);
+                    return;
+                }
+
                 Send();
             }
             else

@@ -17,11 +17,11 @@ internal abstract class SimulatedProcess : IRequestTarget
     private long[] _stalledUntil = [];
     private int[] _ready = [];
 
-    protected SimulatedProcess(IClientWorld world, int life)
+    protected SimulatedProcess(IClientWorld world, int life, WallClock? wall = null)
     {
         _world = world;
         Life = life;
-        Time = new VirtualTime(world, Scope);
+        Time = new VirtualTime(world, Scope, wall);
         Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(world.Scenario.CheckpointMs), ChunkBytes = 4096, Rare = world.Rare };
         Writing = new LogWriterOptions { GroupBytesMax = 4096, Rare = world.Rare };
     }
@@ -41,6 +41,9 @@ internal abstract class SimulatedProcess : IRequestTarget
     public ITransactionDoor Door => Host!.Door;
 
     public Executor[] Executors { get; private set; } = [];
+
+    /// <summary>It is paused, or an executor of it does nothing: those who wait for it wait longer.</summary>
+    public bool IsStill => Scope.IsPaused || Array.Exists(_stalledUntil, until => until > _world.Now);
 
     /// <summary>Executors that could run when they were counted last.</summary>
     public int Ready { get; private set; }
@@ -69,6 +72,9 @@ internal abstract class SimulatedProcess : IRequestTarget
     public Task Stop() => Host!.Stop();
 
     public void Stall(int executor, long until) => _stalledUntil[executor % _stalledUntil.Length] = until;
+
+    /// <summary>All of its executors do nothing until then; 0: they go on.</summary>
+    public void StallAll(long until) => Array.Fill(_stalledUntil, until);
 
     /// <summary>Counts the executors that could run now.</summary>
     public int CountReady(long now)

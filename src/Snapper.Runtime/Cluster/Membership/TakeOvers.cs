@@ -86,6 +86,11 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         }
 
         Transitions.Note(ClusterTransition.Fenced);
+        if (when == FenceWhen.Always)
+        {
+            Transitions.Note(ClusterTransition.Evicted);
+        }
+
         await using var rescue = fenced.Value!;
         RuntimeLog.TakingOver(worker.Logger, rescue.Fenced.ToString());
         _node.Gate.Hub.Retire(rescue.Fenced);
