@@ -161,7 +161,7 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
         StartClients();
         var pauses = Cluster.Paced * 2L * Cluster.WindowMs * Millisecond; // of a client
         var last = _moments.Count == 0 ? 0 : _moments[^1];
-        StepUntil(() => ClientsLeft == 0 && !IsAlone, Soon + (Cluster.Paced * last) + (6 * pauses)); // or something stands still until everything is healed
+        StepUntil(() => ClientsLeft == 0 && !IsAlone, (Soon * (1 + (Scenario.Transactions / 100))) + (Cluster.Paced * last) + (6 * pauses)); // or something stands still until everything is healed
         Heal();
         if (!StepUntil(() => ClientsLeft == 0 && !IsAlone, Soon + pauses))
         {
