@@ -31,6 +31,25 @@ public static class ClusterShrinker
             yield return s with { Faults = [.. s.Faults.Where((_, at) => at != i)] };
         }
 
+        // What lasts for less tells which bound it is about.
+        for (var i = 0; i < s.Faults.Count; i++)
+        {
+            if (s.Faults[i].ForMs is > 100 and < PlannedClusterFault.ForGood)
+            {
+                yield return s with { Faults = [.. s.Faults.Select((fault, at) => at == i ? fault with { ForMs = fault.ForMs / 2 } : fault)] };
+            }
+        }
+
+        if (s.AloneMs != 0)
+        {
+            yield return s with { AloneMs = 0 };
+        }
+
+        if (s.Paced != 0)
+        {
+            yield return s with { Paced = 0 };
+        }
+
         foreach (var rate in Shrinker.Less(s.NetworkFaultPerMille, 0))
         {
             yield return s with { NetworkFaultPerMille = rate };
