@@ -140,4 +140,7 @@ public enum ClusterTransition
 
     /// <summary>A worker whose lease lives, and that is not reached, is fenced (R5).</summary>
     Evicted,
+
+    /// <summary>A request that was passed on comes after its timeout, and is not begun.</summary>
+    PassedOnTooLate,
 }

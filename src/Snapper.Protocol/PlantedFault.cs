@@ -158,6 +158,7 @@ internal enum PlantedFault
     HandOverBeforeFold,
     HandOverWithoutOutcomes,
     MovedToADeadWorker,
+    LateRequestBegun,
 }
 
 /// <summary>Which fault is planted.</summary>

@@ -84,6 +84,12 @@ public sealed partial class ChannelSender
     /// <summary>The attempt whose answer is awaited; 0: none.</summary>
     public long Attempt { get; private set; }
 
+    /// <summary>Number of the message that is queued next.</summary>
+    public long Next => _nextNumber;
+
+    /// <summary>Number of the first message that the peer has not taken, as far as is known; if there is none, <see cref="Next"/>.</summary>
+    public long First => _nextNumber - QueuedMessages;
+
     /// <summary>Attempts so far.</summary>
     public long Packets => _attempts;
 

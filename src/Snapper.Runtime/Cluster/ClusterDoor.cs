@@ -30,7 +30,18 @@ internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, strin
     public Task<TransactionEnvelope> Submit(TransactionRequest request, CancellationToken cancellation) => Submit(request, hops: 0, cancellation);
 
     /// <summary>Another worker passes a request on.</summary>
-    public void OnSubmit(Incarnation from, SubmitMessage submitted) => _ = Serve(from, submitted.Handle, Submit(submitted.Request, submitted.Hops + 1, CancellationToken.None)!);
+    public void OnSubmit(Incarnation from, SubmitMessage submitted)
+    {
+        if (submitted.Request.Timeout <= TimeSpan.Zero && !Planted.Is(PlantedFault.LateRequestBegun))
+        {
+            // Whoever still waits for it passes it on again; whoever does not was told that it is in doubt, and may have got its outcome elsewhere long ago (I2).
+            Transitions.Note(ClusterTransition.PassedOnTooLate);
+            node.Send(from, new SubmittedMessage(submitted.Handle, Rejected(submitted.Request, "It was on its way for longer than its timeout.")));
+            return;
+        }
+
+        _ = Serve(from, submitted.Handle, Submit(submitted.Request, submitted.Hops + 1, CancellationToken.None)!);
+    }
 
     /// <summary>Another worker looks for an id.</summary>
     public void OnFind(Incarnation from, FindOutcomeMessage asked) => _ = Serve(from, asked.Handle, FindHere(asked.Id, CancellationToken.None));
@@ -214,7 +225,7 @@ internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, strin
     private string NewId() => string.Create(CultureInfo.InvariantCulture, $"{idPrefix}p{Interlocked.Increment(ref _lastId)}");
 
     /// <summary>What is passed on always has an id, the caller's or one made here, and is kept by it: workers ask each other again (I4).</summary>
-    private static TransactionRequest With(TransactionRequest asked, string id, TimeSpan left) => new()
+    internal static TransactionRequest With(TransactionRequest asked, string? id, TimeSpan left) => new()
     {
         Actor = asked.Actor,
         Method = asked.Method,

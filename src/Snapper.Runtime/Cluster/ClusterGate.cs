@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Collections.Concurrent;
 using Snapper.Protocol;
 using Snapper.Protocol.Channels;
@@ -5,6 +6,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
 
 namespace Snapper.Runtime.Cluster;
 
@@ -14,7 +16,11 @@ namespace Snapper.Runtime.Cluster;
 /// </summary>
 internal sealed class ClusterGate : IMailboxOwner, IDisposable
 {
+    private const byte WaitedHeader = 1;
+    private const int WaitedBytes = 1 + sizeof(long);
+
     private readonly Lock _gate = new();
+    private readonly long[] _waited = new long[ClusterOptions.LastWorker + 1]; // of the packet that is handed over, in ticks; a peer's packets come one at a time
     private readonly Background _background;
     private readonly Action<Exception> _failed;
     private readonly ConcurrentDictionary<long, Promise<bool>> _asked = new();
@@ -129,6 +135,11 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
             return;
         }
 
+        if (read is SubmitMessage submitted && _waited[from.Worker] is > 0 and var waited)
+        {
+            read = submitted.Later(new TimeSpan(waited));
+        }
+
         if (read is VerdictMessage verdict)
         {
             OnVerdict(verdict);
@@ -151,7 +162,21 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
 
     void IMailboxOwner.OnViolation(Exception violation) => _failed(violation);
 
-    int IMailboxOwner.WriteHeader(int worker, Span<byte> header) => 0;
+    /// <summary>Whoever reads it takes it off what is left of a request's time: no clock is common to both.</summary>
+    int IMailboxOwner.WriteHeader(int worker, TimeSpan waited, Span<byte> header)
+    {
+        if (waited == TimeSpan.Zero)
+        {
+            return 0;
+        }
+
+        header[0] = WaitedHeader;
+        BinaryPrimitives.WriteInt64LittleEndian(header[1..], waited.Ticks);
+        return WaitedBytes;
+    }
+
+    void IMailboxOwner.OnPacket(Incarnation from, ReadOnlyMemory<byte> header) =>
+        _waited[from.Worker] = header.Length >= WaitedBytes && header.Span[0] == WaitedHeader ? BinaryPrimitives.ReadInt64LittleEndian(header.Span[1..]) : 0;
 
     public void Dispose() => Hub.Dispose();
 

@@ -11,6 +11,13 @@ public interface IMailboxOwner
     /// <summary>So much is queued here that no more messages are taken for now; the peers keep theirs and try again.</summary>
     bool IsBusy { get; }
 
+    /// <summary>A packet is about to be handed over; before its messages.</summary>
+    /// <param name="from">Its sender.</param>
+    /// <param name="header">Its head; perhaps empty.</param>
+    void OnPacket(Incarnation from, ReadOnlyMemory<byte> header)
+    {
+    }
+
     /// <summary>A message, in the order of sending and exactly once for each life of the peer.</summary>
     /// <param name="from">Its sender, which is the peer's current life.</param>
     /// <param name="message">Valid only during the call: decode it, or copy what is kept.</param>
@@ -34,6 +41,9 @@ public interface IMailboxOwner
     void OnViolation(Exception violation);
 
     /// <summary>Writes what the next packet to a worker shall carry in its head. Called from any thread.</summary>
+    /// <param name="worker">The worker.</param>
+    /// <param name="waited">For how long the messages of the packet may have waited here; zero: for no longer than a packet takes.</param>
+    /// <param name="header">Where to.</param>
     /// <returns>Bytes written.</returns>
-    int WriteHeader(int worker, Span<byte> header);
+    int WriteHeader(int worker, TimeSpan waited, Span<byte> header);
 }

@@ -1,11 +1,15 @@
 using Snapper.Protocol;
 using Snapper.Protocol.Channels;
+using Snapper.Protocol.Identity;
 
 namespace Snapper.Runtime.Cluster;
 
 /// <summary>Sending: one packet under way, its answer or its deadline, and the pause before it goes again.</summary>
 internal sealed partial class Mailbox
 {
+    /// <summary>What waits for less is not late: a packet that is lost and goes again waits for as long.</summary>
+    private static readonly TimeSpan s_late = TimeSpan.FromMilliseconds(100);
+
     // Guarded by the gate. Whoever set _pumping sees to it that something goes on: a packet under way, a pause, or the next packet.
     private CancellationTokenSource? _cancellation;
     private TimeSpan _pause;
@@ -14,6 +18,10 @@ internal sealed partial class Mailbox
     private long _waitingFor;
     private long _call;
     private long? _unansweredSince;
+    private long? _untakenSince; // by whoever sends alone, as those below
+    private long? _lateSince;
+    private long _lateBelow;
+    private Incarnation _lateTo;
     private long _due;
     private long _timerDue = long.MaxValue;
 
@@ -80,7 +88,7 @@ internal sealed partial class Mailbox
         Span<byte> header = stackalloc byte[ChannelPacket.HeaderBytesMax];
         while (true)
         {
-            var length = _owner.WriteHeader(_worker, header);
+            var length = _owner.WriteHeader(_worker, Waited(), header);
             long call;
             ReadOnlyMemory<byte> packet;
             CancellationToken cancellation;
@@ -94,6 +102,7 @@ internal sealed partial class Mailbox
 
                 call = _call = _sender.Attempt;
                 _unansweredSince ??= _time.GetTimestamp();
+                _untakenSince ??= _time.GetTimestamp();
                 _bytesSent += packet.Length;
                 cancellation = (_cancellation ??= new CancellationTokenSource()).Token;
                 ArmTimer(_options.AnswerTimeout);
@@ -168,6 +177,7 @@ internal sealed partial class Mailbox
 
                 if (goOn)
                 {
+                    NoteTaken();
                     _pause = _options.RetryDelayMin;
                 }
                 else
@@ -191,6 +201,37 @@ internal sealed partial class Mailbox
 
         Tell();
         return goOn;
+    }
+
+    /// <summary>For how long the messages that go next may have waited: the first packet since it was sent first, and all that was queued behind it meanwhile.</summary>
+    private TimeSpan Waited()
+    {
+        if (_untakenSince is null && _lateSince is null)
+        {
+            return TimeSpan.Zero;
+        }
+
+        lock (_gate)
+        {
+            if (_lateSince is not null && (_lateTo != _view.Known || _sender.First >= _lateBelow))
+            {
+                _lateSince = null;
+            }
+
+            return (_lateSince ?? _untakenSince) is { } since && _time.GetElapsedTime(since) is var waited && waited >= s_late ? waited : TimeSpan.Zero;
+        }
+    }
+
+    /// <summary>A packet was taken; the gate is held. What was queued while it waited may be as old.</summary>
+    private void NoteTaken()
+    {
+        if (_untakenSince is { } since && _time.GetElapsedTime(since) >= s_late)
+        {
+            _lateSince ??= since;
+            (_lateBelow, _lateTo) = (_sender.Next, _view.Known);
+        }
+
+        _untakenSince = null;
     }
 
     /// <summary>Begins a pause; the gate is held.</summary>

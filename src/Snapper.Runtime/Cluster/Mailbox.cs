@@ -236,6 +236,7 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
     {
         var all = true;
         var taken = 0;
+        _owner.OnPacket(packet.From, packet.Header);
         foreach (var message in packet)
         {
             if (skip > 0)

@@ -205,7 +205,7 @@ public sealed record ClusterScenario
             }
         }
 
-        var load = Scenario.Parse(string.Join(' ', others), DrawLoad);
+        var load = Scenario.Parse(string.Join(' ', others), static seed => Draw(seed).Load);
         var scenario = Draw(load.Seed) with { Load = load };
         foreach (var (name, value) in own)
         {

@@ -160,6 +160,6 @@ internal sealed class MailboxTarget : FuzzTarget
 
         public void OnViolation(Exception violation) => throw new FuzzFailureException($"A packet broke an invariant: {violation.Message}");
 
-        public int WriteHeader(int worker, Span<byte> header) => 0;
+        public int WriteHeader(int worker, TimeSpan waited, Span<byte> header) => 0;
     }
 }

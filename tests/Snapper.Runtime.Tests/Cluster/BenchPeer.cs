@@ -77,7 +77,7 @@ internal sealed class BenchPeer : IMailboxOwner, IMailboxTransport, IDisposable
 
     public void OnViolation(Exception violation) => throw violation;
 
-    public int WriteHeader(int worker, Span<byte> header) => 0;
+    public int WriteHeader(int worker, TimeSpan waited, Span<byte> header) => 0;
 
     public Task<ReadOnlyMemory<byte>> Deliver(int worker, ReadOnlyMemory<byte> packet, CancellationToken cancellation) =>
         worker == 1 ? _bench.ToBench(packet) : Task.FromResult(MailboxHub.NotReady);

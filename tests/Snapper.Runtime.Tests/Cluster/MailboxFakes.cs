@@ -11,6 +11,9 @@ internal sealed class RecordingOwner : IMailboxOwner
 
     public byte[] Header { get; set; } = [];
 
+    /// <summary>What it was told of the packet that was sent last.</summary>
+    public TimeSpan Waited { get; private set; }
+
     public Action<Incarnation, string>? Message { get; set; }
 
     public bool IsBusy { get; set; }
@@ -32,8 +35,9 @@ internal sealed class RecordingOwner : IMailboxOwner
 
     public void OnViolation(Exception violation) => Heard.Add($"violation: {violation.Message}");
 
-    public int WriteHeader(int worker, Span<byte> header)
+    public int WriteHeader(int worker, TimeSpan waited, Span<byte> header)
     {
+        Waited = waited;
         Header.CopyTo(header);
         return Header.Length;
     }

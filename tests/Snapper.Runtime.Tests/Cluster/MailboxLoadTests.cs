@@ -168,7 +168,7 @@ public sealed class MailboxLoadTests
 
         public void OnViolation(Exception violation) => Problems.Enqueue(violation.Message);
 
-        public int WriteHeader(int worker, Span<byte> header) => 0;
+        public int WriteHeader(int worker, TimeSpan waited, Span<byte> header) => 0;
     }
 
     private sealed class WildTransport(MailboxHub?[] hubs) : IMailboxTransport

@@ -99,6 +99,29 @@ public sealed class MailboxTests
     }
 
     [Fact]
+    public void A_packet_says_how_long_its_messages_may_have_waited_and_so_do_those_that_were_queued_behind_it()
+    {
+        _a.Send(_b.Own, "old");
+        Assert.Equal(TimeSpan.Zero, _a.Owner.Waited);
+        _a.Send(_b.Own, "behind it");
+        _a.Transport.Packets[^1].Lose();
+        for (var i = 0; i < 40; i++)
+        {
+            _time.Advance(TimeSpan.FromSeconds(1));
+            _a.Transport.Packets[^1].Lose();
+        }
+
+        _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.InRange(_a.Owner.Waited, TimeSpan.FromSeconds(39), TimeSpan.FromSeconds(42));
+        _a.Transport.Packets[^1].Carry(_b.Hub);
+        Assert.InRange(_a.Owner.Waited, TimeSpan.FromSeconds(39), TimeSpan.FromSeconds(42));
+        _a.Transport.Packets[^1].Carry(_b.Hub);
+        Assert.Equal(["up w1/5", "w1/5: old", "w1/5: behind it"], _b.Heard);
+        _a.Send(_b.Own, "new");
+        Assert.Equal(TimeSpan.Zero, _a.Owner.Waited);
+    }
+
+    [Fact]
     public void It_is_known_for_how_long_a_peer_has_answered_nothing()
     {
         _time.Advance(Long);

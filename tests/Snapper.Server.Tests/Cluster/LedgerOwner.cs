@@ -55,7 +55,7 @@ internal sealed class LedgerOwner(Incarnation own) : IMailboxOwner
 
     public void OnViolation(Exception violation) => Problems.Enqueue(violation.Message);
 
-    public int WriteHeader(int worker, Span<byte> header)
+    public int WriteHeader(int worker, TimeSpan waited, Span<byte> header)
     {
         header[..8].Clear();
         return 8;

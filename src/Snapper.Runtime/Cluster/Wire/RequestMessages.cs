@@ -11,6 +11,10 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
 {
     public override WireKind Kind => WireKind.Submit;
 
+    /// <summary>The same, when it has waited at its sender: so much less is left of its timeout, zero at least.</summary>
+    public SubmitMessage Later(TimeSpan waited) =>
+        this with { Request = ClusterDoor.With(Request, Request.Id, TimeSpan.FromTicks(Math.Max(0, Request.Timeout.Ticks - waited.Ticks))) };
+
     public override void Write(WireWriter writer)
     {
         writer.Number(Handle);
