@@ -276,6 +276,12 @@ public sealed record ClusterScenario
             at += chance.Between(50, 5000) + (chance.Percent(70) ? lasts : 0);
         }
 
+        if (chance.Percent(15))
+        {
+            // What was under way to a worker, or from it, comes when it is forgotten that it has been answered elsewhere.
+            faults.Add(new PlannedClusterFault(at, ClusterFaultKind.Isolated, chance.Between(1, scenario.Workers), scenario.WindowMs / 10 * chance.Between(12, 30), 0));
+        }
+
         faults.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
         return scenario with { Faults = faults };
     }

@@ -31,7 +31,7 @@ public sealed class BoundsTests
         var chance = SeededChance.For(7, ChanceOf.LongTimes);
         Bound[] bounds = [new("one", 1000), new("other", 60_000)];
         var times = Enumerable.Range(0, 400).Select(_ => (int)Math.Round(Bounds.DrawMs(bounds, chance, mostMs: 1000) / 1000.0 * 2)).ToHashSet();
-        Assert.Superset([1, 2, 4, 20], times);
+        Assert.Superset(new HashSet<int> { 1, 2, 4, 20 }, times);
         Assert.True(Enumerable.Range(0, 100).Max(_ => Bounds.DrawMs(bounds, chance)) > 540_000);
     }
 
