@@ -120,6 +120,8 @@ internal enum PlantedFault
     ActDecidedBeforeAllVotes,
     ActCommitToldBeforeDurable,
     VotedPartEndsByItself,
+    AbortOnRemoteUndoneStateStands,
+    UndonePartVotesForAbort,
 
     // Who owns what, and numbers.
     NumberedFromStaleDirectory,

@@ -38,12 +38,18 @@ internal sealed class BenchPeer : IMailboxOwner, IMailboxTransport, IDisposable
     public T Single<T>()
         where T : WireMessage => Assert.Single(Heard.OfType<T>());
 
-    /// <summary>Says something to w1, and lets it do what follows.</summary>
-    public void Send(WireMessage message)
+    /// <summary>Says something to w1, or several things right behind each other, and lets it do what follows.</summary>
+    public void Send(params WireMessage[] messages)
     {
-        var writer = WireWriter.Begin(message.Kind);
-        message.Write(writer);
-        ClusterBench.Alone(() => Hub.Send(_bench.Self, writer.Written));
+        ClusterBench.Alone(() =>
+        {
+            foreach (var message in messages)
+            {
+                var writer = WireWriter.Begin(message.Kind);
+                message.Write(writer);
+                Hub.Send(_bench.Self, writer.Written);
+            }
+        });
         _bench.Run();
     }
 

@@ -37,8 +37,12 @@ internal sealed class ClusterBench : IDisposable
     private MailboxHub? _hub;
     private long _placed = 1_000_000;
 
-    public ClusterBench()
+    private readonly int _executors;
+
+    /// <param name="executors">Executors of w1. The first one is always pumped until it has nothing left, so that what another one passes on to it comes late.</param>
+    public ClusterBench(int executors = 1)
     {
+        _executors = executors;
         Time.Advance(TimeSpan.FromHours(1));
         Shared = new MemoryCluster(Time, new ClusterOptions { Lease = Lease });
         Open();
@@ -217,7 +221,7 @@ internal sealed class ClusterBench : IDisposable
             WorkerHost.Prepare(
                 new WorkerSetup
                 {
-                    Options = new WorkerOptions { Name = "w1", Number = 1, Executors = 1, Coordinators = 1, Seed = 1, AnswersInline = true },
+                    Options = new WorkerOptions { Name = "w1", Number = 1, Executors = _executors, Coordinators = 1, Seed = 1, AnswersInline = true },
                     ActorTypes = SnapperRuntimeTestsActors.All,
                     Log = Log,
                     Store = new MemoryStateStore(Shared.Log(1), Time, new StateStoreOptions()),
@@ -273,12 +277,12 @@ internal sealed class ClusterBench : IDisposable
             {
                 action();
             }
-            else if (Host?.Worker is { Failure: null } worker && worker.Executors[0].HasWork)
+            else if (Host?.Worker is { Failure: null } worker && worker.Executors.FirstOrDefault(static executor => executor.HasWork) is { } ready)
             {
-                worker.Executors[0].Enter();
+                ready.Enter();
                 try
                 {
-                    worker.Executors[0].RunOne();
+                    ready.RunOne();
                 }
                 finally
                 {

@@ -7,10 +7,15 @@ public sealed class Gate : IDisposable
 {
     private static readonly ConcurrentDictionary<string, Gate> All = new();
     private readonly TaskCompletionSource _reached = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly TaskCompletionSource _open = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _open;
     private readonly ManualResetEventSlim _openForThreads = new();
 
-    public Gate() => All[Name] = this;
+    /// <param name="inline">What waits goes on where it is opened, so that its executor has the work when <see cref="Open"/> returns.</param>
+    public Gate(bool inline = false)
+    {
+        _open = new(inline ? TaskCreationOptions.None : TaskCreationOptions.RunContinuationsAsynchronously);
+        All[Name] = this;
+    }
 
     public string Name { get; } = Guid.NewGuid().ToString("N");
 

@@ -65,6 +65,11 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         {
             var why = RemoteCalls.InfoOf(failed.Failure);
             attempt.RootExecutor.PostRun(() => attempt.RootExecutor.EndForBranch(attempt, why));
+            if (AbortReasons.IsRepeated(why.Reason) && !Planted.Is(PlantedFault.AbortOnRemoteUndoneStateStands))
+            {
+                // H7: a vote that follows may complete the votes before the root's own executor says the same. Of a root that has not ended, the commit machine knows nothing.
+                worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = failed.Tid });
+            }
         }
     }
 
@@ -76,9 +81,13 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         {
             Transitions.Note(ClusterTransition.VotedNo);
 
-            // H7: an abort rests on nothing here, or a part is lost. A call that is under way comes too late.
+            // H7: an abort rests on nothing here if no part was ever here: the call that is under way comes too late. A part that had to go is another matter: an undo here, or one
+            // elsewhere whose abort came this way (W3), took back what the root may have decided on. The root may not know of that other worker, so nobody but this one says no.
+            // Whatever else ends a part leaves no prepare behind, or makes the root try again.
+            var wasHere = _tombstones.Contains(prepare.Tid)
+                && !Planted.Is(PlantedFault.AbortOnRemoteUndoneStateStands) && !Planted.Is(PlantedFault.UndonePartVotesForAbort);
             _tombstones.Add(prepare.Tid);
-            node.Send(root, new ActVotedMessage(prepare.Tid, attempt is null && !prepare.Committed, null, [], []));
+            node.Send(root, new ActVotedMessage(prepare.Tid, attempt is null && !prepare.Committed && !wasHere, null, [], []));
             return;
         }
 
