@@ -69,6 +69,10 @@ public sealed class History
             for (var operation = 0; operation < operations.Length; operation++)
             {
                 operations[operation] = Operation(_firstOperation[index] + operation);
+                if ((_flags[index] & 48) == 32 && operations[operation].Kind == MicroOperationKind.ReadList)
+                {
+                    operations[operation] = WithOwn(operations, operation);
+                }
             }
 
             return new ObservedTransaction
@@ -81,6 +85,7 @@ public sealed class History
                 Mode = Mode(index),
                 Attempts = _attempts[index],
                 Parallel = IsParallel(index),
+                ReadsCount = (_flags[index] & 96) != 0,
                 Operations = operations,
             };
         }
@@ -114,6 +119,12 @@ public sealed class History
             throw new InvalidHistoryException($"Transaction {transaction.Id} is committed but has no completion time.");
         }
 
+        if (transaction.ReadsCount && transaction is not { Outcome: ObservedOutcome.Aborted, Completed: not null })
+        {
+            throw new InvalidHistoryException(
+                $"The reads of transaction {transaction.Id} count, and it is {(transaction.Completed is null ? "not completed" : "not aborted")}; that is said of aborts that were answered.");
+        }
+
         lock (_adding)
         {
             var operations = transaction.Operations;
@@ -128,13 +139,14 @@ public sealed class History
             _processes.Add(transaction.Process);
             _invoked.Add(transaction.Invoked);
             _completed.Add(transaction.Completed ?? long.MaxValue);
-            _flags.Add((byte)((int)transaction.Outcome | (int)transaction.Mode << 2 | (transaction.Parallel ? 16 : 0)));
+            _flags.Add((byte)((int)transaction.Outcome | (int)transaction.Mode << 2 | (transaction.Parallel ? 16 : 0) | (!transaction.ReadsCount ? 0 : SeesItsOwn(transaction) ? 32 : 64)));
             _attempts.Add(transaction.Attempts);
+            var isAnswer = (_flags[^1] & 32) != 0 || transaction.Outcome == ObservedOutcome.Committed;
             for (var index = 0; index < operations.Count; index++)
             {
-                var operation = operations[index];
+                var operation = (_flags[^1] & 32) == 0 ? operations[index] : WithoutOwn(operations, index, transaction.Parallel)!.Value;
                 _operationIsWrite.Add(operation.IsWrite);
-                _operationValues.Add(ValueColumn(operation, _operationValues.Count, transaction.Outcome == ObservedOutcome.Committed));
+                _operationValues.Add(ValueColumn(operation, _operationValues.Count, isAnswer));
             }
 
             _firstOperation.Add(_operationKeys.Count);
@@ -173,6 +185,12 @@ public sealed class History
 
     internal ObservedMode Mode(int transaction) => (ObservedMode)(_flags[transaction] >> 2 & 3);
 
+    /// <summary>It was acknowledged, or its abort is an answer that rests on what it read: its reads are judged.</summary>
+    internal bool IsAnswer(int transaction) => (_flags[transaction] & 32) != 0 || Outcome(transaction) == ObservedOutcome.Committed;
+
+    /// <summary>Of an aborted one whose reads count: a list that it read did not end with what it had appended before.</summary>
+    internal bool MissedItsOwn(int transaction) => (_flags[transaction] & 64) != 0;
+
     internal bool IsParallel(int transaction) => (_flags[transaction] & 16) != 0;
 
     internal ObservedKey Key(int key) => _keys[key];
@@ -205,6 +223,75 @@ public sealed class History
         return _operationIsWrite[operation] ? MicroOperation.Append(key, value)
             : value == Unseen ? MicroOperation.UnseenRead(key)
             : MicroOperation.Read(key, ReadResult(operation).ToArray());
+    }
+
+    private static bool SeesItsOwn(ObservedTransaction transaction)
+    {
+        for (var index = 0; index < transaction.Operations.Count; index++)
+        {
+            if (WithoutOwn(transaction.Operations, index, transaction.Parallel) is null)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>What a read of an aborted transaction saw of others: its own appends and writes never happened.</summary>
+    /// <param name="operations">Of the transaction.</param>
+    /// <param name="index">The read, or anything else.</param>
+    /// <param name="parallel">Issued at once: of its own appends any may be there, in any order.</param>
+    /// <returns>Null: the list does not end with the appends that the transaction made before.</returns>
+    private static MicroOperation? WithoutOwn(IReadOnlyList<MicroOperation> operations, int index, bool parallel)
+    {
+        var read = operations[index];
+        if (read.Kind is not (MicroOperationKind.ReadList or MicroOperationKind.ReadRegister))
+        {
+            return read;
+        }
+
+        var length = read.Kind == MicroOperationKind.ReadList ? read.Length : 0;
+        for (var other = (parallel ? operations.Count : index) - 1; other >= 0; other--)
+        {
+            var own = operations[other];
+            if (!own.IsWrite || own.Key != read.Key)
+            {
+                continue;
+            }
+
+            if (read.Kind == MicroOperationKind.ReadRegister)
+            {
+                return MicroOperation.UnseenRead(read.Key);
+            }
+
+            if (length > 0 && read.Elements[length - 1] == own.Value)
+            {
+                length--;
+                other = parallel ? operations.Count : other;
+            }
+            else if (!parallel)
+            {
+                return null;
+            }
+        }
+
+        return read.Kind == MicroOperationKind.ReadList && length < read.Length ? MicroOperation.ReadPrefix(read.Key, read.Elements, length) : read;
+    }
+
+    /// <summary>Undoes <see cref="WithoutOwn"/>.</summary>
+    private static MicroOperation WithOwn(MicroOperation[] operations, int index)
+    {
+        var list = new List<long>(operations[index].List!);
+        for (var other = 0; other < index; other++)
+        {
+            if (operations[other].IsAppend && operations[other].Key == operations[index].Key)
+            {
+                list.Add(operations[other].Value);
+            }
+        }
+
+        return MicroOperation.Read(operations[index].Key, [.. list]);
     }
 
     /// <summary>Enters the keys of all operations, or of none when one does not fit its key.</summary>

@@ -6,7 +6,7 @@ namespace Snapper.Testing.Histories;
 /// <summary>Reads one line of a history file: one transaction, or the version of the format. Strict: what the format does not know is an error.</summary>
 internal sealed class HistoryLineParser
 {
-    private const string Fields = "id, process, invoked, completed, outcome, mode, attempts, parallel, ops and info";
+    private const string Fields = "id, process, invoked, completed, outcome, mode, attempts, parallel, readsCount, ops and info";
 
     private readonly MicroOperationParser _operations = new();
     private readonly HashSet<string> _seen = [];
@@ -57,7 +57,7 @@ internal sealed class HistoryLineParser
         long? invoked = null, completed = null;
         ObservedOutcome? outcome = null;
         List<MicroOperation>? operations = null;
-        var (process, mode, attempts, parallel) = (0, ObservedMode.Unspecified, 1, false);
+        var (process, mode, attempts, parallel, readsCount) = (0, ObservedMode.Unspecified, 1, false, false);
         _seen.Clear();
         JsonFields.ExpectObject(ref json);
         while (JsonFields.NextField(ref json) is { } name)
@@ -83,6 +83,7 @@ internal sealed class HistoryLineParser
                 case "mode": mode = Mode(JsonFields.Text(ref json, name)); break;
                 case "attempts": attempts = JsonFields.Integer(ref json, name, 1, int.MaxValue); break;
                 case "parallel": parallel = JsonFields.Truth(ref json, name); break;
+                case "readsCount": readsCount = JsonFields.Truth(ref json, name); break;
                 case "ops": operations = _operations.Parse(ref json); break;
                 case "info": json.Skip(); break;
                 default: throw new FormatException($"unknown field \"{JsonFields.Clip(name)}\"; the fields are {Fields} (which takes anything).");
@@ -99,6 +100,7 @@ internal sealed class HistoryLineParser
             Mode = mode,
             Attempts = attempts,
             Parallel = parallel,
+            ReadsCount = readsCount,
             Operations = operations ?? throw Missing("ops"),
         };
     }

@@ -33,6 +33,11 @@ internal static class HistoryLineWriter
             json.WriteBoolean("parallel", true);
         }
 
+        if (transaction.ReadsCount)
+        {
+            json.WriteBoolean("readsCount", true);
+        }
+
         json.WriteStartArray("ops");
         foreach (var operation in transaction.Operations)
         {

@@ -32,6 +32,12 @@ public sealed record ObservedTransaction
     /// <summary>True when its operations were issued all at once, so that their order in the list says nothing.</summary>
     public bool Parallel { get; init; }
 
+    /// <summary>
+    /// Of an aborted one: the abort is an answer that rests on what was read, as "not enough money" does. Then its reads are judged as those of a transaction that commits and
+    /// writes nothing. False: they are not judged.
+    /// </summary>
+    public bool ReadsCount { get; init; }
+
     /// <summary>In program order, unless <see cref="Parallel"/>. May be empty.</summary>
     public required IReadOnlyList<MicroOperation> Operations { get; init; }
 }

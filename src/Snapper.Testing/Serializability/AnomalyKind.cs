@@ -21,7 +21,7 @@ public enum AnomalyKind
     /// <summary>A read returned an element that nobody appended, or a version that nobody made.</summary>
     PhantomAppend,
 
-    /// <summary>G1a: a committed transaction read what an aborted one had appended or written.</summary>
+    /// <summary>G1a: a committed transaction, or an abort that rests on what was read, has read what an aborted one had appended or written.</summary>
     AbortedRead,
 
     /// <summary>G1b: a transaction read some of another one's appends to a key but not the last, or a value that its writer overwrote.</summary>

@@ -184,7 +184,7 @@ internal sealed class DataDependencies
     private bool IsUnseen(int operation, bool[] lost, int[] last)
     {
         if (!_history.OperationIsWrite[operation] || _order.Position[operation] != 0 || _order.SeenElsewhere[operation] || lost[operation]
-            || !_order.Counts[_order.TransactionOf[operation]]
+            || !_order.IsWriter(_order.TransactionOf[operation])
             || (_history.IsRegister(operation) && _history.Outcome(_order.TransactionOf[operation]) != ObservedOutcome.Unknown))
         {
             return false;

@@ -147,7 +147,7 @@ internal sealed class ListVersions
                 continue;
             }
 
-            var committed = _history.OperationValues[operation] != History.Unseen && _history.Outcome(_order.TransactionOf[operation]) == ObservedOutcome.Committed;
+            var committed = _history.OperationValues[operation] != History.Unseen && _history.IsAnswer(_order.TransactionOf[operation]);
             _order.Position[operation] = committed && Fits(operation) ? _history.LengthOf(operation) : -1;
         }
     }

@@ -31,12 +31,23 @@ internal sealed class ReadChecks
         Array.Fill(ExternalVersion, None);
         for (var transaction = 0; transaction < history.Count; transaction++)
         {
-            if (history.Outcome(transaction) == ObservedOutcome.Committed)
+            if (history.IsAnswer(transaction))
             {
                 Check(transaction);
             }
 
-            if (order.Counts[transaction] && !history.IsParallel(transaction) && transaction != _contradicted)
+            if (history.MissedItsOwn(transaction))
+            {
+                var read = history.FirstOperation[transaction];
+                while (history.OperationIsWrite[read] || history.OperationValues[read] == History.Unseen)
+                {
+                    read++;
+                }
+
+                ReportInternal(read, "and a list that it read does not end with what it had itself appended before");
+            }
+
+            if (order.IsWriter(transaction) && !history.IsParallel(transaction) && transaction != _contradicted)
             {
                 CheckAppendOrder(transaction);
             }
@@ -66,7 +77,8 @@ internal sealed class ReadChecks
             }
             else
             {
-                var external = parallel ? WithoutOwnTail(operation) : WithoutOwnAppends(operation);
+                var external = _history.Outcome(transaction) == ObservedOutcome.Aborted ? _history.LengthOf(operation) // without its own already
+                    : parallel ? WithoutOwnTail(operation) : WithoutOwnAppends(operation);
                 if (_order.Position[operation] < 0)
                 {
                     continue;
@@ -211,7 +223,7 @@ internal sealed class ReadChecks
         var external = ExternalVersion[read];
         var key = _history.OperationKeys[read];
         var seen = external == 0 ? -1 : _order.WriteOf(key, external);
-        if (seen < 0 || !_order.Counts[_order.TransactionOf[seen]] || _order.TransactionOf[seen] == _order.TransactionOf[read])
+        if (seen < 0 || !_order.IsWriter(_order.TransactionOf[seen]) || _order.TransactionOf[seen] == _order.TransactionOf[read])
         {
             return;
         }

@@ -59,7 +59,7 @@ internal static class RealTimeOrder
         return barrier;
     }
 
-    /// <summary>Event 2t is the invocation of transaction t, 2t + 1 its completion. Only an acknowledged commit has a completion.</summary>
+    /// <summary>Event 2t is the invocation of transaction t, 2t + 1 its completion. Only what was answered has a completion.</summary>
     private static (long[] Times, int[] Events) Events(History history, VersionOrder order)
     {
         var times = new List<long>(2 * history.Count);
@@ -73,7 +73,7 @@ internal static class RealTimeOrder
 
             times.Add(history.Invoked[transaction]);
             events.Add(2 * transaction);
-            if (history.Outcome(transaction) == ObservedOutcome.Committed)
+            if (history.IsAnswer(transaction))
             {
                 times.Add(history.Completed[transaction]);
                 events.Add(2 * transaction + 1);

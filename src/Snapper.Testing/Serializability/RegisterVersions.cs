@@ -55,7 +55,8 @@ internal sealed class RegisterVersions
         var told = new List<(int Key, long Version)>();
         for (var operation = 0; operation < _history.OperationCount; operation++)
         {
-            if (!Tells(operation) || _history.Outcome(_order.TransactionOf[operation]) != ObservedOutcome.Committed)
+            if (!Tells(operation) || !_history.IsAnswer(_order.TransactionOf[operation])
+                || (_history.OperationIsWrite[operation] && _history.Outcome(_order.TransactionOf[operation]) != ObservedOutcome.Committed))
             {
                 continue;
             }
@@ -131,7 +132,7 @@ internal sealed class RegisterVersions
             }
 
             _order.Position[operation] = -1;
-            if (Tells(operation) && _history.Outcome(_order.TransactionOf[operation]) == ObservedOutcome.Committed && _history.Register(operation).Version is { } version)
+            if (Tells(operation) && _history.IsAnswer(_order.TransactionOf[operation]) && _history.Register(operation).Version is { } version)
             {
                 var key = _history.OperationKeys[operation];
                 var position = _order.Position[operation] = Rank(key, version);

@@ -9,6 +9,7 @@ namespace Snapper.Testing.Serializability;
 /// <remarks>A position is a version's place in its key's order, from 1; 0 is the key before its first version.</remarks>
 internal sealed class VersionOrder
 {
+    private readonly History _history;
     private readonly ListVersions _lists;
     private readonly int[] _firstVersion;
     private readonly int[] _writeOfVersion;
@@ -17,6 +18,7 @@ internal sealed class VersionOrder
 
     public VersionOrder(History history, Narrator narrator, AnomalyLog anomalies)
     {
+        _history = history;
         TransactionOf = new int[history.OperationCount];
         PreviousOnKey = new int[history.OperationCount];
         NextOnKey = new int[history.OperationCount];
@@ -54,7 +56,7 @@ internal sealed class VersionOrder
     /// <summary>Writes that only a list which fits nowhere has shown, or whose version another one claims: they were not lost, but their place is not known.</summary>
     public bool[] SeenElsewhere { get; }
 
-    /// <summary>Transactions that take part in the graph: acknowledged commits, and unknown ones that somebody has seen.</summary>
+    /// <summary>Transactions that take part in the graph: acknowledged commits, aborts that rest on what was read, and unknown ones that somebody has seen.</summary>
     public bool[] Counts { get; }
 
     /// <summary>How many versions a key has.</summary>
@@ -67,8 +69,11 @@ internal sealed class VersionOrder
     public int Writer(int key, int position)
     {
         var write = WriteOf(key, position);
-        return write >= 0 && Counts[TransactionOf[write]] ? TransactionOf[write] : -1;
+        return write >= 0 && IsWriter(TransactionOf[write]) ? TransactionOf[write] : -1;
     }
+
+    /// <summary>What it wrote happened.</summary>
+    public bool IsWriter(int transaction) => Counts[transaction] && _history.Outcome(transaction) != ObservedOutcome.Aborted;
 
     /// <summary>The last position at or before the given one (from 0) whose writer counts; 0 when there is none.</summary>
     public int WrittenAtOrBefore(int key, int position) => position == 0 ? 0 : _writtenBefore[_firstVersion[key] + position - 1];
@@ -93,7 +98,7 @@ internal sealed class VersionOrder
         Array.Fill(last, -1);
         for (var transaction = 0; transaction < history.Count; transaction++)
         {
-            Counts[transaction] = history.Outcome(transaction) == ObservedOutcome.Committed;
+            Counts[transaction] = history.IsAnswer(transaction);
             var (first, end) = (history.FirstOperation[transaction], history.FirstOperation[transaction + 1]);
             for (var operation = first; operation < end; operation++)
             {

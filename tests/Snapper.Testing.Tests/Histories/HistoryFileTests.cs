@@ -13,6 +13,11 @@ public sealed class HistoryFileTests
     {
         var history = new History();
         new SerialHistories(7).Make(300).ForEach(history.Add);
+        history.Add(new ObservedTransaction
+        {
+            Id = "refused", Invoked = 1, Completed = 2, Outcome = ObservedOutcome.Aborted, ReadsCount = true,
+            Operations = [MicroOperation.Append("own", 1), MicroOperation.Read("own", 1), MicroOperation.Append("own", 2), MicroOperation.Read("own", 1, 2)],
+        });
         history.Add(new ObservedTransaction { Id = "odd \"id\"\n", Invoked = 1, Outcome = ObservedOutcome.Unknown, Operations = [MicroOperation.Append("k\u0000\U0001F600", long.MinValue)] });
 
         var first = Write(history);
@@ -42,6 +47,8 @@ public sealed class HistoryFileTests
     [InlineData("""{"id":"t1","invoked":1,"outcome":"fine","ops":[]}""", "\"outcome\" is committed, aborted or unknown, found fine")]
     [InlineData("""{"id":"t1","invoked":1,"outcome":"committed","ops":[]}""", "no completion time")]
     [InlineData("""{"id":"t1","invoked":2,"completed":1,"outcome":"committed","ops":[]}""", "before it was invoked")]
+    [InlineData("""{"id":"t1","invoked":1,"completed":2,"outcome":"committed","readsCount":true,"ops":[]}""", "The reads of transaction t1 count, and it is not aborted")]
+    [InlineData("""{"id":"t1","invoked":1,"outcome":"aborted","readsCount":true,"ops":[]}""", "The reads of transaction t1 count, and it is not completed")]
     [InlineData("""{"id":"t1","invoked":1,"outcome":"unknown","ops":[["append","k"]]}""", "operation 1: the value is a whole number of 64 bits, found nothing more")]
     [InlineData("""{"id":"t1","invoked":1,"outcome":"unknown","ops":[["cas","k",1]]}""", "an operation is")]
     [InlineData("""{"id":"t1","invoked":1,"outcome":"unknown","ops":[["append","k",1.5]]}""", "Line 3")]

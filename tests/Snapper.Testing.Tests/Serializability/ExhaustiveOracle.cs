@@ -15,7 +15,7 @@ internal sealed class ExhaustiveOracle
 
     private ExhaustiveOracle(List<ObservedTransaction> transactions)
     {
-        _transactions = transactions.FindAll(transaction => transaction.Outcome != ObservedOutcome.Aborted);
+        _transactions = transactions.FindAll(transaction => transaction.Outcome != ObservedOutcome.Aborted || transaction.ReadsCount);
         _done = new bool[_transactions.Count];
     }
 
@@ -23,7 +23,7 @@ internal sealed class ExhaustiveOracle
 
     private bool Explains()
     {
-        if (_transactions.Where((transaction, index) => !_done[index] && transaction.Outcome == ObservedOutcome.Committed).Any() is false)
+        if (_transactions.Where((transaction, index) => !_done[index] && IsAnswer(transaction)).Any() is false)
         {
             return true;
         }
@@ -45,11 +45,36 @@ internal sealed class ExhaustiveOracle
         return false;
     }
 
+    private static bool IsAnswer(ObservedTransaction transaction) => transaction.Outcome == ObservedOutcome.Committed || transaction.ReadsCount;
+
+    /// <summary>It ran, and is aborted: what it appended is gone.</summary>
+    private bool ExplainsWithout(ObservedTransaction transaction)
+    {
+        var before = _lists.ToDictionary(list => list.Key, list => list.Value.ToArray());
+        foreach (var own in transaction.Operations.Where(operation => operation.IsAppend))
+        {
+            _lists[own.Key].Remove(own.Value);
+        }
+
+        if (Explains())
+        {
+            return true;
+        }
+
+        foreach (var (key, list) in before)
+        {
+            _lists[key].Clear();
+            _lists[key].AddRange(list);
+        }
+
+        return false;
+    }
+
     private bool MayBeNext(int index)
     {
         for (var other = 0; other < _transactions.Count; other++)
         {
-            if (!_done[other] && _transactions[other].Outcome == ObservedOutcome.Committed && _transactions[other].Completed < _transactions[index].Invoked)
+            if (!_done[other] && IsAnswer(_transactions[other]) && _transactions[other].Completed < _transactions[index].Invoked)
             {
                 return false;
             }
@@ -63,7 +88,7 @@ internal sealed class ExhaustiveOracle
     {
         if (ran.Count == transaction.Operations.Count)
         {
-            return Explains();
+            return transaction.ReadsCount ? ExplainsWithout(transaction) : Explains();
         }
 
         for (var index = 0; index < transaction.Operations.Count; index++)
@@ -106,7 +131,7 @@ internal sealed class ExhaustiveOracle
 
     private static bool Allows(ObservedTransaction transaction, MicroOperation operation, List<long> list, Register register)
     {
-        var judged = transaction.Outcome == ObservedOutcome.Committed;
+        var judged = IsAnswer(transaction);
         return operation.Kind switch
         {
             MicroOperationKind.ReadList => !judged || list.SequenceEqual(operation.List!),

@@ -40,7 +40,8 @@ public sealed class ExhaustiveTests
         for (var index = 0; index < 2 + random.Next(4); index++)
         {
             var operations = new List<MicroOperation>();
-            var outcome = random.Next(8) switch { 0 => ObservedOutcome.Aborted, 1 => ObservedOutcome.Unknown, _ => ObservedOutcome.Committed };
+            var outcome = random.Next(8) switch { 0 or 7 => ObservedOutcome.Aborted, 1 => ObservedOutcome.Unknown, _ => ObservedOutcome.Committed };
+            var readsCount = outcome == ObservedOutcome.Aborted && random.Next(2) == 0;
             for (var count = 1 + random.Next(3); count > 0; count--)
             {
                 var key = random.Next(2) == 0 ? "x" : "y";
@@ -54,7 +55,8 @@ public sealed class ExhaustiveTests
                 }
                 else
                 {
-                    operations.Add(random.Next(10) == 0 ? MicroOperation.UnseenRead(key) : MicroOperation.Read(key, [.. lists[key]]));
+                    operations.Add(random.Next(10) == 0 ? MicroOperation.UnseenRead(key) : MicroOperation.Read(
+                        key, [.. lists[key], .. readsCount ? operations.Where(own => own.IsAppend && own.Key == key).Select(own => own.Value) : []]));
                 }
             }
 
@@ -64,6 +66,7 @@ public sealed class ExhaustiveTests
                 Invoked = 10 * index - random.Next(15),
                 Completed = 10 * index + random.Next(15),
                 Outcome = outcome,
+                ReadsCount = readsCount,
                 Parallel = random.Next(6) == 0,
                 Operations = operations,
             });
@@ -94,5 +97,5 @@ public sealed class ExhaustiveTests
     }
 
     private static string Text(ObservedTransaction transaction) =>
-        $"{transaction.Id} {transaction.Invoked}..{transaction.Completed} {transaction.Outcome}{(transaction.Parallel ? " parallel" : "")}: {string.Join("; ", transaction.Operations)}";
+        $"{transaction.Id} {transaction.Invoked}..{transaction.Completed} {transaction.Outcome}{(transaction.ReadsCount ? " its reads count" : "")}{(transaction.Parallel ? " parallel" : "")}: {string.Join("; ", transaction.Operations)}";
 }

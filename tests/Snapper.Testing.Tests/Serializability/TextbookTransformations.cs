@@ -16,6 +16,12 @@ internal static class TextbookTransformations
         var repaired = new List<ObservedTransaction>();
         foreach (var transaction in transactions.OrderBy(transaction => transaction.Invoked))
         {
+            if (transaction.ReadsCount)
+            {
+                repaired.Add(transaction with { Operations = [.. transaction.Operations.Where(static operation => !operation.IsWrite).Select(operation => Run(operation, lists, registers, []))] });
+                continue;
+            }
+
             if (transaction.Outcome != ObservedOutcome.Committed)
             {
                 repaired.Add(transaction);
