@@ -65,4 +65,7 @@ internal enum ChanceOf : ulong
 
     /// <summary>What operators meet beside that: clocks, answers of a store that has lost something, restarts one after the other, one worker that becomes several.</summary>
     Oddities = 25,
+
+    /// <summary>Where clients of the lists abort because of what they saw, one each.</summary>
+    Decisions = 30,
 }

@@ -71,6 +71,9 @@ public sealed record Scenario
     /// <summary>Share of transactions that abort or throw.</summary>
     public int AbortPercent { get; init; }
 
+    /// <summary>Places of a script, in any call of it and at its end, where it aborts because of what it saw, in percent.</summary>
+    public int DecidesPercent { get; init; }
+
     /// <summary>Share of PACTs whose declaration is wrong.</summary>
     public int MisdeclaredPercent { get; init; }
 
@@ -180,6 +183,7 @@ public sealed record Scenario
             MarkFailing = chance.Percent(30) ? 1 : 0,
             SweepMs = chance.Percent(40) ? chance.Between(5, 60) : 0,
             StateBytes = limits.Percent(8) ? limits.Between(64, 300) : 0,
+            DecidesPercent = DrawDecisions(seed),
             RarePoints = DrawRarePoints(seed),
         };
         return WithClock(WithStorage(calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) }, calm), calm);
@@ -218,6 +222,12 @@ public sealed record Scenario
         return faults.Count == scenario.PlannedFaults.Count ? scenario : scenario with { PlannedFaults = faults };
     }
 
+    private static int DrawDecisions(ulong seed)
+    {
+        var chance = SeededChance.For(seed, ChanceOf.Decisions, uint.MaxValue); // not a client's
+        return chance.Percent(40) ? 0 : chance.Between(1, 12);
+    }
+
     /// <summary>Draws what has to do with numbers and times, by chance of its own.</summary>
     private static Scenario WithClock(Scenario scenario, bool calm)
     {
@@ -253,6 +263,7 @@ public sealed record Scenario
         Append(text, "steps", Steps, drawn.Steps);
         Append(text, "pact", PactPercent, drawn.PactPercent);
         Append(text, "abort", AbortPercent, drawn.AbortPercent);
+        Append(text, "decides", DecidesPercent, drawn.DecidesPercent);
         Append(text, "misdeclared", MisdeclaredPercent, drawn.MisdeclaredPercent);
         Append(text, "delay", DelayPercent, drawn.DelayPercent);
         Append(text, "keyed", KeyedPercent, drawn.KeyedPercent);
@@ -326,6 +337,7 @@ public sealed record Scenario
         "steps" => this with { Steps = value },
         "pact" => this with { PactPercent = value },
         "abort" => this with { AbortPercent = value },
+        "decides" => this with { DecidesPercent = value },
         "misdeclared" => this with { MisdeclaredPercent = value },
         "delay" => this with { DelayPercent = value },
         "keyed" => this with { KeyedPercent = value },

@@ -162,6 +162,11 @@ public static class Shrinker
             yield return s with { Steps = steps };
         }
 
+        foreach (var percent in Less(s.DecidesPercent, 0))
+        {
+            yield return s with { DecidesPercent = percent };
+        }
+
         foreach (var percent in Less(s.AbortPercent, 0))
         {
             yield return s with { AbortPercent = percent };

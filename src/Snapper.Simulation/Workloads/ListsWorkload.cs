@@ -17,7 +17,9 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
 {
     private readonly History _history = new();
     private readonly SeededChance[] _chances = SeededChance.OfClients(scenario.Seed, ChanceOf.Lists, scenario.Clients);
+    private readonly SeededChance[] _decisions = SeededChance.OfClients(scenario.Seed, ChanceOf.Decisions, scenario.Clients);
     private readonly StringBuilder _script = new();
+    private SeededChance _deciding = null!;
     private long _nextValue;
 
     public History History => _history;
@@ -25,6 +27,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     public PlannedTransaction Next(int client, int number)
     {
         var chance = _chances[client];
+        _deciding = _decisions[client];
         var root = Actor(chance);
         var script = _script.Clear().Append(chance.Percent(scenario.AbortPercent * 2) ? "o " : string.Empty);
         Write(script, root, chance, chance.Between(1, scenario.Steps), depth: 0);
@@ -32,6 +35,10 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
         if (fails)
         {
             script.Append(chance.Percent(60) ? " !" : " x");
+        }
+        else if (_deciding.Percent(scenario.DecidesPercent))
+        {
+            script.Append(" !");
         }
 
         var steps = script.ToString();
@@ -63,19 +70,11 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
 
     public void Observe(PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope, long invoked, long completed)
     {
-        if (verdict == ObservedOutcome.Aborted && envelope?.Abort is { Reason: AbortReason.Application } abort && abort.Message.StartsWith(Script.Saw, StringComparison.Ordinal))
-        {
-            // H7: it is an outcome that rests on what it read, like that of a transaction that only reads.
-            Observe(transaction, ObservedOutcome.Committed, envelope, invoked, completed, Operations(abort.Message.AsSpan(Script.Saw.Length)));
-            return;
-        }
-
-        Observe(
-            transaction, verdict, envelope, invoked, completed, verdict == ObservedOutcome.Committed ? Seen(envelope!, transaction) : Planned(transaction));
-    }
-
-    private void Observe(
-        PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope, long invoked, long completed, List<MicroOperation> operations) =>
+        // H7: an abort that tells what it saw is an outcome that rests on it, like that of a transaction that only reads.
+        var saw = verdict == ObservedOutcome.Aborted && envelope?.Abort is { Reason: AbortReason.Application } abort && abort.Message.StartsWith(Script.Saw, StringComparison.Ordinal)
+            ? abort.Message.AsSpan(Script.Saw.Length)
+            : default;
+        var operations = verdict == ObservedOutcome.Committed ? Seen(envelope!, transaction) : !saw.IsEmpty ? Whole(Operations(saw), transaction) : Planned(transaction);
         _history.Add(new ObservedTransaction
         {
             Id = string.Create(CultureInfo.InvariantCulture, $"{transaction.Client}-{transaction.Number}"),
@@ -86,8 +85,10 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
             Mode = transaction.Request.Mode == TransactionMode.Pact ? ObservedMode.Pact : ObservedMode.Act,
             Attempts = Math.Max(1, envelope?.Attempts ?? 1),
             Parallel = ((string)transaction.Plan).AsSpan().IndexOfAny('[', '&') >= 0,
+            ReadsCount = !saw.IsEmpty,
             Operations = operations,
         });
+    }
 
     public IEnumerable<PlannedTransaction> Last()
     {
@@ -127,8 +128,12 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
         var text = ArrayPool<char>.Shared.Rent(envelope.Result.Length);
         var operations = Operations(text.AsSpan(0, reader.CopyString(text)));
         ArrayPool<char>.Shared.Return(text);
+        return Whole(operations, transaction);
+    }
 
-        // Calls that were not awaited tell nothing, and yet they belong to the transaction (A2).
+    /// <summary>Calls that were not awaited, or that run beside one that aborts, tell nothing, and yet they belong to the transaction (A2).</summary>
+    private static List<MicroOperation> Whole(List<MicroOperation> operations, PlannedTransaction transaction)
+    {
         foreach (var (actor, value) in Script.AppendsOf(transaction.Request.Actor.Id, (string)transaction.Plan))
         {
             if (!HasAppend(operations, value))
@@ -211,6 +216,11 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     {
         for (var i = 0; i < steps; i++)
         {
+            if (_deciding.Percent(scenario.DecidesPercent))
+            {
+                script.Append("o ");
+            }
+
             switch (chance.Next(10))
             {
                 case 0 or 1:

@@ -33,10 +33,10 @@ internal enum ScriptStep : byte
     /// <summary><c>x</c>: throw.</summary>
     Throw,
 
-    /// <summary><c>!</c>: abort.</summary>
+    /// <summary><c>!</c>: abort, and say all that was seen before.</summary>
     Abort,
 
-    /// <summary><c>o</c>: abort if the list has an odd number of elements, and say what it was: an abort that is as good as a read.</summary>
+    /// <summary><c>o</c>: abort if the list has an odd number of elements, and say that and all that was seen before: an abort that is as good as a read.</summary>
     AbortIfOdd,
 }
 
@@ -48,6 +48,9 @@ internal static class Script
 {
     /// <summary>Begins the message of an abort that tells what it was decided on.</summary>
     public const string Saw = "saw ";
+
+    /// <summary>It has a step that aborts and says what it saw.</summary>
+    public static bool MayAbort(string text) => text.AsSpan().ContainsAny('!', 'o');
 
     /// <summary>Takes the step at <paramref name="at"/>.</summary>
     /// <returns>False: the script is over.</returns>

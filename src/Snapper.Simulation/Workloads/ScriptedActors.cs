@@ -5,7 +5,9 @@ using Snapper.Actors;
 namespace Snapper.Simulation.Workloads;
 
 /// <summary>A script to run on an actor.</summary>
-public sealed record ScriptInput(string Steps);
+/// <param name="Steps">The script.</param>
+/// <param name="Seen">What its caller had seen before, if the script may abort: the abort rests on that, too.</param>
+public sealed record ScriptInput(string Steps, string? Seen = null);
 
 /// <summary>An actor with a list of numbers that runs scripts; returns what they saw, e.g. <c>c1=1,2;c1+3;</c>.</summary>
 public interface IScripted : ITransactionalActor
@@ -31,8 +33,9 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
     /// <summary>Appends a number, in the state itself or in a new one.</summary>
     private protected abstract TState With(TState state, long value);
 
-    private protected async Task<string> Perform(string steps)
+    private protected async Task<string> Perform(ScriptInput input)
     {
+        var steps = input.Steps;
         var seen = ReportText.Begin();
         try
         {
@@ -52,16 +55,16 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
                         await Append(part.Number, seen);
                         break;
                     case ScriptStep.Call:
-                        seen.Append(await Call(steps, part));
+                        seen.Append(await Call(input, part, seen));
                         break;
                     case ScriptStep.Fire:
-                        _ = Call(steps, part);
+                        _ = Call(input, part, seen);
                         break;
                     case ScriptStep.Try:
-                        await Try(steps, part, seen);
+                        await Try(input, part, seen);
                         break;
                     case ScriptStep.Together:
-                        await CallTogether(steps, part, seen);
+                        await CallTogether(input, part, seen);
                         break;
                     case ScriptStep.Delay:
                         await Context.Delay(TimeSpan.FromMilliseconds(part.Number));
@@ -70,12 +73,17 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
                         await Task.Yield();
                         break;
                     case ScriptStep.AbortIfOdd:
-                        AbortIfOdd(await State.Get());
+                        if (ValuesOf(await State.Get()).Length % 2 == 1)
+                        {
+                            Note(await State.Get(), seen);
+                            throw Saw(input, seen);
+                        }
+
                         break;
                     case ScriptStep.Throw:
                         throw new InvalidOperationException("scripted");
                     default:
-                        throw Abort("scripted");
+                        throw Saw(input, seen);
                 }
             }
 
@@ -119,29 +127,21 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
         seen.Append(';');
     }
 
-    private void AbortIfOdd(TState state)
+    /// <summary>An abort that tells everything that it rests on: an outcome as that of a transaction that reads (H7).</summary>
+    private static Exception Saw(ScriptInput input, ReportText seen) => Abort(Script.Saw + input.Seen + seen);
+
+    private Task<string> Call(ScriptInput input, ScriptPart part, ReportText seen)
     {
-        if (ValuesOf(state).Length % 2 == 1)
-        {
-            var seen = ReportText.Begin().Append(Script.Saw);
-            Note(state, seen);
-            var text = seen.ToString();
-            seen.Free();
-            throw Abort(text);
-        }
+        var (actor, script) = Script.CallOf(input.Steps, part);
+        var called = new ScriptInput(script, Script.MayAbort(script) ? input.Seen + seen : null);
+        return ScriptedTypes.IsMutable(actor) ? Actor<IMutableCell>(actor).Run(called) : Actor<ICell>(actor).Run(called);
     }
 
-    private Task<string> Call(string steps, ScriptPart part)
-    {
-        var (actor, script) = Script.CallOf(steps, part);
-        return ScriptedTypes.IsMutable(actor) ? Actor<IMutableCell>(actor).Run(new ScriptInput(script)) : Actor<ICell>(actor).Run(new ScriptInput(script));
-    }
-
-    private async Task Try(string steps, ScriptPart part, ReportText seen)
+    private async Task Try(ScriptInput input, ScriptPart part, ReportText seen)
     {
         try
         {
-            seen.Append(await Call(steps, part));
+            seen.Append(await Call(input, part, seen));
         }
         catch (Exception)
         {
@@ -149,13 +149,13 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
         }
     }
 
-    private async Task CallTogether(string steps, ScriptPart part, ReportText seen)
+    private async Task CallTogether(ScriptInput input, ScriptPart part, ReportText seen)
     {
         var calls = new List<Task<string>>();
         var at = part.Begin;
-        while (Script.TryNext(steps, ref at, part.End, out var call))
+        while (Script.TryNext(input.Steps, ref at, part.End, out var call))
         {
-            calls.Add(Call(steps, call));
+            calls.Add(Call(input, call, seen));
         }
 
         foreach (var result in await Task.WhenAll(calls))
@@ -179,11 +179,11 @@ public sealed class Cell : ScriptedActor<NumberList>, ICell
     protected override NumberList InitialState() => NumberList.Empty;
 
     /// <inheritdoc/>
-    public Task<string> Run(ScriptInput input) => Perform(input.Steps);
+    public Task<string> Run(ScriptInput input) => Perform(input);
 
     /// <inheritdoc/>
     [MayAbort]
-    public Task<string> RunMarked(ScriptInput input) => Perform(input.Steps);
+    public Task<string> RunMarked(ScriptInput input) => Perform(input);
 
     /// <inheritdoc/>
     [ReadOnlyMethod]
@@ -209,11 +209,11 @@ public sealed class MutableCell : ScriptedActor<MutableList>, IMutableCell
     protected override MutableList InitialState() => new();
 
     /// <inheritdoc/>
-    public Task<string> Run(ScriptInput input) => Perform(input.Steps);
+    public Task<string> Run(ScriptInput input) => Perform(input);
 
     /// <inheritdoc/>
     [MayAbort]
-    public Task<string> RunMarked(ScriptInput input) => Perform(input.Steps);
+    public Task<string> RunMarked(ScriptInput input) => Perform(input);
 
     /// <inheritdoc/>
     [ReadOnlyMethod]
