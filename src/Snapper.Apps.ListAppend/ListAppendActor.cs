@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Text.Json;
 using Snapper.Actors;
 using Snapper.Apps.ListAppend.Contract;
 
@@ -25,7 +26,10 @@ public sealed class ListAppendActor : TransactionalActor<ImmutableList<long>>, I
         }
 
         var results = input.Parallel ? await RunAtOnce(input.Ops) : await RunInOrder(input.Ops);
-        return input.Abort ? throw Abort("the input asked for an abort") : new ExecuteResult(results);
+        var result = new ExecuteResult(results);
+
+        // The abort is an answer that rests on what was read, so it tells what that was: checkers judge it as reads.
+        return input.Abort ? throw Abort($"the input asked for an abort, having seen {JsonSerializer.Serialize(result, JsonSerializerOptions.Web)}") : result;
     }
 
     /// <inheritdoc/>

@@ -5,6 +5,7 @@ using System.Globalization;
 using System.Text.Json;
 using Snapper.Benchmarks.Statistics;
 using Snapper.Client.Messages;
+using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Scenarios.Targets;
 using Snapper.Testing.Histories;
@@ -178,6 +179,7 @@ public sealed class ListAppendWorkload : IWorkload
             }
         }
 
+        var seenByAbort = reply?.Abort is { Reason: AbortReason.Application, Message: var message } ? ListAppendWire.ReadAbort(message, operations) : null;
         _history.Add(new ObservedTransaction
         {
             Id = planned.Message.Id!,
@@ -187,7 +189,8 @@ public sealed class ListAppendWorkload : IWorkload
             Mode = planned.Message.Mode == TransactionMode.Pact ? ObservedMode.Pact : ObservedMode.Act,
             Attempts = Math.Max(1, reply?.Attempts ?? 1),
             Parallel = planned.Parallel,
-            Operations = operations,
+            ReadsCount = seenByAbort is not null,
+            Operations = seenByAbort ?? operations,
         });
     }
 

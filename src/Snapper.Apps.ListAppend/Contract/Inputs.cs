@@ -9,7 +9,7 @@ public sealed record AppendInput([property: JsonRequired] long Value);
 /// <summary>What <c>Execute</c> is to do.</summary>
 /// <param name="Ops">The operations, in order.</param>
 /// <param name="Parallel">All operations are started at once; those on one key still run in order.</param>
-/// <param name="Abort">Abort after the last operation.</param>
+/// <param name="Abort">Abort after the last operation; the abort's message tells what the operations saw, as far as it has room for it.</param>
 /// <param name="DelayMs">Milliseconds to wait before the first operation; 0 or more.</param>
 public sealed record ExecuteInput(
     [property: JsonRequired] IReadOnlyList<Operation> Ops, bool Parallel = false, bool Abort = false, int DelayMs = 0);

@@ -93,6 +93,30 @@ public static class ListAppendWire
         }
     }
 
+    /// <summary>Reads what an <c>Execute</c> that was asked to abort had seen until then.</summary>
+    /// <param name="message">The message of its abort.</param>
+    /// <param name="asked">What it was asked to do.</param>
+    /// <returns>As <see cref="ReadResult"/>; null also where the message had no room for everything.</returns>
+    public static IReadOnlyList<MicroOperation>? ReadAbort(string? message, IReadOnlyList<MicroOperation> asked)
+    {
+        const string Before = ", having seen ";
+        var at = message?.IndexOf(Before, StringComparison.Ordinal) ?? -1;
+        if (at < 0)
+        {
+            return null;
+        }
+
+        try
+        {
+            using var seen = JsonDocument.Parse(message.AsMemory(at + Before.Length));
+            return ReadResult(seen.RootElement, asked);
+        }
+        catch (JsonException)
+        {
+            return null; // cut
+        }
+    }
+
     private static MicroOperation? Seen(JsonElement answered, MicroOperation asked)
     {
         var isAppend = answered.GetProperty("f").GetString() == "append";

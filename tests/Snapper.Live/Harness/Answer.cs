@@ -60,6 +60,8 @@ internal sealed class Answer
 
     public string? AbortReason => Json.ValueKind == JsonValueKind.Object && Json.TryGetProperty("abort", out var abort) ? Text(abort, "reason") : null;
 
+    public string? AbortMessage => Json.ValueKind == JsonValueKind.Object && Json.TryGetProperty("abort", out var abort) ? Text(abort, "message") : null;
+
     public bool Retryable => Json.TryGetProperty("abort", out var abort) && abort.TryGetProperty("retryable", out var retryable) && retryable.GetBoolean();
 
     public Verdict Verdict => (Outcome, RefusalStatus) switch

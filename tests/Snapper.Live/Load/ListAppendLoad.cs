@@ -158,6 +158,13 @@ internal sealed class ListAppendLoad
             operations = ReadResult(planned, decision.Answer) ?? operations;
         }
 
+        // An abort that the application decides on rests on what it read, and tells it.
+        var seenByAbort = decision.AbortReasonIs("application") ? ListAppendWire.ReadAbort(decision.Answer.AbortMessage, operations) : null;
+        if (seenByAbort is not null)
+        {
+            Outcomes.AddOrUpdate("aborts judged by what they read", 1, (_, count) => count + 1);
+        }
+
         History.Add(new ObservedTransaction
         {
             Id = transaction.RequestId!,
@@ -168,7 +175,8 @@ internal sealed class ListAppendLoad
             Mode = transaction.Mode == "pact" ? ObservedMode.Pact : ObservedMode.Act,
             Attempts = decision.Answer.Json is { ValueKind: JsonValueKind.Object } json && json.TryGetProperty("attempts", out var attempts) ? attempts.GetInt32() : 1,
             Parallel = planned.Parallel,
-            Operations = operations,
+            ReadsCount = seenByAbort is not null,
+            Operations = seenByAbort ?? operations,
         });
     }
 
