@@ -17,6 +17,10 @@ public sealed partial class CommitMachine
     public static string TooLarge(long bytes, long limit) =>
         $"The transaction changes more than it may: the states that it leaves and its result have {bytes} bytes or more in all; the limit is {limit}.";
 
+    /// <summary>Forgets what the commit order knows of ACTs that are over, now and then.</summary>
+    /// <param name="isOver">The shell has ended it: the commit machine knows that already, or is about to hear it.</param>
+    public void Sweep(Func<TransactionId, bool> isOver) => _order.Sweep(tid => FindFinished(tid) is null && isOver(tid));
+
     private void OnActFinished(ActOutcome outcome, OutputBuffer outputs)
     {
         Transitions.Note(Transition.ActFinished);

@@ -125,6 +125,21 @@ public sealed partial class HybridOrder
         }
     }
 
+    /// <summary>
+    /// Forgets ACTs that are over. Of those that ended only the last ones are remembered: an executor that stood still for longer tells of an ACT that is over as of one that
+    /// nobody knows yet, and nothing would ever end that one.
+    /// </summary>
+    public void Sweep(Func<TransactionId, bool> isOver)
+    {
+        foreach (var tid in _nodes.Keys)
+        {
+            if (isOver(tid))
+            {
+                Ended(tid);
+            }
+        }
+    }
+
     private Node? Find(TransactionId tid)
     {
         if (_nodes.TryGetValue(tid, out var node))

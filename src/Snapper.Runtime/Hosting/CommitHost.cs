@@ -55,6 +55,9 @@ internal sealed class CommitHost
     /// <summary>ACTs that the commit order remembers; on its executor.</summary>
     public int ActsInOrder => _machine.ActsInOrder;
 
+    /// <summary>Forgets what the commit order knows of ACTs that are over; on the first executor.</summary>
+    public void Sweep() => _machine.Sweep(tid => !_worker.Acts.ContainsKey(tid.Value));
+
     private void NoteFailed(TransactionId tid, BatchId bid)
     {
         foreach (var batch in _machine.Open)

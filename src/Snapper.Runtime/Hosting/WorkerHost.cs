@@ -366,6 +366,8 @@ public sealed class WorkerHost : IAsyncDisposable
         {
             executor.PostRun(executor.SweepIdle);
         }
+
+        _worker.PostToCommits(_worker.Commits.Sweep);
     }
 
     private sealed class OutcomeSink : IRecoverySink

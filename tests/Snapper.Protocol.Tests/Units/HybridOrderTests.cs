@@ -121,5 +121,28 @@ public sealed class HybridOrderTests
         Assert.Equal(0, _order.Count);
     }
 
+    [Fact]
+    public void Late_news_of_who_has_ended_long_ago_is_swept_away_and_nobody_else()
+    {
+        _order.Visited(T1, Bid(4), BatchId.None, _doomed);
+        _order.Ended(T1);
+        for (var other = 10; other < 10_000; other++)
+        {
+            _order.Ended(TransactionId.Act(other, 0));
+        }
+
+        _order.Visited(T2, Bid(4), BatchId.None, _doomed);
+        _order.Waits(T1, [T2], BatchId.None, _doomed); // from an executor that stood still meanwhile
+        Assert.Equal(2, _order.Count);
+
+        _order.Sweep(tid => tid == T1);
+
+        Assert.Equal(1, _order.Count);
+        _order.Overtaken(T1, Bid(4), BatchId.None, _doomed); // known again as one that has ended
+        Assert.Equal(1, _order.Count);
+        _order.Overtaken(T2, Bid(4), BatchId.None, _doomed);
+        Assert.True(_order.IsDoomed(T2));
+    }
+
     private static BatchId Bid(int value) => new(value);
 }
