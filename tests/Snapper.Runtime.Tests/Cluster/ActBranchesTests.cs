@@ -1,6 +1,8 @@
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Tests.Support;
+using Snapper.TransactionLog.InMemory;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
@@ -25,6 +27,97 @@ public sealed class ActBranchesTests : IDisposable
         Assert.Equal(new ActAbortMessage(tid), called.Single<ActAbortMessage>());
         Assert.Empty(_bench.Worker.Acts);
         Assert.Equal(0, _bench.Value("near"));
+    }
+
+    [Fact]
+    public void A_part_whose_worker_was_gone_before_the_root_knew_of_it_is_no_failure_but_tried_again()
+    {
+        var (called, further) = (_bench.Peer(2), _bench.Peer(3));
+        _bench.Place(ClusterBench.Box("far"), called.Life);
+        var next = _bench.Peer(3); // the life that the other worker has called is over; its part is gone
+        var answer = _bench.Submit("near", [Step.Call("far", Step.Get()), Step.Add()]);
+        called.Answer(called.Single<CallMessage>());
+
+        called.Send(new ActVotedMessage(called.Single<CallMessage>().Tid, true, null, [further.Life], []));
+        _bench.Until(() => called.All<CallMessage>().Count == 2, "it is tried again");
+
+        Assert.Equal(called.All<CallMessage>()[0].Age, called.All<CallMessage>()[1].Age);
+        Assert.Empty(next.Heard);
+        called.Answer(called.All<CallMessage>()[1]);
+        called.Send(new ActVotedMessage(called.All<CallMessage>()[1].Tid, true, null, [], []));
+        Assert.Equal(2, _bench.Finish(answer, "the answer").Attempts);
+    }
+
+    [Fact]
+    public void A_part_whose_next_life_asks_what_became_of_it_is_no_failure_but_tried_again()
+    {
+        var called = _bench.Peer(2);
+        _bench.Place(ClusterBench.Box("far"), called.Life);
+        var answer = _bench.Submit("near", [Step.Call("far", Step.Get()), Step.Add()]);
+        var call = called.Single<CallMessage>();
+        called.Answer(call);
+
+        _bench.Peer(3).Send(new AskVerdictMessage(call.Tid.Value, _bench.Self)); // it recovers that stream
+
+        _bench.Until(() => called.All<CallMessage>().Count == 2, "it is tried again");
+        Assert.False(answer.IsCompleted);
+    }
+
+    [Fact]
+    public void A_vote_whose_roots_log_cannot_be_read_stays_in_doubt_says_so_and_is_asked_about_again()
+    {
+        var root = _bench.Peer(2);
+        var tid = TransactionId.Act(9, 2);
+        root.Call(tid, "near", Step.Add(3));
+        root.Send(new ActPrepareMessage(tid, Committed: true, IsRecorded: false));
+        Assert.True(root.Single<ActVotedMessage>().Yes);
+        _bench.Finish(new MemoryTransactionLog(_bench.Shared.Log(2)).Append(root.Life.Epoch, 1, 1, "damaged"u8.ToArray(), CancellationToken.None), "damaging its log");
+
+        ClusterBench.Alone(() => _bench.Node.Gate.Hub.Retire(root.Life));
+        _bench.Until(() => Said() == 1, "it says that it cannot know");
+        _bench.Advance(4000);
+        Assert.Equal(1, Said()); // not all the time
+        _bench.Until(() => Said() == 2, "it asks again");
+        Assert.Null(_bench.Host.Failure);
+        Assert.Single(_bench.Worker.Acts);
+
+        var next = _bench.Peer(2); // it was put right, and lives again
+        for (var i = 0; i < 10 && next.All<AskVerdictMessage>().Count == 0; i++)
+        {
+            _bench.Advance(1000);
+            _bench.Finish(next.Store.Members.Renew("", 0, CancellationToken.None), "renewing");
+        }
+
+        next.Send(new VerdictMessage(tid.Value, Committed: true));
+        _bench.Until(() => _bench.Worker.Acts.IsEmpty, "the end of the part");
+        Assert.Equal(3, _bench.Value("near"));
+
+        int Said() => _bench.Logged.Lines.Count(line => line.Id == 1020 && line.Text.Contains(tid.Value.ToString(System.Globalization.CultureInfo.InvariantCulture), StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void What_the_commit_order_knows_of_an_ACT_that_is_over_is_swept_away_and_a_vote_is_not()
+    {
+        var root = _bench.Peer(2);
+        var (over, voted) = (TransactionId.Act(8, 2), TransactionId.Act(9, 2));
+        root.Call(voted, "near", Step.Add());
+        root.Send(new ActPrepareMessage(voted, Committed: true, IsRecorded: false));
+        _bench.On(() =>
+        {
+            foreach (var tid in new[] { over, voted })
+            {
+                _bench.Worker.SendToCommit(new Message { Kind = MessageKind.ActOvertaken, Tid = tid, Bid = new BatchId(1_000_000_000) });
+            }
+        });
+        Assert.Equal(2, _bench.Worker.Commits.ActsInOrder);
+
+        _bench.Host.Maintain(); // once a minute
+        _bench.Run();
+
+        Assert.Equal(1, _bench.Worker.Commits.ActsInOrder);
+        root.Send(new ActDecidedMessage(voted, Committed: true));
+        Assert.Equal(0, _bench.Worker.Commits.ActsInOrder);
+        Assert.Equal(1, _bench.Value("near"));
     }
 
     public void Dispose() => _bench.Dispose();

@@ -52,6 +52,9 @@ internal sealed class ClusterBench : IDisposable
 
     public MemoryCluster Shared { get; }
 
+    /// <summary>What w1 says to operators.</summary>
+    public LogLines Logged { get; } = new();
+
     /// <summary>The log of w1.</summary>
     public HeldLog Log { get; private set; } = null!;
 
@@ -227,6 +230,7 @@ internal sealed class ClusterBench : IDisposable
                     Store = new MemoryStateStore(Shared.Log(1), Time, new StateStoreOptions()),
                     Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromHours(1) },
                     Time = Time,
+                    Logger = Logged,
                     Background = new Background(_later.Enqueue),
                     Cluster = new ClusterSetup
                     {

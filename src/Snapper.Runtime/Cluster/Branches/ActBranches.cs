@@ -8,6 +8,8 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Writing;
 
 namespace Snapper.Runtime.Cluster.Branches;
 
@@ -17,6 +19,9 @@ namespace Snapper.Runtime.Cluster.Branches;
 /// </summary>
 internal sealed class ActBranches(ClusterNode node, Worker worker)
 {
+    /// <summary>Between two questions for what nobody could tell because a log cannot be read.</summary>
+    private static readonly TimeSpan s_askedAgain = TimeSpan.FromSeconds(5);
+
     private readonly Tombstones _tombstones = new(worker.Time);
 
     /// <summary>A call from another worker.</summary>
@@ -61,15 +66,12 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     /// <summary>A branch of an ACT whose root is here has failed: its root ends it everywhere.</summary>
     public void OnBranchFailed(BranchFailedMessage failed)
     {
-        if (worker.Acts.TryGetValue(failed.Tid.Value, out var attempt) && attempt.Origin is null)
+        var why = RemoteCalls.InfoOf(failed.Failure);
+        EndAtRoot(failed.Tid, why);
+        if (AbortReasons.IsRepeated(why.Reason) && !Planted.Is(PlantedFault.AbortOnRemoteUndoneStateStands))
         {
-            var why = RemoteCalls.InfoOf(failed.Failure);
-            attempt.RootExecutor.PostRun(() => attempt.RootExecutor.EndForBranch(attempt, why));
-            if (AbortReasons.IsRepeated(why.Reason) && !Planted.Is(PlantedFault.AbortOnRemoteUndoneStateStands))
-            {
-                // H7: a vote that follows may complete the votes before the root's own executor says the same. Of a root that has not ended, the commit machine knows nothing.
-                worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = failed.Tid });
-            }
+            // H7: a vote that follows may complete the votes before the root's own executor says the same. Of a root that has not ended, the commit machine knows nothing.
+            worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = failed.Tid });
         }
     }
 
@@ -171,9 +173,24 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         }
         else if (!node.Send(to, new ActPrepareMessage(outcome.Tid, output.Message.Flag, ((Request)outcome.Request).Asked.AccessMode != AccessMode.Strict)))
         {
-            worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = outcome.Tid }); // that life is over, and its part with it
+            EndAtRoot(outcome.Tid, Lost(to)); // that life is over, and its part with it; it may have been before the root knew that it has one
         }
     }
+
+    /// <summary>
+    /// An ACT whose root is here must end, unless it is decided: on its root's executor, so that the reason is known there before the commit machine asks for the end. From any
+    /// thread.
+    /// </summary>
+    public void EndAtRoot(TransactionId tid, AbortInfo why)
+    {
+        if (worker.Acts.TryGetValue(tid.Value, out var attempt) && attempt.Origin is null)
+        {
+            attempt.RootExecutor.PostRun(() => attempt.RootExecutor.EndForBranch(attempt, why));
+        }
+    }
+
+    /// <summary>W2: the worker restarts, or is taken over, and the relay tries again; the caller hears nothing of it.</summary>
+    public static AbortInfo Lost(Incarnation peer) => new(AbortReason.Migration, $"{peer} was lost while the transaction ran.");
 
     /// <summary>The root's worker has decided; or a later life of it says what an earlier one had decided.</summary>
     public void OnDecided(Incarnation from, ActDecidedMessage decided)
@@ -281,14 +298,13 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             }
 
             Transitions.Note(ClusterTransition.ActLostWorker);
-            var why = new AbortInfo(AbortReason.Migration, $"{peer} was lost while the transaction ran.");
             if (attempt.Origin is null)
             {
-                attempt.RootExecutor.PostRun(() => attempt.RootExecutor.EndForBranch(attempt, why));
+                EndAtRoot(attempt.Tid, Lost(peer));
             }
             else if (attempt.Origin.Root != peer)
             {
-                TellRoot(attempt, why);
+                TellRoot(attempt, Lost(peer));
                 if (called)
                 {
                     OnAbort(attempt.Tid); // its root may not know that it was here: who had called it cannot tell any more
@@ -306,16 +322,38 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         }
     }
 
-    /// <summary>The root is gone, and this worker has voted: whoever recovers that stream knows (R2).</summary>
+    /// <summary>The root is gone, and this worker has voted: whoever recovers that stream knows (R2). Until then the part keeps its locks and places.</summary>
     private async Task AskElsewhere(TransactionId tid, Incarnation root)
     {
         try
         {
-            var committed = await node.Doubts.OfAct(tid, root, worker.Stopping).ConfigureAwait(false);
-            node.Receive(node.Self, new ActDecidedMessage(tid, committed));
+            while (worker.Acts.ContainsKey(tid.Value))
+            {
+                try
+                {
+                    var committed = await node.Doubts.OfAct(tid, root, worker.Stopping).ConfigureAwait(false);
+                    node.Receive(node.Self, new ActDecidedMessage(tid, committed));
+                    return;
+                }
+                catch (LogLostException lost) when (lost.Status == AppendStatus.Fenced)
+                {
+                    // Another recovers that stream, and will know.
+                }
+                catch (CorruptLogException damaged)
+                {
+                    // Nobody knows before that log is put right, which an operator does.
+                    RuntimeLog.StaysInDoubt(worker.Logger, damaged, tid.Value, root.ToString(), damaged.Message);
+                }
+
+                await Background.Pause(s_askedAgain, worker.Time, worker.Stopping).ConfigureAwait(false);
+            }
         }
         catch (OperationCanceledException) when (worker.Stopping.IsCancellationRequested)
         {
+        }
+        catch (Exception exception)
+        {
+            worker.Fail(exception);
         }
     }
 

@@ -80,7 +80,8 @@ internal sealed class ActDecisions(ClusterNode node, Worker worker)
     {
         if (!_unmarked.ContainsKey(tid))
         {
-            // Not decided yet: from here on it cannot be, unless it stands in the queue of this very executor.
+            // Not decided yet: from here on it cannot be, unless it stands in the queue of this very executor. The worker that has lost its part is asking, or another for it (W2).
+            node.Acts.EndAtRoot(tid, ActBranches.Lost(from));
             worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = tid });
         }
 
