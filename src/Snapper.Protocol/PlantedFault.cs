@@ -135,6 +135,7 @@ internal enum PlantedFault
     AbsencePresumedUnread,
     AbsenceReadWithoutFence,
     CommitPresumed,
+    AbortToldAndForgotten,
     RecoveryResolvesNothing,
     DecisionTrimmedBeforeMarkers,
 

@@ -62,6 +62,8 @@ public enum RarePoint
     SentOneByOne,
     /// <summary>The channel to another worker is taken for full; of several workers alone.</summary>
     ChannelTakenForFull,
+    /// <summary>Right behind its vote for an ACT a worker asks what became of it, as if it had restarted (R2); of several workers alone.</summary>
+    VoterAsksAtOnce,
 }
 
 /// <summary>Decides what happens at rare points; null stands for a product, where nothing does.</summary>

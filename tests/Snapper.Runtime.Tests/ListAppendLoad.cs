@@ -1,8 +1,10 @@
 using System.Diagnostics;
 using System.Text.Json;
+using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Testing.Histories;
+using Snapper.Testing.ListAppend;
 
 namespace Snapper.Runtime.Tests;
 
@@ -31,6 +33,9 @@ internal sealed class ListAppendLoad(ILoadTarget worker, LoadShape shape)
     private long _nextValue;
 
     public History History => _history;
+
+    /// <summary>Aborts that told what they rest on.</summary>
+    public int AbortsJudged { get; private set; }
 
     public IReadOnlyDictionary<string, int> Outcomes => _outcomes;
 
@@ -126,21 +131,16 @@ internal sealed class ListAppendLoad(ILoadTarget worker, LoadShape shape)
     private void Record(
         int client, int number, List<(string Function, string Key, long Value)> operations, bool parallel, bool pact, long invoked, TransactionEnvelope envelope)
     {
-        var micro = new List<MicroOperation>();
+        List<MicroOperation> asked = [.. operations.Select(o => o.Function == "append" ? MicroOperation.Append(o.Key, o.Value) : MicroOperation.UnseenRead(o.Key))];
+        IReadOnlyList<MicroOperation>? seen = null;
         if (envelope.Outcome == Outcome.Committed)
         {
             using var json = JsonDocument.Parse(envelope.Result);
-            foreach (var operation in json.RootElement.GetProperty("ops").EnumerateArray())
-            {
-                var key = operation.GetProperty("key").GetString()!;
-                micro.Add(operation.GetProperty("f").GetString() == "append"
-                    ? MicroOperation.Append(key, operation.GetProperty("value").GetInt64())
-                    : MicroOperation.Read(key, operation.GetProperty("value").EnumerateArray().Select(v => v.GetInt64()).ToArray()));
-            }
+            seen = ListAppendWire.ReadResult(json.RootElement, asked) ?? throw new InvalidOperationException($"{client}-{number} was answered by other operations: {json.RootElement}");
         }
-        else
+        else if (envelope.Abort is { Reason: AbortReason.Application, Message: var message })
         {
-            micro.AddRange(operations.Select(o => o.Function == "append" ? MicroOperation.Append(o.Key, o.Value) : MicroOperation.UnseenRead(o.Key)));
+            seen = ListAppendWire.ReadAbort(message, asked);
         }
 
         var completed = Stopwatch.GetTimestamp();
@@ -148,6 +148,7 @@ internal sealed class ListAppendLoad(ILoadTarget worker, LoadShape shape)
         {
             var name = envelope.Outcome == Outcome.Aborted ? $"{(pact ? "pact" : "act")} aborted {envelope.Abort!.Reason}" : $"{(pact ? "pact" : "act")} {envelope.Outcome}";
             _outcomes[name] = _outcomes.GetValueOrDefault(name) + 1;
+            AbortsJudged += envelope.Outcome == Outcome.Aborted && seen is not null ? 1 : 0;
             _history.Add(new ObservedTransaction
             {
                 Id = $"c{client}-{number}",
@@ -163,7 +164,8 @@ internal sealed class ListAppendLoad(ILoadTarget worker, LoadShape shape)
                 Mode = pact ? ObservedMode.Pact : ObservedMode.Act,
                 Attempts = Math.Max(1, envelope.Attempts),
                 Parallel = parallel,
-                Operations = micro,
+                ReadsCount = envelope.Outcome == Outcome.Aborted && seen is not null,
+                Operations = seen ?? asked,
             });
         }
     }

@@ -51,6 +51,7 @@ public sealed class SerializabilityTests(ITestOutputHelper output)
         Assert.Null(worker.Failed);
         var report = SerializabilityChecker.Check(load.History);
         Assert.True(report.Passed, report.ToString());
+        Assert.True(load.AbortsJudged > 0, "no abort told what it rests on");
         Assert.Equal(unmarked, worker.Host.Inspection.Status().Undos > 0);
         Assert.Equal(0, load.Outcomes.GetValueOrDefault("act InDoubt") + load.Outcomes.GetValueOrDefault("pact InDoubt"));
         if (pactPercent > 0)

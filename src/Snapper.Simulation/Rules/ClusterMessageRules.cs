@@ -1,4 +1,5 @@
 using Snapper.Protocol.Channels;
+using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
@@ -8,12 +9,13 @@ namespace Snapper.Simulation.Rules;
 
 /// <summary>
 /// The rules of what workers tell each other, looked at in every message when it is sent for the first time: nothing on which others rely leaves before it is durable (L5, R), what
-/// is said about a decision is what the logs say (R2), nothing is numbered for what is frozen (M1, M3), a new master numbers nothing before everybody has settled (R3).
+/// is said about a decision is what the logs say (R2), no part that an undo has removed votes (H7), nothing is numbered for what is frozen (M1, M3), a new master numbers nothing before everybody has settled (R3).
 /// </summary>
 internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster shared, Action<string> violated) : RuleSet(violated)
 {
     private readonly Dictionary<(Incarnation From, Incarnation To), long> _next = [];
     private readonly HashSet<(int Worker, TransactionId Tid)> _askedToCommit = [];
+    private readonly HashSet<(Incarnation Worker, TransactionId Tid)> _undone = [];
     private readonly Dictionary<Incarnation, long> _settled = [];
     private readonly Dictionary<long, List<Incarnation>> _awaited = [];
     private readonly Dictionary<(long MasterEpoch, Incarnation Source), HashSet<string>> _frozen = [];
@@ -61,6 +63,12 @@ internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster sh
         {
             case ActPrepareMessage { Committed: true } prepare:
                 _askedToCommit.Add((to.Worker, prepare.Tid));
+                break;
+            case BranchFailedMessage { Failure.Reason: AbortReason.Undone } failed:
+                _undone.Add((from, failed.Tid));
+                break;
+            case ActVotedMessage { Yes: true } voted when _undone.Contains((from, voted.Tid)):
+                Require(false, $"H7: {from} votes for the end of ACT {voted.Tid}, and an undo has removed its part there");
                 break;
             case ActVotedMessage { Yes: true, Unfit: null } voted when _askedToCommit.Contains((from.Worker, voted.Tid)):
                 Require(logs.HasPrepared(from.Worker, voted.Tid), $"R: {from} votes for ACT {voted.Tid}, and its log has no part of it");

@@ -41,7 +41,7 @@ public sealed class Coverage
         [
             .. Names(Faults.Silent),
             .. Names(Transitions.Silent.Where(transition => Runs >= VeryLongRun || !Scarce.Contains(transition))),
-            .. Names(RarePoints.Silent.Where(point => point != RarePoint.ChannelTakenForFull)), // one worker has no channels
+            .. Names(RarePoints.Silent.Where(point => point is not (RarePoint.ChannelTakenForFull or RarePoint.VoterAsksAtOnce))), // one worker has no channels
         ];
 
     /// <summary>Adds a run.</summary>

@@ -148,6 +148,10 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         }
 
         node.Send(part.RootWorker, new ActVotedMessage(part.Tid, message.Flag, unfit, visited.ToArray(), attempt.IsRecorded ? attempt.Touched() : []));
+        if (worker.Rare?.Happens(RarePoint.VoterAsksAtOnce) == true)
+        {
+            node.Send(part.RootWorker, new AskVerdictMessage(part.Tid.Value, part.RootWorker));
+        }
     }
 
     /// <summary>A vote for an ACT whose root is here.</summary>
@@ -190,7 +194,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     }
 
     /// <summary>W2: the worker restarts, or is taken over, and the relay tries again; the caller hears nothing of it.</summary>
-    public static AbortInfo Lost(Incarnation peer) => new(AbortReason.Migration, $"{peer} was lost while the transaction ran.");
+    private static AbortInfo Lost(Incarnation peer) => new(AbortReason.Migration, $"{peer} was lost while the transaction ran.");
 
     /// <summary>The root's worker has decided; or a later life of it says what an earlier one had decided.</summary>
     public void OnDecided(Incarnation from, ActDecidedMessage decided)

@@ -4,6 +4,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 
 namespace Snapper.Runtime.Cluster.Branches;
@@ -78,10 +79,10 @@ internal sealed class ActDecisions(ClusterNode node, Worker worker)
     /// <summary>Somebody recovers the stream of a worker that had voted for an ACT of this life, and asks what became of it (R2).</summary>
     public void OnAsked(Incarnation from, TransactionId tid)
     {
-        if (!_unmarked.ContainsKey(tid))
+        if (!_unmarked.ContainsKey(tid) && !Planted.Is(PlantedFault.AbortToldAndForgotten))
         {
-            // Not decided yet: from here on it cannot be, unless it stands in the queue of this very executor. The worker that has lost its part is asking, or another for it (W2).
-            node.Acts.EndAtRoot(tid, ActBranches.Lost(from));
+            // Not decided yet: from here on it cannot be, unless it stands in the queue of this very executor. Who asks has lost its part, or another asks for it (W2).
+            node.Acts.EndAtRoot(tid, new AbortInfo(AbortReason.Migration, $"{from} asked what became of the transaction before it was decided."));
             worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = tid });
         }
 
