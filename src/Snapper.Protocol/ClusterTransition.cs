@@ -143,4 +143,6 @@ public enum ClusterTransition
 
     /// <summary>A request that was passed on comes after its timeout, and is not begun.</summary>
     PassedOnTooLate,
+    /// <summary>A plan ended while the store was away from its source, which lets its freeze go when it hears of it (M4).</summary>
+    FreezeLetGo,
 }

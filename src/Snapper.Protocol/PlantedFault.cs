@@ -162,6 +162,7 @@ internal enum PlantedFault
     HandOverWithoutOutcomes,
     MovedToADeadWorker,
     LateRequestBegun,
+    FreezeOutlivesItsPlan,
 }
 
 /// <summary>Which fault is planted.</summary>

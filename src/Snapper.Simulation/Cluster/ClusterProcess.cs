@@ -58,8 +58,25 @@ internal sealed class ClusterProcess : SimulatedProcess
     public bool IsAtRest => IsOpen && !IsStill && Host!.Worker is { Unavailability: null, Relay: { InFlight: 0, Looking: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } worker
         && worker.Cluster is { Door.Passing: 0, Pacts.Count: 0, Calls.Count: 0, Requests: { Waiting: 0, MasterEpoch: > 0 } } node
         && worker.Commits.Open.Count == 0
-        && (node.Master is not { IsOver: false } master || (master.Undecided == 0 && master.Waiting == 0))
+        && node.OpenFreezes.Count == 0
+        && (node.Master is not { IsOver: false } master || (master.Undecided == 0 && master.Waiting == 0 && master.Frozen.Plans.Count == 0))
         && node.Gate.Hub.Status().All(mailbox => !_world.Lives(mailbox.Peer) || (mailbox.QueuedMessages == 0 && mailbox.Unanswered == TimeSpan.Zero)); // what is on its way may begin something yet
+
+    /// <summary>Plans for which it holds something frozen: as their source, as master, or any of its partitions or these actors (M3).</summary>
+    public SortedSet<string> Freezes(IReadOnlyList<ActorKey> actors)
+    {
+        var plans = new SortedSet<string>(StringComparer.Ordinal);
+        if (Host?.Worker.Cluster is not { } node)
+        {
+            return plans;
+        }
+
+        plans.UnionWith(node.OpenFreezes.Keys);
+        plans.UnionWith(node.Master is { IsOver: false } master ? master.Frozen.Plans : []);
+        plans.UnionWith(actors.Select(actor => node.Ownership.Look(actor).Plan).OfType<string>());
+        plans.UnionWith(Enumerable.Range(0, Partition.Count).Select(partition => node.Ownership.Look(new Partition(partition)).Plan).OfType<string>());
+        return plans;
+    }
 
     public override string Standing
     {

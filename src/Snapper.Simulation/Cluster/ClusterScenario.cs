@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Snapper.Runtime.Cluster.Migrating;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Running;
@@ -353,6 +354,14 @@ public sealed record ClusterScenario
         {
             var kind = s_moves[chance.Next(s_moves.Length)];
             drawn.Add(new PlannedClusterFault(chance.Between(20, 800), kind, chance.Between(1, workers), chance.Between(1, 100), chance.Next(1000)));
+        }
+
+        if (moves > 0 && chance.Percent(15))
+        {
+            // The store goes away while something is frozen, for about as long as a migration may take, or longer (M4).
+            var bound = (int)MigrationRun.Bound.TotalMilliseconds;
+            var at = drawn[^(1 + chance.Next(moves))].AtMs + chance.Between(0, 60);
+            drawn.Add(new PlannedClusterFault(at, ClusterFaultKind.StoreDown, 1, (bound >> 1 << chance.Next(3)) + chance.Between(-100, 1000), 0));
         }
 
         drawn.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));

@@ -1,6 +1,7 @@
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Workers;
 using Snapper.Testing.Histories;
+using Snapper.TransactionLog.Cluster;
 
 namespace Snapper.Simulation.Cluster;
 
@@ -45,13 +46,30 @@ internal sealed partial class ClusterWorld
     private void LookAtTheLiving()
     {
         After(TimeSpan.TicksPerSecond + 1, null, static () => { }); // what was on its way arrives
-        if (!StepUntil(() => Now - HealedAt > TimeSpan.TicksPerSecond && IsAtRest, Soon))
+        var isAtRest = StepUntil(() => Now - HealedAt > TimeSpan.TicksPerSecond && IsAtRest, Soon);
+        LookAtFreezes();
+        if (!isAtRest)
         {
             Violated($"{TimeSpan.FromTicks(Soon).TotalSeconds} s after the last fault and the last request, not everything is at rest: {Standing}");
             return;
         }
 
         Look(observe: false);
+    }
+
+    /// <summary>M4: a freeze ends with its plan, however that ended.</summary>
+    private void LookAtFreezes()
+    {
+        foreach (var process in Processes)
+        {
+            foreach (var plan in process.Freezes(Actors))
+            {
+                if (!Shared.Plans.TryGetValue(plan, out var known) || known.State != PlanState.Planned)
+                {
+                    Violated($"M4: {process.Self} holds a freeze for plan {plan}, which is {known?.State.ToString() ?? "nowhere"}");
+                }
+            }
+        }
     }
 
     private void LookAtTheEnd()
@@ -69,7 +87,9 @@ internal sealed partial class ClusterWorld
                 End(process, Chance.Between(Millisecond, 50 * Millisecond));
             }
 
-            if (!StepUntil(() => IsAtRest, Soon))
+            var isAtRest = StepUntil(() => IsAtRest, Soon);
+            LookAtFreezes();
+            if (!isAtRest)
             {
                 Violated($"{TimeSpan.FromTicks(Soon).TotalSeconds} s after all workers died and came back, not everything is at rest: {Standing}");
                 return;

@@ -124,6 +124,65 @@ public sealed class MigratorTests : IDisposable
     }
 
     [Fact]
+    public void A_plan_that_is_cancelled_by_the_look_that_would_begin_it_again_is_let_go()
+    {
+        Interrupt("x");
+        Look(Members().Select(member => member.Incarnation == _two.Life ? member with { State = MemberState.Expired } : member)); // as all leases are after an outage
+        Assert.Equal((PlanState.Cancelled, $"{_two.Life} is gone."), (Find("p1").State, Find("p1").Why));
+        LetGo("x");
+    }
+
+    [Theory]
+    [InlineData(nameof(IMigrationPlans.ReadOpen), 1)]
+    [InlineData(nameof(IMigrationPlans.ReadOpen), 2)]
+    public void A_plan_that_another_cancels_while_this_worker_looks_is_let_go(string after, int times)
+    {
+        Interrupt("x");
+        _bench.Store.After = async call =>
+        {
+            if (call == after && --times == 0)
+            {
+                await _calm.Plans.Cancel("p1", "by another", CancellationToken.None);
+            }
+        };
+        Look();
+        for (var looks = 0; _migrator.IsBusy && looks < 3; looks++)
+        {
+            Look();
+        }
+
+        LetGo("x");
+    }
+
+    [Fact]
+    public void What_cannot_be_asked_while_a_freeze_is_let_go_is_asked_again()
+    {
+        Interrupt("x");
+        _bench.Finish(_calm.Plans.Cancel("p1", "by another", CancellationToken.None), "another's word");
+        _bench.Store.Before = FaultyStore.Failing(FaultyStore.DirectoryRead);
+        Look();
+        Assert.Equal(OwnershipState.Frozen, StateOf("x"));
+        Assert.True(_migrator.IsBusy);
+        _bench.Store.Before = null;
+        Look();
+        LetGo("x");
+    }
+
+    [Fact]
+    public void What_was_frozen_before_something_could_not_be_is_let_go_too()
+    {
+        Create(new MigrationPlan("p1", [Key("x"), Key("y")], _bench.Self, _two.Life, "test"));
+        _bench.Place(ClusterBench.Box("y"), _two.Life);
+        _bench.Store.Before = FaultyStore.Failing(nameof(IMigrationPlans.Cancel));
+        Look();
+        Assert.Equal(OwnershipState.Frozen, StateOf("x"));
+        _bench.Store.Before = null;
+        _bench.Finish(_calm.Plans.Cancel("p1", "by another", CancellationToken.None), "another's word");
+        Look();
+        LetGo("x");
+    }
+
+    [Fact]
     public void What_cannot_even_be_asked_for_is_asked_for_at_the_next_look()
     {
         Plan("p1", "x");
@@ -262,6 +321,27 @@ public sealed class MigratorTests : IDisposable
     private void Leave() => _two.Send(new ActAbortMessage(Visitor));
 
     private void Plan(string id, string box) => Create(new MigrationPlan(id, [Key(box)], _bench.Self, _two.Life, "test"));
+
+    /// <summary>A plan that could not be cancelled after its bound, because the store was away: its freeze stays.</summary>
+    private void Interrupt(string box)
+    {
+        Visit(box);
+        Plan("p1", box);
+        _bench.Store.Before = FaultyStore.Failing(nameof(IMigrationPlans.Cancel));
+        Look();
+        _bench.Advance(5_100);
+        Assert.Equal(OwnershipState.Frozen, StateOf(box));
+        _bench.Store.Before = null;
+    }
+
+    private void LetGo(string box)
+    {
+        _bench.Until(() => !_migrator.IsBusy, "nothing is owed any more");
+        Assert.Equal(OwnershipState.Open, StateOf(box));
+        Assert.Empty(_bench.Node.OpenFreezes);
+        _bench.On(() => Assert.Empty(_bench.Node.Master!.Frozen.Plans));
+        Assert.Equal(MigrationPhase.Cancelled, Last("p1"));
+    }
 
     /// <summary>From w2 to w1, of something that w2 owns.</summary>
     private void PlanOfTwo()

@@ -82,6 +82,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
     {
         var frozen = await _node.Ask(() =>
         {
+            _node.OpenFreezes[plan.Id] = plan.Keys; // first: whatever becomes of this run, what it has frozen until then is let go
             foreach (var key in plan.Keys)
             {
                 if (!_node.Ownership.Freeze(key, plan.Id))
@@ -90,7 +91,6 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
                 }
             }
 
-            _node.OpenFreezes[plan.Id] = plan.Keys;
             return true;
         }).ConfigureAwait(false);
 

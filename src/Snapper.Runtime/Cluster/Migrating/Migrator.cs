@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Snapper.Protocol;
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Hosting;
@@ -10,8 +11,8 @@ using Snapper.TransactionLog.Cluster;
 namespace Snapper.Runtime.Cluster.Migrating;
 
 /// <summary>
-/// Sees to it that plans whose source this worker is are carried out, one after another, whatever interrupts them. Plans of sources or targets that are gone are cancelled by
-/// whoever sees it (M4).
+/// Sees to it that plans whose source this worker is are carried out, one after another, whatever interrupts them, and that no freeze outlives its plan. Plans of sources or
+/// targets that are gone are cancelled by every worker that sees it (M4).
 /// </summary>
 internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFollower directory) : IAsyncDisposable
 {
@@ -19,7 +20,6 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
 
     private readonly ClusterNode _node = worker.Cluster!;
     private readonly MigrationNotes _notes = new(worker, store);
-    private readonly List<string> _interrupted = []; // the run's while it runs
     private readonly ConcurrentDictionary<string, MigrationProgress> _progress = new(StringComparer.Ordinal);
     private readonly Queue<string> _shown = [];
     private Task _run = Task.CompletedTask;
@@ -54,15 +54,10 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
             return;
         }
 
-        // First those that the store's absence has interrupted: they begin again below, or have ended.
-        foreach (var id in _interrupted)
-        {
-            await LetGo(id, plans, cancellation).ConfigureAwait(false);
-        }
-
-        _interrupted.Clear();
+        // Also for a freeze that a run has left when the store's absence interrupted it, whatever became of its plan since.
+        var isOwed = isMine || await _node.Ask(() => _node.OpenFreezes.Count > 0).ConfigureAwait(false);
         _isOwed = false;
-        if (isMine)
+        if (isOwed)
         {
             _run = worker.Background.Run(RunAll);
         }
@@ -145,31 +140,33 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
     }
 
     /// <summary>
-    /// A run that the store's absence has interrupted has kept its freeze. If the plan has ended meanwhile, by this worker's own word, of whose arrival it did not hear, or by
-    /// another's, nobody begins it again: what is not the target's now is this worker's as before (M4).
+    /// A run that the store's absence has interrupted has kept its freeze. Once its plan is not open any more, by this worker's own word, of whose arrival it did not hear, or by
+    /// another's, no run begins it again: what is not the target's now is this worker's as before (M4).
     /// </summary>
-    private async Task LetGo(string id, IReadOnlyList<PlanRecord> open, CancellationToken cancellation)
+    private async Task LetGoOfEnded(IReadOnlyList<PlanRecord> open)
     {
+        var ended = await _node.Ask(() => new Dictionary<string, IReadOnlyList<DirectoryKey>>(_node.OpenFreezes, StringComparer.Ordinal)).ConfigureAwait(false);
         foreach (var plan in open)
         {
-            if (plan.Plan.Id == id)
+            ended.Remove(plan.Plan.Id);
+        }
+
+        foreach (var (id, keys) in ended)
+        {
+            if (Planted.Is(PlantedFault.FreezeOutlivesItsPlan))
             {
                 return;
             }
-        }
 
-        if (await _node.Ask(() => _node.OpenFreezes.GetValueOrDefault(id)).ConfigureAwait(false) is not { } keys)
-        {
-            return;
-        }
-
-        // What has moved is no longer frozen here, but gone; the master hears of that before it hears that the plan has ended.
-        var moved = await MigrationRun.ReadMoved(_node, directory, keys, cancellation).ConfigureAwait(false);
-        await MigrationRun.Unfreeze(_node, id, keys, moved).ConfigureAwait(false);
-        if (_progress.TryGetValue(id, out var progress))
-        {
-            var record = await store.Plans.Find(id, cancellation).ConfigureAwait(false);
-            progress.Enter(record?.State == PlanState.Done ? MigrationPhase.Done : MigrationPhase.Cancelled);
+            // What has moved is no longer frozen here, but gone; the master hears of that before it hears that the plan has ended.
+            var record = await store.Plans.Find(id, worker.Stopping).ConfigureAwait(false);
+            var moved = await MigrationRun.ReadMoved(_node, directory, keys, worker.Stopping).ConfigureAwait(false);
+            await MigrationRun.Unfreeze(_node, id, keys, moved).ConfigureAwait(false);
+            Transitions.Note(ClusterTransition.FreezeLetGo);
+            if (_progress.TryGetValue(id, out var progress))
+            {
+                progress.Enter(record?.State == PlanState.Done ? MigrationPhase.Done : MigrationPhase.Cancelled);
+            }
         }
     }
 
@@ -195,14 +192,24 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
         }
     }
 
+    /// <summary>Compares what this worker holds frozen with the open plans, and finds the first of these that it has to carry out.</summary>
     private async Task<MigrationPlan?> Next()
     {
-        foreach (var open in await store.Plans.ReadOpen(worker.Stopping).ConfigureAwait(false))
+        var plans = await store.Plans.ReadOpen(worker.Stopping).ConfigureAwait(false);
+        await LetGoOfEnded(plans).ConfigureAwait(false);
+        foreach (var open in plans)
         {
-            if (open.Plan.From == _node.Self && await store.Plans.Find(open.Plan.Id, worker.Stopping).ConfigureAwait(false) is { State: PlanState.Planned } record)
+            if (open.Plan.From != _node.Self)
+            {
+                continue;
+            }
+
+            if (await store.Plans.Find(open.Plan.Id, worker.Stopping).ConfigureAwait(false) is { State: PlanState.Planned } record)
             {
                 return record.Plan;
             }
+
+            _isOwed = true; // it has ended since: the next look lets go of what is frozen for it
         }
 
         return null;
@@ -218,7 +225,6 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
-            _interrupted.Add(plan.Id);
             Interrupt();
             return false;
         }
