@@ -145,4 +145,7 @@ public enum ClusterTransition
     PassedOnTooLate,
     /// <summary>A plan ended while the store was away from its source, which lets its freeze go when it hears of it (M4).</summary>
     FreezeLetGo,
+
+    /// <summary>A part names an actor of which the master has heard earlier than this worker that it is this worker's now: it waits for the directory (M7).</summary>
+    PartAheadOfDirectory,
 }

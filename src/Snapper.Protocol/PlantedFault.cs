@@ -163,6 +163,10 @@ internal enum PlantedFault
     MovedToADeadWorker,
     LateRequestBegun,
     FreezeOutlivesItsPlan,
+    DrainDoesNotWaitForBatches,
+    DrainDoesNotWaitForActs,
+    DrainDoesNotWaitForParts,
+    AnswerToAnotherFreezeTaken,
 }
 
 /// <summary>Which fault is planted.</summary>

@@ -117,6 +117,11 @@ internal abstract class SimulatedWorld<TProcess> : IClientWorld
 
     public abstract IRequestTarget? Route(bool misrouted);
 
+    public virtual void Sent(TransactionRequest request)
+    {
+        // Whoever wants to know of it says so.
+    }
+
     public void After(long ticks, ProcessScope? scope, Action action)
     {
         if (!IsOnThread())

@@ -1,3 +1,4 @@
+using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 
@@ -17,12 +18,33 @@ public sealed partial class CoordinatorMachine
                 throw new ProtocolViolationException($"Global batch {part.Part.Bid} follows {part.Part.Previous}; the last one placed here is {_lastGlobal}.");
             }
 
+            RequireOwned(part);
             _lastGlobal = part.Part.Bid;
             ForgetFinal(token);
             Place(token, part.Tickets, part.Part, outputs);
         }
 
         _parts.Clear();
+    }
+
+    /// <summary>M7: an actor moves only when everything that was numbered for it is final. Whatever let it go earlier, there must not be two owners.</summary>
+    private void RequireOwned(BoundPart part)
+    {
+        if (ownership is null)
+        {
+            return;
+        }
+
+        foreach (var ticket in part.Tickets)
+        {
+            foreach (var access in ticket.Here)
+            {
+                if (!ownership.Owns(access.Actor))
+                {
+                    throw new ProtocolViolationException($"Global batch {part.Part.Bid} was numbered for {access.Actor}, which this worker does not own any more (M7).");
+                }
+            }
+        }
     }
 
     /// <summary>M1: ownership is looked at where numbers are given. What is frozen or moved goes back.</summary>

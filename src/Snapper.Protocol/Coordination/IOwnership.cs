@@ -7,4 +7,7 @@ public interface IOwnership
 {
     /// <summary>True when the actor is this worker's in its present epoch, open, and not frozen for a migration.</summary>
     bool MayNumber(ActorKey actor);
+
+    /// <summary>True when the actor is this worker's in its present epoch, also while it is opened (R4) or frozen (M3): what was numbered for it has its place here.</summary>
+    bool Owns(ActorKey actor);
 }

@@ -71,6 +71,9 @@ public sealed class Ownership
     /// <summary>What may be done with a partition, but for actors that have entries of their own.</summary>
     public Holding Look(Partition partition) => _partitions[partition.Number].Holding;
 
+    /// <summary>A key that has an entry here is open; an actor without one of its own is not, whatever its partition is.</summary>
+    public bool IsOpen(DirectoryKey key) => Of(key)?.State == OwnershipState.Open;
+
     /// <summary>
     /// Applies the directory's entry of a key. Named there, this incarnation begins to own it, closed; what it owned already stays as it is. Named no more, it owns
     /// it no more. Entries are to be applied in the order of their versions (those that <see cref="DirectoryTable.Apply"/> took).

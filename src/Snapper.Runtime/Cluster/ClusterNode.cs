@@ -9,6 +9,7 @@ using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
+using Snapper.TransactionLog;
 
 namespace Snapper.Runtime.Cluster;
 
@@ -92,6 +93,20 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
     bool IOwnership.MayNumber(ActorKey actor) => Ownership.Look(actor).State == OwnershipState.Open || Planted.Is(PlantedFault.NumberedFromStaleDirectory);
 
+    bool IOwnership.Owns(ActorKey actor) => Ownership.Look(actor).State != OwnershipState.NotOwned;
+
+    /// <summary>M4, M7: an actor moves only when no ACT is in on it.</summary>
+    /// <param name="attempt">It calls the actor.</param>
+    /// <param name="actor">Of this worker, or not.</param>
+    /// <param name="state">As it was just looked at, ahead of the attempt.</param>
+    public void RequireNotIn(Attempt attempt, ActorKey actor, OwnershipState state)
+    {
+        if (state == OwnershipState.NotOwned && attempt.IsAlive && attempt.Participates(actor))
+        {
+            _worker.Fail(new ProtocolViolationException($"ACT {attempt.Tid} is in on {actor}, which this worker does not own any more (M4, M7)."));
+        }
+    }
+
     /// <summary>Sends a message to one life of a worker, this one included. From any thread; messages of one thread to one worker arrive in their order.</summary>
     /// <returns>False: that life is over, and so is whatever the message was about.</returns>
     public bool Send(Incarnation to, WireMessage message)
@@ -158,11 +173,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
                 Decisions.OnMarked(from, marked.Tid);
                 break;
             case FrozenMessage frozen:
-                if (Frozen.TryGetValue((frozen.MasterEpoch, frozen.Plan), out var answer))
-                {
-                    answer.TrySet(true);
-                }
-
+                Succession.OnFrozen(frozen);
                 break;
             case MovedMessage moved:
                 Apply(moved.Changed);
@@ -265,14 +276,29 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     {
         foreach (var entry in changed)
         {
-            if (Directory.Apply(entry) && Ownership.Apply(entry))
+            if (Directory.Apply(entry))
             {
-                NoteGained(entry);
-                Ownership.OpenNow(entry.Key); // R4, M6: an entry is given only when all that its last owner logged is folded
+                Own(entry);
             }
         }
 
         return true;
+    }
+
+    /// <summary>What the directory says of an entry now. On the first executor.</summary>
+    public void Own(DirectoryEntry entry)
+    {
+        if (!entry.IsDropped && entry.Owner != Self && Ownership.IsOpen(entry.Key))
+        {
+            // M6: by a plan it moves while it is frozen here, and else nobody but a rescuer, which has fenced this life, gives it to another.
+            _worker.Fail(new LogLostFailure(AppendStatus.Fenced, $"{Self} was fenced: the directory gives {entry.Key} to {entry.Owner}, and this worker has moved it nowhere."));
+        }
+
+        if (Ownership.Apply(entry))
+        {
+            NoteGained(entry);
+            Ownership.OpenNow(entry.Key); // R4, M6: an entry is given only when all that its last owner logged is folded
+        }
     }
 
     /// <summary>Ids may have outcomes that others have copied out of their logs (I2), unless the actors never had another owner.</summary>
@@ -309,6 +335,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
     /// <summary>The workers that live, as far as this one knows.</summary>
     public Func<IReadOnlyList<Incarnation>> Members { get; set; } = static () => [];
+
+    /// <summary>Reads what is new in the directory, and applies it; a life that is fenced fails.</summary>
+    public Func<CancellationToken, Task> ReadDirectory { get; set; } = static _ => Task.CompletedTask;
 
     /// <summary>Looks at something on the first executor.</summary>
     public Task<T> Ask<T>(Func<T> look)

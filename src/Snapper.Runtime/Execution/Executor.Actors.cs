@@ -92,6 +92,7 @@ internal sealed partial class Executor
         else if (Worker.Cluster is { } cluster && cluster.Ownership.Look(key).State is not OwnershipState.Open and var state
             && (state == OwnershipState.NotOwned || !attempt.Participates(key)))
         {
+            cluster.RequireNotIn(attempt, key, state);
             var owner = cluster.Directory.Resolve(key);
             if (owner.IsNone || owner == cluster.Self)
             {

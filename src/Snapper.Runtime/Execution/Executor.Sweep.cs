@@ -81,6 +81,25 @@ internal sealed partial class Executor
         Volatile.Write(ref _residents, _cells.Count);
     }
 
+    /// <summary>One of these actors on which something is under way; null: there is none.</summary>
+    public ActorKey? FindInUse(Func<ActorKey, bool> among)
+    {
+        var final = Worker.Final;
+        foreach (var (key, cell) in _cells)
+        {
+            if (among(key) && cell.Machine is { } machine)
+            {
+                machine.ForgetFinal(final);
+                if (!machine.IsReplaceable)
+                {
+                    return key;
+                }
+            }
+        }
+
+        return null;
+    }
+
     /// <summary>Actors that move leave memory (M7): nothing may be under way on them, and everything of them is folded.</summary>
     /// <param name="moves">Which.</param>
     /// <returns>False: on one of them something is under way still.</returns>

@@ -1,4 +1,5 @@
 using Snapper.Protocol;
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
@@ -23,6 +24,7 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
     private readonly Tally<ClusterTransition> _clusterTransitions = new();
     private readonly int _partitionOffset;
     private readonly List<long> _moments = []; // at which faults begin and end
+    private readonly Dictionary<string, ActorKey> _roots = new(StringComparer.Ordinal);
 
     public ClusterWorld(ClusterScenario scenario, IClusterTrace? trace = null)
         : base(scenario.Load, roads: 2 * scenario.AnswerMs * Millisecond) // a PACT that waits for a number asks the master to drop it, and is asked to say so again
@@ -34,7 +36,7 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
         Times = new SimulatedTimes(scenario);
         Shared = new MemoryCluster(new VirtualTime(this, scope: null, StoreClock), Times.Cluster);
         SharedStore = new SharedStoreWeather(this);
-        LogRules = new ClusterLogRules(Violated, () => Now, scenario.WindowMs * Millisecond);
+        LogRules = new ClusterLogRules(Violated, () => Now, scenario.WindowMs * Millisecond, actor => Shared.Owner(DirectoryKey.Of(actor, PartitionOf(actor))).Worker);
         MessageRules = new ClusterMessageRules(LogRules, Shared, Violated);
         Network = new Network(this);
         Operators = new Operators(this);
@@ -114,6 +116,17 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
 
     /// <summary>Partition of an actor: other actors are neighbours in each run.</summary>
     public Partition PartitionOf(ActorKey actor) => new((Partition.Of(actor).Number + _partitionOffset) % Partition.Count);
+
+    /// <summary>The root of a request with an id of its own that was sent; null: nobody sent one.</summary>
+    public ActorKey? RootOf(string id) => _roots.GetValueOrDefault(id);
+
+    public override void Sent(TransactionRequest request)
+    {
+        if (request.Id is { } id)
+        {
+            _roots[id] = request.Actor;
+        }
+    }
 
     /// <summary>Runs the scenario to its end.</summary>
     public ClusterRunResult Run()

@@ -111,6 +111,7 @@ internal sealed class Network(ClusterWorld world)
                     return;
                 }
 
+                world.MessageRules.Heard(bytes);
                 var said = there.Hub.Deliver(bytes);
                 if (answer is not null && !network.IsCut(worker, from.Number))
                 {

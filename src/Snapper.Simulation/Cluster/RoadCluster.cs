@@ -14,9 +14,9 @@ internal sealed class RoadCluster(StoreRoad road, IClusterStore store) : ICluste
 
     public IClusterDirectory Directory { get; } = new RoadDirectory(road, store.Directory);
 
-    public IMigrationPlans Plans { get; } = new RoadPlans(road, store.Plans);
+    public IMigrationPlans Plans { get; } = new RoadPlans(road, store.Self, store.Plans);
 
-    public IMasterLease Master { get; } = new RoadMaster(road, store.Master);
+    public IMasterLease Master { get; } = new RoadMaster(road, store.Self, store.Master);
 
     private sealed class RoadMembers(StoreRoad road, IClusterMembers members) : IClusterMembers
     {
@@ -73,13 +73,16 @@ internal sealed class RoadCluster(StoreRoad road, IClusterStore store) : ICluste
             road.Send(StoreStep.DropOverrides, () => directory.DropOverrides(keys, CancellationToken.None).Result, cancellation);
     }
 
-    private sealed class RoadPlans(StoreRoad road, IMigrationPlans plans) : IMigrationPlans
+    private sealed class RoadPlans(StoreRoad road, Incarnation self, IMigrationPlans plans) : IMigrationPlans
     {
         public Task<ClusterResult> Create(MigrationPlan plan, CancellationToken cancellation) =>
             road.Send(StoreStep.PlanCreate, () => plans.Create(plan, CancellationToken.None).Result, cancellation);
 
-        public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Commit(string id, CancellationToken cancellation) =>
-            road.Send(StoreStep.PlanCommit, () => plans.Commit(id, CancellationToken.None).Result, cancellation);
+        public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Commit(string id, CancellationToken cancellation)
+        {
+            road.Messages.Committing(self, id);
+            return road.Send(StoreStep.PlanCommit, () => road.Moved(id, plans.Commit(id, CancellationToken.None).Result), cancellation);
+        }
 
         public Task<ClusterResult> Cancel(string id, string why, CancellationToken cancellation) =>
             road.Send(StoreStep.PlanCancel, () => plans.Cancel(id, why, CancellationToken.None).Result, cancellation);
@@ -101,7 +104,7 @@ internal sealed class RoadCluster(StoreRoad road, IClusterStore store) : ICluste
             road.Send(StoreStep.PlansRead, () => plans.ReadEnded(most, CancellationToken.None).Result, cancellation);
     }
 
-    private sealed class RoadMaster(StoreRoad road, IMasterLease master) : IMasterLease
+    private sealed class RoadMaster(StoreRoad road, Incarnation self, IMasterLease master) : IMasterLease
     {
         public async Task<ClusterResult<Mastership>> Take(CancellationToken cancellation)
         {
@@ -115,7 +118,7 @@ internal sealed class RoadCluster(StoreRoad road, IClusterStore store) : ICluste
         {
             if (taken.Value is { } mastership)
             {
-                road.Messages.MasterBegins(mastership.MasterEpoch);
+                road.Messages.MasterBegins(mastership.MasterEpoch, self);
             }
 
             return taken;

@@ -1,6 +1,9 @@
+using Snapper.Protocol.Directory;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Rules;
+using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
+using Snapper.TransactionLog.InMemory;
 
 namespace Snapper.Simulation.Cluster;
 
@@ -15,6 +18,20 @@ internal sealed class StoreRoad(ClusterWorld world, ClusterProcess process)
 
     /// <summary>Look at what workers tell each other.</summary>
     public ClusterMessageRules Messages => world.MessageRules;
+
+    /// <summary>A plan was to be committed; if it was just now, looks at what has moved.</summary>
+    public ClusterResult<IReadOnlyList<DirectoryEntry>> Moved(string plan, ClusterResult<IReadOnlyList<DirectoryEntry>> committed)
+    {
+        if (committed.Status == ClusterStatus.Done)
+        {
+            var record = world.Shared.Plans[plan].Plan;
+            var keys = record.Keys.ToHashSet();
+            var states = new MemoryStateStore(world.Shared.Log(record.From.Worker), new VirtualTime(world, scope: null), new StateStoreOptions());
+            Rules.Moved(plan, record.From.Worker, actor => keys.Contains(world.Shared.EntryOf(actor, world.PartitionOf(actor))), world.RootOf, states);
+        }
+
+        return committed;
+    }
 
     private const long Patience = 200 * TimeSpan.TicksPerMillisecond;
 

@@ -7,12 +7,14 @@ namespace Snapper.Simulation.Rules;
 
 /// <summary>
 /// The rules of the logs of several workers and of their master, looked at in every record in the order in which it becomes durable: nothing final behind what is undecided (L2),
-/// parts in local order (L3), versions without gaps whoever owns an actor (L7, R4), decisions behind everything that they rest on (R), markers that say what was decided (R1, R2).
+/// parts in local order (L3), versions without gaps whoever owns an actor (L7, R4), decisions behind everything that they rest on (R), markers that say what was decided (R1, R2),
+/// changes by the owner alone (M6, M7), and of what moves everything in what all share (M4, M5).
 /// </summary>
 /// <param name="violated">Hears what is wrong.</param>
 /// <param name="now">Time that has passed, in ticks; null: none ever does.</param>
 /// <param name="window">For how long an id has its outcome, in ticks.</param>
-internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now = null, long window = long.MaxValue) : RuleSet(violated)
+/// <param name="ownerOf">The worker that the directory gives an actor to; null: not looked at.</param>
+internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now = null, long window = long.MaxValue, Func<ActorKey, int>? ownerOf = null) : RuleSet(violated)
 {
     /// <summary>Stands for the master's log where a worker's number is asked for.</summary>
     public const int Master = 0;
@@ -65,10 +67,48 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
             case ActPrepared part:
                 Require(stream.OpenActs.TryAdd(part.Transaction, part), $"R: {stream} has two parts of ACT {part.Transaction}");
                 stream.Voted.Add(part.Transaction);
+                RequireOwned(stream, part.Changes);
                 break;
             case ActEnded marker:
                 OnEnded(stream, marker);
                 break;
+        }
+    }
+
+    /// <summary>M4, M5: a plan was committed, and what it names is another worker's from now on.</summary>
+    /// <param name="plan">Its id.</param>
+    /// <param name="source">Whose it was.</param>
+    /// <param name="hasMoved">What it names.</param>
+    /// <param name="rootOf">The root of a request; null: it is not known.</param>
+    /// <param name="states">What all share, with the outcomes that the source has copied there.</param>
+    public void Moved(string plan, int source, Func<ActorKey, bool> hasMoved, Func<string, ActorKey?> rootOf, IStateStore states)
+    {
+        var stream = Of(source);
+        foreach (var part in stream.OpenParts.Values)
+        {
+            Require(part.Changes.All(change => !hasMoved(change.Actor)), $"M4: plan {plan} is done, and {stream} has a part of global batch {part.Global} that is not decided");
+        }
+
+        foreach (var part in stream.OpenActs.Values)
+        {
+            Require(part.Changes.All(change => !hasMoved(change.Actor)), $"M4: plan {plan} is done, and {stream} has a part of ACT {part.Transaction} that is not decided");
+        }
+
+        foreach (var (actor, version) in _versions)
+        {
+            if (hasMoved(actor))
+            {
+                var stored = states.Load(actor, CancellationToken.None).Result?.Version ?? 0;
+                Require(stored == version, $"M5: {actor} has moved with plan {plan} in version {stored}, and its last one is {version}");
+            }
+        }
+
+        foreach (var id in stream.Kept)
+        {
+            if (IsKept(id, 0) && rootOf(id) is { } root && hasMoved(root))
+            {
+                Require(states.FindOutcome(id, CancellationToken.None).Result is not null, $"M5, I2: {root} has moved with plan {plan}, and the outcome of its request {id} is in {stream} alone");
+            }
         }
     }
 
@@ -133,7 +173,7 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
 
         Follow(stream, batch.Batch);
         Change(stream, batch.Changes, null);
-        Commit(batch.Outcomes);
+        Commit(stream, batch.Outcomes);
     }
 
     private void OnPrepared(Stream stream, Prepared part)
@@ -142,6 +182,7 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
         Require(stream.Prepared.Add(part.Global), $"R: {stream} prepares its part of global batch {part.Global} again");
         Require(!_decided.Contains(part.Global.Value), $"R: {stream} prepares its part of global batch {part.Global} after that was decided");
         stream.OpenParts[part.Global] = part;
+        RequireOwned(stream, part.Changes);
     }
 
     private void OnDecided(Stream stream, Decided marker)
@@ -166,7 +207,7 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
         }
 
         Change(stream, part.Changes, marker.Versions);
-        Commit(part.Outcomes);
+        Commit(stream, part.Outcomes);
     }
 
     private void OnDecision(BatchId global)
@@ -187,7 +228,7 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
         Change(stream, act.Changes, null);
         if (act.Outcome is { } outcome)
         {
-            Commit(outcome);
+            Commit(stream, outcome);
         }
 
         if (act.Participants.Count == 0)
@@ -229,8 +270,19 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
         stream.LastBatch = batch;
     }
 
+    /// <summary>M6, M7: nothing begins to be stored for an actor by any worker but its owner. What is in doubt is settled before anything moves.</summary>
+    private void RequireOwned(Stream stream, IReadOnlyList<ActorChange> changes)
+    {
+        foreach (var change in changes)
+        {
+            var owner = ownerOf?.Invoke(change.Actor) ?? stream.Worker;
+            Require(owner == stream.Worker, $"M6, M7: {stream} has a change of {change.Actor}, which is w{owner}'s");
+        }
+    }
+
     private void Change(Stream stream, IReadOnlyList<ActorChange> changes, IReadOnlyList<long>? versions)
     {
+        RequireOwned(stream, changes);
         for (var i = 0; i < changes.Count; i++)
         {
             var (actor, version) = (changes[i].Actor, versions is null ? changes[i].Version : versions[i]);
@@ -240,17 +292,22 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
         }
     }
 
-    private void Commit(IReadOnlyList<OutcomeRecord> outcomes)
+    private void Commit(Stream stream, IReadOnlyList<OutcomeRecord> outcomes)
     {
         foreach (var outcome in outcomes)
         {
-            Commit(outcome);
+            Commit(stream, outcome);
         }
     }
 
-    private void Commit(OutcomeRecord outcome)
+    private void Commit(Stream stream, OutcomeRecord outcome)
     {
         _kept.TryAdd(outcome.RequestId, Now);
+        if (outcome.IsCallerKey)
+        {
+            stream.Kept.Add(outcome.RequestId);
+        }
+
         if (outcome.Abort == AbortReason.None)
         {
             // By the time that passes, whatever clocks show: what is sent again later than the window may run again.
@@ -269,6 +326,11 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
         public HashSet<BatchId> Prepared { get; } = [];
 
         public HashSet<TransactionId> Voted { get; } = [];
+
+        public int Worker => worker;
+
+        /// <summary>Ids whose outcomes callers may ask for.</summary>
+        public HashSet<string> Kept { get; } = new(StringComparer.Ordinal);
 
         public BatchId LastBatch { get; set; }
 

@@ -19,10 +19,13 @@ internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster sh
     private readonly Dictionary<Incarnation, long> _settled = [];
     private readonly Dictionary<long, List<Incarnation>> _awaited = [];
     private readonly Dictionary<(long MasterEpoch, Incarnation Source), HashSet<string>> _frozen = [];
+    private readonly HashSet<(Incarnation Source, string Plan)> _answered = [];
+    private readonly HashSet<Incarnation> _masters = [];
 
     /// <summary>A master has begun: the workers that live then have to settle what earlier ones had open.</summary>
-    public void MasterBegins(long masterEpoch)
+    public void MasterBegins(long masterEpoch, Incarnation master)
     {
+        _masters.Add(master);
         var living = new List<Incarnation>();
         foreach (var member in shared.Members.Values)
         {
@@ -56,6 +59,27 @@ internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster sh
 
         _next[road] = Math.Max(next, number);
     }
+
+    /// <summary>A packet has come to whom it is for.</summary>
+    public void Heard(byte[] bytes)
+    {
+        if (!ChannelPacket.TryRead(bytes, out var packet, out _))
+        {
+            return;
+        }
+
+        foreach (var message in packet)
+        {
+            if (message.Span[0] == (byte)WireKind.Frozen)
+            {
+                _answered.Add((packet.To, ((FrozenMessage)WireCodec.Read(message.Span, packet.From)).Plan));
+            }
+        }
+    }
+
+    /// <summary>A source is about to commit a plan. One that is, or was, the master has told itself, of which there is no packet.</summary>
+    public void Committing(Incarnation source, string plan) =>
+        Require(_masters.Contains(source) || _answered.Contains((source, plan)), $"M3: {source} commits plan {plan}, and no master has told it that this plan's keys are frozen");
 
     private void Look(Incarnation from, Incarnation to, WireMessage message)
     {

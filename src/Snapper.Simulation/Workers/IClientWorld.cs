@@ -49,6 +49,9 @@ internal interface IClientWorld : ISimulation
     /// <summary>Where a request arrives; null: nowhere.</summary>
     IRequestTarget? Route(bool misrouted);
 
+    /// <summary>A request is given to a worker.</summary>
+    void Sent(TransactionRequest request);
+
     /// <summary>Something is wrong.</summary>
     void Violated(string what);
 

@@ -140,6 +140,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
                 _world.After(Chance.Between(0, 4 * Road), worker.Scope, source.Cancel);
             }
 
+            _world.Sent(transaction.Request);
             var answer = worker.Door.Submit(transaction.Request, leaving);
             if (answer.IsCompleted)
             {

@@ -1,5 +1,6 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
@@ -111,12 +112,34 @@ public sealed class BatchTests
     }
 
     [Fact]
+    public void A_part_whose_actor_has_moved_while_it_waited_for_its_place_is_a_broken_invariant()
+    {
+        var (self, tid, owned) = (new Incarnation(1, 1), TransactionId.Global(1, 1), new Owned());
+        var pact = new GlobalPact(new Incarnation(2, 1), 1, A, [new ActorAccess(A, Access.Whole, 1)], false);
+        var part = new GlobalPart(new BatchId(tid.Value), BatchId.None, [new GlobalMember(tid, pact, [self])]);
+        var ring = new CoordinatorMachine(0, 2, new CoordinatorOptions(), owned);
+        ring.Step(new Message { Kind = MessageKind.GlobalPart, Body = BoundPart.Bind(part, self, static _ => null, static _ => "") }, _outputs);
+        owned.IsHere = false;
+        var token = new Message { Kind = MessageKind.Token, Body = new RingToken(TransactionId.None) };
+        Assert.Contains("(M7)", Assert.Throws<ProtocolViolationException>(() => ring.Step(token, _outputs)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Machines_refuse_messages_that_are_not_theirs()
     {
         var message = new Message { Kind = MessageKind.Die };
         Assert.Throws<ProtocolViolationException>(() => _commit.Step(message, _outputs));
         Assert.Throws<ProtocolViolationException>(() => new ActorMachine(A, null, 0).Step(message, BatchId.None, _outputs));
         Assert.Throws<ProtocolViolationException>(() => new CoordinatorMachine(0, 1, new CoordinatorOptions()).Step(message, _outputs));
+    }
+
+    private sealed class Owned : IOwnership
+    {
+        public bool IsHere { get; set; } = true;
+
+        public bool MayNumber(ActorKey actor) => IsHere;
+
+        public bool Owns(ActorKey actor) => IsHere;
     }
 
     private static PactTicket Ticket(params ActorKey[] actors) =>

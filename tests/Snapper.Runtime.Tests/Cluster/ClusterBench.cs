@@ -96,7 +96,11 @@ internal sealed class ClusterBench : IDisposable
     public void Place(ActorKey actor, Incarnation owner) => Place(DirectoryKey.Of(actor, Partition.Of(actor)), owner);
 
     /// <summary>The same for whatever the directory places.</summary>
-    public void Place(DirectoryKey key, Incarnation owner) => On(() => Node.Apply([new DirectoryEntry(key, owner, ++_placed)]));
+    public void Place(DirectoryKey key, Incarnation owner) => On(() =>
+    {
+        Node.Ownership.Freeze(key, "placed"); // what is here moves as by a plan
+        Node.Apply([new DirectoryEntry(key, owner, ++_placed)]);
+    });
 
     /// <summary>Does something where what comes from other workers is handled, and all that follows from it.</summary>
     public void On(Action action)
@@ -247,6 +251,7 @@ internal sealed class ClusterBench : IDisposable
             "recovery");
         Host.Open();
         Directory = new DirectoryFollower(Worker, Node, Store, DirectoryPage);
+        Node.ReadDirectory = Directory.Read;
         var owners = new Incarnation[Partition.Count];
         Array.Fill(owners, Self);
         Finish(Store.Directory.AssignAll(owners, CancellationToken.None), "giving everything to w1");

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
@@ -7,6 +8,7 @@ using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
+using Snapper.TransactionLog.Cluster;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
@@ -32,6 +34,35 @@ public sealed class MasterSuccessionTests : IDisposable
         _bench.Follow(_next, 2);
         Assert.Equal(new SettledMessage(2), _next.Single<SettledMessage>());
         Assert.Equal((2, _next.Life), (_bench.Node.Requests.MasterEpoch, _bench.Node.Requests.Master));
+    }
+
+    [Fact]
+    public void A_part_for_an_actor_that_has_just_come_here_waits_for_the_directory_and_what_the_master_says_after_it_too()
+    {
+        Move(_bench.Self, _next.Life, isHeard: true);
+        Move(_next.Life, _bench.Self, isHeard: false); // the master has heard of it, this worker has not
+        var (read, answer) = (new TaskCompletionSource(), _bench.Worker.Background.Promise<bool>());
+        _bench.Node.ReadDirectory = async cancellation =>
+        {
+            await read.Task;
+            await _bench.Directory.Read(cancellation);
+        };
+        _bench.Node.Frozen[(1, "p")] = answer;
+        Part(_old, 1, 1);
+        _old.Send(new FrozenMessage(1, "p"));
+        Assert.Equal((0, false), (_bench.Node.Pacts.Count, answer.Task.IsCompleted));
+        _bench.On(read.SetResult);
+        Assert.Equal((1, true), (_bench.Node.Pacts.Count, answer.Task.IsCompleted));
+        Assert.Null(_bench.Host.Failure);
+    }
+
+    [Fact]
+    public void A_part_for_an_actor_that_the_directory_gives_to_another_stops_the_worker()
+    {
+        Move(_bench.Self, _next.Life, isHeard: true);
+        Part(_old, 1, 1);
+        Assert.Contains("(M7)", Assert.IsType<ProtocolViolationException>(_bench.Host.Failure).Message, StringComparison.Ordinal);
+        Assert.Equal(0, _bench.Node.Pacts.Count);
     }
 
     [Fact]
@@ -218,6 +249,24 @@ public sealed class MasterSuccessionTests : IDisposable
         master.Send(new FromMasterMessage(epoch, new GlobalOutput(GlobalOutputKind.SendDecided, default, bid)));
 
     /// <summary>A batch of one PACT, from a box of the master to one of w1.</summary>
+    /// <summary>The store moves the box that parts name; w1 hears of it, or does not.</summary>
+    private void Move(Incarnation from, Incarnation to, bool isHeard)
+    {
+        var box = ClusterBench.Box("near");
+        var key = DirectoryKey.Of(box, Partition.Of(box));
+        var (store, plan) = (_bench.Shared.Open(from, new()), $"p{to}");
+        Assert.True(_bench.Finish(store.Plans.Create(new MigrationPlan(plan, [key], from, to, ""), CancellationToken.None), "making a plan").IsDone);
+        var moved = _bench.Finish(store.Plans.Commit(plan, CancellationToken.None), "committing it");
+        if (isHeard)
+        {
+            _bench.On(() =>
+            {
+                _bench.Node.Ownership.Freeze(key, plan);
+                _bench.Node.Apply(moved.Value!);
+            });
+        }
+    }
+
     private BatchId Part(BenchPeer master, long epoch, long counter)
     {
         var (tid, root) = (Global(epoch, counter), ClusterBench.Box("far"));

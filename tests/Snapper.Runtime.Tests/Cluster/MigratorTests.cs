@@ -1,8 +1,11 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Migrating;
 using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
+using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 using Xunit;
 
@@ -59,6 +62,38 @@ public sealed class MigratorTests : IDisposable
         var last = _two.Heard.Where(message => message is MovedMessage or FreezeMessage { Keys.Count: 0 }).ToList();
         Assert.IsType<MovedMessage>(last[0]);
         Assert.IsType<FreezeMessage>(Assert.Single(last.Skip(1)));
+    }
+
+    [Fact]
+    public void The_answer_to_the_freeze_of_another_plan_is_not_taken()
+    {
+        _bench.Follow(_two, 100);
+        Plan("p1", "x");
+        Look();
+        _bench.Until(() => _two.All<FreezeMessage>().Count == 1, "it asks the master to freeze");
+        _two.Send(new FrozenMessage(100, "p0"));
+        _bench.Advance(100);
+        Assert.Equal((PlanState.Planned, OwnershipState.Frozen), (Find("p1").State, StateOf("x")));
+        _two.Send(new FrozenMessage(100, "p1"));
+        _bench.Until(() => !_migrator.IsBusy, "it is done");
+        Assert.Equal(PlanState.Done, Find("p1").State);
+    }
+
+    [Fact]
+    public void An_ACT_that_is_in_on_an_actor_that_has_moved_stops_the_worker()
+    {
+        Visit("x");
+        _bench.Place(ClusterBench.Box("x"), _two.Life); // nobody has waited for it
+        Assert.Null(_bench.Host.Failure);
+        Visit("x");
+        Assert.Contains("(M4, M7)", Assert.IsType<ProtocolViolationException>(_bench.Host.Failure).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_partition_that_another_was_given_though_no_plan_has_moved_it_says_that_this_life_is_fenced()
+    {
+        _bench.On(() => _bench.Node.Apply([new DirectoryEntry(DirectoryKey.Of(Partition.Of(ClusterBench.Box("x"))), _two.Life, 1_000_000)]));
+        Assert.Equal(AppendStatus.Fenced, Assert.IsType<LogLostFailure>(_bench.Host.Failure).Status);
     }
 
     [Fact]

@@ -45,7 +45,9 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         }
 
         attempt.AddCaller(from); // also of one that is refused: its root may hear of this worker through that one alone
-        if (node.Ownership.Look(call.Target).State is not OwnershipState.Open && !attempt.Participates(call.Target) && !Planted.Is(PlantedFault.FirstVisitWhileFrozen))
+        var state = node.Ownership.Look(call.Target).State;
+        node.RequireNotIn(attempt, call.Target, state);
+        if (state is not OwnershipState.Open && !attempt.Participates(call.Target) && !Planted.Is(PlantedFault.FirstVisitWhileFrozen))
         {
             // M3: it is being moved, or has moved; the caller's directory is old.
             node.First.Doom(attempt, new AbortInfo(AbortReason.Migration, $"{call.Target} was called, and is being moved.", call.Target));

@@ -1,10 +1,12 @@
 using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
+using Snapper.TransactionLog;
 
 namespace Snapper.Runtime.Cluster.Mastering;
 
@@ -23,6 +25,8 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
     private long _undoNumber; // of this worker's own undo; 0: none
     private bool _settling;
     private bool _undoOpen; // of the master that is followed
+    private PartMessage? _read; // for which the directory is read, or was
+    private bool _isReading;
 
     /// <summary>Another is master.</summary>
     public void Follow(Incarnation master, long epoch)
@@ -47,9 +51,45 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
     /// <summary>A part has come.</summary>
     public void OnPart(PartMessage part)
     {
-        if (IsHeard(part.MasterEpoch, part))
+        if (!IsHeard(part.MasterEpoch, part))
+        {
+            return;
+        }
+
+        if (FindUnowned(part.Part) is not { } actor)
         {
             node.Pacts.OnPart(part.Part);
+        }
+        else if (ReferenceEquals(part, _read))
+        {
+            worker.Fail(new ProtocolViolationException($"Global batch {part.Part.Bid} was numbered for {actor}, which the directory gives to {node.Directory.Resolve(actor)} and not to {node.Self} (M7)."));
+        }
+        else
+        {
+            Transitions.Note(ClusterTransition.PartAheadOfDirectory);
+            (_read, _isReading) = (part, true);
+            _waiting.Enqueue((part.MasterEpoch, part));
+            _ = ReadDirectory();
+        }
+    }
+
+    /// <summary>The master numbers nothing more for a plan. That comes behind all parts that it numbered before (M3).</summary>
+    public void OnFrozen(FrozenMessage frozen)
+    {
+        if (_isReading)
+        {
+            _waiting.Enqueue((frozen.MasterEpoch, frozen));
+        }
+        else if (node.Frozen.TryGetValue((frozen.MasterEpoch, frozen.Plan), out var answer))
+        {
+            answer.TrySet(true);
+        }
+        else if (Planted.Is(PlantedFault.AnswerToAnotherFreezeTaken))
+        {
+            foreach (var (_, another) in node.Frozen)
+            {
+                another.TrySet(true);
+            }
         }
     }
 
@@ -66,14 +106,18 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
     /// <summary>R3: an earlier master is refused, and what a later one says waits until this worker follows it.</summary>
     private bool IsHeard(long epoch, WireMessage message)
     {
-        if (epoch == node.Requests.MasterEpoch || (epoch < _epoch && Planted.Is(PlantedFault.EarlierMasterHeard)))
+        if ((epoch == node.Requests.MasterEpoch && !_isReading) || (epoch < _epoch && Planted.Is(PlantedFault.EarlierMasterHeard)))
         {
             return true;
         }
 
         if (epoch >= _epoch)
         {
-            Transitions.Note(ClusterTransition.LaterMasterWaits);
+            if (epoch != node.Requests.MasterEpoch)
+            {
+                Transitions.Note(ClusterTransition.LaterMasterWaits);
+            }
+
             _waiting.Enqueue((epoch, message));
         }
         else
@@ -82,6 +126,52 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         }
 
         return false;
+    }
+
+    private ActorKey? FindUnowned(GlobalPart part)
+    {
+        foreach (var member in part.Members)
+        {
+            for (var i = 0; i < member.Owners.Length; i++)
+            {
+                if (member.Owners[i] == node.Self && node.Ownership.Look(member.Pact.Declared[i].Actor).State == OwnershipState.NotOwned)
+                {
+                    return member.Pact.Declared[i].Actor;
+                }
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>The master may have heard before this worker that an actor is this worker's now (M7). Then the directory says so; until it is read, all that the master says waits.</summary>
+    private async Task ReadDirectory()
+    {
+        while (!worker.IsOver)
+        {
+            try
+            {
+                await node.ReadDirectory(worker.Stopping).ConfigureAwait(false);
+                node.First.PostRun(() =>
+                {
+                    _isReading = false;
+                    HearWaiting();
+                });
+                return;
+            }
+            catch (OperationCanceledException) when (worker.Stopping.IsCancellationRequested)
+            {
+                return;
+            }
+            catch (Exception exception) when (StorageFaults.IsPassing(exception))
+            {
+                await Task.Delay(s_look, worker.Time, CancellationToken.None).ConfigureAwait(false); // until it can be read
+            }
+            catch (Exception exception)
+            {
+                worker.Fail(exception);
+            }
+        }
     }
 
     /// <summary>A machine of this worker speaks to the master.</summary>
@@ -240,12 +330,17 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
 
         node.Send(master, new SettledMessage(epoch));
         _ = TellMarked(master, epoch);
+        HearWaiting();
+    }
+
+    private void HearWaiting()
+    {
         for (var left = _waiting.Count; left > 0; left--)
         {
             var (of, message) = _waiting.Dequeue();
-            if (of >= epoch)
+            if (of >= _epoch)
             {
-                node.Handle(master, message);
+                node.Handle(_master, message);
             }
         }
     }

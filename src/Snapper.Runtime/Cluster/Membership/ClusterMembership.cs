@@ -47,6 +47,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
         _step = TimeSpan.FromTicks(Math.Max(setup.Options.Lease.Ticks / 16, TimeSpan.TicksPerMillisecond * 5));
         _directory = new DirectoryFollower(worker, _node, _store, setup.DirectoryPage);
         _node.Members = Living;
+        _node.ReadDirectory = ReadDirectory;
         _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
         _migrator = new Migrator(worker, _store, _directory);
         _evictions = new Evictions(worker, _node, setup.Patience);
@@ -149,6 +150,17 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
             {
                 await balancer.Step(Members, _seat is not null, _ending.Token).ConfigureAwait(false);
             }
+        }
+    }
+
+    /// <summary>What is read tells a life that is fenced nothing but that: what it owned is another's.</summary>
+    private async Task ReadDirectory(CancellationToken cancellation)
+    {
+        await _directory.Read(cancellation).ConfigureAwait(false);
+        var renewed = await _store.Members.Renew(_directory.Cursor.DirectoryId, _directory.Cursor.Through, cancellation).ConfigureAwait(false);
+        if (!renewed.IsDone)
+        {
+            throw new LogLostFailure(AppendStatus.Fenced, $"{_node.Self} is no member any more ({renewed.Status}): {renewed.Detail}");
         }
     }
 

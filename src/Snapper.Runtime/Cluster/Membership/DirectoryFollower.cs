@@ -115,19 +115,10 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
         {
             var entries = new List<DirectoryEntry>(_whole.Values);
             node.Directory.Replace(entries, read.Next.Through);
-            entries.ForEach(Own);
+            entries.ForEach(node.Own);
             _whole = null;
         }
 
         return true;
-    }
-
-    private void Own(DirectoryEntry entry)
-    {
-        if (node.Ownership.Apply(entry))
-        {
-            node.NoteGained(entry);
-            node.Ownership.OpenNow(entry.Key); // R4: an entry is given only when all that its last owner logged is folded
-        }
     }
 }

@@ -171,7 +171,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
 
         // Parts that may touch it have come, but perhaps have no place yet: what is open when they have is what must become final.
         var highest = await _node.Ask(() => _node.Pacts.HighestKnown).ConfigureAwait(false);
-        while (!await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
+        while (!await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest || Planted.Is(PlantedFault.DrainDoesNotWaitForParts))).ConfigureAwait(false))
         {
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
@@ -181,7 +181,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
             var open = worker.Commits.Open;
             return open.Count == 0 ? BatchId.None : open[^1].Bid;
         }).ConfigureAwait(false);
-        while (!await _node.Ask(() => worker.Final >= last && !IsVisited()).ConfigureAwait(false))
+        while (!await _node.Ask(() => (worker.Final >= last || Planted.Is(PlantedFault.DrainDoesNotWaitForBatches)) && !IsVisited()).ConfigureAwait(false))
         {
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
@@ -189,6 +189,11 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
 
     private bool IsVisited()
     {
+        if (Planted.Is(PlantedFault.DrainDoesNotWaitForActs))
+        {
+            return false;
+        }
+
         foreach (var act in worker.Acts.Values)
         {
             foreach (var actor in act.TakeParticipants())
@@ -275,7 +280,24 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
         await _node.Ask(() => _node.OpenFreezes.Remove(plan.Id) && _node.Apply(moved)).ConfigureAwait(false);
         EndForOthers(_node, plan.Id, moved);
         progress.Enter(MigrationPhase.Done);
+        await OnEach(RequireNothingLeft).ConfigureAwait(false);
         return "";
+    }
+
+    /// <summary>M7: of what has moved nothing is under way here, or there are two owners.</summary>
+    private Task RequireNothingLeft(Executor executor)
+    {
+        var looked = worker.Background.Promise<bool>();
+        executor.PostRun(() =>
+        {
+            if (executor.FindInUse(actor => _moving.Contains(actor) && _node.Ownership.Look(actor).State == OwnershipState.NotOwned) is { } actor)
+            {
+                worker.Fail(new ProtocolViolationException($"{actor} has moved with plan {plan.Id}, and something is under way on it here (M4, M7)."));
+            }
+
+            looked.TrySet(true);
+        });
+        return looked.Task;
     }
 
     /// <summary>

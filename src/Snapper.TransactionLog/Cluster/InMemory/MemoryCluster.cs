@@ -169,6 +169,9 @@ public sealed class MemoryCluster
     /// <summary>The key has an entry of its own, and an owner in it.</summary>
     internal bool HasEntry(DirectoryKey key) => Find(key) is { IsDropped: false };
 
+    /// <summary>The key by which an actor is placed: its own, or its partition's.</summary>
+    internal DirectoryKey EntryOf(ActorKey actor, Partition partition) => DirectoryKey.Of(actor, partition) is var own && HasEntry(own) ? own : DirectoryKey.Of(partition);
+
     private void Share(int worker, int by)
     {
         if (worker != 0)
