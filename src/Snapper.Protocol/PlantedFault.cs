@@ -167,6 +167,15 @@ internal enum PlantedFault
     DrainDoesNotWaitForActs,
     DrainDoesNotWaitForParts,
     AnswerToAnotherFreezeTaken,
+
+    // Ids over longer than a run of the simulator: caught by the retries of ids (docs/verification.md).
+    WindowFromQueueing,
+    CopiesForgottenBeforeMemory,
+    FirstOwnerGainsNothing,
+    OutcomesOfOneNotCopied,
+    ClearedWhileInTheWindow,
+    CertainThoughTheLogLives,
+    RefusedThoughItMayHaveRun,
 }
 
 /// <summary>Which fault is planted.</summary>

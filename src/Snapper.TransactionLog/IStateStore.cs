@@ -12,12 +12,30 @@ public interface IStateStore : IAsyncDisposable
     /// <summary>Folds changes into the actors' states (L7): one takes effect only if <c>From &lt;= stored version &lt; To</c>. Checks the epoch.</summary>
     Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation);
 
-    /// <summary>Copies outcomes of caller keys out of the log, to be found until their window ends (I3).</summary>
+    /// <summary>Copies outcomes of caller keys out of the log, to be found for the window from now on at least (I3), however long ago they were queued.</summary>
     Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation);
 
-    /// <summary>An outcome that was copied out and is inside its window; null: none.</summary>
+    /// <summary>Drops copied outcomes whose window has ended; once a minute. Checks the epoch if there are any.</summary>
+    Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation);
+
+    /// <summary>An outcome that was copied out and was not dropped since; null: none.</summary>
     Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation);
 }
+
+/// <summary>The copied outcomes of another worker, whose log may have no owner any more: then others drop them.</summary>
+public interface IOutcomeArchive
+{
+    /// <summary>Whether it holds anything, and how often something was copied, in all lives.</summary>
+    Task<ArchiveStanding> Look(CancellationToken cancellation);
+
+    /// <summary>Drops all that it holds, unless something was copied since it stood like this.</summary>
+    Task Clear(ArchiveStanding seen, CancellationToken cancellation);
+}
+
+/// <summary>How the copied outcomes of a worker stand.</summary>
+/// <param name="HoldsAny">There are some.</param>
+/// <param name="Copied">How often something was copied; it only rises.</param>
+public readonly record struct ArchiveStanding(bool HoldsAny, long Copied);
 
 /// <summary>State of an actor as stored.</summary>
 public sealed record StoredState(long Version, IReadOnlyList<StateField> Fields);

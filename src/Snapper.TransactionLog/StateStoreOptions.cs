@@ -1,11 +1,9 @@
-using Snapper.TransactionLog.Records;
-
 namespace Snapper.TransactionLog;
 
 /// <summary>Settings that every state store has.</summary>
 public sealed record StateStoreOptions
 {
-    /// <summary>How long an outcome of a caller's key is found, counted from when the request was queued. Range: 1 s to 7 days. Default: 10 min.</summary>
+    /// <summary>How long an outcome of a caller's key is found, counted from when its record was durable. Range: 1 s to 7 days. Default: 10 min.</summary>
     public TimeSpan OutcomeWindow
     {
         get;
@@ -16,6 +14,4 @@ public sealed record StateStoreOptions
             field = value;
         }
     } = TimeSpan.FromMinutes(10);
-
-    internal bool IsInWindow(OutcomeRecord outcome, long nowUnixMs) => outcome.AtUnixMs + (long)OutcomeWindow.TotalMilliseconds >= nowUnixMs;
 }

@@ -27,7 +27,7 @@ internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, strin
     /// <summary>Requests that other workers run for this one's callers.</summary>
     public int Passing => _passed.Count;
 
-    public Task<TransactionEnvelope> Submit(TransactionRequest request, CancellationToken cancellation) => Submit(request, hops: 0, cancellation);
+    public Task<TransactionEnvelope> Submit(TransactionRequest request, CancellationToken cancellation) => Submit(request, hops: 0, isCallers: request.Id is not null, cancellation);
 
     /// <summary>Another worker passes a request on.</summary>
     public void OnSubmit(Incarnation from, SubmitMessage submitted)
@@ -40,7 +40,7 @@ internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, strin
             return;
         }
 
-        _ = Serve(from, submitted.Handle, Submit(submitted.Request, submitted.Hops + 1, CancellationToken.None)!);
+        _ = Serve(from, submitted.Handle, Submit(submitted.Request, submitted.Hops + 1, isCallers: false, CancellationToken.None)!);
     }
 
     /// <summary>Another worker looks for an id.</summary>
@@ -102,7 +102,7 @@ internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, strin
         TransactionEnvelope answer;
         try
         {
-            answer = await Submit(asked, hops: 0, CancellationToken.None).ConfigureAwait(false);
+            answer = await Submit(asked, hops: 0, request.HasCallerKey, CancellationToken.None).ConfigureAwait(false);
         }
         catch (OperationCanceledException)
         {
@@ -124,7 +124,11 @@ internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, strin
         }
     }
 
-    private async Task<TransactionEnvelope> Submit(TransactionRequest request, int hops, CancellationToken cancellation)
+    /// <param name="request">The request.</param>
+    /// <param name="hops">How often it was passed on.</param>
+    /// <param name="isCallers">Its id is its caller's, who may have sent it before: nobody can say that it was not executed before its owner has looked.</param>
+    /// <param name="cancellation">Ends the wait.</param>
+    private async Task<TransactionEnvelope> Submit(TransactionRequest request, int hops, bool isCallers, CancellationToken cancellation)
     {
         var began = worker.Time.GetTimestamp();
         var asked = request;
@@ -153,7 +157,7 @@ internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, strin
 
             if (left <= TimeSpan.Zero || hops > MostHops)
             {
-                return Sure(Rejected(asked, $"{request.Actor} has no owner that answers now."), mayHaveRun);
+                return Sure(Rejected(asked, $"{request.Actor} has no owner that answers now."), mayHaveRun || (isCallers && !Planted.Is(PlantedFault.RefusedThoughItMayHaveRun)));
             }
 
             asked = With(asked, asked.Id ?? NewId(), left);
@@ -243,7 +247,7 @@ internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, strin
     /// <summary>A refusal says that nothing was executed. Of a request that a worker that is gone had, only whoever has read that worker's log knows (I4).</summary>
     private static TransactionEnvelope Sure(TransactionEnvelope answer, bool mayHaveRun) => answer.Outcome != Outcome.Rejected || !mayHaveRun
         ? answer
-        : new TransactionEnvelope { Id = answer.Id, Outcome = Outcome.InDoubt, Mode = answer.Mode };
+        : new TransactionEnvelope { Id = answer.Id, Outcome = Outcome.InDoubt, Mode = answer.Mode, Doubt = answer.Rejection?.Detail };
 
     private static TransactionEnvelope Rejected(TransactionRequest asked, string why) => Rejected(asked.Id ?? string.Empty, asked.Mode, why);
 

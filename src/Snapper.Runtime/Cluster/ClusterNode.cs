@@ -23,6 +23,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     private readonly ITimer _tick;
     private readonly Queue<(Incarnation From, ForMasterMessage Message)> _forMaster = new();
     private int _ticking;
+    private long _gains;
 
     public ClusterNode(Worker worker, ClusterParts parts)
     {
@@ -304,8 +305,12 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     /// <summary>Ids may have outcomes that others have copied out of their logs (I2), unless the actors never had another owner.</summary>
     public void NoteGained(DirectoryEntry entry)
     {
-        if (entry.Version > Partition.Count && !Planted.Is(PlantedFault.OutcomesLeftBehind)) // the first owners have the first versions
+        // The first owners have the first versions. Before them one worker alone may have owned everything.
+        var hadOwner = entry.Version > Partition.Count ? !Planted.Is(PlantedFault.OutcomesLeftBehind) : OthersLivedBefore && !Planted.Is(PlantedFault.FirstOwnerGainsNothing);
+        if (hadOwner)
         {
+            Volatile.Write(ref _gains, _gains + 1);
+            Archives = AllArchives;
             _worker.NoteGained();
         }
     }
@@ -328,7 +333,16 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     }
 
     /// <summary>Where outcomes are that others copied out of their logs: actors may have come from them.</summary>
+    public IReadOnlyList<Snapper.TransactionLog.IStateStore> AllArchives { get; set; } = [];
+
+    /// <summary>Those of them that an unknown id is looked for in: the others were found empty since this worker gained something last, and nobody fills them.</summary>
     public IReadOnlyList<Snapper.TransactionLog.IStateStore> Archives { get; set; } = [];
+
+    /// <summary>How often this worker gained something; counted on the first executor.</summary>
+    public long Gains => Volatile.Read(ref _gains);
+
+    /// <summary>Another worker, as far as this one knows, has had a life before its present one: perhaps alone, as the owner of everything.</summary>
+    public volatile bool OthersLivedBefore;
 
     /// <summary>Proposes moves; null: the policy is off.</summary>
     public Balancing.Balancer? Balancer { get; set; }

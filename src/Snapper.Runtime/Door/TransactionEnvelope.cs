@@ -99,6 +99,9 @@ public sealed class TransactionEnvelope
     /// <summary>Rejected: why.</summary>
     public Rejection? Rejection { get; init; }
 
+    /// <summary>In doubt, without having been let in: why the id, which may have an outcome, could not be looked up; null: it was let in.</summary>
+    public string? Doubt { get; init; }
+
     /// <summary>With access mode record or audit: the declaration that would have been exact; else null.</summary>
     public DeclaredAccess[]? Touched { get; init; }
 }

@@ -34,13 +34,22 @@ internal sealed partial class Worker : ILogObserver
     public bool IsOver => _isOver;
 
     /// <summary>Ids may have outcomes that only the store knows; false once the window since the start has passed.</summary>
-    public bool MayHaveOlderOutcomes { get => field && UnixMs() < Volatile.Read(ref _olderOutcomesUntil); private set; }
+    public bool MayHaveOlderOutcomes { get => field && Time.GetTimestamp() < Volatile.Read(ref _olderOutcomesUntil); private set; }
 
     /// <summary>Actors came here from another worker: outcomes of their requests are in the store.</summary>
     public void NoteGained()
     {
-        Volatile.Write(ref _olderOutcomesUntil, UnixMs() + (long)Options.IdempotencyWindow.TotalMilliseconds);
+        Volatile.Write(ref _olderOutcomesUntil, Time.GetTimestamp() + TicksOf(Options.IdempotencyWindow));
         MayHaveOlderOutcomes = true;
+    }
+
+    private long TicksOf(TimeSpan span) => (long)(span.TotalSeconds * Time.TimestampFrequency);
+
+    /// <summary>Forgets ids whose window ended a minute ago, and then, when no memory needs them, their copies.</summary>
+    public Task ForgetOldIds()
+    {
+        Relay.Ids.Forget(Time.GetTimestamp() - TicksOf(Options.IdempotencyWindow + TimeSpan.FromMinutes(1)));
+        return Checkpoints.DropOutcomes();
     }
 
     public long QueuedLogBytes => Log.QueuedBytes;
@@ -105,7 +114,7 @@ internal sealed partial class Worker : ILogObserver
         RuntimeLog.LogAvailable(Logger);
     }
 
-    void ILogObserver.Lost(AppendStatus status, string detail) => NoteLost(status, detail);
+    void ILogObserver.Lost(AppendStatus status, string detail) => NoteLost(status, detail, takesNoMore: true);
 
     /// <summary>The probe got no good answer.</summary>
     public void NoteUnreachable(string detail)
@@ -128,8 +137,8 @@ internal sealed partial class Worker : ILogObserver
         }
     }
 
-    public void NoteLost(AppendStatus status, string detail) =>
-        Fail(new LogLostFailure(status, $"The log is lost to this worker ({status}): {detail}"));
+    public void NoteLost(AppendStatus status, string detail, bool takesNoMore) =>
+        Fail(new LogLostFailure(status, $"The log is lost to this worker ({status}): {detail}", takesNoMore));
 
     public void NoteLoadFailure(ActorKey actor, Exception exception) => RuntimeLog.LoadFailed(Logger, exception, actor.ToString());
 
@@ -196,8 +205,11 @@ internal sealed partial class Worker : ILogObserver
 }
 
 /// <summary>The worker's log has another owner, or lost what it had acknowledged: recovery decides what is true.</summary>
-public sealed class LogLostFailure(AppendStatus status, string message) : Exception(message)
+public sealed class LogLostFailure(AppendStatus status, string message, bool takesNoMore = false) : Exception(message)
 {
+    /// <summary>The log itself has said that it takes nothing of this life any more, or its writer has stopped: nothing that had not begun can commit.</summary>
+    public bool TakesNoMore { get; } = takesNoMore;
+
     /// <summary>As the log or the state store said it.</summary>
     public AppendStatus Status { get; } = status;
 }

@@ -47,7 +47,7 @@ internal sealed partial class Worker
         _types = parts.Types.ToFrozenDictionary(type => type.Name, StringComparer.Ordinal);
         _actCounter = positions.ActCounter;
         MayHaveOlderOutcomes = positions.MayHaveOlderOutcomes;
-        _olderOutcomesUntil = UnixMs() + (long)Options.IdempotencyWindow.TotalMilliseconds;
+        _olderOutcomesUntil = Time.GetTimestamp() + TicksOf(Options.IdempotencyWindow);
         var seed = Options.Seed ?? Random.Shared.Next();
         _executors = new Executor[Options.Executors];
         for (var i = 0; i < _executors.Length; i++)

@@ -192,6 +192,12 @@ public sealed class WorkerHost : IAsyncDisposable
         ClusterJoining? joining = null;
         if (setup.Cluster is not null)
         {
+            // From the moment that it is a member, others may own what it had owned, alone or with them, and ask for its ids (I2).
+            if (!Planted.Is(PlantedFault.OutcomesOfOneNotCopied))
+            {
+                await LogRecovery.Copy(setup.Store, opening.Epoch, recovered.Outcomes, cancellation).ConfigureAwait(false);
+            }
+
             joining = await ClusterJoining.Begin(setup, opening, recovered, cancellation).ConfigureAwait(false);
             (opening, settled) = await joining.Settle(opening, recovered, cancellation).ConfigureAwait(false);
             recovered = recovered.With(settled);
@@ -201,7 +207,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
         {
             // A fold that is fenced, or that shows a loss (K7): the same as an append that is.
-            OnStopped = (status, detail) => worker!.Fail(new LogLostFailure(status, $"The state store is lost to this worker ({status}): {detail}")),
+            OnStopped = (status, detail) => worker!.Fail(new LogLostFailure(status, $"The state store is lost to this worker ({status}): {detail}", takesNoMore: status == AppendStatus.Fenced)),
         };
         var positions = new RecoveredPositions(
             NumbersAbove(Math.Max(opening.Watermarks.Transaction, recovered.HighestTransaction), opening, setup.NumbersOfALife),
@@ -215,7 +221,7 @@ public sealed class WorkerHost : IAsyncDisposable
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
         worker.Commits.StartAt(opening.NextSequence - 1);
-        foreach (var (id, hash, sequence, at) in sink.Outcomes)
+        foreach (var (id, hash, sequence) in sink.Outcomes)
         {
             if (Planted.Is(PlantedFault.KeysLostInRecovery))
             {
@@ -223,12 +229,12 @@ public sealed class WorkerHost : IAsyncDisposable
             }
 
             Transitions.Note(Transition.OutcomesRecovered);
-            worker.Relay.Recovered(id, hash, Planted.Is(PlantedFault.KeyOfAnotherRecord) ? sequence + 1 : sequence, at);
+            worker.Relay.Recovered(id, hash, Planted.Is(PlantedFault.KeyOfAnotherRecord) ? sequence + 1 : sequence);
         }
 
         foreach (var (outcome, sequence) in settled)
         {
-            worker.Relay.Recovered(outcome.RequestId, outcome.RequestHash, sequence, outcome.AtUnixMs);
+            worker.Relay.Recovered(outcome.RequestId, outcome.RequestHash, sequence);
         }
 
         if (joining is not null)
@@ -361,7 +367,7 @@ public sealed class WorkerHost : IAsyncDisposable
     /// <summary>What is done once a minute.</summary>
     internal void Maintain()
     {
-        _worker.Relay.Ids.Forget(_worker.UnixMs() - (long)_worker.Options.IdempotencyWindow.TotalMilliseconds - 60_000);
+        _ = _worker.Background.Run(_worker.ForgetOldIds);
         foreach (var executor in _worker.Executors)
         {
             executor.PostRun(executor.SweepIdle);
@@ -372,9 +378,9 @@ public sealed class WorkerHost : IAsyncDisposable
 
     private sealed class OutcomeSink : IRecoverySink
     {
-        public List<(string Id, UInt128 Hash, long Sequence, long At)> Outcomes { get; } = [];
+        public List<(string Id, UInt128 Hash, long Sequence)> Outcomes { get; } = [];
 
         public void Outcome(OutcomeRecord outcome, long sequence) =>
-            Outcomes.Add((outcome.RequestId, outcome.RequestHash, sequence, outcome.AtUnixMs));
+            Outcomes.Add((outcome.RequestId, outcome.RequestHash, sequence));
     }
 }

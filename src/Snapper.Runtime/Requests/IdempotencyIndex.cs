@@ -100,7 +100,7 @@ internal sealed class IdempotencyIndex
     }
 
     /// <summary>Forgets outcomes older than the window.</summary>
-    /// <param name="before">Unix milliseconds.</param>
+    /// <param name="before">A timestamp of the worker's monotonic clock.</param>
     public void Forget(long before)
     {
         var old = new List<UInt128>();
@@ -111,7 +111,7 @@ internal sealed class IdempotencyIndex
                 old.Clear();
                 foreach (var (key, outcome) in shard.Done)
                 {
-                    if (outcome.AtUnixMs < before)
+                    if (outcome.At < before)
                     {
                         old.Add(key);
                     }
@@ -151,6 +151,6 @@ internal sealed class IdempotencyIndex
 
 /// <summary>
 /// Where an outcome is kept, and of which request it is. The envelope is kept itself only for a generated id that was
-/// reported in doubt: its record may hold no outcome.
+/// reported in doubt: its record may hold no outcome. <paramref name="At"/> is when it was known to be durable, or recovered, as a timestamp of the worker's monotonic clock.
 /// </summary>
-internal readonly record struct KeptOutcome(UInt128 RequestHash, long Sequence, long AtUnixMs, Door.TransactionEnvelope? Envelope = null);
+internal readonly record struct KeptOutcome(UInt128 RequestHash, long Sequence, long At, Door.TransactionEnvelope? Envelope = null);

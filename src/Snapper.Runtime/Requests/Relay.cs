@@ -17,6 +17,8 @@ internal sealed class Relay : ITransactionDoor
     /// <summary>What the caller is told when an outcome is known and found neither in the log nor in the store.</summary>
     internal const string OutcomeIsMoving = "The outcome of this id is being moved; ask again.";
 
+    private const string Unreachable = "The log cannot be reached.";
+
     private readonly Worker _worker;
     private readonly Admission _admission;
     private readonly IdempotencyIndex _ids = new();
@@ -48,7 +50,7 @@ internal sealed class Relay : ITransactionDoor
         if (_admission.Check(asked, InFlight, out var admitted) is { } refusal)
         {
             Transitions.Note(refusal.Kind == RejectionKind.Overloaded, Transition.RequestOverloaded, Transition.RequestRefused);
-            return Task.FromResult(Rejected(asked, refusal));
+            return Task.FromResult(Refused(asked, refusal));
         }
 
         var now = _worker.Time.GetTimestamp();
@@ -137,7 +139,7 @@ internal sealed class Relay : ITransactionDoor
         if (request.HasCallerKey)
         {
             KeptOutcome? kept = (AbortReasons.IsKept(reason) || Planted.Is(PlantedFault.RetryableAbortKept)) && request.Sequence > 0
-                ? new KeptOutcome(request.RequestHash, request.Sequence + (Planted.Is(PlantedFault.KeptPlaceIsWrong) ? 1 : 0), _worker.UnixMs())
+                ? new KeptOutcome(request.RequestHash, request.Sequence + (Planted.Is(PlantedFault.KeptPlaceIsWrong) ? 1 : 0), _worker.Time.GetTimestamp())
                 : null;
             _ids.End(request.Key, kept);
         }
@@ -149,7 +151,7 @@ internal sealed class Relay : ITransactionDoor
             if (!request.HasCallerKey && !Planted.Is(PlantedFault.InDoubtNotResolved))
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
-                _ids.End(request.Key, new KeptOutcome(request.RequestHash, 0, _worker.UnixMs(), envelope));
+                _ids.End(request.Key, new KeptOutcome(request.RequestHash, 0, _worker.Time.GetTimestamp(), envelope));
             }
         }
 
@@ -200,12 +202,13 @@ internal sealed class Relay : ITransactionDoor
     }
 
     /// <summary>
-    /// The worker is over: nobody may wait for ever. What had begun is in doubt; asking again by id decides. What had not is
-    /// certainly not executed, unless the worker stopped for a broken invariant: then nothing that it believes is certain.
+    /// The worker is over: nobody may wait for ever. What had begun is in doubt; asking again by id decides. What had not is certainly not executed if the worker has come to its
+    /// end, or if its log takes nothing of this life any more. After any other failure the executors go on until the process ends, and what waits may still begin, and commit.
     /// </summary>
     public void GiveUp(Request request)
     {
-        if (request.Phase == RequestPhase.Waiting && request.Attempts == 0 && _worker.Failure is null or LogLostFailure)
+        if (request.Phase == RequestPhase.Waiting && request.Attempts == 0
+            && (_worker.Failure is null or LogLostFailure { TakesNoMore: true } || (Planted.Is(PlantedFault.CertainThoughTheLogLives) && _worker.Failure is LogLostFailure)))
         {
             Transitions.Note(Transition.GivenUpUnbegun);
             request.Abort = new AbortInfo(AbortReason.Failure, "The worker stopped before the request was executed.");
@@ -234,8 +237,8 @@ internal sealed class Relay : ITransactionDoor
     }
 
     /// <summary>After a start: an outcome that the log holds.</summary>
-    public void Recovered(string id, UInt128 requestHash, long sequence, long atUnixMs) =>
-        _ids.End(IdempotencyIndex.KeyOf(id), new KeptOutcome(requestHash, sequence, atUnixMs));
+    public void Recovered(string id, UInt128 requestHash, long sequence) =>
+        _ids.End(IdempotencyIndex.KeyOf(id), new KeptOutcome(requestHash, sequence, _worker.Time.GetTimestamp()));
 
     private Task<TransactionEnvelope> Begin(Request request, CancellationToken cancellation)
     {
@@ -303,7 +306,7 @@ internal sealed class Relay : ITransactionDoor
             catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
             {
                 Transitions.Note(Transition.ArchiveUnreachable);
-                return Rejected(request.Asked, LogUnreachable());
+                return InDoubt(request.Asked, Unreachable);
             }
             finally
             {
@@ -351,8 +354,7 @@ internal sealed class Relay : ITransactionDoor
 
         Transitions.Note(Transition.IdKnown);
         var kept = done.Envelope ?? await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
-        return kept ?? Rejected(request.Asked, new Rejection(
-            RejectionKind.Unavailable, OutcomeIsMoving, Admission.ShortRetry));
+        return kept ?? InDoubt(request.Asked, OutcomeIsMoving);
     }
 
     /// <summary>A log that does not answer is no decision about the id: neither unknown nor an error of ours.</summary>
@@ -365,11 +367,22 @@ internal sealed class Relay : ITransactionDoor
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
             Transitions.Note(Transition.OutcomeUnreachable);
-            return new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Mode = mode, Rejection = LogUnreachable() };
+            return sequence == 0
+                ? new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Mode = mode, Rejection = new Rejection(RejectionKind.Unavailable, Unreachable, Admission.ShortRetry) }
+                : new TransactionEnvelope { Id = id, Outcome = Outcome.InDoubt, Mode = mode, Doubt = Unreachable };
         }
     }
 
-    private static Rejection LogUnreachable() => new(RejectionKind.Unavailable, "The log cannot be reached.", Admission.ShortRetry);
+    /// <summary>Nothing of this sending is executed. An id that is known here has an outcome all the same, or will have: a refusal would deny it.</summary>
+    private TransactionEnvelope Refused(TransactionRequest asked, Rejection refusal) =>
+        asked.Id is not null && refusal.Kind is RejectionKind.Unavailable or RejectionKind.Overloaded && _ids.TryFind(IdempotencyIndex.KeyOf(asked.Id), out _, out _)
+            ? InDoubt(asked, refusal.Detail)
+            : Rejected(asked, refusal);
+
+    /// <summary>Of an id that may have an outcome nobody may say that it was not executed.</summary>
+    private static TransactionEnvelope InDoubt(TransactionRequest asked, string why) => Planted.Is(PlantedFault.RefusedThoughItMayHaveRun)
+        ? Rejected(asked, new Rejection(RejectionKind.Unavailable, why, Admission.ShortRetry))
+        : new TransactionEnvelope { Id = asked.Id!, Outcome = Outcome.InDoubt, Mode = asked.Mode, Doubt = why };
 
     private static Rejection OtherRequest() =>
         new(RejectionKind.IdConflict, "This id was used for another request.");

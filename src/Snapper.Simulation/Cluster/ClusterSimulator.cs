@@ -10,7 +10,7 @@ public static class ClusterSimulator
     /// <summary>Names of the faults that can be planted and that only several workers have; empty unless this is the verification build (<c>-c Planted</c>).</summary>
     public static IReadOnlyList<string> PlantedFaults { get; } =
 #if PLANTED_FAULTS
-        [.. Enum.GetNames<PlantedFault>()[(int)PlantedFault.EarlierLifeHeard..]];
+        [.. Enum.GetNames<PlantedFault>()[(int)PlantedFault.EarlierLifeHeard..(int)PlantedFault.WindowFromQueueing]];
 #else
         [];
 #endif

@@ -94,7 +94,7 @@ internal sealed class RoadLog(StoreRoad road, ITransactionLog log, LogSteps step
 /// <param name="road">The road.</param>
 /// <param name="store">The store in memory, whose calls complete at once.</param>
 /// <param name="steps">What its calls are.</param>
-internal sealed class RoadStates(StoreRoad road, IStateStore store, LogSteps steps) : IStateStore
+internal sealed class RoadStates(StoreRoad road, IStateStore store, LogSteps steps) : IStateStore, IOutcomeArchive
 {
     public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => road.Send(StoreStep.StateLoad, () => store.Load(actor, CancellationToken.None).Result, cancellation);
 
@@ -109,6 +109,21 @@ internal sealed class RoadStates(StoreRoad road, IStateStore store, LogSteps ste
         var copy = outcomes.ToArray();
         return road.Send(steps.Outcomes, () => store.SaveOutcomes(epoch, copy, CancellationToken.None).Result, cancellation);
     }
+
+    public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation) =>
+        road.Send(steps.Outcomes, () => store.DropOutcomes(epoch, CancellationToken.None).Result, cancellation);
+
+    public Task<ArchiveStanding> Look(CancellationToken cancellation) =>
+        road.Send(StoreStep.OutcomeFind, () => ((IOutcomeArchive)store).Look(CancellationToken.None).Result, cancellation);
+
+    public Task Clear(ArchiveStanding seen, CancellationToken cancellation) => road.Send(
+        steps.Outcomes,
+        () =>
+        {
+            ((IOutcomeArchive)store).Clear(seen, CancellationToken.None).GetAwaiter().GetResult();
+            return true;
+        },
+        cancellation);
 
     public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) =>
         road.Send(StoreStep.OutcomeFind, () => store.FindOutcome(requestId, CancellationToken.None).Result, cancellation);

@@ -10,7 +10,10 @@ namespace Snapper.Simulation.Storage;
 /// <summary>A process' view of the stored states behind a <see cref="StorageLink"/>.</summary>
 internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage storage, VirtualTime time, StorageRules rules) : IStateStore
 {
-    private MemoryStateStore Store => new(storage.Kept, time, new StateStoreOptions());
+    private (MemoryStorage Of, MemoryStateStore Store)? _store;
+
+    /// <summary>Of what the server keeps now; it may have come back with something else.</summary>
+    private MemoryStateStore Store => (_store is { } store && store.Of == storage.Kept ? store : _store = (storage.Kept, new(storage.Kept, time, new StateStoreOptions()))).Value.Store;
 
     public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) =>
         link.Read(() => Store.Load(actor, CancellationToken.None).Result, cancellation);
@@ -33,6 +36,9 @@ internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage sto
         var copy = outcomes.ToArray();
         return link.Fenced(() => storage.Lost(epoch, 0) ?? Store.SaveOutcomes(epoch, copy, CancellationToken.None).Result, cancellation);
     }
+
+    public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation) =>
+        link.Fenced(() => storage.Lost(epoch, 0) ?? Store.DropOutcomes(epoch, CancellationToken.None).Result, cancellation);
 
     public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) =>
         link.Read(() => Store.FindOutcome(requestId, CancellationToken.None).Result, cancellation);

@@ -18,7 +18,7 @@ internal sealed class StorageView(SimulatedStorage storage) : IStorageView
 
     public StoredState? State(ActorKey actor) => storage.Kept.States.GetValueOrDefault(actor);
 
-    public OutcomeRecord? Outcome(string requestId) => storage.Kept.Outcomes.GetValueOrDefault(requestId);
+    public OutcomeRecord? Outcome(string requestId) => storage.Kept.Outcomes.GetValueOrDefault(requestId).Outcome;
 
     public void Opened(long epoch)
     {

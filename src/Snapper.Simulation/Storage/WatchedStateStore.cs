@@ -35,6 +35,8 @@ internal sealed class WatchedStateStore(IStateStore store, FilesView view, Stora
         return result;
     }
 
+    public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation) => store.DropOutcomes(epoch, cancellation);
+
     public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) => store.FindOutcome(requestId, cancellation);
 
     public ValueTask DisposeAsync() => store.DisposeAsync();

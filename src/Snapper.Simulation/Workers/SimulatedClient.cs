@@ -155,7 +155,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
         /// <summary>An answer has left the worker, whether it arrives or not.</summary>
         private void Left(TransactionEnvelope envelope, bool lost)
         {
-            if (envelope.Rejection?.Detail == Relay.OutcomeIsMoving && !_world.LogWasLost)
+            if (envelope.Doubt == Relay.OutcomeIsMoving && !_world.LogWasLost)
             {
                 _world.Violated($"I3: request {Name} has an outcome, and it is neither in the log nor stored.");
             }

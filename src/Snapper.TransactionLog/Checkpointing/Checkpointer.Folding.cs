@@ -10,7 +10,7 @@ public sealed partial class Checkpointer
     /// Folds everything heard of before the call, and trims, without rests. Never throws for a store or log that fails: see
     /// <see cref="LastError"/>; what was not folded stays pending.
     /// </summary>
-    public Task FoldNow() => OneAtATime(which: null, isUrgent: true);
+    public Task FoldNow() => OneAtATime(() => FoldOnce(null), isUrgent: true);
 
     /// <summary>
     /// Folds what was heard of some actors before the call, and copies out all outcomes; the log is not trimmed for it. What a hand-over needs (M5).
@@ -18,10 +18,13 @@ public sealed partial class Checkpointer
     /// <param name="which">The actors. Called under this checkpointer's lock: it must be quick and ask nothing of it.</param>
     /// <param name="isUrgent">Callers wait for it: no rests, in this fold nor in one before it.</param>
     /// <returns>False: it failed, see <see cref="LastError"/>, or no fold happens any more; what was not folded stays pending.</returns>
-    public Task<bool> FoldOf(Func<ActorKey, bool> which, bool isUrgent) => OneAtATime(which, isUrgent);
+    public Task<bool> FoldOf(Func<ActorKey, bool> which, bool isUrgent) => OneAtATime(() => FoldOnce(which), isUrgent);
+
+    /// <summary>Drops copied outcomes whose window has ended. Never throws for a store that fails: the next call drops them.</summary>
+    public Task DropOutcomes() => OneAtATime(Drop, isUrgent: false);
 
     /// <summary>A second call waits and then folds what has come since.</summary>
-    private async Task<bool> OneAtATime(Func<ActorKey, bool>? which, bool isUrgent)
+    private async Task<bool> OneAtATime(Func<Task<bool>> step, bool isUrgent)
     {
         var mine = new TaskCompletionSource();
         Task before;
@@ -39,7 +42,7 @@ public sealed partial class Checkpointer
         await before;
         try
         {
-            return await FoldOnce(which);
+            return await step();
         }
         finally
         {
@@ -166,6 +169,31 @@ public sealed partial class Checkpointer
         }
 
         return trimmed;
+    }
+
+    private async Task<bool> Drop()
+    {
+        lock (_gate)
+        {
+            if (_disposed || Stopped is not null)
+            {
+                return false;
+            }
+        }
+
+        try
+        {
+            return (await _store.DropOutcomes(_epoch, _disposal.Token)).Status == AppendStatus.Appended; // a fence is the writer's, and the next fold's, to find
+        }
+        catch (Exception error)
+        {
+            lock (_gate)
+            {
+                LastError = $"{error.GetType().Name}: {error.Message}";
+            }
+
+            return false;
+        }
     }
 
     private void Succeeded(UnfoldedChanges.Snapshot taken, bool isAll)

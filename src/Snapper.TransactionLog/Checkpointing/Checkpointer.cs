@@ -232,6 +232,6 @@ public sealed partial class Checkpointer : IAsyncDisposable
             }
         }
 
-        _ = OneAtATime(which: null, isUrgent: false);
+        _ = OneAtATime(() => FoldOnce(null), isUrgent: false);
     }
 }

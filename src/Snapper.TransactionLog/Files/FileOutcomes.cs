@@ -3,15 +3,15 @@ using Snapper.TransactionLog.Records;
 
 namespace Snapper.TransactionLog.Files;
 
-/// <summary>Copied outcomes, one file per minute of the requests' time; whole files are deleted when their window has passed. Not thread-safe.</summary>
+/// <summary>Copied outcomes, one file per minute of an <see cref="OutcomeClock"/>; whole files are deleted when their window has passed. Files of earlier versions have minutes of a wall clock, from which this one goes on. Not thread-safe.</summary>
 internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateStoreOptions options) : IDisposable
 {
     private const string Prefix = "outcomes";
-    private const long MinuteMs = 60_000;
+    private readonly OutcomeClock _clock = new(time, options);
     private readonly SortedDictionary<long, Minute> _minutes = [];
     private readonly GroupBuffer _payload = new();
 
-    public void LoadIndex()
+    public void LoadIndex(long epoch)
     {
         Dispose();
         foreach (var number in NumberedFiles.Of(folder, Prefix))
@@ -24,30 +24,28 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
                 _minutes.Add(number, minute);
             }
         }
+
+        _clock.Begin(epoch, _minutes.Count == 0 ? 0 : _minutes.Last().Key);
     }
 
     public AppendResult Save(IReadOnlyList<OutcomeRecord> outcomes)
     {
-        var now = time.GetUtcNow().ToUnixTimeMilliseconds();
-        Forget(now);
-        var touched = new SortedDictionary<long, List<OutcomeRecord>>();
-        foreach (var outcome in outcomes)
+        Drop();
+        if (outcomes.Count > 0)
         {
-            if (options.IsInWindow(outcome, now))
-            {
-                var number = Math.Max(0, outcome.AtUnixMs / MinuteMs);
-                if (!touched.TryGetValue(number, out var list))
-                {
-                    touched.Add(number, list = []);
-                }
-
-                list.Add(outcome);
-            }
+            SaveMinute(_clock.Minute, outcomes);
         }
 
-        foreach (var (number, list) in touched)
+        return new AppendResult(AppendStatus.Appended);
+    }
+
+    public AppendResult Drop()
+    {
+        while (_minutes.Count > 0 && _minutes.First() is var (number, minute) && number < _clock.Oldest)
         {
-            SaveMinute(number, list);
+            minute.File?.Dispose();
+            folder.Files.Delete(folder.PathOf(NumberedFiles.Name(Prefix, number)));
+            _minutes.Remove(number);
         }
 
         return new AppendResult(AppendStatus.Appended);
@@ -55,7 +53,6 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
 
     public OutcomeRecord? Find(string requestId)
     {
-        var now = time.GetUtcNow().ToUnixTimeMilliseconds();
         var hash = HashOf(requestId);
         OutcomeRecord? newest = null;
         foreach (var (number, minute) in _minutes)
@@ -63,7 +60,7 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
             foreach (var start in minute.Find(hash))
             {
                 var outcome = GroupDecoder.StoredOutcome(minute.File!.ReadPayload(start), NumberedFiles.Name(Prefix, number));
-                if (outcome.RequestId == requestId && options.IsInWindow(outcome, now))
+                if (outcome.RequestId == requestId)
                 {
                     newest = outcome;
                 }
@@ -85,7 +82,7 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
 
     private static ulong HashOf(string requestId) => StableHash.Of("outcome", requestId);
 
-    private void SaveMinute(long number, List<OutcomeRecord> outcomes)
+    private void SaveMinute(long number, IReadOnlyList<OutcomeRecord> outcomes)
     {
         if (!_minutes.TryGetValue(number, out var minute))
         {
@@ -135,22 +132,6 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
         }
 
         return false;
-    }
-
-    private void Forget(long now)
-    {
-        while (_minutes.Count > 0)
-        {
-            var (number, minute) = _minutes.First();
-            if (((number + 1) * MinuteMs) + (long)options.OutcomeWindow.TotalMilliseconds >= now)
-            {
-                return;
-            }
-
-            minute.File?.Dispose();
-            folder.Files.Delete(folder.PathOf(NumberedFiles.Name(Prefix, number)));
-            _minutes.Remove(number);
-        }
     }
 
     /// <summary>A minute's file and where in it the outcomes are, by hash; equal hashes sit at the following numbers.</summary>

@@ -8,7 +8,7 @@ namespace Snapper.TransactionLog.Files;
 /// States and copied outcomes beside a file log. States are frames appended to one data file, with an index in memory; when
 /// most of the file is out of date, the living part moves to a new one. A crash at any moment leaves a state as it was or as it is now.
 /// </summary>
-/// <remarks>Files: <c>state-N.dat</c> (the highest N counts), <c>outcomes-M.dat</c> (M: minute of the requests), <c>state.lock</c>.</remarks>
+/// <remarks>Files: <c>state-N.dat</c> (the highest N counts), <c>outcomes-M.dat</c> (M: minute of their copying), <c>state.lock</c>.</remarks>
 public sealed class FileStateStore : IStateStore, IActorListing
 {
     private const string LockName = "state.lock";
@@ -59,6 +59,10 @@ public sealed class FileStateStore : IStateStore, IActorListing
     /// <inheritdoc/>
     public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation) =>
         _folder.Files.Run(this, () => Fenced(epoch, () => _outcomes.Save(outcomes)), cancellation);
+
+    /// <inheritdoc/>
+    public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation) =>
+        _folder.Files.Run(this, () => Fenced(epoch, _outcomes.Drop), cancellation);
 
     /// <inheritdoc/>
     public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) => _folder.Files.Run(
@@ -130,7 +134,7 @@ public sealed class FileStateStore : IStateStore, IActorListing
 
         _loadedEpoch = -1;
         _states.LoadIndex();
-        _outcomes.LoadIndex();
+        _outcomes.LoadIndex(epoch);
         _loadedEpoch = epoch;
     }
 }

@@ -8,9 +8,10 @@ namespace Snapper.TransactionLog.InMemory;
 /// <param name="storage">The storage of the log.</param>
 /// <param name="time">Clock of the outcome window.</param>
 /// <param name="options">The outcome window.</param>
-public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, StateStoreOptions options) : IStateStore, IActorListing
+public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, StateStoreOptions options) : IStateStore, IActorListing, IOutcomeArchive
 {
     private readonly MemoryGuard? _guard;
+    private readonly OutcomeClock _clock = new(time, options);
 
     /// <summary>A worker's states for a rescuer, for which its log was fenced.</summary>
     internal MemoryStateStore(MemoryStorage storage, TimeProvider time, StateStoreOptions options, MemoryGuard guard)
@@ -88,18 +89,38 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
                 return Task.FromResult(fenced);
             }
 
+            var minute = Clock(epoch).Minute;
             var now = time.GetUtcNow().ToUnixTimeMilliseconds();
-            foreach (var (id, outcome) in storage.Outcomes)
+            foreach (var outcome in outcomes)
             {
-                if (!options.IsInWindow(outcome, now))
+                if (!Planted.Is(PlantedFault.WindowFromQueueing) || outcome.AtUnixMs + (long)options.OutcomeWindow.TotalMilliseconds >= now)
                 {
-                    storage.Outcomes.Remove(id);
+                    storage.Outcomes[outcome.RequestId] = (outcome, minute);
                 }
             }
 
-            foreach (var outcome in outcomes)
+            storage.Copied++;
+            return Task.FromResult(new AppendResult(AppendStatus.Appended));
+        }
+    }
+
+    /// <inheritdoc/>
+    public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation)
+    {
+        lock (storage.Gate)
+        {
+            if (storage.Fence(epoch, _guard) is { } fenced)
             {
-                storage.Outcomes[outcome.RequestId] = outcome;
+                return Task.FromResult(fenced);
+            }
+
+            var oldest = Clock(epoch).Oldest;
+            foreach (var (id, copy) in storage.Outcomes)
+            {
+                if (copy.Minute < oldest)
+                {
+                    storage.Outcomes.Remove(id);
+                }
             }
 
             return Task.FromResult(new AppendResult(AppendStatus.Appended));
@@ -109,14 +130,45 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
     /// <inheritdoc/>
     public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation)
     {
-        var now = time.GetUtcNow().ToUnixTimeMilliseconds();
         lock (storage.Gate)
         {
-            var found = storage.Outcomes.GetValueOrDefault(requestId);
-            return Task.FromResult(found is not null && options.IsInWindow(found, now) ? found : null);
+            return Task.FromResult<OutcomeRecord?>(storage.Outcomes.GetValueOrDefault(requestId).Outcome);
+        }
+    }
+
+    /// <inheritdoc/>
+    public Task<ArchiveStanding> Look(CancellationToken cancellation)
+    {
+        lock (storage.Gate)
+        {
+            return Task.FromResult(new ArchiveStanding(storage.Outcomes.Count > 0, storage.Copied));
+        }
+    }
+
+    /// <inheritdoc/>
+    public Task Clear(ArchiveStanding seen, CancellationToken cancellation)
+    {
+        lock (storage.Gate)
+        {
+            if (storage.Copied == seen.Copied)
+            {
+                storage.Outcomes.Clear();
+            }
+
+            return Task.CompletedTask;
         }
     }
 
     /// <inheritdoc/>
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    private OutcomeClock Clock(long epoch)
+    {
+        if (!_clock.HasBegun(epoch))
+        {
+            _clock.Begin(epoch, storage.Outcomes.Count == 0 ? 0 : storage.Outcomes.Values.Max(static copy => copy.Minute));
+        }
+
+        return _clock;
+    }
 }

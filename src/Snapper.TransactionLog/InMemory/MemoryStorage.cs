@@ -38,7 +38,11 @@ public sealed class MemoryStorage
 
     internal Dictionary<ActorKey, StoredState> States { get; }
 
-    internal Dictionary<string, OutcomeRecord> Outcomes { get; } = new(StringComparer.Ordinal);
+    /// <summary>Copied outcomes, each with the minute by which it is filed.</summary>
+    internal Dictionary<string, (OutcomeRecord Outcome, long Minute)> Outcomes { get; } = new(StringComparer.Ordinal);
+
+    /// <summary>How often outcomes were copied.</summary>
+    internal long Copied { get; set; }
 
     internal long FirstSequence => Groups.Count == 0 ? NextSequence : Groups[0].FirstSequence;
 
@@ -63,7 +67,7 @@ public sealed class MemoryStorage
     {
         lock (Gate)
         {
-            var copy = new MemoryStorage { Id = Id, Epoch = Epoch, NextSequence = NextSequence, Watermarks = Watermarks };
+            var copy = new MemoryStorage { Id = Id, Epoch = Epoch, NextSequence = NextSequence, Watermarks = Watermarks, Copied = Copied };
             copy.Groups.AddRange(Groups);
             foreach (var (actor, state) in States)
             {

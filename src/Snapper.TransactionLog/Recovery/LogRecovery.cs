@@ -58,6 +58,17 @@ public static class LogRecovery
         return pass.Summary(time.GetElapsedTime(started));
     }
 
+    /// <summary>Copies outcomes that a recovery found, for those who may own their actors next (I2).</summary>
+    /// <exception cref="LogLostException">Another writer opened the log meanwhile.</exception>
+    /// <exception cref="IOException">The store refused; run again later.</exception>
+    public static async Task Copy(IStateStore store, long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)
+    {
+        if (outcomes.Count > 0)
+        {
+            Check(await store.SaveOutcomes(epoch, outcomes, cancellation).ConfigureAwait(false), "copies of outcomes");
+        }
+    }
+
     private static async Task Read(ITransactionLog log, IStateStore store, LogOpening opening, Pass pass, long foldBytes, CancellationToken cancellation)
     {
         await foreach (var group in log.Read(opening.FirstSequence, cancellation))
@@ -106,7 +117,7 @@ public static class LogRecovery
         pass.Folded();
     }
 
-    private static void Check(AppendResult folded)
+    private static void Check(AppendResult folded, string what = "a fold")
     {
         switch (folded.Status)
         {
@@ -119,7 +130,7 @@ public static class LogRecovery
                 throw new LogLostException(folded.Status, folded.Detail);
             default:
                 Transitions.Note(Transition.RecoveryRefused);
-                throw new IOException($"The state store refused a fold: {folded.Detail}");
+                throw new IOException($"The state store refused {what}: {folded.Detail}");
         }
     }
 

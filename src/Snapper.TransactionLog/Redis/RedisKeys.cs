@@ -38,7 +38,16 @@ internal sealed class RedisKeys
     /// <summary>Stream: one entry per group, id <c>first sequence-0</c>, fields <c>n</c> (count) and <c>r</c> (records).</summary>
     public RedisKey Stream { get; }
 
-    /// <summary>Hash: request id to outcome, for the requests of one minute.</summary>
+    /// <summary>Hash: the minutes that have a hash of <see cref="Copied"/>, and how often something was copied.</summary>
+    public RedisKey CopiedIndex => $"{_prefix}{{{_worker}}}:copied";
+
+    /// <summary>Hash: request id to outcome, for what was copied in one minute of an <see cref="OutcomeClock"/>.</summary>
+    public RedisKey Copied(long minute) => string.Create(CultureInfo.InvariantCulture, $"{_prefix}{{{_worker}}}:copied:{minute}");
+
+    /// <summary>How the keys of <see cref="Copied"/> begin.</summary>
+    public string CopiedPrefix => $"{_prefix}{{{_worker}}}:copied:";
+
+    /// <summary>The same as earlier versions made it, by the requests' minutes of a wall clock; it expires by itself.</summary>
     public RedisKey Outcomes(long minute) => string.Create(CultureInfo.InvariantCulture, $"{_prefix}{{{_worker}}}:outcomes:{minute}");
 
     /// <summary>How the keys of states begin.</summary>

@@ -228,19 +228,53 @@ internal static class RedisScripts
         return 'OK'
         """);
 
-    /// <summary>KEYS[2]: the hash of a minute. ARGV[4]: milliseconds that it stays; ARGV[5..]: request id and bytes, in turn.</summary>
+    /// <summary>
+    /// KEYS[2]: the hash of a minute; KEYS[3]: the index, which has a field for each minute and counts the copies. ARGV[4]: the minute; ARGV[5..]: request id and bytes, in turn.
+    /// </summary>
     public static readonly RedisScript SaveOutcomes = new(Fence + """
         redis.call('HDEL', KEYS[1], '')
         for i = 5, #ARGV, 2 do
           redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1])
         end
-        redis.call('PEXPIRE', KEYS[2], ARGV[4])
+        redis.call('HSET', KEYS[3], ARGV[4], '1')
+        redis.call('HINCRBY', KEYS[3], 'copied', 1)
         return 'OK'
         """);
 
-    /// <summary>KEYS: hashes of minutes, newest first. ARGV[1]: request id. Nil: in none of them.</summary>
+    /// <summary>KEYS[2]: the index; KEYS[3]: the hash of a minute. ARGV[4]: the minute.</summary>
+    public static readonly RedisScript DropOutcomes = new(Fence + """
+        redis.call('DEL', KEYS[3])
+        redis.call('HDEL', KEYS[2], ARGV[4])
+        return 'OK'
+        """);
+
+    /// <summary>KEYS[1]: the index; KEYS[2]: the hash of a minute. ARGV: the minute, and how many copies were counted. For archives without an owner: what was copied since stays.</summary>
+    public static readonly RedisScript ClearOutcomes = new("""
+        if redis.call('HGET', KEYS[1], 'copied') == ARGV[2] then
+          redis.call('DEL', KEYS[2])
+          redis.call('HDEL', KEYS[1], ARGV[1])
+        end
+        return 'OK'
+        """);
+
+    /// <summary>
+    /// KEYS[1]: the index; KEYS[2..]: hashes of minutes of a wall clock, newest first, as earlier versions made them. ARGV: request id, and how the keys of indexed minutes begin. Nil: in none of them.
+    /// </summary>
     public static readonly RedisScript FindOutcome = new("""
-        for k = 1, #KEYS do
+        local index, minutes = redis.call('HGETALL', KEYS[1]), {}
+        for i = 1, #index, 2 do
+          if index[i] ~= 'copied' then
+            minutes[#minutes + 1] = tonumber(index[i])
+          end
+        end
+        table.sort(minutes, function(one, other) return one > other end)
+        for i, minute in ipairs(minutes) do
+          local found = redis.call('HGET', ARGV[2] .. string.format('%.0f', minute), ARGV[1])
+          if found then
+            return found
+          end
+        end
+        for k = 2, #KEYS do
           local found = redis.call('HGET', KEYS[k], ARGV[1])
           if found then
             return found

@@ -8,20 +8,22 @@ namespace Snapper.TransactionLog.Redis;
 
 /// <summary>
 /// States as one Redis hash per actor (<c>version</c>, <c>state</c> as JSON that redis-cli shows, or further fields), outcomes
-/// as one hash per minute that expires. Writes are fenced by the log that was opened.
+/// as one hash per minute of copying, with an index beside them. Writes are fenced by the log that was opened.
 /// </summary>
-public sealed class RedisStateStore : IStateStore, IActorListing
+public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchive
 {
     private const int ActorsPerCall = 200;
     private const int CallsAtOnce = 4; // they share the store's flush to its disk, and delay others' appends by a few milliseconds at most
     private const int BytesPerCall = 256 * 1024;
     private const long MinuteMs = 60_000;
+    private const string CopiedField = "copied";
     private readonly RedisTransactionLog _log;
     private readonly RedisCommands _commands;
     private readonly RedisKeys _keys;
     private readonly TimeProvider _time;
     private readonly StateStoreOptions _options;
     private readonly RedisActorListing _listing;
+    private readonly OutcomeClock _clock;
 
     /// <summary>The states of a log's worker. A log that was not opened can be read, not written.</summary>
     public RedisStateStore(RedisTransactionLog log, TimeProvider time, StateStoreOptions options)
@@ -35,6 +37,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing
         _listing = new RedisActorListing(_commands, _keys);
         _time = time;
         _options = options;
+        _clock = new OutcomeClock(time, options);
     }
 
     /// <inheritdoc/>
@@ -127,33 +130,29 @@ public sealed class RedisStateStore : IStateStore, IActorListing
     /// <inheritdoc/>
     public async Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)
     {
-        var now = _time.GetUtcNow().ToUnixTimeMilliseconds();
-        var minutes = new SortedDictionary<long, List<OutcomeRecord>>();
-        foreach (var outcome in outcomes)
-        {
-            if (_options.IsInWindow(outcome, now))
-            {
-                var minute = outcome.AtUnixMs / MinuteMs;
-                if (!minutes.TryGetValue(minute, out var list))
-                {
-                    minutes.Add(minute, list = []);
-                }
-
-                list.Add(outcome);
-            }
-        }
-
-        if (minutes.Count == 0)
+        if (outcomes.Count == 0)
         {
             return await _log.CheckEpochForStates(epoch, cancellation).ConfigureAwait(false);
         }
 
-        foreach (var (minute, list) in minutes)
+        await BeginClock(epoch, cancellation).ConfigureAwait(false);
+        return await SaveMinute(epoch, _clock.Minute, outcomes, cancellation).ConfigureAwait(false);
+    }
+
+    /// <inheritdoc/>
+    public async Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation)
+    {
+        var (minutes, _) = await BeginClock(epoch, cancellation).ConfigureAwait(false) ?? await ReadIndex(cancellation).ConfigureAwait(false);
+        var oldest = _clock.Oldest;
+        foreach (var minute in minutes)
         {
-            var result = await SaveMinute(epoch, minute, list, now, cancellation).ConfigureAwait(false);
-            if (result.Status != AppendStatus.Appended)
+            if (minute < oldest)
             {
-                return result;
+                var result = await _log.RunFenced(RedisScripts.DropOutcomes, [_keys.Meta, _keys.CopiedIndex, _keys.Copied(minute)], _log.FenceValues(epoch, minute), cancellation).ConfigureAwait(false);
+                if (result.Status != AppendStatus.Appended)
+                {
+                    return result;
+                }
             }
         }
 
@@ -161,35 +160,44 @@ public sealed class RedisStateStore : IStateStore, IActorListing
     }
 
     /// <inheritdoc/>
+    public async Task<ArchiveStanding> Look(CancellationToken cancellation)
+    {
+        var (minutes, copied) = await ReadIndex(cancellation).ConfigureAwait(false);
+        return new ArchiveStanding(minutes.Count > 0, copied);
+    }
+
+    /// <inheritdoc/>
+    public async Task Clear(ArchiveStanding seen, CancellationToken cancellation)
+    {
+        var (minutes, _) = await ReadIndex(cancellation).ConfigureAwait(false);
+        foreach (var minute in minutes)
+        {
+            await _commands.Run(RedisScripts.ClearOutcomes, [_keys.CopiedIndex, _keys.Copied(minute)], [minute, seen.Copied], cancellation).ConfigureAwait(false);
+        }
+    }
+
+    /// <inheritdoc/>
     public async Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation)
     {
         var now = _time.GetUtcNow().ToUnixTimeMilliseconds();
         var oldest = (now - (long)_options.OutcomeWindow.TotalMilliseconds) / MinuteMs;
-        var keys = new List<RedisKey>();
+        var keys = new List<RedisKey> { _keys.CopiedIndex };
 
-        // One minute ahead, for a clock that was a little faster.
+        // What an earlier version has copied. One minute ahead, for a clock that was a little faster.
         for (var minute = (now / MinuteMs) + 1; minute >= oldest; minute--)
         {
             keys.Add(_keys.Outcomes(minute));
         }
 
-        byte[]? found;
         try
         {
-            found = (byte[]?)await _commands.Run(RedisScripts.FindOutcome, [.. keys], [Utf8(requestId)], cancellation).ConfigureAwait(false);
+            var found = (byte[]?)await _commands.Run(RedisScripts.FindOutcome, [.. keys], [Utf8(requestId), _keys.CopiedPrefix], cancellation).ConfigureAwait(false);
+            return found is null ? null : GroupDecoder.StoredOutcome(found, $"of request {requestId}");
         }
-        catch (RedisServerException error) when (error.Message.StartsWith("WRONGTYPE", StringComparison.Ordinal))
+        catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal))
         {
-            throw new CorruptLogException($"A key from {keys[^1]} to {keys[0]} is not a hash of outcomes: {error.Message}");
+            throw new CorruptLogException($"Key {_keys.CopiedIndex}, a key of a minute beside it, or one from {keys[^1]} to {keys[1]} is not a hash of outcomes: {error.Message}");
         }
-
-        if (found is null)
-        {
-            return null;
-        }
-
-        var outcome = GroupDecoder.StoredOutcome(found, $"of request {requestId}");
-        return _options.IsInWindow(outcome, now) ? outcome : null;
     }
 
     /// <summary>The connections are the caller's; nothing is held beside them.</summary>
@@ -232,14 +240,58 @@ public sealed class RedisStateStore : IStateStore, IActorListing
         return bytes + fold.Actor.Id.Length + 64;
     }
 
-    private async Task<AppendResult> SaveMinute(long epoch, long minute, List<OutcomeRecord> outcomes, long now, CancellationToken cancellation)
+    /// <summary>A life goes on in the newest minute that is filed.</summary>
+    /// <returns>The index, if it had to be read.</returns>
+    private async Task<(List<long> Minutes, long Copied)?> BeginClock(long epoch, CancellationToken cancellation)
     {
-        // The hash outlives its last outcome's window a little, so that clocks need not agree; who reads looks at the time itself.
-        var stays = ((minute + 1) * MinuteMs) + (long)_options.OutcomeWindow.TotalMilliseconds + MinuteMs - now;
+        if (_clock.HasBegun(epoch))
+        {
+            return null;
+        }
+
+        var index = await ReadIndex(cancellation).ConfigureAwait(false);
+        _clock.Begin(epoch, index.Minutes.Count == 0 ? 0 : index.Minutes.Max());
+        return index;
+    }
+
+    private async Task<(List<long> Minutes, long Copied)> ReadIndex(CancellationToken cancellation)
+    {
+        var minutes = new List<long>();
+        var copied = 0L;
+        try
+        {
+            foreach (var entry in await _commands.Within(_commands.Database.HashGetAllAsync(_keys.CopiedIndex), cancellation).ConfigureAwait(false))
+            {
+                var text = (string)(entry.Name == CopiedField ? entry.Value : entry.Name)!;
+                if (!long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number))
+                {
+                    throw new CorruptLogException($"Hash {_keys.CopiedIndex} holds '{text}' where a number should be.");
+                }
+
+                if (entry.Name == CopiedField)
+                {
+                    copied = number;
+                }
+                else
+                {
+                    minutes.Add(number);
+                }
+            }
+        }
+        catch (RedisServerException error) when (error.Message.StartsWith("WRONGTYPE", StringComparison.Ordinal))
+        {
+            throw new CorruptLogException($"Key {_keys.CopiedIndex} is not the index of copied outcomes: {error.Message}");
+        }
+
+        return (minutes, copied);
+    }
+
+    private async Task<AppendResult> SaveMinute(long epoch, long minute, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)
+    {
         var buffer = new GroupBuffer();
         for (var start = 0; start < outcomes.Count;)
         {
-            var values = new List<RedisValue>(_log.FenceValues(epoch, stays));
+            var values = new List<RedisValue>(_log.FenceValues(epoch, minute));
             var bytes = 0;
             for (; start < outcomes.Count && bytes < BytesPerCall; start++)
             {
@@ -250,7 +302,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing
                 bytes += buffer.Length + outcomes[start].RequestId.Length;
             }
 
-            var result = await _log.RunFenced(RedisScripts.SaveOutcomes, [_keys.Meta, _keys.Outcomes(minute)], [.. values], cancellation).ConfigureAwait(false);
+            var result = await _log.RunFenced(RedisScripts.SaveOutcomes, [_keys.Meta, _keys.Copied(minute), _keys.CopiedIndex], [.. values], cancellation).ConfigureAwait(false);
             if (result.Status != AppendStatus.Appended)
             {
                 buffer.Release();

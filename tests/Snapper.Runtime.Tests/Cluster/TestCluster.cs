@@ -31,12 +31,12 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
 
     private readonly Func<int, IReadOnlyList<ActorTypeDescriptor>> _types;
 
-    private TestCluster(WorkerOptions options, TimeSpan lease, Func<int, IReadOnlyList<ActorTypeDescriptor>>? types)
+    private TestCluster(WorkerOptions options, TimeSpan lease, Func<int, IReadOnlyList<ActorTypeDescriptor>>? types, MemoryCluster? shared)
     {
         _options = options;
         _types = types ?? (static _ => []);
         Options = new ClusterOptions { Lease = lease };
-        _shared = new MemoryCluster(TimeProvider.System, Options);
+        _shared = shared ?? new MemoryCluster(TimeProvider.System, Options);
     }
 
     public ClusterOptions Options { get; }
@@ -51,17 +51,28 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
 
     public int Workers { get; set; }
 
+    /// <summary>Clocks of a worker, by its number.</summary>
+    public Func<int, TimeProvider> Times { get; private init; } = static _ => TimeProvider.System;
+
+    /// <summary>Logs of the workers, by number, as they were opened last.</summary>
+    public Support.HeldLog?[] Logs { get; } = new Support.HeldLog?[16];
+
     /// <param name="workers">How many.</param>
     /// <param name="options">Executors, coordinators and marking.</param>
     /// <param name="lease">Of each.</param>
     /// <param name="patience">With workers that cannot be reached.</param>
     /// <param name="balancing">The policy.</param>
     /// <param name="types">Actor types of a worker beside those that all have, by its number.</param>
+    /// <param name="shared">What they share; it may hold something already.</param>
+    /// <param name="times">Clocks of a worker, by its number.</param>
     public static async Task<TestCluster> Start(
         int workers, WorkerOptions? options = null, TimeSpan? lease = null, Func<int, IReadOnlyList<ActorTypeDescriptor>>? types = null,
-        TimeSpan? patience = null, BalancingOptions? balancing = null)
+        TimeSpan? patience = null, BalancingOptions? balancing = null, MemoryCluster? shared = null, Func<int, TimeProvider>? times = null)
     {
-        var cluster = new TestCluster(options ?? new WorkerOptions(), lease ?? TimeSpan.FromSeconds(2), types) { Workers = workers, Patience = patience ?? TimeSpan.FromSeconds(3), Balancing = balancing ?? new() };
+        var cluster = new TestCluster(options ?? new WorkerOptions(), lease ?? TimeSpan.FromSeconds(2), types, shared)
+        {
+            Times = times ?? (static _ => TimeProvider.System), Workers = workers, Patience = patience ?? TimeSpan.FromSeconds(3), Balancing = balancing ?? new(),
+        };
         await Task.WhenAll(Enumerable.Range(1, workers).Select(cluster.Open)).WaitAsync(TimeSpan.FromSeconds(20));
         return cluster;
     }
@@ -185,9 +196,10 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
             new WorkerSetup
             {
                 Options = options,
+                Time = Times(worker),
                 ActorTypes = [.. SnapperAppsSmallBankActors.All, .. SnapperAppsListAppendActors.All, .. _types(worker)],
-                Log = new MemoryTransactionLog(storage),
-                Store = new MemoryStateStore(storage, TimeProvider.System, new StateStoreOptions()),
+                Log = Logs[worker] = new Support.HeldLog(new MemoryTransactionLog(storage)),
+                Store = new MemoryStateStore(storage, Times(worker), new StateStoreOptions()),
                 Failed = exception =>
                 {
                     lock (Failures)
@@ -198,7 +210,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 Cluster = new ClusterSetup
                 {
                     OpenStore = self => _stores[worker] = new FaultyStore(_shared.Open(self, new StateStoreOptions())),
-                    ArchiveOf = other => new MemoryStateStore(_shared.Log(other), TimeProvider.System, new StateStoreOptions()),
+                    ArchiveOf = other => new MemoryStateStore(_shared.Log(other), Times(worker), new StateStoreOptions()),
                     Transport = new Road(this, worker),
                     Patience = Patience,
                     Balancing = Balancing,

@@ -32,6 +32,9 @@ internal sealed class Rig : IAsyncDisposable
 
     public HeldLog Log { get; private set; } = null!;
 
+    /// <summary>Of the next worker; null: one of its own.</summary>
+    public IStateStore? Store { get; set; }
+
     public WorkerHost Host { get; private set; } = null!;
 
     public IReadOnlyDictionary<string, IStateUpgrade> Upgrades { get; set; } = new Dictionary<string, IStateUpgrade>();
@@ -80,7 +83,7 @@ internal sealed class Rig : IAsyncDisposable
                 Time = Time,
                 ActorTypes = SnapperRuntimeTestsActors.All,
                 Log = Log,
-                Store = new MemoryStateStore(Storage, TimeProvider.System, new StateStoreOptions()),
+                Store = Store ?? new MemoryStateStore(Storage, Time, new StateStoreOptions()),
                 StateUpgrades = Upgrades,
                 Writing = new LogWriterOptions { RetryDelayMin = TimeSpan.FromMilliseconds(5), RetryDelayMax = TimeSpan.FromMilliseconds(20) },
                 Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromHours(1) },

@@ -47,6 +47,8 @@ internal sealed class SpyStore(IStateStore inner) : IStateStore
     public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation) =>
         FailingSaves-- > 0 ? throw new IOException("planned") : inner.SaveOutcomes(epoch, outcomes, cancellation);
 
+    public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation) => inner.DropOutcomes(epoch, cancellation);
+
     public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) => inner.FindOutcome(requestId, cancellation);
 
     public ValueTask DisposeAsync() => inner.DisposeAsync();

@@ -29,7 +29,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     private readonly Evictions _evictions;
     private long _planVersion = -1;
     private readonly Promise<bool> _placed;
-    private readonly SortedDictionary<int, IStateStore> _archives = [];
+    private readonly ArchivesOfOthers _archives;
     private Task _loop = Task.CompletedTask;
     private long _membershipVersion = -1;
     private long _expired = -1;
@@ -50,6 +50,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
         _node.ReadDirectory = ReadDirectory;
         _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
         _migrator = new Migrator(worker, _store, _directory);
+        _archives = new ArchivesOfOthers(worker, _node, setup.ArchiveOf);
         _evictions = new Evictions(worker, _node, setup.Patience);
         setup.Balancing.Validate();
         if (setup.Balancing.Mode != BalancingMode.Off)
@@ -146,6 +147,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
             }
 
             await Thaw().ConfigureAwait(false);
+            await _archives.Look(_ending.Token).ConfigureAwait(false);
             if (_node.Balancer is { } balancer)
             {
                 await balancer.Step(Members, _seat is not null, _ending.Token).ConfigureAwait(false);
@@ -190,7 +192,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     private async Task ReadMembers()
     {
         Members = await _store.Members.Read(_ending.Token).ConfigureAwait(false);
-        NoteArchives();
+        _archives.Note(Members);
         if (_node.Decisions.Kept is not null)
         {
             _node.First.PostRun(ForgetDecisionsOfTheResolved); // nothing here waits for it, as for an executor that user code keeps busy
@@ -226,24 +228,6 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
             {
                 _node.Decisions.Kept?.Forget(member.Incarnation.Worker);
             }
-        }
-    }
-
-    private void NoteArchives()
-    {
-        var known = false;
-        foreach (var member in Members)
-        {
-            if (member.Incarnation.Worker != _node.Self.Worker && !_archives.ContainsKey(member.Incarnation.Worker))
-            {
-                _archives.Add(member.Incarnation.Worker, _setup.ArchiveOf(member.Incarnation.Worker));
-                known = true;
-            }
-        }
-
-        if (known)
-        {
-            _node.Archives = [.. _archives.Values];
         }
     }
 

@@ -116,10 +116,9 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
             ? new bool[recovered.InDoubt.Count]
             : await _node.Doubts.Resolve(recovered.InDoubt, worker.Stopping).ConfigureAwait(false);
         var settled = await Settlement.Run(rescue.Log, rescue.States, rescue.Opening, recovered, verdicts, worker.Time, worker.Stopping).ConfigureAwait(false);
-        var outcomes = recovered.With(settled.Outcomes).Outcomes;
-        if (outcomes.Count > 0 && !Planted.Is(PlantedFault.OutcomesNotCopiedAtTakeOver))
+        if (!Planted.Is(PlantedFault.OutcomesNotCopiedAtTakeOver))
         {
-            Check(await rescue.States.SaveOutcomes(rescue.Opened.Epoch, outcomes, worker.Stopping).ConfigureAwait(false));
+            await LogRecovery.Copy(rescue.States, rescue.Opened.Epoch, recovered.With(settled.Outcomes).Outcomes, worker.Stopping).ConfigureAwait(false);
         }
 
         await Divide(rescue).ConfigureAwait(false);
@@ -184,14 +183,6 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
             throw given.Status == ClusterStatus.Fenced
                 ? new LogLostFailure(AppendStatus.Fenced, $"{_node.Self} was fenced while it took {rescue.Fenced} over: {given.Detail}")
                 : new IOException($"The take-over of {rescue.Fenced} did not go on ({given.Status}): {given.Detail}");
-        }
-    }
-
-    private static void Check(AppendResult result)
-    {
-        if (result.Status is not (AppendStatus.Appended or AppendStatus.AlreadyThere))
-        {
-            throw result.Status == AppendStatus.Refused ? new IOException(result.Detail) : new LogLostException(result.Status, result.Detail);
         }
     }
 

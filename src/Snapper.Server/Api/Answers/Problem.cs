@@ -34,7 +34,7 @@ public readonly record struct Problem(int Status, string Type, string Title, str
         {
             Outcome.Committed => null,
             Outcome.Aborted => Of(envelope.Abort ?? throw new UnreachableException("An aborted envelope says why."), retryAfter),
-            Outcome.InDoubt => new Problem(504, "urn:snapper:in-doubt", "Outcome unknown yet", "The outcome is not known yet; ask by id, or send the request again with the same id."),
+            Outcome.InDoubt => new Problem(504, "urn:snapper:in-doubt", "Outcome unknown yet", "The outcome is not known yet; ask by id, or send the request again with the same id." + (envelope.Doubt is { } why ? " " + why : "")),
             Outcome.Running => new Problem(504, "urn:snapper:running", "Still running", "The transaction is still running; ask by id."),
             Outcome.Rejected => Of(envelope.Rejection ?? throw new UnreachableException("A rejected envelope says why."), retryAfter),
             _ => throw new UnreachableException($"No status for {envelope.Outcome}."),

@@ -1,0 +1,162 @@
+using Snapper.Protocol.Commitment;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Tests.Support;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.InMemory;
+using Xunit;
+
+namespace Snapper.Runtime.Tests;
+
+/// <summary>I2: an id is known for its window from the moment that its outcome is durable, whatever wall clocks do, and nobody says of it that it was not executed.</summary>
+public sealed class IdWindowTests
+{
+    private static readonly Step[] s_steps = [Step.Add(), Step.Get()];
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task An_id_that_committed_after_an_outage_longer_than_the_window_is_known(bool restart)
+    {
+        var time = new SkewedTime();
+        await using var rig = await Rig.Start(time: time);
+        rig.Log.Hold();
+        var first = await Rig.Within(rig.Submit("a", s_steps, ["a"], id: "x", timeoutMs: 300), "the first");
+        Assert.Equal(Outcome.InDoubt, first.Outcome);
+        time.Advance(TimeSpan.FromMinutes(11)); // so long the log was away
+        rig.Log.Release();
+        await Rig.Until(() => rig.Host.Door.Find("x", default).Result is { Outcome: Outcome.Committed }, "it has committed");
+        await rig.Host.Worker.Checkpoints.FoldNow();
+        if (restart)
+        {
+            await rig.Restart();
+        }
+
+        Rig.Saw(await Rig.Within(rig.Submit("a", s_steps, ["a"], id: "x"), "the same again"), 1);
+        await rig.Host.Worker.ForgetOldIds();
+        time.Advance(TimeSpan.FromMinutes(8));
+        await rig.Host.Worker.ForgetOldIds();
+        Rig.Saw(await Rig.Within(rig.Submit("a", s_steps, ["a"], id: "x"), "once more, eight minutes later"), 1);
+        Assert.Equal(1, await rig.Value("a"));
+    }
+
+    [Theory]
+    [InlineData(12, false)]
+    [InlineData(12, true)]
+    [InlineData(-12, false)]
+    [InlineData(-12, true)]
+    public async Task A_clock_that_is_put_forward_or_back_makes_no_id_run_twice(int minutes, bool restart)
+    {
+        var time = new SkewedTime();
+        await using var rig = await Rig.Start(time: time);
+        await rig.Submit("a", s_steps, ["a"], id: "x");
+        await rig.Host.Worker.Checkpoints.FoldNow();
+        time.Step(TimeSpan.FromMinutes(minutes));
+        await rig.Host.Worker.ForgetOldIds();
+        await rig.Submit("b", s_steps, ["b"], id: "y");
+        await rig.Host.Worker.Checkpoints.FoldNow();
+        if (restart)
+        {
+            await rig.Restart();
+        }
+
+        await rig.Host.Worker.ForgetOldIds();
+        time.Step(TimeSpan.FromMinutes(-minutes));
+        foreach (var (box, id) in new[] { ("a", "x"), ("b", "y") })
+        {
+            Rig.Saw(await Rig.Within(rig.Submit(box, s_steps, [box], id: id), id), 1);
+        }
+
+        Assert.Equal((1, 1), (await rig.Value("a"), await rig.Value("b")));
+    }
+
+    [Fact]
+    public async Task A_copy_is_there_as_long_as_memory_knows_the_id_and_goes_then()
+    {
+        var time = new SkewedTime();
+        await using var rig = await Rig.Start(time: time);
+        await rig.Submit("a", s_steps, ["a"], id: "x");
+        await rig.Host.Worker.Checkpoints.FoldNow();
+        while (rig.Host.Worker.Relay.Ids.Kept > 0)
+        {
+            Rig.Saw(await Rig.Within(rig.Submit("a", s_steps, ["a"], id: "x"), "again"), 1);
+            time.Advance(TimeSpan.FromMinutes(1));
+            await rig.Host.Worker.ForgetOldIds();
+        }
+
+        time.Advance(TimeSpan.FromMinutes(10));
+        await rig.Host.Worker.ForgetOldIds();
+        Assert.Empty(rig.Storage.Outcomes);
+        Assert.Equal(1, await rig.Value("a"));
+    }
+
+    [Fact]
+    public async Task What_is_told_to_be_aborted_before_it_was_executed_does_not_commit()
+    {
+        await using var rig = await Rig.Start(new WorkerOptions { Executors = 1, Coordinators = 1, OpenBatches = 1, DrainTimeout = TimeSpan.FromSeconds(1) });
+        rig.Log.Hold();
+        var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
+        await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
+        var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1");
+        await Rig.Until(() => rig.Host.Worker.Relay.InFlight == 2, "b waits for a number");
+
+        // As where the store says that this worker is no member any more: its log has no other owner.
+        rig.Host.Worker.Fail(new LogLostFailure(AppendStatus.Fenced, "w1/1 is no member any more"));
+        var told = await Rig.Within(b, "b");
+        rig.Log.Release();
+        await Rig.Until(() => rig.Host.Worker.Log.DurableSequence >= 2, "b was executed all the same");
+        Assert.Equal(Outcome.InDoubt, told.Outcome);
+        await rig.Open();
+        Assert.Equal(Outcome.Committed, (await rig.Host.Door.Find("b1", default))?.Outcome);
+    }
+
+    [Fact]
+    public async Task What_waits_when_the_log_has_another_owner_is_certainly_not_executed()
+    {
+        await using var rig = await Rig.Start(new WorkerOptions { Executors = 1, Coordinators = 1, OpenBatches = 1, DrainTimeout = TimeSpan.FromSeconds(1) });
+        rig.Log.Hold();
+        var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
+        await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
+        var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1");
+        await Rig.Until(() => rig.Host.Worker.Relay.InFlight == 2, "b waits for a number");
+        var before = rig.Log;
+        await rig.Open();
+        before.Release();
+
+        Assert.Equal(Outcome.InDoubt, (await Rig.Within(a, "a")).Outcome);
+        Rig.Aborted(await Rig.Within(b, "b"), AbortReason.Failure);
+    }
+
+    [Fact]
+    public async Task An_id_that_has_committed_is_never_refused()
+    {
+        await using var rig = await Rig.Start();
+        await rig.Submit("a", s_steps, ["a"], id: "x");
+
+        rig.Host.Worker.Close("The worker is closed for this test.");
+        var refused = await rig.Submit("a", s_steps, ["a"], id: "x");
+        Assert.Equal((Outcome.InDoubt, "x", "The worker is closed for this test."), (refused.Outcome, refused.Id, refused.Doubt));
+        Rig.Rejected(await rig.Submit("a", s_steps, ["a"], id: "never sent before"), RejectionKind.Unavailable);
+        rig.Host.Worker.Open();
+
+        // Trimmed, and its copy lost: nobody knows the outcome, and it has one.
+        await rig.Host.Worker.Checkpoints.FoldNow();
+        rig.Storage.Outcomes.Clear();
+        Assert.Equal(Outcome.InDoubt, (await rig.Submit("a", s_steps, ["a"], id: "x")).Outcome);
+        Assert.Equal(1, await rig.Value("a"));
+    }
+
+    [Fact]
+    public async Task An_id_that_cannot_be_looked_up_after_a_restart_is_in_doubt()
+    {
+        await using var rig = await Rig.Start();
+        await rig.Submit("a", s_steps, ["a"], id: "x");
+        await rig.Host.Worker.Checkpoints.FoldNow();
+        rig.Store = new AwayStore(new MemoryStateStore(rig.Storage, TimeProvider.System, new StateStoreOptions()));
+        await rig.Restart();
+
+        Assert.Equal(Outcome.InDoubt, (await rig.Submit("a", s_steps, ["a"], id: "x")).Outcome);
+        ((AwayStore)rig.Store).IsAway = false;
+        Rig.Saw(await rig.Submit("a", s_steps, ["a"], id: "x"), 1);
+    }
+}

@@ -1,0 +1,24 @@
+using Snapper.Protocol.Identity;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Records;
+
+namespace Snapper.Runtime.Tests.Support;
+
+/// <summary>A store in which no outcome can be looked for.</summary>
+internal sealed class AwayStore(IStateStore inner) : IStateStore
+{
+    public volatile bool IsAway = true;
+
+    public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => inner.Load(actor, cancellation);
+
+    public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation) => inner.Fold(epoch, folds, cancellation);
+
+    public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation) => inner.SaveOutcomes(epoch, outcomes, cancellation);
+
+    public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation) => inner.DropOutcomes(epoch, cancellation);
+
+    public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) =>
+        IsAway ? throw new IOException("planned") : inner.FindOutcome(requestId, cancellation);
+
+    public ValueTask DisposeAsync() => inner.DisposeAsync();
+}
