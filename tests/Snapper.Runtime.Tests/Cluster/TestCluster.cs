@@ -41,6 +41,9 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
 
     public ClusterOptions Options { get; }
 
+    /// <summary>What all share.</summary>
+    public MemoryCluster Shared => _shared;
+
     /// <summary>After which a worker that cannot be reached is evicted.</summary>
     public TimeSpan Patience { get; private init; } = TimeSpan.FromSeconds(3);
 

@@ -195,16 +195,44 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         await using var log = new FileTransactionLog(_folder);
         var epoch = (await log.Open(None)).Epoch;
         await using var store = new FileStateStore(log, time, new StateStoreOptions { OutcomeWindow = TimeSpan.FromMinutes(2) });
-        for (var minute = 0; minute < 10; minute++)
+        for (var minute = 0; minute < 20; minute++)
         {
             await store.SaveOutcomes(epoch, [Some.Outcome($"k{minute}", time.GetUtcNow().ToUnixTimeMilliseconds())], None);
             time.Advance(TimeSpan.FromMinutes(1));
         }
 
-        Assert.InRange(Directory.GetFiles(_folder, "outcomes-*.dat").Length, 1, 4);
+        Assert.InRange(Directory.GetFiles(_folder, "outcomes-*.dat").Length, 3, 8);
         await using var again = new FileStateStore(log, time, new StateStoreOptions { OutcomeWindow = TimeSpan.FromMinutes(2) });
-        Assert.NotNull(await again.FindOutcome("k9", None));
+        Assert.NotNull(await again.FindOutcome("k19", None));
+        Assert.NotNull(await again.FindOutcome("k17", None));
         Assert.Null(await again.FindOutcome("k6", None));
+    }
+
+    /// <summary>Earlier versions named them by the requests' minutes of a wall clock.</summary>
+    [Fact]
+    public async Task Outcome_files_of_an_earlier_version_are_found_for_their_window()
+    {
+        var time = new ManualTime();
+        await using var log = new FileTransactionLog(_folder);
+        var epoch = (await log.Open(None)).Epoch;
+        await using (var store = new FileStateStore(log, time, new StateStoreOptions()))
+        {
+            await store.SaveOutcomes(epoch, [Some.Outcome("old", 0)], None);
+        }
+
+        var file = Directory.GetFiles(_folder, "outcomes-*.dat").Single();
+        File.Move(file, Path.Combine(_folder, "outcomes-000029700000.dat"));
+        epoch = (await log.Open(None)).Epoch;
+        await using var next = new FileStateStore(log, time, new StateStoreOptions());
+        await next.SaveOutcomes(epoch, [Some.Outcome("new", 0)], None);
+        time.Advance(TimeSpan.FromMinutes(10));
+        await next.DropOutcomes(epoch, None);
+        Assert.NotNull(await next.FindOutcome("old", None));
+        Assert.NotNull(await next.FindOutcome("new", None));
+        time.Advance(TimeSpan.FromMinutes(10));
+        await next.DropOutcomes(epoch, None);
+        Assert.Null(await next.FindOutcome("old", None));
+        Assert.Empty(Directory.GetFiles(_folder, "outcomes-*.dat"));
     }
 
     /// <summary>A restart takes the newest data file: one that a failed move left must not be newer than the one that is written.</summary>

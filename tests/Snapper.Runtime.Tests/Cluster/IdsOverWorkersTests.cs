@@ -1,0 +1,229 @@
+using System.Text;
+using Snapper.Apps.ListAppend;
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Inspection;
+using Snapper.Runtime.Tests.Support;
+using Snapper.TransactionLog;
+using Snapper.TransactionLog.Cluster;
+using Snapper.TransactionLog.Cluster.InMemory;
+using Snapper.TransactionLog.InMemory;
+using Xunit;
+
+namespace Snapper.Runtime.Tests.Cluster;
+
+/// <summary>I2: ids are known wherever their roots are now: one worker, several, one again, and whatever the workers' clocks say.</summary>
+public sealed class IdsOverWorkersTests
+{
+    private const int Ids = 12;
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Ids_of_a_worker_alone_are_known_when_several_go_on(bool killed)
+    {
+        var shared = NewShared();
+        await using (var alone = await Alone(shared))
+        {
+            await Append(alone, "k");
+            if (killed)
+            {
+                await alone.Kill(); // nothing is folded or copied
+            }
+        }
+
+        await using var cluster = await TestCluster.Start(2, shared: shared);
+        for (var round = 0; round < 2; round++)
+        {
+            await Append(cluster, "k");
+        }
+
+        await OnceEach(cluster);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Ids_are_known_from_one_worker_to_three_to_one_and_to_three_again(bool killed)
+    {
+        var shared = NewShared();
+        await using (var alone = await Alone(shared))
+        {
+            await Append(alone, "one");
+        }
+
+        await using (var three = await TestCluster.Start(3, shared: shared))
+        {
+            await Append(three, "one");
+            await Append(three, "three");
+            for (var leaver = 2; leaver <= 3; leaver++)
+            {
+                if (killed)
+                {
+                    await three.Kill(leaver); // the others take over what it had
+                    await Rig.Until(() => Entries(three, leaver) == 0, $"w{leaver} owns nothing", 20);
+                }
+                else
+                {
+                    await three[1].Control!.Migrate(new MigrationAsk($"drain{leaver}", null, null, $"w{leaver}", "w1", "it leaves", false), CancellationToken.None);
+                    await Rig.Until(() => Entries(three, leaver) == 0, $"w{leaver} owns nothing", 20);
+                    await three[leaver].Stop();
+                }
+
+                await AppendAt(three[1], "one");
+                await AppendAt(three[1], "three");
+            }
+
+            await AppendAt(three[1], "left");
+        }
+
+        await using var cluster = await TestCluster.Start(1, shared: shared);
+        foreach (var stage in new[] { "one", "three", "left", "one again" })
+        {
+            await Append(cluster, stage);
+        }
+
+        cluster.Workers = 3;
+        await cluster.Open(2).WaitAsync(TimeSpan.FromSeconds(20));
+        await cluster.Open(3).WaitAsync(TimeSpan.FromSeconds(20));
+        await Rig.Until(() => cluster[1].Worker.Cluster!.Members().Count == 3, "w1 knows of w2 and w3");
+        await cluster[1].Control!.Migrate(new MigrationAsk("share", null, null, null, null, "they come", false, Rebalance: true), CancellationToken.None);
+        await Rig.Until(() => Entries(cluster, 2) >= Partition.Count / 3 && Entries(cluster, 3) >= Partition.Count / 3, "w2 and w3 have a share", 20);
+        foreach (var stage in new[] { "one", "three", "left", "one again", "three again", "three again" })
+        {
+            await Append(cluster, stage);
+        }
+
+        await OnceEach(cluster);
+    }
+
+    [Theory]
+    [InlineData(12)]
+    [InlineData(-12)]
+    public async Task A_move_between_workers_whose_clocks_differ_makes_no_id_run_twice(int minutes)
+    {
+        var times = new[] { new SkewedTime(), new SkewedTime(), new SkewedTime() };
+        times[2].Step(TimeSpan.FromMinutes(minutes));
+        await using var cluster = await TestCluster.Start(2, times: worker => times[worker]);
+        var id = cluster.IdAt(1, "ListAppend");
+
+        // The log is away for longer than the window.
+        cluster.Logs[1]!.Hold();
+        var first = TestCluster.SubmitTo(cluster[1], "ListAppend", id, "Append", new { value = 1 }, [new(new ActorKey("ListAppend", id), 1)], "x", timeoutMs: 300);
+        Assert.Equal(Outcome.InDoubt, (await Rig.Within(first, "the first")).Outcome);
+        Array.ForEach(times, static time => time.Advance(TimeSpan.FromMinutes(11)));
+        cluster.Logs[1]!.Release();
+        await Rig.Until(() => cluster[1].Door.Find("x", default).Result is { Outcome: Outcome.Committed }, "it has committed");
+
+        var (from, to) = (1, 2);
+        for (var move = 0; move < 3; move++, (from, to) = (to, from))
+        {
+            Assert.Equal(PlanState.Done, await cluster.Move($"m{move}", from, to, new ActorKey("ListAppend", id)));
+            var again = await TestCluster.SubmitTo(cluster[to], "ListAppend", id, "Append", new { value = 1 }, [new(new ActorKey("ListAppend", id), 1)], "x");
+            Assert.True(again.Outcome == Outcome.Committed, TestWorker.Describe(again));
+            times[to].Step(TimeSpan.FromMinutes(minutes));
+            Array.ForEach(times, static time => time.Advance(TimeSpan.FromMinutes(2)));
+            await cluster[1].Worker.ForgetOldIds();
+            await cluster[2].Worker.ForgetOldIds();
+        }
+
+        Assert.Equal("[1]", await Read(cluster, id));
+    }
+
+    [Fact]
+    public async Task Copies_of_a_worker_that_is_gone_are_dropped_behind_their_window_and_it_is_asked_no_more()
+    {
+        var times = new[] { new SkewedTime(), new SkewedTime(), new SkewedTime() };
+        await using var cluster = await TestCluster.Start(2, times: worker => times[worker]);
+        var id = cluster.IdAt(2, "ListAppend");
+        await TestCluster.SubmitTo(cluster[2], "ListAppend", id, "Append", new { value = 1 }, null, "x");
+        await cluster[1].Control!.Migrate(new MigrationAsk("drain", null, null, "w2", null, "it leaves", false), CancellationToken.None);
+        await Rig.Until(() => Entries(cluster, 2) == 0, "w2 owns nothing", 20);
+        await cluster[2].Stop();
+        var archive = new MemoryStateStore(cluster.Shared.Log(2), TimeProvider.System, new StateStoreOptions());
+        var node = cluster[1].Worker.Cluster!;
+        for (var minutes = 0; minutes < 10; minutes += 2)
+        {
+            Assert.True((await archive.Look(default)).HoldsAny);
+            Assert.Single(node.Archives);
+            await TestCluster.SubmitTo(cluster[1], "ListAppend", id, "Append", new { value = 1 }, null, "x");
+            times[1].Advance(TimeSpan.FromMinutes(2));
+            await Task.Delay(cluster.Options.Lease / 4); // it looks meanwhile
+        }
+
+        times[1].Advance(TimeSpan.FromMinutes(10));
+        await Rig.Until(() => !archive.Look(default).Result.HoldsAny, "it is cleared");
+        times[1].Advance(TimeSpan.FromMinutes(2));
+        await Rig.Until(() => node.Archives.Count == 0, "it is asked no more");
+        Assert.Single(node.AllArchives);
+        var list = await TestCluster.SubmitTo(cluster[1], "ListAppend", id, "Read", null, null);
+        Assert.Equal("[1]", Encoding.UTF8.GetString(list.Result.Span));
+    }
+
+    [Fact]
+    public async Task An_id_whose_owner_cannot_be_asked_is_in_doubt_and_a_request_without_one_is_refused()
+    {
+        await using var cluster = await TestCluster.Start(2, lease: TimeSpan.FromSeconds(20), patience: TimeSpan.FromSeconds(20));
+        var id = cluster.IdAt(2, "ListAppend");
+        await TestCluster.SubmitTo(cluster[2], "ListAppend", id, "Append", new { value = 1 }, null, "x");
+        cluster[2].Worker.Close("The worker is closed for this test.");
+
+        var again = await TestCluster.SubmitTo(cluster[1], "ListAppend", id, "Append", new { value = 1 }, null, "x", timeoutMs: 300);
+        var unknown = await TestCluster.SubmitTo(cluster[1], "ListAppend", id, "Append", new { value = 2 }, null, "y", timeoutMs: 300);
+        var without = await TestCluster.SubmitTo(cluster[1], "ListAppend", id, "Append", new { value = 3 }, null, timeoutMs: 300);
+
+        Assert.Equal((Outcome.InDoubt, Outcome.InDoubt, Outcome.Rejected), (again.Outcome, unknown.Outcome, without.Outcome));
+    }
+
+    private static MemoryCluster NewShared() => new(TimeProvider.System, new ClusterOptions { Lease = TimeSpan.FromSeconds(2) });
+
+    private static Task<WorkerHost> Alone(MemoryCluster shared) => WorkerHost.Start(
+        new WorkerSetup
+        {
+            Options = new WorkerOptions { Name = "w1", Number = 1, DrainTimeout = TimeSpan.FromSeconds(1) },
+            ActorTypes = SnapperAppsListAppendActors.All,
+            Log = new MemoryTransactionLog(shared.Log(1)),
+            Store = new MemoryStateStore(shared.Log(1), TimeProvider.System, new StateStoreOptions()),
+        },
+        CancellationToken.None);
+
+    private static long Entries(TestCluster cluster, int worker) => cluster.Members().Result.Single(member => member.Incarnation.Worker == worker).Entries;
+
+    private static Task Append(TestCluster cluster, string stage) =>
+        Append(stage, (box, key) => cluster.Submit("ListAppend", box, "Append", new { value = 1 }, [new(new ActorKey("ListAppend", box), 1)], key));
+
+    private static Task Append(WorkerHost host, string stage) => AppendAt(host, stage);
+
+    private static Task AppendAt(WorkerHost host, string stage) =>
+        Append(stage, (box, key) => TestCluster.SubmitTo(host, "ListAppend", box, "Append", new { value = 1 }, [new(new ActorKey("ListAppend", box), 1)], key));
+
+    private static async Task Append(string stage, Func<string, string, Task<TransactionEnvelope>> submit)
+    {
+        for (var i = 0; i < Ids; i++)
+        {
+            var done = await submit($"{stage}{i}", $"{stage}-{i}");
+            Assert.True(done.Outcome == Outcome.Committed, $"{stage} {i}: {TestWorker.Describe(done)}");
+        }
+    }
+
+    private static async Task OnceEach(TestCluster cluster)
+    {
+        foreach (var stage in new[] { "k", "one", "three", "left", "one again", "three again" })
+        {
+            for (var i = 0; i < Ids; i++)
+            {
+                var list = await Read(cluster, $"{stage}{i}");
+                Assert.True(list is "[1]" or "[]", $"{stage}{i} is {list}");
+            }
+        }
+    }
+
+    private static async Task<string> Read(TestCluster cluster, string box)
+    {
+        var list = await cluster.Submit("ListAppend", box, "Read", null, null);
+        Assert.True(list.Outcome == Outcome.Committed, TestWorker.Describe(list));
+        return Encoding.UTF8.GetString(list.Result.Span);
+    }
+}
