@@ -367,7 +367,7 @@ public sealed class WorkerHost : IAsyncDisposable
     /// <summary>What is done once a minute.</summary>
     internal void Maintain()
     {
-        _ = _worker.Background.Run(_worker.ForgetOldIds);
+        _ = _worker.ForgetOldIds();
         foreach (var executor in _worker.Executors)
         {
             executor.PostRun(executor.SweepIdle);
