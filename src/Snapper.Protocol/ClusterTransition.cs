@@ -148,4 +148,12 @@ public enum ClusterTransition
 
     /// <summary>A part names an actor of which the master has heard earlier than this worker that it is this worker's now: it waits for the directory (M7).</summary>
     PartAheadOfDirectory,
+    /// <summary>Packets to a worker that does not answer directly are answered by way of another one.</summary>
+    SentByDetour,
+
+    /// <summary>A call from another worker is not begun, because that worker takes less than it is sent.</summary>
+    CallTurnedAway,
+
+    /// <summary>A worker that recovers cannot settle what is in doubt, and gives its actors up.</summary>
+    RecoveryGivenUp,
 }

@@ -122,6 +122,7 @@ internal enum PlantedFault
     VotedPartEndsByItself,
     AbortOnRemoteUndoneStateStands,
     UndonePartVotesForAbort,
+    LongWaitsGoOn,
 
     // Who owns what, and numbers.
     NumberedFromStaleDirectory,

@@ -15,11 +15,14 @@ public sealed class ChannelLimits
     /// <summary>Queued bytes from which on the channel calls itself full, so that no new work is admitted. Default: 8 MiB.</summary>
     public long FullBytes { get; init; } = 8 << 20;
 
-    /// <summary>Queued bytes beyond which nothing is queued, at least <see cref="FullBytes"/>: room for what admitted work still has to say. Default: 64 MiB.</summary>
+    /// <summary>
+    /// Queued bytes that should not be exceeded, at least <see cref="FullBytes"/>: room for what admitted work still has to say. A peer for which more is queued, for as long as one may be out
+    /// of reach, is evicted (R5). Default: 64 MiB.
+    /// </summary>
     public long QueueBytes { get; init; } = 64 << 20;
 
-    /// <summary>Largest packet that a sender within these limits makes, in bytes: what a receiver must be able to read.</summary>
-    public int LargestPacket => Math.Max(PacketBytes, PacketLayout.Overhead + PacketLayout.LengthBytesMax + MessageBytes);
+    /// <summary>Largest packet that a sender within these limits makes, also to be passed on, in bytes: what a receiver must be able to read.</summary>
+    public int LargestPacket => PassedOnPacket.HeadBytes + Math.Max(PacketBytes, PacketLayout.Overhead + PacketLayout.LengthBytesMax + MessageBytes);
 
     /// <summary>Throws when a limit is out of range, naming it.</summary>
     /// <exception cref="ArgumentOutOfRangeException">A limit is out of range.</exception>

@@ -12,7 +12,7 @@ public enum EnqueueResult : byte
     Gone,
 
     /// <summary>
-    /// The queue has its hard limit. The channel would have a hole if the owner went on: it must treat the peer as unreachable (R5), or keep the message.
+    /// The queue has its hard limit. The channel would have a hole if the owner went on: it must keep the message, or queue it beyond the limit.
     /// </summary>
     Full,
 
@@ -75,6 +75,9 @@ public sealed partial class ChannelSender
     /// <summary>So much is queued that no new work should be begun that needs this peer.</summary>
     public bool IsFull => QueuedBytes >= _limits.FullBytes;
 
+    /// <summary>More is queued than the hard limit: the peer takes less than it must to be one that others can work with (R5).</summary>
+    public bool IsOverfull => QueuedBytes > _limits.QueueBytes;
+
     /// <summary>The peer knows a later life of this worker: nothing is sent to it any more.</summary>
     public bool IsFenced { get; private set; }
 
@@ -106,8 +109,11 @@ public sealed partial class ChannelSender
     public long UnusableAnswers { get; private set; }
 
     /// <summary>Queues a message for a life of the peer; copies it.</summary>
+    /// <param name="to">That life.</param>
+    /// <param name="message">The message.</param>
+    /// <param name="beyondLimit">Also when the queue has its hard limit: what others wait for must not be lost.</param>
     /// <exception cref="ArgumentException">The message is too long, or for another worker.</exception>
-    public EnqueueResult Enqueue(Incarnation to, ReadOnlySpan<byte> message)
+    public EnqueueResult Enqueue(Incarnation to, ReadOnlySpan<byte> message, bool beyondLimit = false)
     {
         if (message.Length > _limits.MessageBytes)
         {
@@ -127,7 +133,7 @@ public sealed partial class ChannelSender
         }
 
         var bytes = PacketLayout.LengthBytes(message.Length) + message.Length;
-        if (QueuedBytes + bytes > _limits.QueueBytes && QueuedBytes > 0)
+        if (QueuedBytes + bytes > _limits.QueueBytes && QueuedBytes > 0 && !beyondLimit)
         {
             return EnqueueResult.Full;
         }

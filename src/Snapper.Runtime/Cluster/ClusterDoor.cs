@@ -40,7 +40,9 @@ internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, strin
             return;
         }
 
-        _ = Serve(from, submitted.Handle, Submit(submitted.Request, submitted.Hops + 1, isCallers: false, CancellationToken.None)!);
+        _ = Serve(
+            from, submitted.Handle,
+            (node.TakesTooLittle(from) ? Task.FromResult(Overloaded(submitted.Request, from)) : Submit(submitted.Request, submitted.Hops + 1, isCallers: false, CancellationToken.None))!);
     }
 
     /// <summary>Another worker looks for an id.</summary>
@@ -164,7 +166,7 @@ internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, strin
             var owner = node.Directory.Resolve(request.Actor);
             if (!owner.IsNone && owner != node.Self && node.Gate.Hub.Known(owner.Worker) == owner)
             {
-                if (node.Gate.Hub.IsFull(owner.Worker) || worker.Rare?.Happens(RarePoint.ChannelTakenForFull) == true)
+                if (node.TakesTooLittle(owner))
                 {
                     Transitions.Note(ClusterTransition.PassedOnTooMuch);
                     return Sure(Overloaded(asked, owner), mayHaveRun);
@@ -259,12 +261,12 @@ internal sealed partial class ClusterDoor(Worker worker, ClusterNode node, strin
         Rejection = new Rejection(RejectionKind.Unavailable, why, Admission.ShortRetry),
     };
 
-    private static TransactionEnvelope Overloaded(TransactionRequest asked, Incarnation owner) => new()
+    private static TransactionEnvelope Overloaded(TransactionRequest asked, Incarnation slow) => new()
     {
         Id = asked.Id ?? string.Empty,
         Outcome = Outcome.Rejected,
         Mode = asked.Mode,
-        Rejection = new Rejection(RejectionKind.Overloaded, $"{asked.Actor} belongs to {Incarnation.NameOf(owner.Worker)}, which takes less than it is sent.", Admission.ShortRetry),
+        Rejection = new Rejection(RejectionKind.Overloaded, $"{asked.Actor} is used by way of {Incarnation.NameOf(slow.Worker)}, which takes less than it is sent.", Admission.ShortRetry),
     };
 
     private static TransactionEnvelope InDoubt(TransactionRequest asked) => new()

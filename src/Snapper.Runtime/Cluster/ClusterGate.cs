@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
+using Microsoft.Extensions.Logging;
 using Snapper.Protocol;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
@@ -22,6 +23,7 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
     private readonly Lock _gate = new();
     private readonly long[] _waited = new long[ClusterOptions.LastWorker + 1]; // of the packet that is handed over, in ticks; a peer's packets come one at a time
     private readonly Background _background;
+    private readonly ILogger _logger;
     private readonly Action<Exception> _failed;
     private readonly ConcurrentDictionary<long, Promise<bool>> _asked = new();
     private readonly ConcurrentDictionary<(int Worker, long Tid), long> _decidedActs = new();
@@ -29,10 +31,11 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
     private List<Action<ClusterNode>>? _early = [];
     private ClusterNode? _node;
 
-    public ClusterGate(Incarnation self, IMailboxTransport transport, MailboxOptions options, TimeProvider time, Background background, Action<Exception> failed)
+    public ClusterGate(Incarnation self, IMailboxTransport transport, MailboxOptions options, TimeProvider time, Background background, ILogger logger, Action<Exception> failed)
     {
         Self = self;
         _background = background;
+        _logger = logger;
         _failed = failed;
         Hub = new MailboxHub(self, transport, this, options, time);
     }
@@ -77,14 +80,10 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
 
         var writer = WireWriter.Begin(message.Kind);
         message.Write(writer);
-        var result = Hub.Send(to, writer.Written);
-        if (result == EnqueueResult.Full)
-        {
-            // The channel would have a hole, and nobody could say what the other side believes.
-            _failed(new IOException($"More is queued for {to} than its channel may hold: it has not taken anything for long."));
-        }
 
-        return result == EnqueueResult.Queued;
+        // New work is refused at the door while the channel is full. What is left is owed by work that was let in: without it the channel would have a hole, and nobody could say what the
+        // other side believes. It is that side's fault, and not this worker, that ends then (R5).
+        return Hub.Send(to, writer.Written, beyondLimit: true) == EnqueueResult.Queued;
     }
 
     /// <summary>Asks what became of something.</summary>
@@ -177,6 +176,19 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
 
     void IMailboxOwner.OnPacket(Incarnation from, ReadOnlyMemory<byte> header) =>
         _waited[from.Worker] = header.Length >= WaitedBytes && header.Span[0] == WaitedHeader ? BinaryPrimitives.ReadInt64LittleEndian(header.Span[1..]) : 0;
+
+    void IMailboxOwner.OnRoad(int worker, int via)
+    {
+        if (via == 0)
+        {
+            RuntimeLog.DirectAgain(_logger, Incarnation.NameOf(worker));
+        }
+        else
+        {
+            Transitions.Note(ClusterTransition.SentByDetour);
+            RuntimeLog.Detour(_logger, Incarnation.NameOf(worker), Incarnation.NameOf(via));
+        }
+    }
 
     public void Dispose() => Hub.Dispose();
 

@@ -121,6 +121,10 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         return Gate.Send(to, message);
     }
 
+    /// <summary>A worker takes less than it is sent: nothing new is begun that needs it, or that it would have to be answered.</summary>
+    public bool TakesTooLittle(Incarnation peer) =>
+        peer != Self && (Gate.Hub.IsFull(peer.Worker) || _worker.Rare?.Happens(RarePoint.ChannelTakenForFull) == true);
+
     /// <summary>Handles a message on the first executor; in order.</summary>
     public void Receive(Incarnation from, WireMessage message)
     {
@@ -134,6 +138,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     {
         switch (message)
         {
+            case CallMessage call when TakesTooLittle(from):
+                Calls.TurnAway(from, call);
+                break;
             case CallMessage call when call.Tid.IsAct:
                 Acts.OnCall(from, call);
                 break;
@@ -366,7 +373,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     {
         if (Interlocked.Exchange(ref _ticking, 1) == 0)
         {
-            _tick.Change(LongWaits.Longest, Timeout.InfiniteTimeSpan);
+            _tick.Change(_worker.Options.LongWait, Timeout.InfiniteTimeSpan);
         }
     }
 

@@ -40,6 +40,13 @@ public interface IMailboxOwner
     /// <summary>An invariant of a channel is broken: the worker must stop. At most once per peer.</summary>
     void OnViolation(Exception violation);
 
+    /// <summary>Packets to a worker go another way from now on, and are answered; from any thread.</summary>
+    /// <param name="worker">Number of the worker.</param>
+    /// <param name="via">Number of the worker that passes them on; 0: they go directly again.</param>
+    void OnRoad(int worker, int via)
+    {
+    }
+
     /// <summary>Writes what the next packet to a worker shall carry in its head. Called from any thread.</summary>
     /// <param name="worker">The worker.</param>
     /// <param name="waited">For how long the messages of the packet may have waited here; zero: for no longer than a packet takes.</param>

@@ -5,7 +5,7 @@ namespace Snapper.Runtime.Cluster;
 /// </summary>
 public interface IMailboxTransport
 {
-    /// <summary>Brings a packet to a worker and returns the answer of its <see cref="MailboxHub.Deliver"/>.</summary>
+    /// <summary>Brings a packet to a worker and returns the answer of its <see cref="MailboxHub.Receive"/>.</summary>
     /// <param name="worker">Number of the worker.</param>
     /// <param name="packet">The packet; valid until the returned task completes.</param>
     /// <param name="cancellation">Nobody waits for the answer any more.</param>

@@ -22,8 +22,17 @@ internal sealed partial class Mailbox
     private long? _lateSince;
     private long _lateBelow;
     private Incarnation _lateTo;
+    private long? _overfullSince;
     private long _due;
     private long _timerDue = long.MaxValue;
+
+    // The road: who passes packets on, 0: nobody. It changes between two packets; it stays while what was sent by it is answered.
+    private volatile int _via;
+    private volatile bool _seeksRoad;
+    private volatile bool _directAnswers;
+    private int _saidVia;
+    private bool _isTrying;
+    private long _triedAt;
 
     /// <summary>On the pool: sends what is queued.</summary>
     void IThreadPoolWorkItem.Execute() => Pump();
@@ -36,6 +45,7 @@ internal sealed partial class Mailbox
     {
         var next = new Next(Pump: false, _view.HasNotices, GiveUp: null);
         _sender.Follow();
+        NoteFill();
         if (_call != 0 && _sender.Attempt != _call)
         {
             // The life that the packet under way was for is over: nobody waits for its answer.
@@ -56,6 +66,8 @@ internal sealed partial class Mailbox
 
         return next;
     }
+
+    private void NoteFill() => _overfullSince = !_sender.IsOverfull ? null : _overfullSince ?? _time.GetTimestamp();
 
     private void Do(in Next next)
     {
@@ -88,10 +100,13 @@ internal sealed partial class Mailbox
         Span<byte> header = stackalloc byte[ChannelPacket.HeaderBytesMax];
         while (true)
         {
+            SeekRoad();
             var length = _owner.WriteHeader(_worker, Waited(), header);
             long call;
             ReadOnlyMemory<byte> packet;
             CancellationToken cancellation;
+            bool tries;
+            int via;
             lock (_gate)
             {
                 if (_disposed || _broken || !_sender.TryTake(header[..length], out packet))
@@ -105,10 +120,17 @@ internal sealed partial class Mailbox
                 _untakenSince ??= _time.GetTimestamp();
                 _bytesSent += packet.Length;
                 cancellation = (_cancellation ??= new CancellationTokenSource()).Token;
-                ArmTimer(_options.AnswerTimeout);
+                via = _via;
+                ArmTimer(AnswerWithin);
+                tries = TriesDirectRoad();
             }
 
-            var answer = Start(packet, cancellation);
+            if (tries)
+            {
+                _ = TryDirectRoad();
+            }
+
+            var answer = Start(via, packet, cancellation);
             if (!answer.IsCompleted)
             {
                 // Not awaited: an await could hop to the pool, away from a simulator.
@@ -123,11 +145,14 @@ internal sealed partial class Mailbox
         }
     }
 
-    private Task<ReadOnlyMemory<byte>> Start(ReadOnlyMemory<byte> packet, CancellationToken cancellation)
+    /// <summary>How long an answer is awaited; the gate is held.</summary>
+    private TimeSpan AnswerWithin => _via == 0 ? _options.AnswerTimeout : _options.PassOnTimeout * 2;
+
+    private Task<ReadOnlyMemory<byte>> Start(int via, ReadOnlyMemory<byte> packet, CancellationToken cancellation)
     {
         try
         {
-            return _transport.Deliver(_worker, packet, cancellation);
+            return via == 0 ? _transport.Deliver(_worker, packet, cancellation) : _transport.Deliver(via, PassedOnPacket.Wrap(packet.Span), cancellation);
         }
         catch (Exception error)
         {
@@ -156,6 +181,7 @@ internal sealed partial class Mailbox
 
         ProtocolViolationException? violation = null;
         var goOn = false;
+        int? road = null;
         lock (_gate)
         {
             if (call != _call)
@@ -168,11 +194,14 @@ internal sealed partial class Mailbox
             {
                 var step = problem is null ? _sender.Answered(call, answer) : _sender.Failed(call);
                 goOn = step != SendStep.Pause;
-                if (goOn || (problem is null && !answer.From.IsNone))
+                NoteFill();
+                var reached = goOn || (problem is null && answer.From.Worker == _worker);
+                if (reached)
                 {
                     // Busy or not, an earlier life or a later one: the worker can be reached.
                     _unansweredSince = null;
                     _answeredBy = answer.From;
+                    road = _saidVia == _via ? null : _saidVia = _via;
                 }
 
                 if (goOn)
@@ -183,7 +212,7 @@ internal sealed partial class Mailbox
                 else
                 {
                     _lastProblem = problem ?? answer.Problem ?? $"{answer.From} answered {answer.Kind}.";
-                    Wait();
+                    Wait(reached);
                 }
             }
             catch (ProtocolViolationException broken)
@@ -197,6 +226,11 @@ internal sealed partial class Mailbox
         if (violation is not null)
         {
             _owner.OnViolation(violation);
+        }
+
+        if (road is { } via)
+        {
+            _owner.OnRoad(_worker, via);
         }
 
         Tell();
@@ -234,9 +268,64 @@ internal sealed partial class Mailbox
         _untakenSince = null;
     }
 
-    /// <summary>Begins a pause; the gate is held.</summary>
-    private void Wait()
+    /// <summary>
+    /// Chooses the road of the next packet. Outside of the gate, since others are asked; only whoever pumps does it. After all who could pass it on have failed, it goes directly again.
+    /// </summary>
+    private void SeekRoad()
     {
+        if (_seeksRoad)
+        {
+            _seeksRoad = false;
+            _via = _hub.NextDetour(_worker, _via);
+        }
+        else if (_directAnswers)
+        {
+            _directAnswers = false;
+            _via = 0;
+        }
+    }
+
+    /// <summary>While packets go through another worker, the direct road is tried now and then; the gate is held.</summary>
+    private bool TriesDirectRoad()
+    {
+        if (_via == 0 || _via != _saidVia || _isTrying || _time.GetElapsedTime(_triedAt) < _options.PassOnTimeout)
+        {
+            return false;
+        }
+
+        _triedAt = _time.GetTimestamp();
+        return _isTrying = true;
+    }
+
+    /// <summary>Beside the packets, which do not wait for it: what is sent has no messages.</summary>
+    private async Task TryDirectRoad()
+    {
+        string? problem = null;
+        try
+        {
+            using var limit = new CancellationTokenSource(_options.AnswerTimeout, _time);
+            var answer = await _transport.Deliver(_worker, default, limit.Token).WaitAsync(limit.Token).ConfigureAwait(false);
+            _directAnswers = ChannelAnswer.TryRead(answer.Span, out var read) && read.From.Worker == _worker;
+        }
+        catch (Exception error)
+        {
+            // A transport may fail as it likes: it did not come back.
+            problem = error.Message;
+        }
+
+        lock (_gate)
+        {
+            _isTrying = false;
+            _lastProblem = problem ?? _lastProblem;
+        }
+    }
+
+    /// <summary>Begins a pause; the gate is held.</summary>
+    /// <param name="reached">The worker has answered, if not as it should.</param>
+    private void Wait(bool reached)
+    {
+        _seeksRoad = !reached && !_view.Known.IsNone
+            && (_via != 0 || (_unansweredSince is { } since && _time.GetElapsedTime(since) >= _options.DetourAfter));
         var pause = _pause * (0.5 + (_jitter.NextDouble() * 0.5));
         _pause = TimeSpan.FromTicks(Math.Min(_pause.Ticks * 2, _options.RetryDelayMax.Ticks));
         _waiting = true;
@@ -285,10 +374,10 @@ internal sealed partial class Mailbox
             {
                 _sender.Failed(_call);
                 _call = 0;
-                _lastProblem = $"No answer within {_options.AnswerTimeout.TotalMilliseconds:0} ms.";
+                _lastProblem = $"No answer within {AnswerWithin.TotalMilliseconds:0} ms{(_via == 0 ? "" : " by way of w" + _via)}.";
                 next = new Next(Pump: false, Tell: false, _cancellation);
                 _cancellation = null;
-                Wait();
+                Wait(reached: false);
             }
         }
 

@@ -11,6 +11,7 @@ namespace Snapper.Runtime.Cluster;
 /// </remarks>
 internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
 {
+    private readonly MailboxHub _hub;
     private readonly int _worker;
     private readonly IMailboxTransport _transport;
     private readonly IMailboxOwner _owner;
@@ -35,16 +36,17 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
     private string? _lastProblem;
     private Incarnation _answeredBy;
 
-    public Mailbox(Incarnation own, int worker, IMailboxTransport transport, IMailboxOwner owner, MailboxOptions options, TimeProvider time)
+    public Mailbox(MailboxHub hub, int worker, IMailboxTransport transport, IMailboxOwner owner, MailboxOptions options, TimeProvider time)
     {
+        _hub = hub;
         _worker = worker;
         _transport = transport;
         _owner = owner;
         _options = options;
         _time = time;
         _view = new PeerView(worker);
-        _sender = new ChannelSender(own, _view, options.Limits);
-        _receiver = new ChannelReceiver(own, _view);
+        _sender = new ChannelSender(hub.Own, _view, options.Limits);
+        _receiver = new ChannelReceiver(hub.Own, _view);
         _pause = options.RetryDelayMin;
         _jitter = new Random((options.Seed ?? Random.Shared.Next()) ^ (worker * 7919));
         _answered = (task, call) => OnAnswered((long)call!, task);
@@ -95,7 +97,30 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
         }
     }
 
-    public EnqueueResult Send(Incarnation to, ReadOnlySpan<byte> message)
+    public TimeSpan Overfull
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _overfullSince is { } since ? _time.GetElapsedTime(since) : TimeSpan.Zero;
+            }
+        }
+    }
+
+    /// <summary>It lives, as far as is known, and answers directly: packets for others may go through it, and packets of others to it.</summary>
+    public bool MayPassOn
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return !_view.Known.IsNone && !_sender.IsFenced && _via == 0 && (_unansweredSince is not { } since || _time.GetElapsedTime(since) < _options.PassOnTimeout);
+            }
+        }
+    }
+
+    public EnqueueResult Send(Incarnation to, ReadOnlySpan<byte> message, bool beyondLimit)
     {
         EnqueueResult result;
         Next next;
@@ -106,7 +131,7 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
                 return EnqueueResult.OwnLifeIsOver;
             }
 
-            result = _sender.Enqueue(to, message);
+            result = _sender.Enqueue(to, message, beyondLimit);
             next = Changed();
         }
 
@@ -200,6 +225,7 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
                 QueuedMessages = _sender.QueuedMessages,
                 IsFull = _sender.IsFull,
                 Unanswered = _unansweredSince is { } since ? _time.GetElapsedTime(since) : TimeSpan.Zero,
+                Via = _saidVia,
                 PacketsSent = _sender.Packets,
                 BytesSent = _bytesSent,
                 MessagesSent = _sender.Acknowledged,

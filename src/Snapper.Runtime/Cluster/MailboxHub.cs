@@ -19,6 +19,7 @@ public sealed class MailboxHub : IDisposable
     private readonly MailboxOptions _options;
     private readonly TimeProvider _time;
     private long _unreadable;
+    private long _passedOn;
     private volatile bool _disposed;
 
     /// <param name="own">This worker in this life.</param>
@@ -53,11 +54,15 @@ public sealed class MailboxHub : IDisposable
     /// <summary>Packets that could not be read.</summary>
     public long Unreadable => Interlocked.Read(ref _unreadable);
 
+    /// <summary>Packets of others that were passed on.</summary>
+    public long PassedOn => Interlocked.Read(ref _passedOn);
+
     /// <summary>Queues a message; copies it. Does not wait, and sends nothing on this thread.</summary>
     /// <param name="to">Exactly the life that shall get it: no other one will. A later one than is known ends the earlier one, as <see cref="Learn"/> does.</param>
     /// <param name="message">The message.</param>
+    /// <param name="beyondLimit">Also when more is queued than the channel's hard limit.</param>
     /// <exception cref="ArgumentException">The message is too long, or for this worker itself.</exception>
-    public EnqueueResult Send(Incarnation to, ReadOnlySpan<byte> message) => Of(to.Worker).Send(to, message);
+    public EnqueueResult Send(Incarnation to, ReadOnlySpan<byte> message, bool beyondLimit = false) => Of(to.Worker).Send(to, message, beyondLimit);
 
     /// <summary>
     /// Sends a packet to a worker even if no message waits for it: to carry the head that <see cref="IMailboxOwner.WriteHeader"/> writes, or to learn which life
@@ -86,6 +91,9 @@ public sealed class MailboxHub : IDisposable
     /// </summary>
     public TimeSpan Unanswered(int worker) => Find(worker)?.Unanswered ?? TimeSpan.Zero;
 
+    /// <summary>For how long more is queued for a worker than the channel's hard limit; zero: it is not. It takes too little, if it answers at all (R5).</summary>
+    public TimeSpan Overfull(int worker) => Find(worker)?.Overfull ?? TimeSpan.Zero;
+
     /// <summary>The life of a worker that answered last, whatever it said; nobody: none did.</summary>
     public Incarnation Answered(int worker) => Find(worker)?.Answered ?? default;
 
@@ -98,6 +106,13 @@ public sealed class MailboxHub : IDisposable
         var answer = await _transport.Deliver(Own.Worker, default, cancellation).ConfigureAwait(false);
         return ChannelAnswer.TryRead(answer.Span, out var read) && read.From == Own;
     }
+
+    /// <summary>
+    /// Bytes have come, in whatever way: a packet for this worker, which is answered at once, or one that is to be passed on, whose answer is that of its receiver. Never fails.
+    /// </summary>
+    /// <param name="bytes">Any bytes; valid until the returned task completes.</param>
+    public ValueTask<ReadOnlyMemory<byte>> Receive(ReadOnlyMemory<byte> bytes) =>
+        PassedOnPacket.Is(bytes.Span) ? new(PassOn(PassedOnPacket.Unwrap(bytes))) : new(Deliver(bytes));
 
     /// <summary>
     /// A packet has come, in whatever way. Its messages are handed to the owner before this returns; it waits for nothing but another packet of the same
@@ -114,17 +129,17 @@ public sealed class MailboxHub : IDisposable
 
         if (packet.IsEmpty)
         {
-            return new ChannelAnswer { Kind = AnswerKind.Refused, From = Own, Problem = "An empty packet: somebody tries the road." }.ToBytes();
+            return Refuse(default, "An empty packet: somebody tries the road.");
         }
 
         if (!ChannelPacket.TryRead(packet, out var read, out var problem))
         {
             Interlocked.Increment(ref _unreadable);
-            return new ChannelAnswer { Kind = AnswerKind.Refused, From = Own, Problem = problem }.ToBytes();
+            return Refuse(default, problem);
         }
 
         return read.From.Worker == Own.Worker
-            ? new ChannelAnswer { Kind = AnswerKind.Refused, From = Own, To = read.From, Problem = "A worker sends no packets to itself." }.ToBytes()
+            ? Refuse(read.From, "A worker sends no packets to itself.")
             : Of(read.From.Worker).Deliver(read, packet.Length);
     }
 
@@ -153,6 +168,58 @@ public sealed class MailboxHub : IDisposable
         }
     }
 
+    /// <summary>The next worker, by number, that packets to another one may be sent through; 0: there is none behind <paramref name="after"/>.</summary>
+    internal int NextDetour(int worker, int after)
+    {
+        for (var via = after + 1; via < _mailboxes.Length; via++)
+        {
+            if (via != worker && Find(via) is { MayPassOn: true })
+            {
+                return via;
+            }
+        }
+
+        return 0;
+    }
+
+    /// <summary>
+    /// Passes a packet on to its receiver, directly: never on another detour. Sender and receiver must be members that live, as far as is known here; of one that has been silent here,
+    /// too, its sender need not wait to hear so.
+    /// </summary>
+    private async Task<ReadOnlyMemory<byte>> PassOn(ReadOnlyMemory<byte> packet)
+    {
+        if (_disposed)
+        {
+            return NotReady;
+        }
+
+        if (!ChannelPacket.TryRead(packet, out var read, out var problem))
+        {
+            Interlocked.Increment(ref _unreadable);
+            return Refuse(default, problem);
+        }
+
+        if (Known(read.From.Worker).IsNone || Find(read.To.Worker) is not { MayPassOn: true })
+        {
+            return Refuse(read.From, $"w{read.To.Worker} cannot be reached here, either.");
+        }
+
+        Interlocked.Increment(ref _passedOn);
+        try
+        {
+            using var limit = new CancellationTokenSource(_options.PassOnTimeout, _time);
+            return await _transport.Deliver(read.To.Worker, packet, limit.Token).WaitAsync(limit.Token).ConfigureAwait(false);
+        }
+        catch (Exception error)
+        {
+            // As for every packet: whether it has arrived is unknown.
+            return Refuse(read.From, $"w{read.To.Worker} did not answer here, either: {error.Message}");
+        }
+    }
+
+    private ReadOnlyMemory<byte> Refuse(Incarnation to, string problem) =>
+        new ChannelAnswer { Kind = AnswerKind.Refused, From = Own, To = to, Problem = problem }.ToBytes();
+
     private Mailbox? Find(int worker) =>
         worker is > 0 and < TransactionId.WorkerLimit ? Volatile.Read(ref _mailboxes[worker]) : null;
 
@@ -170,7 +237,7 @@ public sealed class MailboxHub : IDisposable
             throw new ArgumentException($"{Own} has no mailbox to itself.", nameof(worker));
         }
 
-        var made = new Mailbox(Own, worker, _transport, _owner, _options, _time);
+        var made = new Mailbox(this, worker, _transport, _owner, _options, _time);
         var first = Interlocked.CompareExchange(ref _mailboxes[worker], made, null);
         if (first is not null)
         {

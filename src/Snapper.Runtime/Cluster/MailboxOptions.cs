@@ -17,6 +17,18 @@ public sealed class MailboxOptions
     /// <summary>Longest such pause, at least the first, at most 1 min. Default: 250 ms.</summary>
     public TimeSpan RetryDelayMax { get; init; } = TimeSpan.FromMilliseconds(250);
 
+    /// <summary>
+    /// How long a worker whose life is known has answered nothing before packets to it go through another worker, 1 ms..1 min. It is looked at when a packet has failed.
+    /// Below the patience with workers that cannot be reached (R5), so that a pair that does not reach each other ends nobody. Default: 1.5 s.
+    /// </summary>
+    public TimeSpan DetourAfter { get; init; } = TimeSpan.FromMilliseconds(1500);
+
+    /// <summary>
+    /// How long a worker that passes a packet on waits for the answer, and how often the direct road is tried again beside a detour, 1 ms..1 min. Whoever sent it waits twice as long.
+    /// Default: 500 ms.
+    /// </summary>
+    public TimeSpan PassOnTimeout { get; init; } = TimeSpan.FromMilliseconds(500);
+
     /// <summary>Seed of the jitter; null: from the system. A simulator sets it.</summary>
     public int? Seed { get; init; }
 
@@ -31,6 +43,8 @@ public sealed class MailboxOptions
         Check(AnswerTimeout, TimeSpan.FromMilliseconds(10), TimeSpan.FromMinutes(1), nameof(AnswerTimeout));
         Check(RetryDelayMin, TimeSpan.FromMicroseconds(100), TimeSpan.FromSeconds(1), nameof(RetryDelayMin));
         Check(RetryDelayMax, RetryDelayMin, TimeSpan.FromMinutes(1), nameof(RetryDelayMax));
+        Check(DetourAfter, TimeSpan.FromMilliseconds(1), TimeSpan.FromMinutes(1), nameof(DetourAfter));
+        Check(PassOnTimeout, TimeSpan.FromMilliseconds(1), TimeSpan.FromMinutes(1), nameof(PassOnTimeout));
     }
 
     private static void Check(TimeSpan value, TimeSpan least, TimeSpan most, string name)

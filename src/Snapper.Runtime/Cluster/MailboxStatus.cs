@@ -23,6 +23,9 @@ public sealed record MailboxStatus
     /// <summary>How long the packet under way has waited for an answer of any life of the peer, all its repetitions included; zero: none waits.</summary>
     public required TimeSpan Unanswered { get; init; }
 
+    /// <summary>Number of the worker that passes packets on to the peer, which does not answer directly; 0: they go directly.</summary>
+    public required int Via { get; init; }
+
     /// <summary>Packets sent, repetitions included.</summary>
     public required long PacketsSent { get; init; }
 

@@ -113,7 +113,7 @@ internal sealed partial class Executor
     private Task CallElsewhere<TInput, TResult>(
         CallFrame caller, Snapper.Protocol.Identity.Incarnation to, Snapper.Protocol.Identity.ActorKey key, Snapper.Actors.Generated.ActorMethodKey method, TInput input)
     {
-        if (Worker.Cluster!.Gate.Hub.IsFull(to.Worker) || Worker.Rare?.Happens(Snapper.Protocol.RarePoint.ChannelTakenForFull) == true)
+        if (Worker.Cluster!.TakesTooLittle(to))
         {
             throw DoomCall(caller, AbortReason.Overloaded, key, $"{caller.Where()} calls {key}: {to} takes less than it is sent.");
         }

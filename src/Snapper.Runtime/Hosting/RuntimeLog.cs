@@ -49,4 +49,13 @@ internal static partial class RuntimeLog
 
     [LoggerMessage(EventId = 1020, Level = LogLevel.Error, Message = "ACT {Act} stays in doubt here and keeps its actors: the log of its root's worker {Root} cannot be read: {Detail}. It is asked for again")]
     public static partial void StaysInDoubt(ILogger logger, Exception exception, long act, string root, string detail);
+
+    [LoggerMessage(EventId = 1030, Level = LogLevel.Warning, Message = "Worker {Peer} does not answer directly although it lives; what is for it goes by way of {Via}")]
+    public static partial void Detour(ILogger logger, string peer, string via);
+
+    [LoggerMessage(EventId = 1031, Level = LogLevel.Information, Message = "Worker {Peer} answers directly again")]
+    public static partial void DirectAgain(ILogger logger, string peer);
+
+    [LoggerMessage(EventId = 1032, Level = LogLevel.Error, Message = "Worker {Worker} cannot settle what is in doubt and gives its actors up: {Detail}")]
+    public static partial void GivingUp(ILogger logger, string worker, string detail);
 }

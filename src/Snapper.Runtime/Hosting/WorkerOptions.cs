@@ -30,6 +30,12 @@ public sealed class WorkerOptions
     /// <summary>How often deadlines and turns are looked at while requests are under way, 5 ms..1 s. Default: 50 ms.</summary>
     public TimeSpan TurnTick { get; init; } = TimeSpan.FromMilliseconds(50);
 
+    /// <summary>
+    /// How long others wait behind an ACT of several workers before it must go, and how often that is looked at, 5 ms..5 s (H6): rings over several workers that none of them sees end
+    /// by it. It doubles with each attempt. Default: 50 ms.
+    /// </summary>
+    public TimeSpan LongWait { get; init; } = TimeSpan.FromMilliseconds(50);
+
     /// <summary>A root that failed unmarked holds its turns from then on in this process (A1). Default: yes.</summary>
     public bool MarkMethodsThatFail { get; init; } = true;
 
@@ -90,6 +96,7 @@ public sealed class WorkerOptions
         Check(OpenBatches, 1, 16, nameof(OpenBatches));
         Check(TurnBound.TotalMilliseconds, 10, 300_000, nameof(TurnBound) + " (ms)");
         Check(TurnTick.TotalMilliseconds, 5, 1_000, nameof(TurnTick) + " (ms)");
+        Check(LongWait.TotalMilliseconds, 5, 5_000, nameof(LongWait) + " (ms)");
         Check(MaxCallDepth, 1, 1_000, nameof(MaxCallDepth));
         Check(MaxStateBytes, 64, 64 << 20, nameof(MaxStateBytes));
         Check(MaxResultBytes, 64, 64 << 20, nameof(MaxResultBytes));

@@ -116,9 +116,10 @@ public sealed record ClusterStatusView(
 
 /// <summary>
 /// The mailboxes from and to another worker. <paramref name="Epoch"/>: of the life that it speaks with, 0: none is known; <paramref name="Queued"/>: messages that are not taken yet;
-/// <paramref name="UnansweredMs"/>: for how long nothing of that worker has answered, 0: it has; <paramref name="LastProblem"/>: what the last packet met that was not taken.
+/// <paramref name="UnansweredMs"/>: for how long nothing of that worker has answered, 0: it has; <paramref name="LastProblem"/>: what the last packet met that was not taken;
+/// <paramref name="Via"/>: the worker that passes on what is for it, since it does not answer directly, null: nobody needs to.
 /// </summary>
-public sealed record PeerView(string Worker, long Epoch, long Queued, double UnansweredMs, long Sent, long Received, long Retransmissions, string? LastProblem);
+public sealed record PeerView(string Worker, long Epoch, long Queued, double UnansweredMs, long Sent, long Received, long Retransmissions, string? LastProblem, string? Via);
 
 /// <summary>An actor type.</summary>
 public sealed record ActorTypeView(string Type, IReadOnlyList<ActorMethodView> Methods);

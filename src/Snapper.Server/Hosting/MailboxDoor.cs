@@ -6,7 +6,8 @@ namespace Snapper.Server.Hosting;
 
 /// <summary>
 /// The actor type at which packets of other workers arrive, <c>Mailbox@w2</c>: one actor, <c>0</c>, with one method, <c>Deliver</c>. The sidecar may bring a
-/// packet more than once, late, and at the same time as another; the mailboxes see to that. Always answers at once, with a <see cref="ChannelAnswer"/>.
+/// packet more than once, late, and at the same time as another; the mailboxes see to that. Answers with a <see cref="ChannelAnswer"/>, at once but for packets that are passed on, which come
+/// to other actors than <c>0</c>.
 /// </summary>
 /// <param name="seal">What packets must show; null: nothing.</param>
 internal sealed class MailboxDoor(MailboxSeal? seal = null)
@@ -32,9 +33,10 @@ internal sealed class MailboxDoor(MailboxSeal? seal = null)
     public void Close() => _hub = null;
 
     /// <summary>A call of the actor.</summary>
-    public ActorReply Call(in Sidecar.Hosting.ActorCall call)
+    public ValueTask<ActorReply> Call(in Sidecar.Hosting.ActorCall call)
     {
-        if (call.Method != Method || call.ActorId != ActorId || call.IdIsUnreadable || call.IdIsDoubtful)
+        var passesOn = PassedOnPacket.Is(call.Body.Span);
+        if (call.Method != Method || passesOn == (call.ActorId == ActorId) || call.IdIsUnreadable || call.IdIsDoubtful)
         {
             return Refuse("A mailbox is actor 0 with the method Deliver, for workers alone.");
         }
@@ -50,9 +52,14 @@ internal sealed class MailboxDoor(MailboxSeal? seal = null)
             return Refuse($"The packet does not show that a worker with this one's {MailboxSeal.Variable} has sent it.");
         }
 
-        return new ActorReply(_seal.Seal(secret, call.Authorization, _hub?.Deliver(call.Body) ?? MailboxHub.NotReady), MediaType);
+        return passesOn && _hub is { } hub
+            ? PassOn(hub, secret, call.Authorization, call.Body)
+            : new(new ActorReply(_seal.Seal(secret, call.Authorization, _hub?.Deliver(call.Body) ?? MailboxHub.NotReady), MediaType));
     }
 
-    private static ActorReply Refuse(string problem) =>
-        new(new ChannelAnswer { Kind = AnswerKind.Refused, Problem = problem }.ToBytes(), MediaType);
+    private async ValueTask<ActorReply> PassOn(MailboxHub hub, int secret, string? shown, ReadOnlyMemory<byte> packet) =>
+        new(_seal.Seal(secret, shown, await hub.Receive(packet)), MediaType);
+
+    private static ValueTask<ActorReply> Refuse(string problem) =>
+        new(new ActorReply(new ChannelAnswer { Kind = AnswerKind.Refused, Problem = problem }.ToBytes(), MediaType));
 }

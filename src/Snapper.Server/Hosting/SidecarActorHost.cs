@@ -36,7 +36,7 @@ internal sealed class SidecarActorHost : IActorHost
     {
         if (call.ActorType == _mailboxType)
         {
-            return _mailbox.Call(call);
+            return await _mailbox.Call(call);
         }
 
         RequestCaller? caller = null;

@@ -1,3 +1,4 @@
+using Snapper.Protocol.Channels;
 using Snapper.Runtime.Cluster;
 using Snapper.Simulation.Core;
 
@@ -48,7 +49,7 @@ internal sealed class Network(ClusterWorld world)
     {
         public Task<ReadOnlyMemory<byte>> Deliver(int worker, ReadOnlyMemory<byte> packet, CancellationToken cancellation)
         {
-            world.MessageRules.Sent(packet);
+            world.MessageRules.Sent(PassedOnPacket.Unwrap(packet));
             var bytes = packet.ToArray(); // a late copy arrives when the sender has long used its buffer again
             var answer = new TaskCompletionSource<ReadOnlyMemory<byte>>();
             cancellation.Register(() => answer.TrySetCanceled(cancellation));
@@ -112,11 +113,13 @@ internal sealed class Network(ClusterWorld world)
                 }
 
                 world.MessageRules.Heard(bytes);
-                var said = there.Hub.Deliver(bytes);
-                if (answer is not null && !network.IsCut(worker, from.Number))
+                there.Hub.Receive(bytes).AsTask().Hear(said =>
                 {
-                    world.After(network.Travel(slow: false), from.Scope, () => answer.TrySetResult(said));
-                }
+                    if (answer is not null && !network.IsCut(worker, from.Number))
+                    {
+                        world.After(network.Travel(slow: false), from.Scope, () => answer.TrySetResult(said));
+                    }
+                });
             });
         });
 

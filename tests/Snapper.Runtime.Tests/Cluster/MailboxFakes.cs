@@ -35,6 +35,10 @@ internal sealed class RecordingOwner : IMailboxOwner
 
     public void OnViolation(Exception violation) => Heard.Add($"violation: {violation.Message}");
 
+    public List<string> Roads { get; } = [];
+
+    public void OnRoad(int worker, int via) => Roads.Add(via == 0 ? $"w{worker} directly" : $"w{worker} by w{via}");
+
     public int WriteHeader(int worker, TimeSpan waited, Span<byte> header)
     {
         Waited = waited;

@@ -270,6 +270,28 @@ public sealed class MailboxTests
     }
 
     [Fact]
+    public void What_must_not_be_lost_is_queued_beyond_the_limit_and_it_is_known_for_how_long()
+    {
+        var a = new MailboxRig(1, 5, _time, MailboxRig.Options(new ChannelLimits { FullBytes = 1, QueueBytes = 1 }));
+        _b.Owner.IsBusy = true;
+        Assert.Equal(EnqueueResult.Queued, a.Send(_b.Own, "1"));
+        Assert.Equal(EnqueueResult.Full, a.Send(_b.Own, "2"));
+        Assert.Equal(EnqueueResult.Queued, a.Hub.Send(_b.Own, "2"u8, beyondLimit: true));
+        _time.Advance(TimeSpan.FromSeconds(1));
+        a.Transport.Last(2).Carry(_b.Hub); // it answers, and takes nothing
+        Assert.Equal((TimeSpan.Zero, TimeSpan.FromSeconds(1)), (a.Hub.Unanswered(2), a.Hub.Overfull(2)));
+        _b.Owner.IsBusy = false;
+        while (a.Hub.QueuedBytes(2) > 0)
+        {
+            _time.Advance(TimeSpan.FromMilliseconds(300));
+            a.Transport.Last(2).Carry(_b.Hub);
+        }
+
+        Assert.Equal(TimeSpan.Zero, a.Hub.Overfull(2));
+        Assert.Equal(["w1/5: 1", "w1/5: 2"], _b.Heard.Skip(1));
+    }
+
+    [Fact]
     public void Answering_from_inside_a_message_keeps_the_order()
     {
         _b.Owner.Message = (from, text) => _b.Send(from, "re " + text);

@@ -47,6 +47,9 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     /// <summary>After which a worker that cannot be reached is evicted.</summary>
     public TimeSpan Patience { get; private init; } = TimeSpan.FromSeconds(3);
 
+    /// <summary>Bounds of the channels.</summary>
+    public MailboxOptions Mailboxes { get; private init; } = new();
+
     /// <summary>The policy that proposes moves.</summary>
     public BalancingOptions Balancing { get; private init; } = new();
 
@@ -65,16 +68,18 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     /// <param name="lease">Of each.</param>
     /// <param name="patience">With workers that cannot be reached.</param>
     /// <param name="balancing">The policy.</param>
+    /// <param name="mailboxes">Bounds of the channels.</param>
     /// <param name="types">Actor types of a worker beside those that all have, by its number.</param>
     /// <param name="shared">What they share; it may hold something already.</param>
     /// <param name="times">Clocks of a worker, by its number.</param>
     public static async Task<TestCluster> Start(
         int workers, WorkerOptions? options = null, TimeSpan? lease = null, Func<int, IReadOnlyList<ActorTypeDescriptor>>? types = null,
-        TimeSpan? patience = null, BalancingOptions? balancing = null, MemoryCluster? shared = null, Func<int, TimeProvider>? times = null)
+        TimeSpan? patience = null, BalancingOptions? balancing = null, MemoryCluster? shared = null, Func<int, TimeProvider>? times = null,
+        MailboxOptions? mailboxes = null)
     {
         var cluster = new TestCluster(options ?? new WorkerOptions(), lease ?? TimeSpan.FromSeconds(2), types, shared)
         {
-            Times = times ?? (static _ => TimeProvider.System), Workers = workers, Patience = patience ?? TimeSpan.FromSeconds(3), Balancing = balancing ?? new(),
+            Times = times ?? (static _ => TimeProvider.System), Workers = workers, Patience = patience ?? TimeSpan.FromSeconds(3), Balancing = balancing ?? new(), Mailboxes = mailboxes ?? new(),
         };
         await Task.WhenAll(Enumerable.Range(1, workers).Select(cluster.Open)).WaitAsync(TimeSpan.FromSeconds(20));
         return cluster;
@@ -217,6 +222,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                     Transport = new Road(this, worker),
                     Patience = Patience,
                     Balancing = Balancing,
+                    Mailboxes = Mailboxes,
                     Opened = hub => _hubs[worker] = hub,
                     Address = new MemberAddress($"w{worker}", "", Environment.ProcessId, "test"),
                     Options = Options,
@@ -314,7 +320,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 await Task.Delay(Timeout.Infinite, cancellation);
             }
 
-            var answer = cluster._hubs[worker]?.Deliver(packet.ToArray()) ?? MailboxHub.NotReady;
+            var answer = cluster._hubs[worker] is { } hub ? await hub.Receive(packet.ToArray()) : MailboxHub.NotReady;
             if (cluster._cuts.TryGetValue((worker, from), out var answersToo) && answersToo)
             {
                 await Task.Delay(Timeout.Infinite, cancellation);

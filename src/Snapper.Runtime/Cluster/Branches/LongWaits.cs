@@ -12,9 +12,7 @@ namespace Snapper.Runtime.Cluster.Branches;
 /// </summary>
 internal sealed class LongWaits(ClusterNode node, Worker worker)
 {
-    /// <summary>How long others wait behind an ACT of several workers before it must go, and how often that is looked at.</summary>
-    public static readonly TimeSpan Longest = TimeSpan.FromMilliseconds(50);
-
+    private readonly TimeSpan _longest = worker.Options.LongWait;
     private readonly HashSet<TransactionId> _waitedFor = [];
     private readonly List<Attempt> _looked = [];
 
@@ -58,7 +56,7 @@ internal sealed class LongWaits(ClusterNode node, Worker worker)
     private void OnWaiter(Attempt attempt)
     {
         // Seen at two looks, so that it was at least a look's time.
-        if (worker.Time.GetElapsedTime(attempt.BeganAt) < Longest || _waitedFor.Add(attempt.Tid))
+        if (worker.Time.GetElapsedTime(attempt.BeganAt) < _longest || _waitedFor.Add(attempt.Tid))
         {
             return;
         }
@@ -85,14 +83,14 @@ internal sealed class LongWaits(ClusterNode node, Worker worker)
     /// <summary>The bound doubles with each attempt, so that one that takes long, and stands in no ring, comes to its end.</summary>
     private void Break(Attempt attempt)
     {
-        var patience = Longest * (1 << Math.Clamp(attempt.Request.Attempts - 1, 0, 5));
-        if (worker.Time.GetElapsedTime(attempt.BeganAt) < patience)
+        var patience = _longest * (1 << Math.Clamp(attempt.Request.Attempts - 1, 0, 5));
+        if (worker.Time.GetElapsedTime(attempt.BeganAt) < patience || Planted.Is(PlantedFault.LongWaitsGoOn))
         {
             return;
         }
 
         Transitions.Note(ClusterTransition.LongWaitBroken);
-        var why = new AbortInfo(AbortReason.Deadlock, $"Others waited behind it for more than {Longest.TotalMilliseconds:0} ms, perhaps in a ring over several workers.");
+        var why = new AbortInfo(AbortReason.Deadlock, $"Others waited behind it for more than {_longest.TotalMilliseconds:0} ms, perhaps in a ring over several workers.");
         attempt.RootExecutor.PostRun(() => attempt.RootExecutor.EndForBranch(attempt, why));
     }
 }

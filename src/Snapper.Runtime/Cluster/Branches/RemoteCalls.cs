@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -121,6 +122,14 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
         Interlocked.Increment(ref attempt.ActiveCalls);
         frame.StartWaiting();
         worker.SendToActor(new Message { Kind = MessageKind.Call, Actor = call.Target, Body = frame });
+    }
+
+    /// <summary>A call is not begun here: its result would go to a worker that takes less than it is sent. Of its transaction nothing has begun by it; its root ends it.</summary>
+    public void TurnAway(Incarnation from, CallMessage call)
+    {
+        Transitions.Note(ClusterTransition.CallTurnedAway);
+        var why = new AbortInfo(AbortReason.Overloaded, $"{call.Target} was called, and the caller's worker takes less than it is sent.", call.Target);
+        node.Send(from, new ResultMessage(call.Id, FailureOf(why), [], [], []));
     }
 
     /// <summary>A call that has come from elsewhere has ended, with all calls under it; on its executor.</summary>

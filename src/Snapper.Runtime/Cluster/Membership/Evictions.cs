@@ -36,7 +36,9 @@ internal sealed class Evictions(Worker worker, ClusterNode node, TimeSpan patien
                 continue;
             }
 
-            var unanswered = hub.Unanswered(peer.Worker);
+            // One that takes too little for what it asks for is as good as silent: nothing else would ever end it.
+            var (unanswered, overfull) = (hub.Unanswered(peer.Worker), hub.Overfull(peer.Worker));
+            unanswered = unanswered > overfull ? unanswered : overfull;
             watching |= unanswered > patience / 3;
             _living.Add(new PeerSight(peer, (long)unanswered.TotalMilliseconds, hub.Answered(peer.Worker) == peer));
         }

@@ -136,6 +136,12 @@ internal sealed class MetricsEndpoint(IWorkerInspection inspection)
             text.Sample(peer.UnansweredMs / 1000, ("peer", peer.Worker));
         }
 
+        text.Family("snapper_mailbox_detour", "gauge", "1: packets to another worker go by way of a third one, since it does not answer directly.");
+        foreach (var peer in cluster.Peers)
+        {
+            text.Sample(peer.Via is null ? 0 : 1, ("peer", peer.Worker));
+        }
+
         text.Family("snapper_mailbox_retransmissions_total", "counter", "Packets to another worker that were sent again.");
         foreach (var peer in cluster.Peers)
         {

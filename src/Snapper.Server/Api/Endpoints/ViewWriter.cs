@@ -79,6 +79,7 @@ internal static class ViewWriter
             json.WriteNumber("received"u8, peer.Received);
             json.WriteNumber("retransmissions"u8, peer.Retransmissions);
             json.WriteString("lastProblem"u8, peer.LastProblem);
+            json.WriteString("via"u8, peer.Via);
             json.WriteEndObject();
         }
 
