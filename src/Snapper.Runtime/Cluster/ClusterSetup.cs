@@ -30,6 +30,12 @@ public sealed class ClusterSetup
     /// <summary>For how long a worker must not be reached by the master, although its lease lives, to be evicted (R5); 100 ms or more. Default: 3 s.</summary>
     public TimeSpan Patience { get; init; } = TimeSpan.FromSeconds(3);
 
+    /// <summary>
+    /// How many leases long a worker that recovers asks what became of what its last life had prepared, while the store answers. Then it gives its actors up to those who can find out.
+    /// More than two: whom it asks may be dead, and is known to be so after one lease, or two after an outage of the store. Default: 3.
+    /// </summary>
+    public int SettleLeases { get; init; } = 3;
+
     /// <summary>Partition of an actor, in place of the types' keys; the same in all workers. For simulators. Null: by the types' keys.</summary>
     internal Func<ActorKey, Partition>? PartitionOf { get; init; }
 

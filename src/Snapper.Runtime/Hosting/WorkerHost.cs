@@ -199,7 +199,16 @@ public sealed class WorkerHost : IAsyncDisposable
             }
 
             joining = await ClusterJoining.Begin(setup, opening, recovered, cancellation).ConfigureAwait(false);
-            (opening, settled) = await joining.Settle(opening, recovered, cancellation).ConfigureAwait(false);
+            try
+            {
+                (opening, settled) = await joining.Settle(opening, recovered, cancellation).ConfigureAwait(false);
+            }
+            catch
+            {
+                await joining.DisposeAsync().ConfigureAwait(false); // else it would keep a lease, and never open
+                throw;
+            }
+
             recovered = recovered.With(settled);
         }
 

@@ -15,7 +15,7 @@ public sealed class ClusterCoverage
         [FaultKind.RequestLost, FaultKind.RequestRepeated, FaultKind.RequestMisrouted, FaultKind.AnswerLost, FaultKind.ClientGone, FaultKind.ClientImpatient];
 
     /// <summary>Steps that need several things to meet: a run of some thousand seeds takes each some times only, and none at all now and then.</summary>
-    public static IReadOnlyList<ClusterTransition> Scarce { get; } = [ClusterTransition.LaterMasterWaits, ClusterTransition.MigrationNotFrozen, ClusterTransition.SuccessionCommitted];
+    public static IReadOnlyList<ClusterTransition> Scarce { get; } = [ClusterTransition.LaterMasterWaits, ClusterTransition.MigrationNotFrozen, ClusterTransition.SuccessionCommitted, ClusterTransition.RecoveryGivenUp];
 
     /// <summary>Runs added.</summary>
     public long Runs { get; private set; }

@@ -41,16 +41,50 @@ public sealed class DoubtResolverTests : IDisposable
     }
 
     [Fact]
-    public void A_master_that_does_not_answer_is_asked_for_as_long_as_it_holds_its_lease()
+    public void A_master_that_does_not_answer_is_asked_until_the_patience_is_over()
+    {
+        var master = _bench.Peer(2);
+        var taken = Take(master);
+        var resolving = Resolve(TimeSpan.FromSeconds(8), Prepared(A));
+        for (var i = 0; i < 8; i++)
+        {
+            Assert.False(resolving.IsCompleted);
+            KeepAlive(master, taken);
+        }
+
+        KeepAlive(master, taken);
+        Assert.Throws<UnsettledException>(() => _bench.Finish(resolving, "the verdict", 0));
+    }
+
+    [Fact]
+    public void The_patience_begins_anew_when_the_store_is_back()
+    {
+        var master = _bench.Peer(2);
+        var taken = Take(master);
+        var resolving = Resolve(TimeSpan.FromSeconds(3), Prepared(A));
+        KeepAlive(master, taken);
+        KeepAlive(master, taken);
+        _bench.Store.Before = FaultyStore.Failing(nameof(IMasterLease.Read));
+        KeepAlive(master, taken);
+        KeepAlive(master, taken);
+        _bench.Store.Before = null;
+        KeepAlive(master, taken);
+        KeepAlive(master, taken);
+        Assert.False(resolving.IsCompleted);
+        KeepAlive(master, taken);
+        KeepAlive(master, taken);
+        Assert.Throws<UnsettledException>(() => _bench.Finish(resolving, "the verdict", 0));
+    }
+
+    [Fact]
+    public void A_rescuer_asks_for_as_long_as_the_master_holds_its_lease()
     {
         var master = _bench.Peer(2);
         var taken = Take(master);
         var resolving = Resolve(Prepared(A));
         for (var i = 0; i < 10; i++)
         {
-            _bench.Advance(1000);
-            Renew(master);
-            _bench.Finish(master.Store.Master.Renew(taken.MasterEpoch, CancellationToken.None), "renewing");
+            KeepAlive(master, taken);
         }
 
         Assert.False(resolving.IsCompleted);
@@ -82,7 +116,7 @@ public sealed class DoubtResolverTests : IDisposable
         var seat = _bench.Lead();
         var resolver = new DoubtResolver(_bench.Node.Gate, _bench.Store, seat, _bench.Time);
         var own = new BatchId(TransactionId.Global(seat.Held!.Mastership.MasterEpoch, 9).Value); // of its own time: its coordinator knows
-        var verdicts = _bench.Finish(resolver.Resolve([Prepared(own)], CancellationToken.None), "the verdict", 0);
+        var verdicts = _bench.Finish(resolver.Resolve([Prepared(own)], null, CancellationToken.None), "the verdict", 0);
         Assert.Equal([false], verdicts);
     }
 
@@ -181,7 +215,7 @@ public sealed class DoubtResolverTests : IDisposable
         _bench.Worker.Log.Enqueue(Committed(Act, 2));
         _bench.Run();
         _bench.Restart();
-        Assert.Equal([true, false], _bench.Finish(_bench.Node.Doubts.Resolve([Voted(Act, before), Voted(Other, before)], CancellationToken.None), "the verdicts"));
+        Assert.Equal([true, false], _bench.Finish(_bench.Node.Doubts.Resolve([Voted(Act, before), Voted(Other, before)], null, CancellationToken.None), "the verdicts"));
     }
 
     [Fact]
@@ -193,7 +227,7 @@ public sealed class DoubtResolverTests : IDisposable
     {
         Take(_bench.Peer(2));
         using var given = new CancellationTokenSource();
-        var resolving = _resolver.Resolve([Prepared(A)], given.Token);
+        var resolving = _resolver.Resolve([Prepared(A)], null, given.Token);
         _bench.Advance(10);
         _bench.On(given.Cancel);
         Assert.ThrowsAny<OperationCanceledException>(() => _bench.Finish(resolving, "the verdict"));
@@ -208,9 +242,18 @@ public sealed class DoubtResolverTests : IDisposable
 
     private static ActCommitted Committed(TransactionId act, params int[] others) => new() { Transaction = act, Changes = [], Participants = others, Outcome = null };
 
-    private Task<bool[]> Resolve(params InDoubt[] doubts)
+    private void KeepAlive(BenchPeer master, Mastership taken)
     {
-        var resolving = _resolver.Resolve(doubts, CancellationToken.None);
+        _bench.Advance(1000);
+        Renew(master);
+        _bench.Finish(master.Store.Master.Renew(taken.MasterEpoch, CancellationToken.None), "renewing");
+    }
+
+    private Task<bool[]> Resolve(params InDoubt[] doubts) => Resolve(null, doubts);
+
+    private Task<bool[]> Resolve(TimeSpan? patience, params InDoubt[] doubts)
+    {
+        var resolving = _resolver.Resolve(doubts, patience, CancellationToken.None);
         _bench.Run();
         return resolving;
     }

@@ -27,7 +27,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
     {
         _setup = setup;
         Store = setup.Cluster!.OpenStore(self);
-        Gate = new ClusterGate(self, setup.Cluster.Transport, setup.Cluster.Mailboxes, setup.Time, setup.Background, Fail);
+        Gate = new ClusterGate(self, setup.Cluster.Transport, setup.Cluster.Mailboxes, setup.Time, setup.Background, setup.Logger, Fail);
         Seat = new MasterSeat(Store, setup.Time);
         Doubts = new DoubtResolver(Gate, Store, Seat, setup.Time);
         Lease = new LeaseKeeper(Store, setup.Cluster.Options.Lease, setup.Time, setup.Background, Fail);
@@ -143,13 +143,49 @@ internal sealed class ClusterJoining : IAsyncDisposable
         using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellation, _failed.Token);
         try
         {
-            var verdicts = Planted.Is(PlantedFault.RecoveryResolvesNothing) ? new bool[recovered.InDoubt.Count] : await Doubts.Resolve(recovered.InDoubt, either.Token).ConfigureAwait(false);
+            var verdicts = Planted.Is(PlantedFault.RecoveryResolvesNothing) ? new bool[recovered.InDoubt.Count] : await Doubts.Resolve(recovered.InDoubt, _setup.Cluster!.Options.Lease * _setup.Cluster.SettleLeases, either.Token).ConfigureAwait(false);
             return await Settlement.Run(_setup.Log, _setup.Store, opening, recovered, verdicts, _setup.Time, either.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (Failure is not null && !cancellation.IsCancellationRequested)
         {
             // Another took this life for dead and rescues it: nobody speaks to it any more, so that it would ask for ever (R4).
             throw new LogLostException(AppendStatus.Fenced, Failure.Message);
+        }
+        catch (UnsettledException unsettled)
+        {
+            RuntimeLog.GivingUp(_setup.Logger, Store.Self.ToString(), unsettled.Message);
+            await GiveUp(cancellation).ConfigureAwait(false);
+            throw new LogLostException(AppendStatus.Fenced, $"{Store.Self} has given its actors up to the others: {unsettled.Message}");
+        }
+    }
+
+    /// <summary>
+    /// Lets the lease run out, so that others fence this life and take its actors over (R4), and waits until they have, so that the next life does not come in between. Not for good:
+    /// there may be nobody who can.
+    /// </summary>
+    private async Task GiveUp(CancellationToken cancellation)
+    {
+        Transitions.Note(ClusterTransition.RecoveryGivenUp);
+        Lease.Cease();
+        var began = _setup.Time.GetTimestamp();
+        while (_setup.Time.GetElapsedTime(began) < _setup.Cluster!.Options.Lease * _setup.Cluster.SettleLeases)
+        {
+            try
+            {
+                foreach (var member in await Store.Members.Read(cancellation).ConfigureAwait(false))
+                {
+                    if (member.Incarnation.Worker == Store.Self.Worker && (member.Incarnation != Store.Self || (member.State == MemberState.Fenced && member.Entries == 0)))
+                    {
+                        return;
+                    }
+                }
+            }
+            catch (Exception exception) when (StorageFaults.IsPassing(exception))
+            {
+                // The next look tells.
+            }
+
+            await Background.Pause(s_again, _setup.Time, cancellation).ConfigureAwait(false);
         }
     }
 

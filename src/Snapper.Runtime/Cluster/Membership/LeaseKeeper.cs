@@ -59,6 +59,9 @@ internal sealed class LeaseKeeper : IAsyncDisposable
         }
     }
 
+    /// <summary>Lets the lease run out.</summary>
+    public void Cease() => _leaves = true;
+
     /// <summary>Leaves for good, if this worker owns nothing. From then on its lease is not renewed.</summary>
     /// <returns>Null: it has left; else why not.</returns>
     public async Task<string?> TryLeave(CancellationToken cancellation)

@@ -114,7 +114,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
 
         var verdicts = Planted.Is(PlantedFault.TakeOverResolvesNothing)
             ? new bool[recovered.InDoubt.Count]
-            : await _node.Doubts.Resolve(recovered.InDoubt, worker.Stopping).ConfigureAwait(false);
+            : await _node.Doubts.Resolve(recovered.InDoubt, null, worker.Stopping).ConfigureAwait(false);
         var settled = await Settlement.Run(rescue.Log, rescue.States, rescue.Opening, recovered, verdicts, worker.Time, worker.Stopping).ConfigureAwait(false);
         if (!Planted.Is(PlantedFault.OutcomesNotCopiedAtTakeOver))
         {

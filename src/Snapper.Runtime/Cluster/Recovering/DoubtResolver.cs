@@ -17,16 +17,20 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
     private static readonly TimeSpan s_answer = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(50);
 
-    /// <summary>Returns when all are known; in the order of the question. Asks for as long as it takes: nothing may open before.</summary>
-    public async Task<bool[]> Resolve(IReadOnlyList<InDoubt> doubts, CancellationToken cancellation)
+    /// <summary>Returns when all are known; in the order of the question. Nothing may open before.</summary>
+    /// <param name="doubts">What is in doubt.</param>
+    /// <param name="patience">For how long it asks about each while the store answers; null: for as long as it takes.</param>
+    /// <param name="cancellation">Gives up.</param>
+    /// <exception cref="UnsettledException">The patience is over.</exception>
+    public async Task<bool[]> Resolve(IReadOnlyList<InDoubt> doubts, TimeSpan? patience, CancellationToken cancellation)
     {
         var verdicts = new bool[doubts.Count];
         for (var i = 0; i < verdicts.Length; i++)
         {
             verdicts[i] = doubts[i].Record switch
             {
-                Prepared batch => await Repeat(() => OfBatch(batch.Global, cancellation), cancellation).ConfigureAwait(false),
-                ActPrepared act => await OfAct(act.Transaction, act.Root, cancellation).ConfigureAwait(false),
+                Prepared batch => await Repeat(() => OfBatch(batch.Global, cancellation), patience, $"global batch {batch.Global}", cancellation).ConfigureAwait(false),
+                ActPrepared act => await Repeat(() => TryOfAct(act.Transaction, act.Root, cancellation), patience, $"ACT {act.Transaction} of {act.Root}", cancellation).ConfigureAwait(false),
                 var other => throw new ArgumentException($"A {other.GetType().Name} is not conditional.", nameof(doubts)),
             };
             if (doubts[i].Record is Prepared)
@@ -43,10 +47,11 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
     }
 
     /// <summary>What became of an ACT that this worker, or one that it rescues, has voted for.</summary>
-    public Task<bool> OfAct(TransactionId act, Incarnation root, CancellationToken cancellation) => Repeat(() => TryOfAct(act, root, cancellation), cancellation);
+    public Task<bool> OfAct(TransactionId act, Incarnation root, CancellationToken cancellation) => Repeat(() => TryOfAct(act, root, cancellation), null, "", cancellation);
 
-    private async Task<bool> Repeat(Func<Task<bool?>> look, CancellationToken cancellation)
+    private async Task<bool> Repeat(Func<Task<bool?>> look, TimeSpan? patience, string what, CancellationToken cancellation)
     {
+        long? since = null;
         while (true)
         {
             try
@@ -55,10 +60,17 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
                 {
                     return verdict;
                 }
+
+                since ??= time.GetTimestamp();
             }
             catch (Exception exception) when (StorageFaults.IsPassing(exception))
             {
-                // Every look may be repeated.
+                since = null; // every look may be repeated; while the store is away nobody could take over
+            }
+
+            if (since is { } first && time.GetElapsedTime(first) >= patience)
+            {
+                throw new UnsettledException($"What became of {what} was not said within {patience.Value.TotalSeconds:0.#} s by those who know.");
             }
 
             await Background.Pause(s_pause, time, cancellation).ConfigureAwait(false);
@@ -147,3 +159,6 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
         gate.Read(worker.Worker, rescue.Opened.Epoch, decided);
     }
 }
+
+/// <summary>What is in doubt could not be settled in time, although the store answers.</summary>
+internal sealed class UnsettledException(string message) : Exception(message);
