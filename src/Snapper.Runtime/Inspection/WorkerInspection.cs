@@ -80,7 +80,7 @@ internal sealed class WorkerInspection : IWorkerInspection
         {
             peers.Add(new PeerView(
                 Incarnation.NameOf(mailbox.Worker), mailbox.Peer.Epoch, mailbox.QueuedMessages, mailbox.Unanswered.TotalMilliseconds, mailbox.MessagesSent, mailbox.MessagesReceived,
-                mailbox.Retransmissions, mailbox.LastProblem));
+                mailbox.Retransmissions, mailbox.LastProblem, mailbox.Via == 0 ? null : Incarnation.NameOf(mailbox.Via)));
         }
 
         var master = node.Requests.Master;
@@ -165,7 +165,9 @@ internal sealed class WorkerInspection : IWorkerInspection
                 }
             }
 
-            return await _worker.Store.Load(actor, cancellation).ConfigureAwait(false);
+            var stored = await _worker.Store.Load(actor, cancellation).ConfigureAwait(false);
+            await CheckEpoch(cancellation).ConfigureAwait(false);
+            return stored;
         }
         catch (CorruptLogException damage)
         {
@@ -174,6 +176,22 @@ internal sealed class WorkerInspection : IWorkerInspection
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
             throw new StorageUnavailableException("The actor's state cannot be read now: " + exception.Message, exception);
+        }
+    }
+
+    /// <summary>L5: behind what was read. A worker that stood still and was replaced meanwhile must not show what has long changed elsewhere, if only for moments.</summary>
+    private async Task CheckEpoch(CancellationToken cancellation)
+    {
+        var answer = await _setup.Log.CheckEpoch(_opening.Epoch, cancellation).ConfigureAwait(false);
+        switch (answer.Status)
+        {
+            case AppendStatus.Appended or AppendStatus.AlreadyThere:
+                return;
+            case AppendStatus.Refused:
+                throw new StorageUnavailableException("The log does not answer as it should: " + answer.Detail);
+            default:
+                _worker.NoteLost(answer.Status, answer.Detail);
+                throw new StorageUnavailableException("This worker's log has another owner.");
         }
     }
 
@@ -195,6 +213,7 @@ internal sealed class WorkerInspection : IWorkerInspection
         try
         {
             found = await listing.List(new ActorListQuery(type, after, prefix, limit, ours), cancellation).ConfigureAwait(false);
+            await CheckEpoch(cancellation).ConfigureAwait(false);
         }
         catch (Exception exception) when (exception is ListingBusyException || StorageFaults.IsPassing(exception))
         {
