@@ -36,6 +36,35 @@ public sealed class GlobalCoordinatorTests
     }
 
     [Fact]
+    public void What_a_worker_would_lose_of_an_earlier_batch_goes_too_and_everybody_is_asked_again()
+    {
+        var master = Master(openBatches: 3);
+        var (first, second, third) = (Form(master, 1), Form(master, 2), Form(master, 3));
+        Failed(master, third);
+        var undo = Sent(GlobalOutputKind.SendUndo);
+        Step(master, new GlobalMessage(GlobalMessageKind.UndoReport, One, second, undo.Value, undo.Count)); // what failed there, too, has a victim in it
+        Step(master, new GlobalMessage(GlobalMessageKind.UndoReport, Two, BatchId.None, undo.Value, undo.Count));
+        Assert.Equal([(One, second, 2), (Two, second, 2)], Asked(round: 2));
+        Assert.DoesNotContain(_outputs, output => output.Kind == GlobalOutputKind.SendUndoGo);
+
+        Step(master, new GlobalMessage(GlobalMessageKind.UndoReport, One, BatchId.None, undo.Value, 2));
+        Step(master, new GlobalMessage(GlobalMessageKind.UndoReport, Two, first, undo.Value, 2)); // and that has one there
+        Assert.Equal([(One, first, 3), (Two, first, 3)], Asked(round: 3));
+        foreach (var worker in (Incarnation[])[One, Two])
+        {
+            Step(master, new GlobalMessage(GlobalMessageKind.UndoReport, worker, BatchId.None, undo.Value, 3));
+        }
+
+        Assert.Equal([first, first], _outputs.Where(output => output.Kind == GlobalOutputKind.SendUndoGo).Select(output => output.Bid));
+        foreach (var worker in (Incarnation[])[One, Two])
+        {
+            Step(master, new GlobalMessage(GlobalMessageKind.Undone, worker, Value: undo.Value));
+        }
+
+        Assert.Equal(0, master.Undecided);
+    }
+
+    [Fact]
     public void A_batch_is_no_larger_than_what_one_message_holds()
     {
         var master = Master(openBatches: 1);
@@ -114,6 +143,9 @@ public sealed class GlobalCoordinatorTests
     }
 
     private void Failed(GlobalCoordinatorMachine master, BatchId bid) => Step(master, new GlobalMessage(GlobalMessageKind.Failed, One, bid));
+
+    private IEnumerable<(Incarnation To, BatchId Bid, int Count)> Asked(int round) =>
+        _outputs.Where(output => output.Kind == GlobalOutputKind.SendUndo && output.Count == round).Select(output => (output.To, output.Bid, output.Count));
 
     private BatchId Last() => _formed;
 
