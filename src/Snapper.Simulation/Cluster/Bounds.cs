@@ -96,7 +96,14 @@ internal sealed class SimulatedTimes(ClusterScenario scenario)
     /// <summary>Bounds of the setup itself.</summary>
     public object Setup { get; } = new { Patience = TimeSpan.FromMilliseconds(scenario.PatienceMs) };
 
-    public MailboxOptions OfMailboxes(int life) => new() { PumpsInline = true, Seed = life, AnswerTimeout = TimeSpan.FromMilliseconds(scenario.AnswerMs) };
+    public MailboxOptions OfMailboxes(int life) => new()
+    {
+        PumpsInline = true,
+        Seed = life,
+        AnswerTimeout = TimeSpan.FromMilliseconds(scenario.AnswerMs),
+        DetourAfter = TimeSpan.FromMilliseconds(scenario.AnswerMs * 0.75),
+        PassOnTimeout = TimeSpan.FromMilliseconds(scenario.AnswerMs * 0.25),
+    };
 
     public WorkerOptions Worker(int number, int life)
     {
@@ -111,6 +118,7 @@ internal sealed class SimulatedTimes(ClusterScenario scenario)
             TransactionsPerBatch = load.TransactionsPerBatch,
             TurnBound = TimeSpan.FromMilliseconds(Math.Max(100, load.TurnBoundMs)),
             TurnTick = TimeSpan.FromMilliseconds(Math.Max(5, load.TurnBoundMs / 8)),
+            LongWait = TimeSpan.FromMilliseconds(load.Seed % 2 == 0 ? 10 : 50),
             MarkMethodsThatFail = load.MarkFailing != 0,
             IdempotencyWindow = TimeSpan.FromMilliseconds(scenario.WindowMs),
             IdleActorTimeout = TimeSpan.FromSeconds(1),
