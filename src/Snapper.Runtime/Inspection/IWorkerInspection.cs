@@ -119,7 +119,7 @@ public sealed record ClusterStatusView(
 /// <paramref name="UnansweredMs"/>: for how long nothing of that worker has answered, 0: it has; <paramref name="LastProblem"/>: what the last packet met that was not taken;
 /// <paramref name="Via"/>: the worker that passes on what is for it, since it does not answer directly, null: nobody needs to.
 /// </summary>
-public sealed record PeerView(string Worker, long Epoch, long Queued, double UnansweredMs, long Sent, long Received, long Retransmissions, string? LastProblem, string? Via);
+public sealed record PeerView(string Worker, long Epoch, long Queued, double UnansweredMs, long Sent, long Received, long Retransmissions, string? LastProblem, string? Via = null);
 
 /// <summary>An actor type.</summary>
 public sealed record ActorTypeView(string Type, IReadOnlyList<ActorMethodView> Methods);
