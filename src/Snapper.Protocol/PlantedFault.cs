@@ -177,6 +177,11 @@ internal enum PlantedFault
     ClearedWhileInTheWindow,
     CertainThoughTheLogLives,
     RefusedThoughItMayHaveRun,
+
+    // A store that lost something.
+    FoldsNotCounted,
+    LifeNotBoundToInstance,
+    GenerationNotLookedAt,
 }
 
 /// <summary>Which fault is planted.</summary>

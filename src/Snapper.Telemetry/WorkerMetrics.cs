@@ -28,6 +28,7 @@ internal sealed class WorkerMetrics : IDisposable
         _meter.CreateObservableGauge("snapper.log.durable_position", () => Status().DurablePosition, "{record}", "Last position of the log known to be durable.");
         _meter.CreateObservableUpDownCounter("snapper.actor.resident", () => Status().ResidentActors, "{actor}", "Actors in memory.");
         _meter.CreateObservableGauge("snapper.worker.epoch", () => Status().Epoch, "{epoch}", "Epoch that the worker writes its log in.");
+        _meter.CreateObservableCounter("snapper.store.losses", () => Status().Losses, "{loss}", "How often the store was found to have less than it had acknowledged, since the log began.");
         _meter.CreateObservableGauge("snapper.health.check", Checks, "1", "1 when the check passes, else 0.");
     }
 

@@ -31,7 +31,11 @@ public interface ITransactionLog : IAsyncDisposable
 /// <param name="NextSequence">Number of the next record, 1 or more.</param>
 /// <param name="FirstSequence">Number of the first record still there; equals <paramref name="NextSequence"/> when empty.</param>
 /// <param name="Watermarks">As stored by the last trim.</param>
-public sealed record LogOpening(long Epoch, long NextSequence, long FirstSequence, LogWatermarks Watermarks);
+public sealed record LogOpening(long Epoch, long NextSequence, long FirstSequence, LogWatermarks Watermarks)
+{
+    /// <summary>How often a writer found that the log had lost what it had acknowledged, since it began.</summary>
+    public long Losses { get; init; }
+}
 
 /// <summary>Highest numbers in the part of the log that was trimmed: numbering stays above them (R1).</summary>
 public readonly record struct LogWatermarks(long Transaction, long ActCounter);

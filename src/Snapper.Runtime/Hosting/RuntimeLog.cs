@@ -8,6 +8,9 @@ internal static partial class RuntimeLog
     [LoggerMessage(EventId = 1000, Level = LogLevel.Critical, Message = "Worker stopped: {Reason}")]
     public static partial void WorkerFailed(ILogger logger, Exception exception, string reason);
 
+    [LoggerMessage(EventId = 1014, Level = LogLevel.Critical, Message = "ACKNOWLEDGED COMMITS MAY BE LOST: the store of {Worker} has less than it had acknowledged. {Detail}")]
+    public static partial void StoreLost(ILogger logger, string worker, string detail);
+
     [LoggerMessage(EventId = 1001, Level = LogLevel.Error, Message = "Log unavailable: {Detail}")]
     public static partial void LogUnavailable(ILogger logger, string detail);
 

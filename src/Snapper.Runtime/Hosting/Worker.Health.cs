@@ -94,6 +94,11 @@ internal sealed partial class Worker : ILogObserver
         }
 
         _unavailable = "The worker has stopped: " + exception.Message;
+        if (exception is LogLostFailure { Status: AppendStatus.Gap })
+        {
+            RuntimeLog.StoreLost(Logger, Options.Name, exception.Message);
+        }
+
         RuntimeLog.WorkerFailed(Logger, exception, exception.Message);
         End();
         _parts.Failed(exception);

@@ -61,6 +61,9 @@ public sealed record WorkerStatus(
     /// <summary>Batches that were formed and are not durable yet, as of about now.</summary>
     public int OpenBatches { get; init; }
 
+    /// <summary>How often its log was found to have less than it had acknowledged, since the log began; as of this worker's start, which follows each time.</summary>
+    public long Losses { get; init; }
+
     /// <summary>Attempts that the system repeated by itself, by reason.</summary>
     public IReadOnlyDictionary<string, long> RepeatsByReason { get; init; } = new Dictionary<string, long>();
 

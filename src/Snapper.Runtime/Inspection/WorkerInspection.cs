@@ -61,6 +61,7 @@ internal sealed class WorkerInspection : IWorkerInspection
             _worker.Log.DurableSequence, _worker.Commits.Undos, Residents())
         {
             OpenBatches = _worker.Commits.UnfinishedBatches,
+            Losses = _opening.Losses,
             RepeatsByReason = repeats,
             Redis = facts.Redis,
             CpuMs = Environment.CpuUsage.TotalTime.TotalMilliseconds,

@@ -18,7 +18,7 @@ internal static class ChildCommands
         Arguments =
         [
             "--include", PrivateRedisSecret.ConfigurationName, "--bind", "127.0.0.1", "--port", Text(port), "--protected-mode", "yes", "--daemonize", "no", "--dir", data.Redis,
-            "--appendonly", "yes", "--appendfsync", fsync == FsyncPolicy.Always ? "always" : "everysec",
+            "--appendonly", "yes", "--appendfsync", fsync == FsyncPolicy.Always ? "always" : "everysec", "--no-appendfsync-on-rewrite", "no",
             "--save", "", "--maxmemory-policy", "noeviction",
 
             // Its own title would overwrite the command line and the environment by which a process can be told from others.

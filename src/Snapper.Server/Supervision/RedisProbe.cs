@@ -17,6 +17,9 @@ internal sealed record RedisFacts(string Version, string Durability, long MaxMem
     /// <summary>Its last write of the append-only file failed: its disk is full, most likely. It takes no writes until one succeeds.</summary>
     public bool CannotWrite { get; init; }
 
+    /// <summary>While it rewrites its append-only file nothing is flushed to the disk.</summary>
+    public bool IsPausedByRewrite { get; init; }
+
     /// <summary>Bytes in use; 0: it does not tell.</summary>
     public long UsedMemory { get; init; }
 
@@ -28,7 +31,8 @@ internal sealed record RedisFacts(string Version, string Durability, long MaxMem
     {
         if (CannotWrite) yield return "its last write to its append-only file failed, so it takes no commits: look at its log, and give its disk room";
         if (MaxMemory > 0 && UsedMemory > MaxMemory * NearlyFull) yield return $"its memory is nearly full ({UsedMemory * 100 / MaxMemory} % of maxmemory), and full it takes no commits: give it more";
-        if (Durability == "none") yield return "it keeps no append-only file (appendonly no): acknowledged commits are lost when it stops; set 'appendonly yes'";
+        if (IsPausedByRewrite) yield return "no-appendfsync-on-rewrite yes: while it rewrites its append-only file nothing goes to the disk, and a crash of its machine may lose acknowledged commits; set 'no-appendfsync-on-rewrite no'";
+        else if (Durability == "none") yield return "it keeps no append-only file (appendonly no): acknowledged commits are lost when it stops; set 'appendonly yes'";
         if (Durability == "everysec") yield return "appendfsync everysec: a crash of its machine may lose the last seconds of acknowledged commits; 'appendfsync always' keeps them";
         if (Durability == "unknown") yield return "it does not tell whether it keeps an append-only file (CONFIG is not allowed)";
         if (EvictionPolicy == "unknown") yield return "it does not tell its maxmemory-policy (CONFIG and INFO are not allowed); it must be noeviction";
@@ -122,7 +126,8 @@ internal static class RedisProbe
             .FirstOrDefault(l => l.StartsWith(name + ":", StringComparison.Ordinal))?.Trim()[(name.Length + 1)..];
         var version = Info("server", "redis_version") ?? "unknown";
 
-        var durability = (Config("appendonly"), Config("appendfsync")) switch
+        var pauses = Config("no-appendfsync-on-rewrite") == "yes";
+        var durability = pauses ? "none" : (Config("appendonly"), Config("appendfsync")) switch
         {
             (null, _) or (_, null) => "unknown",
             ("yes", "always") => "always",
@@ -132,6 +137,7 @@ internal static class RedisProbe
         var clock = AskIfAllowed("TIME") is [var seconds, _] && long.TryParse(seconds, out var unix) ? DateTimeOffset.FromUnixTimeSeconds(unix) : (DateTimeOffset?)null;
         return new RedisFacts(version, durability, long.TryParse(Config("maxmemory"), out var bytes) ? bytes : 0, Config("maxmemory-policy") ?? Info("memory", "maxmemory_policy") ?? "unknown")
         {
+            IsPausedByRewrite = pauses,
             IsReplica = Info("replication", "role") == "slave",
             CannotWrite = Info("persistence", "aof_last_write_status") == "err",
             UsedMemory = long.TryParse(Info("memory", "used_memory"), out var used) ? used : 0,

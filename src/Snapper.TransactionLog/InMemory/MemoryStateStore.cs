@@ -75,6 +75,7 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
                 }
             }
 
+            storage.Changes++;
             return Task.FromResult(new AppendResult(AppendStatus.Appended));
         }
     }
@@ -100,6 +101,7 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
             }
 
             storage.Copied++;
+            storage.Changes++;
             return Task.FromResult(new AppendResult(AppendStatus.Appended));
         }
     }

@@ -34,6 +34,12 @@ public sealed class MemoryStorage
 
     internal LogWatermarks Watermarks { get; set; }
 
+    /// <summary>Folds, trims and savings of outcomes so far.</summary>
+    internal long Changes { get; set; }
+
+    /// <summary>How often a writer was found to know more than is here.</summary>
+    internal long Losses { get; private set; }
+
     internal List<LogGroup> Groups { get; } = [];
 
     internal Dictionary<ActorKey, StoredState> States { get; }
@@ -50,7 +56,7 @@ public sealed class MemoryStorage
     internal LogOpening Raise()
     {
         Epoch++;
-        return new LogOpening(Epoch, NextSequence, FirstSequence, Watermarks);
+        return new LogOpening(Epoch, NextSequence, FirstSequence, Watermarks) { Losses = Losses };
     }
 
     /// <summary>Groups that hold this record or a later one, as they are now.</summary>
@@ -67,21 +73,32 @@ public sealed class MemoryStorage
     {
         lock (Gate)
         {
-            var copy = new MemoryStorage { Id = Id, Epoch = Epoch, NextSequence = NextSequence, Watermarks = Watermarks, Copied = Copied };
-            copy.Groups.AddRange(Groups);
+            var copy = new MemoryStorage { Id = Id };
+            copy.TakeLog(this);
             foreach (var (actor, state) in States)
             {
                 copy.States.Add(actor, state);
             }
 
-            foreach (var (id, outcome) in Outcomes)
-            {
-                copy.Outcomes.Add(id, outcome);
-            }
-
             return copy;
         }
     }
+
+    /// <summary>Becomes what another storage is, but for the states. Needs the gate.</summary>
+    internal void TakeLog(MemoryStorage other)
+    {
+        (Epoch, NextSequence, Watermarks, Changes, Copied) = (other.Epoch, other.NextSequence, other.Watermarks, other.Changes, other.Copied);
+        Groups.Clear();
+        Groups.AddRange(other.Groups);
+        Outcomes.Clear();
+        foreach (var (id, outcome) in other.Outcomes)
+        {
+            Outcomes.Add(id, outcome);
+        }
+    }
+
+    /// <summary>A writer knows more than is here. Needs the gate.</summary>
+    internal void NoteLoss() => Losses++;
 
     /// <summary>Null: the epoch is the current one.</summary>
     internal AppendResult? Fence(long epoch, MemoryGuard? guard = null) =>

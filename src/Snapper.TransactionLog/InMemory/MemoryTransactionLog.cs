@@ -71,6 +71,10 @@ public sealed class MemoryTransactionLog(MemoryStorage storage) : IIdentifiedLog
                 storage.Groups.Add(new LogGroup(firstSequence, count, group.ToArray()));
                 storage.NextSequence += count;
             }
+            else if (position.Status == AppendStatus.Gap)
+            {
+                storage.NoteLoss();
+            }
 
             return Task.FromResult(position);
         }
@@ -109,6 +113,7 @@ public sealed class MemoryTransactionLog(MemoryStorage storage) : IIdentifiedLog
 
             storage.Groups.RemoveAll(g => g.FirstSequence + g.Count <= keepFrom + (Planted.Is(PlantedFault.TrimTooFar) ? 3 : 0));
             storage.Watermarks = storage.Watermarks.Max(watermarks);
+            storage.Changes++;
             return Task.FromResult(new AppendResult(AppendStatus.Appended));
         }
     }

@@ -12,6 +12,9 @@ internal sealed class AppendCommand : TaskCompletionSource<AppendResult>
     /// <summary>Every record below this number was acknowledged.</summary>
     public required long AcknowledgedNext { get; init; }
 
+    /// <summary>So many folds, trims and savings of outcomes were acknowledged.</summary>
+    public long Changes { get; init; }
+
     public long FirstSequence { get; init; }
 
     public int Count { get; init; }

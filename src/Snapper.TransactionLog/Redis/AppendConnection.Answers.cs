@@ -20,9 +20,22 @@ internal sealed partial class AppendConnection
                 return;
             }
 
+            ArraySegment<byte>[]? check = null;
             lock (_gate)
             {
                 SetDue(TimeoutMs);
+                if (_isBound && _linkInUse == link)
+                {
+                    check = _message.InstanceCheck(_inFlight!);
+                }
+            }
+
+            if (check is not null && link.Ask(check) is var answer && !(answer.Kind == RespKind.Bulk && answer.Text.SequenceEqual("OK"u8)))
+            {
+                var other = ResultOf(answer);
+                Leave(link);
+                Complete(link, other, null);
+                return;
             }
 
             _isByText = false;
@@ -65,8 +78,7 @@ internal sealed partial class AppendConnection
         Exception? error = null;
         try
         {
-            var text = Encoding.UTF8.GetString(reply.Text);
-            result = reply.Kind == RespKind.Error ? RedisRefusal.OfError(text) : RedisRefusal.OfAnswer(text);
+            result = ResultOf(reply);
         }
         catch (InvalidOperationException unknown)
         {
@@ -74,6 +86,12 @@ internal sealed partial class AppendConnection
         }
 
         Complete(link, result, error);
+    }
+
+    private static AppendResult ResultOf(RespReply reply)
+    {
+        var text = Encoding.UTF8.GetString(reply.Text);
+        return reply.Kind == RespKind.Error ? RedisRefusal.OfError(text) : RedisRefusal.OfAnswer(text);
     }
 
     /// <summary>Ends the command in flight, if it is this link's. Only its thread calls this.</summary>

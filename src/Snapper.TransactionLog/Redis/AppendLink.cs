@@ -67,6 +67,14 @@ internal sealed class AppendLink(RedisOptions options, RemoteCertificateValidati
         }
     }
 
+    /// <summary>Sends what is no command of a caller's, and waits for the answer. Only for the reader, before the link's first message.</summary>
+    /// <exception cref="IOException">As <see cref="Read"/>.</exception>
+    public RespReply Ask(ArraySegment<byte>[] parts)
+    {
+        SendParts(parts);
+        return Read();
+    }
+
     /// <summary>Returns when no thread is inside a send. Only for the reader, which has an answer by then or has closed the link.</summary>
     /// <returns>False: no message was sent since the last call.</returns>
     public bool WaitForSender()
@@ -167,8 +175,7 @@ internal sealed class AppendLink(RedisOptions options, RemoteCertificateValidati
         byte[] command = options.User is null
             ? [.. "*2\r\n"u8, .. RespText.Bulk("AUTH"), .. RespText.Bulk(password)]
             : [.. "*3\r\n"u8, .. RespText.Bulk("AUTH"), .. RespText.Bulk(options.User), .. RespText.Bulk(password)];
-        SendParts([command]);
-        var reply = Read();
+        var reply = Ask([command]);
         if (reply.Kind != RespKind.Error)
         {
             return null;

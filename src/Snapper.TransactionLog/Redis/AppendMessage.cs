@@ -15,6 +15,7 @@ internal sealed class AppendMessage
     private static readonly byte[] LineEnd = [(byte)'\r', (byte)'\n'];
     private readonly Script _append;
     private readonly Script _check;
+    private readonly Script _checkInstance;
     private readonly byte[] _arguments = new byte[512];
     private readonly ArraySegment<byte>[] _appendParts = new ArraySegment<byte>[4];
     private readonly ArraySegment<byte>[] _checkParts = new ArraySegment<byte>[2];
@@ -24,11 +25,18 @@ internal sealed class AppendMessage
 
     public AppendMessage(RedisKey meta, RedisKey stream)
     {
-        _append = new Script(RedisScripts.Append, [meta, stream], 7);
-        _check = new Script(RedisScripts.CheckEpoch, [meta], 3);
+        _append = new Script(RedisScripts.Append, [meta, stream], 8);
+        _check = new Script(RedisScripts.CheckEpoch, [meta], 4);
+        _checkInstance = new Script(RedisScripts.CheckInstance, [meta], 4);
         _script = _check;
         _parts = _checkParts;
-        _appendParts[3] = LineEnd;
+    }
+
+    private AppendMessage(AppendMessage other)
+    {
+        (_append, _check, _checkInstance) = (other._append, other._check, other._checkInstance);
+        _script = _check;
+        _parts = _checkParts;
     }
 
     /// <summary>Bytes of the whole message when the script goes by its name.</summary>
@@ -60,8 +68,32 @@ internal sealed class AppendMessage
             _appendParts[2] = MemoryMarshal.TryGetArray(command.Group, out var group) ? group : command.Group.ToArray();
         }
 
-        _parts[1] = new ArraySegment<byte>(_arguments, 0, _length);
-        Bytes = _script.ByName.Length + _length + command.Group.Length + LineEnd.Length;
+        var head = _length;
+        if (command.Count > 0)
+        {
+            EndLine();
+        }
+
+        Number(command.Changes);
+        if (command.Count > 0)
+        {
+            _parts[1] = new ArraySegment<byte>(_arguments, 0, head);
+            _parts[3] = new ArraySegment<byte>(_arguments, head, _length - head);
+        }
+        else
+        {
+            _parts[1] = new ArraySegment<byte>(_arguments, 0, _length);
+        }
+
+        Bytes = _script.ByName.Length + _length + command.Group.Length;
+    }
+
+    /// <summary>The message that checks, with what the command knows, whether the server is the one on which the log was opened. Apart from the message at hand, for once.</summary>
+    public ArraySegment<byte>[] InstanceCheck(AppendCommand command)
+    {
+        var message = new AppendMessage(this);
+        message.Encode(new AppendCommand { Epoch = command.Epoch, Mark = command.Mark, AcknowledgedNext = command.AcknowledgedNext, Changes = command.Changes });
+        return message.With(_checkInstance.ByText);
     }
 
     /// <summary>Lets go of the group.</summary>

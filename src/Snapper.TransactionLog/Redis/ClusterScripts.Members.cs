@@ -6,21 +6,17 @@ internal static partial class ClusterScripts
     /// <summary>ARGV: worker, lease in ms, app id, url, process id, version, a name for the directory if it has none.</summary>
     public static readonly RedisScript Register = new(Library + Standing + """
         local w, key, at = ARGV[1], member(ARGV[1]), now()
-        local m = call('HMGET', key, 'epoch', 'generation', 'left')
-        if m[1] == guardEpoch and m[3] then
+        local m = call('HMGET', key, 'epoch', 'left')
+        if m[1] == guardEpoch and m[2] then
           return {'STALE', 'w' .. w .. '/' .. guardEpoch .. ' has left'}
         end
-        local generation = call('HGET', guardKey, 'generation') or '0'
-        local risen = number(guardKey, 'generation', generation) > number(key, 'generation', m[2])
         call('ZCARD', LEASES)
         call('SCARD', MEMBERS)
         number(META, 'membership', call('HGET', META, 'membership'))
         dirty()
-        if risen then
-          call('HINCRBY', META, 'generation', 1)
-        end
+        call('HSET', guardKey, 'several', '1')
         call('HSETNX', META, 'id', ARGV[7])
-        call('HSET', key, 'epoch', guardEpoch, 'generation', generation, 'since', text(at), 'app', ARGV[3], 'url', ARGV[4], 'pid', ARGV[5], 'version', ARGV[6])
+        call('HSET', key, 'epoch', guardEpoch, 'since', text(at), 'app', ARGV[3], 'url', ARGV[4], 'pid', ARGV[5], 'version', ARGV[6])
         call('HDEL', key, 'left', 'rescuer', 'rescuerEpoch', 'types')
         call('SADD', MEMBERS, w)
         call('ZADD', LEASES, text(at + tonumber(ARGV[2])), w)
@@ -33,7 +29,7 @@ internal static partial class ClusterScripts
         local w, key, at = ARGV[1], member(ARGV[1]), now()
         local m = call('HMGET', key, 'epoch', 'left', 'types')
         if not m[1] and ARGV[5] == '1' then
-          return lost('the registration of worker w' .. w .. ' is gone')
+          return lost('the registration of worker w' .. w .. '/' .. guardEpoch .. ' is gone')
         end
         if m[1] ~= guardEpoch then
           return {'STALE', 'w' .. w .. '/' .. guardEpoch .. ' is not registered'}
@@ -79,7 +75,9 @@ internal static partial class ClusterScripts
           local ends = call('ZSCORE', LEASES, w)
           local remaining = ends and math.max(0, tonumber(ends) - at) or 0
           local lived = remaining > 0 and math.max(0, at - number(key, 'since', m[2])) or 0
-          local values = {w, m[1], call('HGET', log(w), 'epoch') or '0', text(remaining), text(lived), m[3] or '0',
+          local l = call('HMGET', log(w), 'epoch', 'instance')
+          local current = foreign(l[2]) and text(number(log(w), 'epoch', l[1]) + 1) or l[1] or '0'
+          local values = {w, m[1], current, text(remaining), text(lived), m[3] or '0',
             call('HGET', SHARES, w) or '0', m[4] or '0', m[5] or '0', m[6] or '', m[7] or '', m[8] or '0', m[9] or '', m[10] or '0', m[11] or '0'}
           for _, value in ipairs(values) do
             out[#out + 1] = value
@@ -194,6 +192,7 @@ internal static partial class ClusterScripts
         end
         dirty()
         local opened = open()
+        call('HSET', KEYS[1], 'several', '1')
         call('HSET', MASTER, 'worker', me, 'epoch', guardEpoch, 'term', opened[1], 'until', text(at + tonumber(ARGV[4])))
         table.insert(opened, 1, 'OK')
         return opened

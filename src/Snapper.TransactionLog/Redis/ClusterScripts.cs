@@ -8,10 +8,14 @@ namespace Snapper.TransactionLog.Redis;
 /// <remarks>
 /// All checks come before all effects. Arguments: the script's own, the prefix of all keys; the guard's come last and are taken away by it. Answers are flat lists whose
 /// first element is a word. A key that holds what this program did not write ends a script with an error that names the key.
+/// What a server holds after it was started anew, or after a replica took its place, is a prefix of what was written. A life that began on another instance of the server may
+/// know more: it can do nothing here (the guard), and counts as fenced in the eyes of all others.
 /// </remarks>
 internal static partial class ClusterScripts
 {
-    /// <summary>Begins every script. The guard's locals, where there is one, are in sight.</summary>
+    /// <summary>
+    /// Begins every script. The guard's locals, where there is one, are in sight. A loss raises the generation once, however often it is met: each time every worker begins anew.
+    /// </summary>
     private const string Library = """
         local P = table.remove(ARGV)
         local C = P .. '{cluster}:'
@@ -52,6 +56,11 @@ internal static partial class ClusterScripts
         local function member(w)
           return C .. 'member:' .. w
         end
+        local info
+        local function foreign(instance)
+          info = info or redis.pcall('INFO', 'server')
+          return instance and type(info) == 'string' and not string.find(info, instance, 1, true)
+        end
         local function unfit(w, e)
           local key = member(w)
           local m = call('HMGET', key, 'epoch', 'left')
@@ -61,13 +70,19 @@ internal static partial class ClusterScripts
           if m[2] then
             return 'w' .. w .. '/' .. e .. ' has left'
           end
-          local current = call('HGET', log(w), 'epoch')
-          if current ~= e then
-            return 'w' .. w .. '/' .. e .. ' is fenced, the epoch of its log is ' .. (current or 'gone')
+          local l = call('HMGET', log(w), 'epoch', 'instance')
+          if l[1] ~= e then
+            return 'w' .. w .. '/' .. e .. ' is fenced, the epoch of its log is ' .. (l[1] or 'gone')
+          end
+          if foreign(l[2]) then
+            return 'w' .. w .. '/' .. e .. ' began on another instance of the server, ' .. l[2]
           end
         end
         local function lost(what)
-          redis.pcall('HINCRBY', META, 'generation', 1)
+          if redis.call('HGET', META, 'lost') ~= what then
+            redis.pcall('HSET', META, 'lost', what)
+            redis.pcall('HINCRBY', META, 'generation', 1)
+          end
           return {'LOST', what}
         end
         local function dirty()

@@ -24,6 +24,9 @@ public sealed record RedisDurability
     /// <summary>How durable an acknowledged append is. When the server hides its configuration, the weaker of what is possible.</summary>
     public required RedisFlushPolicy Policy { get; init; }
 
+    /// <summary>While it rewrites its append-only file nothing is flushed (<c>no-appendfsync-on-rewrite yes</c>), whatever it does otherwise.</summary>
+    public bool IsPausedByRewrite { get; init; }
+
     /// <summary>False: the server refused CONFIG, and <see cref="Policy"/> comes from INFO alone.</summary>
     public required bool IsPolicyCertain { get; init; }
 
@@ -68,9 +71,11 @@ public sealed record RedisDurability
 
         var appendOnly = await Setting(commands, "appendonly", cancellation).ConfigureAwait(false);
         var appendSync = await Setting(commands, "appendfsync", cancellation).ConfigureAwait(false);
+        var pauses = await Setting(commands, "no-appendfsync-on-rewrite", cancellation).ConfigureAwait(false) == "yes";
         return new RedisDurability
         {
-            Policy = PolicyOf(appendOnly ?? (info.GetValueOrDefault("aof_enabled") == "1" ? "yes" : "no"), appendSync),
+            Policy = pauses ? RedisFlushPolicy.None : PolicyOf(appendOnly ?? (info.GetValueOrDefault("aof_enabled") == "1" ? "yes" : "no"), appendSync),
+            IsPausedByRewrite = pauses,
             IsPolicyCertain = appendOnly is not null && appendSync is not null,
             MaxMemoryBytes = Number(info, "maxmemory"),
             MaxMemoryPolicy = info.GetValueOrDefault("maxmemory_policy") ?? await Setting(commands, "maxmemory-policy", cancellation).ConfigureAwait(false) ?? Unknown,

@@ -55,7 +55,7 @@ internal static class RedisRefusal
         var detail = space < 0 ? "" : answer[(space + 1)..];
         return answer.AsSpan(0, space < 0 ? answer.Length : space) switch
         {
-            "OK" => new AppendResult(AppendStatus.Appended),
+            "OK" => new AppendResult(AppendStatus.Appended, detail),
             "DUP" => new AppendResult(AppendStatus.AlreadyThere),
             "FENCED" => new AppendResult(AppendStatus.Fenced, detail),
             "GUARD" => new AppendResult(AppendStatus.RescuerFenced, detail),

@@ -10,44 +10,72 @@ internal static class RedisScripts
 {
     /// <summary>
     /// Begins every fenced script: KEYS[1] is the log's hash, ARGV[1] the epoch, ARGV[2] the opener's mark, ARGV[3] the number
-    /// up to which this writer's records were acknowledged, plus one. The mark tells two openings apart that got the same epoch
-    /// because the server had lost one of them. A missing or lower epoch, and a lower end, mean lost data (L6).
+    /// up to which this writer's records were acknowledged, plus one; the last argument, which is taken away, how many folds, trims and savings of outcomes
+    /// this writer knows of. The mark tells two openings apart that got the same epoch because the server had lost one of them.
+    /// A missing or lower epoch, a lower end and a lower count mean lost data (L6): a loss of folds alone would show in nothing else.
     /// </summary>
+    /// <remarks>
+    /// A loss raises, once for each epoch, the log's generation, and that of the cluster, which every worker looks at. Not on another instance of the server: there every life
+    /// that began elsewhere stops by itself, and lives that began there have read what was kept.
+    /// </remarks>
     private const string Fence = """
-        local m = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'next', 'first')
+        local known = table.remove(ARGV)
+        local m = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'next', 'first', 'changes')
         local epoch, mine = tonumber(m[1] or '0'), tonumber(ARGV[1])
         local next = tonumber(m[3] or '1')
         if epoch > mine or (epoch == mine and m[2] ~= ARGV[2]) then
           return 'FENCED epoch ' .. ARGV[1] .. ' is not the current one, ' .. m[1]
         end
-        if epoch < mine or next < tonumber(ARGV[3]) then
+        local function lost(what)
+          local shared, info = redis.call('HMGET', KEYS[1], 'several', 'instance', 'lost'), redis.pcall('INFO', 'server')
+          if shared[3] == ARGV[1] then
+            return 'LOST ' .. what
+          end
+          redis.pcall('HSET', KEYS[1], 'lost', ARGV[1])
           redis.pcall('HINCRBY', KEYS[1], 'generation', 1)
-          return 'LOST the next record is ' .. (m[3] or '1') .. ' in epoch ' .. (m[1] or '0') .. ', this writer has epoch ' .. ARGV[1] .. ' and was told of everything below ' .. ARGV[3]
+          if shared[1] and not (shared[2] and type(info) == 'string' and not string.find(info, shared[2], 1, true)) then
+            redis.pcall('HINCRBY', string.gsub(KEYS[1], '{[^{}]*}:meta$', '{cluster}:meta'), 'generation', 1)
+          end
+          return 'LOST ' .. what
+        end
+        if epoch < mine or next < tonumber(ARGV[3]) then
+          return lost((next < tonumber(ARGV[3]) and 'records ' .. (m[3] or '1') .. ' to ' .. string.format('%.0f', tonumber(ARGV[3]) - 1) .. ' are gone: ' or '')
+            .. 'the next record is ' .. (m[3] or '1') .. ' in epoch ' .. (m[1] or '0') .. ', this writer has epoch ' .. ARGV[1] .. ' and was told of everything below ' .. ARGV[3])
+        end
+        if tonumber(m[5] or '0') < tonumber(known) then
+          return lost('folds, trims or saved outcomes: it counts ' .. (m[5] or '0') .. ' of them, this writer was told of ' .. known .. '; the records up to ' .. string.format('%.0f', next - 1) .. ' are there')
         end
 
         """;
 
+    /// <summary>Counts what changed beside the stream, and answers the count.</summary>
+    private const string Count = "\nreturn 'OK ' .. string.format('%.0f', redis.call('HINCRBY', KEYS[1], 'changes', 1))";
+
     /// <summary>
     /// Precedes whatever is done on behalf of a worker that is not the owner of what it changes (R4): the last key is the hash of that worker's own log, the last two
-    /// arguments are its epoch and mark. They are taken away, so that what follows finds its own keys and arguments alone.
+    /// arguments are its epoch and mark. They are taken away, so that what follows finds its own keys and arguments alone. A life that began on another instance of the
+    /// server changes nothing on this one: what it was told may not be here (L6).
     /// </summary>
     public const string Guard = """
         local guardKey, guardMark, guardEpoch = table.remove(KEYS), table.remove(ARGV), table.remove(ARGV)
-        local guard = redis.pcall('HMGET', guardKey, 'epoch', 'owner')
+        local guard = redis.pcall('HMGET', guardKey, 'epoch', 'owner', 'instance')
         if guard.err then
           return 'DAMAGED key ' .. guardKey .. ': ' .. guard.err
         end
         if guard[1] ~= guardEpoch or guard[2] ~= guardMark then
           return 'GUARD epoch ' .. guardEpoch .. ' of ' .. guardKey .. ' is not the current one, ' .. (guard[1] or 'there is none')
         end
+        local guardInfo = redis.pcall('INFO', 'server')
+        if guard[3] and type(guardInfo) == 'string' and not string.find(guardInfo, guard[3], 1, true) then
+          return 'GUARD epoch ' .. guardEpoch .. ' of ' .. guardKey .. ' began on another instance of the server, ' .. guard[3]
+        end
 
         """;
 
     /// <summary>Follows the fence where the stream matters (KEYS[2]): answers LOST, and why.</summary>
     private const string LoseStream = """
-        local function lost(what)
-          redis.pcall('HINCRBY', KEYS[1], 'generation', 1)
-          return 'LOST stream ' .. KEYS[2] .. ' ' .. what .. ': records ' .. (m[4] or m[3]) .. ' to ' .. string.format('%.0f', next - 1) .. ' should be there'
+        local function lostStream(what)
+          return lost('stream ' .. KEYS[2] .. ' ' .. what .. ': records ' .. (m[4] or m[3]) .. ' to ' .. string.format('%.0f', next - 1) .. ' should be there')
         end
 
         """;
@@ -55,12 +83,24 @@ internal static class RedisScripts
     public static readonly RedisScript CheckEpoch = new(Fence + "return 'OK'");
 
     /// <summary>
+    /// For a worker that is one of several, on each new connection before anything else: another instance of the server than that of the opening (it was started anew, or a
+    /// replica took its place) may hold less than others were told, of which this log's own numbers say nothing. So this life ends, whether or not anything is missing.
+    /// </summary>
+    public static readonly RedisScript CheckInstance = new(Fence + """
+        local info, began = redis.pcall('INFO', 'server'), redis.call('HGET', KEYS[1], 'instance')
+        if began and type(info) == 'string' and not string.find(info, began, 1, true) then
+          return 'FENCED epoch ' .. ARGV[1] .. ' began on another instance of the server, ' .. began .. '; of this log nothing is missing'
+        end
+        return 'OK'
+        """);
+
+    /// <summary>
     /// KEYS[2]: the stream. ARGV[4..7]: first sequence, the sequence behind the last, count, bytes. A stream that is gone would be
     /// made anew without a word; one that holds nothing that is needed (a new log, everything trimmed) may be.
     /// </summary>
-    public static readonly RedisScript Append = new(Fence + LoseStream + """
+    public static readonly RedisScript Append = new(Fence + """
         if tonumber(m[4] or m[3] or '1') < next and redis.call('EXISTS', KEYS[2]) == 0 then
-          return lost('is gone')
+          return lost('stream ' .. KEYS[2] .. ' is gone: records ' .. (m[4] or m[3]) .. ' to ' .. string.format('%.0f', next - 1) .. ' should be there')
         end
         local first = tonumber(ARGV[4])
         if first == next then
@@ -85,18 +125,23 @@ internal static class RedisScripts
     /// written, which then works without memory, too: whoever cannot open can neither fold nor trim, and memory is never freed.
     /// The last thing answered is the highest entry there ever was: Redis takes none below it, though it may be gone.
     /// A log without <c>first</c> is new, or from before there was one: it is taken as it stands, once.
+    /// The epoch of one of several rises by 1,000 on another instance of the server: openings may be among what that one lost, and no life may have the name of an earlier one.
     /// </summary>
     public const string OpenText = """
         redis.call('HDEL', KEYS[1], 'owner')
-        local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
-        if epoch < 1 then
-          redis.call('HINCRBY', KEYS[1], 'epoch', -1)
-          return redis.error_reply('the epoch ' .. (epoch - 1) .. ' is not an integer from 0 on')
+        local before, info = redis.call('HMGET', KEYS[1], 'several', 'instance'), redis.pcall('INFO', 'server')
+        local instance = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+        local by = before[1] and (before[2] or '') ~= instance and 1000 or 1
+        local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', by)
+        if epoch < by then
+          redis.call('HINCRBY', KEYS[1], 'epoch', -by)
+          return redis.error_reply('the epoch ' .. (epoch - by) .. ' is not an integer from 0 on')
         end
+        redis.call('HSET', KEYS[1], 'instance', instance)
         redis.call('HSET', KEYS[1], 'owner', ARGV[1])
         redis.call('HSETNX', KEYS[1], 'next', '1')
         redis.call('HSETNX', KEYS[1], 'id', ARGV[2])
-        local m = redis.call('HMGET', KEYS[1], 'epoch', 'next', 'transaction', 'actCounter', 'generation', 'id', 'first')
+        local m = redis.call('HMGET', KEYS[1], 'epoch', 'next', 'transaction', 'actCounter', 'generation', 'id', 'first', 'changes')
         local function id(entry)
           return entry and string.match(entry[1], '^%d+') or ''
         end
@@ -115,7 +160,7 @@ internal static class RedisScripts
             end
           end
         end
-        return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', first, id(last), last and last[2][2] or '', m[6], m[7], top}
+        return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', first, id(last), last and last[2][2] or '', m[6], m[7], top, m[8] or '0'}
         """;
 
     public static readonly RedisScript Open = new(OpenText);
@@ -147,11 +192,11 @@ internal static class RedisScripts
         if kept < next then
           local head = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
           if not head then
-            return lost('is empty')
+            return lostStream('is empty')
           end
           local begins = string.match(head[1], '^%d+')
           if tonumber(begins) > kept then
-            return lost('begins with record ' .. begins)
+            return lostStream('begins with record ' .. begins)
           end
         end
         local keep = tonumber(ARGV[4])
@@ -178,8 +223,7 @@ internal static class RedisScripts
         if tonumber(w[2] or '0') < tonumber(ARGV[6]) then
           redis.call('HSET', KEYS[1], 'actCounter', ARGV[6])
         end
-        return 'OK'
-        """);
+        """ + Count);
 
     /// <summary>
     /// KEYS[2..]: states. ARGV[4..]: for each state from, to, number of fields, and for each field its name, 1 or 0 (deleted), value.
@@ -225,8 +269,7 @@ internal static class RedisScripts
           end
           at = at + 3 + 3 * fields
         end
-        return 'OK'
-        """);
+        """ + Count);
 
     /// <summary>
     /// KEYS[2]: the hash of a minute; KEYS[3]: the index, which has a field for each minute and counts the copies. ARGV[4]: the minute; ARGV[5..]: request id and bytes, in turn.
@@ -238,8 +281,7 @@ internal static class RedisScripts
         end
         redis.call('HSET', KEYS[3], ARGV[4], '1')
         redis.call('HINCRBY', KEYS[3], 'copied', 1)
-        return 'OK'
-        """);
+        """ + Count);
 
     /// <summary>KEYS[2]: the index; KEYS[3]: the hash of a minute. ARGV[4]: the minute.</summary>
     public static readonly RedisScript DropOutcomes = new(Fence + """

@@ -24,6 +24,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     private readonly AppendConnection? _appends;
     private readonly RedisLogGuard? _guard;
     private long _acknowledgedNext;
+    private long _changes; // folds, trims and savings of outcomes that were acknowledged, by several connections
     private string _mark = "";
 
     /// <summary>The log of a worker.</summary>
@@ -93,12 +94,12 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     }
 
     /// <summary>Takes in what the script said that opened the log.</summary>
-    /// <param name="answer">The eleven values of <see cref="RedisScripts.OpenText"/>.</param>
+    /// <param name="answer">The twelve values of <see cref="RedisScripts.OpenText"/>.</param>
     /// <param name="mark">The mark that it was given.</param>
     /// <exception cref="CorruptLogException">The stream and its hash do not fit together.</exception>
     internal LogOpening Opened(RedisValue[] answer, string mark)
     {
-        foreach (var number in (ReadOnlySpan<RedisValue>)[.. answer.AsSpan(0, 5), answer[9]])
+        foreach (var number in (ReadOnlySpan<RedisValue>)[.. answer.AsSpan(0, 5), answer[9], answer[11]])
         {
             if (Number((string?)number) is null)
             {
@@ -131,8 +132,9 @@ public sealed class RedisTransactionLog : IIdentifiedLog
         Id = (string)answer[8]!;
         _mark = mark;
         Volatile.Write(ref _acknowledgedNext, next);
+        Volatile.Write(ref _changes, (long)answer[11]);
         var first = ((string)answer[5]!).Length == 0 ? next : (long)answer[5];
-        return new LogOpening((long)answer[0], next, first, new LogWatermarks((long)answer[2], (long)answer[3]));
+        return new LogOpening((long)answer[0], next, first, new LogWatermarks((long)answer[2], (long)answer[3])) { Losses = Generation };
     }
 
     /// <inheritdoc/>
@@ -174,6 +176,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
             Epoch = epoch,
             Mark = _mark,
             AcknowledgedNext = Volatile.Read(ref _acknowledgedNext),
+            Changes = Volatile.Read(ref _changes),
             FirstSequence = firstSequence,
             Count = count,
             Group = group,
@@ -184,7 +187,8 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     /// <inheritdoc/>
     /// <remarks>Completed like <see cref="Append"/>.</remarks>
     public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) =>
-        _appends?.Run(new AppendCommand { Epoch = epoch, Mark = _mark, AcknowledgedNext = Volatile.Read(ref _acknowledgedNext) }, cancellation)
+        _appends?.Run(
+            new AppendCommand { Epoch = epoch, Mark = _mark, AcknowledgedNext = Volatile.Read(ref _acknowledgedNext), Changes = Volatile.Read(ref _changes) }, cancellation)
         ?? CheckEpochForStates(epoch, cancellation);
 
     /// <inheritdoc/>
@@ -240,13 +244,40 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     internal Task<AppendResult> CheckEpochForStates(long epoch, CancellationToken cancellation) =>
         RunFenced(RedisScripts.CheckEpoch, [_keys.Meta], FenceValues(epoch), cancellation);
 
-    /// <summary>Runs a script that begins with the fence; for a rescuer, behind the check of its own epoch.</summary>
-    internal Task<AppendResult> RunFenced(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) => _guard is { } guard
-        ? RedisRefusal.Run(_connections.State, script.Guarded, [.. keys, guard.Meta], [.. values, guard.Epoch, guard.Mark], cancellation)
-        : RedisRefusal.Run(_connections.State, script, keys, values, cancellation);
+    /// <summary>
+    /// From now on the log belongs to one of several workers: it takes nothing over a connection to another instance of the server than that of its opening. What that one holds
+    /// is a prefix of what was written, of this log and of the others'; a life that knows more of any of them could write half of a transaction there (L6).
+    /// </summary>
+    internal void BindToInstance() => _appends?.BindToInstance();
 
-    /// <summary>What every fenced script begins with, and what follows.</summary>
+    /// <summary>Runs a script that begins with the fence; for a rescuer, behind the check of its own epoch.</summary>
+    internal async Task<AppendResult> RunFenced(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation)
+    {
+        RedisValue[] all = [.. values, Volatile.Read(ref _changes)];
+        var result = await (_guard is { } guard
+            ? RedisRefusal.Run(_connections.State, script.Guarded, [.. keys, guard.Meta], [.. all, guard.Epoch, guard.Mark], cancellation)
+            : RedisRefusal.Run(_connections.State, script, keys, all, cancellation)).ConfigureAwait(false);
+        if (result.Status == AppendStatus.Appended && Number(result.Detail) is { } changes)
+        {
+            Counted(changes);
+            return new AppendResult(AppendStatus.Appended);
+        }
+
+        return result;
+    }
+
+    /// <summary>What every fenced script begins with, and what follows; its last argument is added by <see cref="RunFenced"/>.</summary>
     internal RedisValue[] FenceValues(long epoch, params ReadOnlySpan<RedisValue> more) => [epoch, _mark, Volatile.Read(ref _acknowledgedNext), .. more];
+
+    /// <summary>Calls that run side by side are answered in any order.</summary>
+    private void Counted(long changes)
+    {
+        var known = Volatile.Read(ref _changes);
+        while (changes > known && Interlocked.CompareExchange(ref _changes, changes, known) is var found && found != known)
+        {
+            known = found;
+        }
+    }
 
     /// <summary>A number of ours: scripts count in doubles, which are exact up to there. Null: it is none. The client's own parsing throws on long ones.</summary>
     private static long? Number(string? text) =>

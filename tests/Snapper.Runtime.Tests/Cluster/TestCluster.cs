@@ -9,6 +9,7 @@ using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Cluster.Balancing;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Tests.Support;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Cluster.InMemory;

@@ -85,6 +85,7 @@ public sealed class SameRemedyTests : IDisposable
     [Theory]
     [InlineData("appendonly", "no", "set 'appendonly yes'")]
     [InlineData("appendfsync", "everysec", "'appendfsync always' keeps them")]
+    [InlineData("no-appendfsync-on-rewrite", "yes", "set 'no-appendfsync-on-rewrite no'")]
     [InlineData("aof_last_write_status", "err", "give its disk room")]
     [InlineData("used_memory", "95", "its memory is nearly full (95 % of maxmemory)")]
     [InlineData("time", "1000000000", "let the machine keep its time by NTP")]
@@ -227,7 +228,7 @@ public sealed class SameRemedyTests : IDisposable
         private readonly Dictionary<string, string> _facts = new(StringComparer.Ordinal)
         {
             ["redis_version"] = "7.0.15", ["role"] = "master", ["aof_last_write_status"] = "ok", ["used_memory"] = "10", ["maxmemory"] = "100",
-            ["maxmemory-policy"] = "noeviction", ["appendonly"] = "yes", ["appendfsync"] = "always", ["time"] = "",
+            ["maxmemory-policy"] = "noeviction", ["appendonly"] = "yes", ["appendfsync"] = "always", ["no-appendfsync-on-rewrite"] = "no", ["time"] = "",
         };
 
         public TalkingRedis()

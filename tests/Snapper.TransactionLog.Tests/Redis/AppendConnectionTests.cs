@@ -51,7 +51,7 @@ public sealed class AppendConnectionTests : IAsyncLifetime
         Assert.Equal(3, _succeeded.Count);
         for (var i = 0; i < 3; i++)
         {
-            string[] expected = ["EVALSHA", RedisScripts.Append.Sha, "2", "p:{w1}:meta", "p:{w1}:log", "7", "mark", "1", $"{i + 1}", $"{i + 2}", "1", Encoding.Latin1.GetString(group)];
+            string[] expected = ["EVALSHA", RedisScripts.Append.Sha, "2", "p:{w1}:meta", "p:{w1}:log", "7", "mark", "1", $"{i + 1}", $"{i + 2}", "1", Encoding.Latin1.GetString(group), "5"];
             Assert.Equal(expected, _commands[i]);
         }
 
@@ -63,10 +63,10 @@ public sealed class AppendConnectionTests : IAsyncLifetime
     {
         var connection = Connect((c, _) => c.Send(Ok));
 
-        var result = await connection.Run(new AppendCommand { Epoch = long.MaxValue, Mark = "m", AcknowledgedNext = 9 }, default).WaitAsync(TimeSpan.FromSeconds(20));
+        var result = await connection.Run(new AppendCommand { Epoch = long.MaxValue, Mark = "m", AcknowledgedNext = 9, Changes = 12 }, default).WaitAsync(TimeSpan.FromSeconds(20));
 
         Assert.Equal(AppendStatus.Appended, result.Status);
-        Assert.Equal(["EVALSHA", RedisScripts.CheckEpoch.Sha, "1", "p:{w1}:meta", "9223372036854775807", "m", "9"], _commands[0]);
+        Assert.Equal(["EVALSHA", RedisScripts.CheckEpoch.Sha, "1", "p:{w1}:meta", "9223372036854775807", "m", "9", "12"], _commands[0]);
     }
 
     [Theory]
@@ -279,14 +279,14 @@ public sealed class AppendConnectionTests : IAsyncLifetime
         foreach (var size in new[] { 10, 300_000, 10 })
         {
             Assert.Equal(AppendStatus.Appended, (await Run(trusting, 1, new byte[size])).Status);
-            Assert.Equal(size, _commands[^1][^1].Length);
+            Assert.Equal(size, _commands[^1][^2].Length);
         }
 
         await Assert.ThrowsAsync<AuthenticationException>(() => Run(Make(options), 1));
     }
 
     private static AppendCommand Append(long first, byte[] group) =>
-        new() { Epoch = 7, Mark = "mark", AcknowledgedNext = 1, FirstSequence = first, Count = 1, Group = group };
+        new() { Epoch = 7, Mark = "mark", AcknowledgedNext = 1, Changes = 5, FirstSequence = first, Count = 1, Group = group };
 
     private static Task<AppendResult> Run(AppendConnection connection, long first, byte[]? group = null) =>
         connection.Run(Append(first, group ?? new byte[10]), default).WaitAsync(TimeSpan.FromSeconds(20));

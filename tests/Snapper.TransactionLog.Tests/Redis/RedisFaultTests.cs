@@ -383,6 +383,11 @@ public sealed class RedisFaultTests : IAsyncLifetime
         Assert.True(always.SystemMemoryBytes > always.UsedMemoryBytes, $"{always.SystemMemoryBytes} bytes");
         Assert.Equal((0L, "noeviction"), (always.MaxMemoryBytes, always.MaxMemoryPolicy));
 
+        await _server.Command("CONFIG", "SET", "no-appendfsync-on-rewrite", "yes");
+        var pausing = await RedisDurability.Read(connections, None);
+        Assert.Equal((RedisFlushPolicy.None, true), (pausing.Policy, pausing.IsPausedByRewrite));
+        await _server.Command("CONFIG", "SET", "no-appendfsync-on-rewrite", "no");
+
         await _server.Command("CONFIG", "SET", "appendfsync", "everysec", "maxmemory", "100mb");
         var everySecond = await RedisDurability.Read(connections, None);
         Assert.Equal((RedisFlushPolicy.EverySecond, 100L * 1024 * 1024), (everySecond.Policy, everySecond.MaxMemoryBytes));

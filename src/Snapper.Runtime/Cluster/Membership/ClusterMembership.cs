@@ -111,6 +111,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     private async Task Step()
     {
         var standing = await _store.Members.Look(_ending.Token).ConfigureAwait(false);
+        _joining.Lease.Look(standing);
         if (standing.MembershipVersion != _membershipVersion || standing.Expired != _expired)
         {
             await ReadMembers().ConfigureAwait(false);

@@ -43,7 +43,7 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
             var read = await store.Directory.Read(_cursor, page, cancellation).ConfigureAwait(false);
             if (!read.IsDone)
             {
-                throw new LogLostFailure(AppendStatus.Fenced, $"The directory cannot be followed ({read.Status}): {read.Detail}");
+                throw new LogLostFailure(AppendStatus.Gap, $"The directory cannot be followed ({read.Status}): {read.Detail}");
             }
 
             var next = read.Value!;

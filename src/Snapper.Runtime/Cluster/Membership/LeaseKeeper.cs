@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
@@ -20,6 +21,7 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     private Task _loop = Task.CompletedTask;
     private string _directoryId = "";
     private long _directoryVersion;
+    private long _generation;
     private int _begun;
     private volatile bool _leaves;
 
@@ -48,6 +50,7 @@ internal sealed class LeaseKeeper : IAsyncDisposable
             throw new LogLostException(AppendStatus.Fenced, $"{_store.Self} could not be registered ({registered.Status}): {registered.Detail}");
         }
 
+        _generation = registered.Value!.Generation;
         _begun = 1;
         if (_background.HasThreads)
         {
@@ -85,6 +88,17 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     {
         _directoryId = directoryId;
         Volatile.Write(ref _directoryVersion, version);
+    }
+
+    /// <summary>A generation that has risen since this life began: what a log or the directory had acknowledged was found to be lost. Every worker recovers from what there is (L6).</summary>
+    public void Look(ClusterStanding standing)
+    {
+        if (standing.Generation > _generation && !Planted.Is(PlantedFault.GenerationNotLookedAt))
+        {
+            throw new LogLostFailure(
+                AppendStatus.Fenced,
+                $"{_store.Self} begins anew: the store was found to have lost what it had acknowledged (generation {standing.Generation}, {_generation} when this life began); the worker that found it says what.");
+        }
     }
 
     public async ValueTask DisposeAsync()
@@ -165,7 +179,13 @@ internal sealed class LeaseKeeper : IAsyncDisposable
 
         if (renewed.Status is ClusterStatus.Fenced or ClusterStatus.Lost or ClusterStatus.Stale)
         {
-            throw new LogLostFailure(AppendStatus.Fenced, $"{_store.Self} is no member any more ({renewed.Status}): {renewed.Detail}");
+            throw new LogLostFailure(
+                renewed.Status == ClusterStatus.Lost ? AppendStatus.Gap : AppendStatus.Fenced, $"{_store.Self} is no member any more ({renewed.Status}): {renewed.Detail}");
+        }
+
+        if (renewed.Value is { } standing)
+        {
+            Look(standing);
         }
     }
 }

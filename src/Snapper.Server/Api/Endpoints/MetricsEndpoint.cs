@@ -50,6 +50,7 @@ internal sealed class MetricsEndpoint(IWorkerInspection inspection)
         text.Single("snapper_log_durable_position", "gauge", "Last position of the log known to be durable.", status.DurablePosition);
         text.Single("snapper_resident_actors", "gauge", "Actors in memory.", status.ResidentActors);
         text.Single("snapper_worker_epoch", "gauge", "Epoch that the worker writes its log in.", status.Epoch);
+        text.Single("snapper_store_losses_total", "counter", "How often the store was found to have less than it had acknowledged, since the log began.", status.Losses);
         text.Single("snapper_worker_uptime_seconds", "gauge", "Time since the worker started.", status.UptimeMs / 1000.0);
 
         if (status.Redis is { } redis)

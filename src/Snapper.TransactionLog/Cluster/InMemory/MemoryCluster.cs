@@ -8,7 +8,7 @@ namespace Snapper.TransactionLog.Cluster.InMemory;
 /// What the workers of one process share, in memory, <b>not durable</b>: their logs' storages, the states, and the cluster's store. The twin of the Redis store with the
 /// same steps, each atomic, and a clock that is given.
 /// </summary>
-public sealed class MemoryCluster
+public sealed partial class MemoryCluster
 {
     private readonly Dictionary<string, MemoryStorage> _logs = new(StringComparer.Ordinal);
     private readonly Dictionary<ActorKey, StoredState> _states = [];
@@ -121,7 +121,7 @@ public sealed class MemoryCluster
         DirectoryVersion = Version,
         MembershipVersion = MembershipVersion,
         PlanVersion = PlanVersion,
-        Generation = 0,
+        Generation = Generation,
         Expired = Members.Values.Count(m => m.LeaseEndsMs is { } ends && ends <= NowMs),
         Master = MasterStanding(),
     };
@@ -195,7 +195,7 @@ public sealed class MemoryCluster
 }
 
 /// <summary>A worker as registered.</summary>
-internal sealed class MemoryMember
+internal sealed record MemoryMember
 {
     public required Incarnation Incarnation { get; init; }
 
@@ -240,6 +240,13 @@ internal sealed class MemoryPlan
     public string Why { get; set; } = "";
 
     public string Note { get; set; } = "";
+
+    public MemoryPlan Copy()
+    {
+        var copy = new MemoryPlan { Plan = Plan, Number = Number, Created = Created, State = State, Ended = Ended, Why = Why, Note = Note };
+        copy.InPartitions.AddRange(InPartitions);
+        return copy;
+    }
 
     public PlanRecord Record(bool withKeys) => new()
     {

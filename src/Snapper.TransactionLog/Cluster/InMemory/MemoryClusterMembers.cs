@@ -52,6 +52,7 @@ internal sealed class MemoryClusterMembers(MemorySession session, StateStoreOpti
 
             if ((directoryId.Length > 0 && directoryId != _cluster.Id) || directoryVersion > _cluster.Version)
             {
+                _cluster.NoteLoss();
                 return new ClusterResult<ClusterStanding>(
                     ClusterStatus.Lost, null, $"the directory is '{_cluster.Id}' at version {_cluster.Version}, this worker has heard of '{directoryId}' at {directoryVersion}");
             }

@@ -39,6 +39,7 @@ public sealed class RedisClusterStore : IClusterStore
             throw new ArgumentException($"The log {log.Keys.Meta} is not open.", nameof(log));
         }
 
+        log.BindToInstance();
         Self = self;
         var session = new RedisClusterSession(log.Connections, self, new RedisLogGuard(log.Keys.Meta, self.Epoch, log.Mark), options);
         Members = new RedisClusterMembers(session, states, time);

@@ -16,6 +16,7 @@ internal sealed class RedisMasterLease(RedisClusterSession session) : IMasterLea
         {
             var log = new RedisTransactionLog(session.Connections, IMasterLease.LogName);
             var opening = log.Opened(opened.Values(), mark);
+            log.BindToInstance();
             return new Mastership(opening.Epoch, log, opening);
         });
     }
