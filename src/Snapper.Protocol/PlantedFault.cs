@@ -81,6 +81,7 @@ internal enum PlantedFault
 
     // What a worker remembers outside of its log.
     AmnesiaNotNoticed,
+    FoldsNotCounted,
 
     // Idempotency.
     KeysLostInRecovery,
@@ -179,9 +180,7 @@ internal enum PlantedFault
     RefusedThoughItMayHaveRun,
 
     // A store that lost something.
-    FoldsNotCounted,
     LifeNotBoundToInstance,
-    GenerationNotLookedAt,
 }
 
 /// <summary>Which fault is planted.</summary>

@@ -43,7 +43,8 @@ public sealed class LostFoldTests
         Assert.Contains("folds, trims or saved outcomes", failure.Message, StringComparison.Ordinal);
         await host.DisposeAsync();
 
-        var again = await Open(connections, new TaskCompletionSource<Exception>());
+        await using var later = await RedisConnections.Connect(new RedisOptions { Port = redis.Port }); // another process makes its own
+        var again = await Open(later, new TaskCompletionSource<Exception>());
         Assert.Equal(7, Rig.Seen(await Run(again, Step.Get()))[0]);
         await again.Worker.Checkpoints.FoldNow();
         Assert.Equal(8, Rig.Seen(await Run(again, Step.Add(1), Step.Get()))[0]);

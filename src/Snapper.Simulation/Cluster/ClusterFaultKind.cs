@@ -128,4 +128,7 @@ public enum ClusterFaultKind
 
     /// <summary>A packet takes long.</summary>
     PacketSlow,
+
+    /// <summary>Another server takes the place of the shared store, and lacks the last that was done: of all logs, states, leases, entries and plans.</summary>
+    StoreLosesTail,
 }

@@ -145,6 +145,11 @@ public sealed record ClusterScenario
             DieAtEnd = chance.Percent(50) ? 1 : 0,
         };
         scenario = workers == 0 ? scenario : scenario with { Workers = workers };
+        if (StoreLoss.Draw(seed, scenario.Workers) is { } loss)
+        {
+            return scenario with { Faults = [.. DrawFaults(chance, scenario.Workers, chance.Between(0, 3), chance.Between(0, 3)).Append(loss).OrderBy(static fault => fault.AtMs)] };
+        }
+
         return chance.Next(10) switch
         {
             0 => scenario, // what is wrong then is wrong in the schedule itself
@@ -224,6 +229,7 @@ public sealed record ClusterScenario
         return load with
         {
             Clients = clients,
+            Workload = StoreLoss.Draw(seed, 1) is null ? load.Workload : WorkloadKind.Lists,
             TransactionsPerClient = Math.Max(2, 72 / clients),
             PlannedFaults = [],
             StorageFaultPerMille = 0,
@@ -402,7 +408,7 @@ public sealed record ClusterScenario
                 throw new FormatException($"A strike is written KIND@MS/WORKER/MS/DETAIL, not '{word}'.");
             }
 
-            var kinds = s_drawn.Concat(s_moves).Concat(s_long).Concat(s_odd).Distinct();
+            var kinds = s_drawn.Concat(s_moves).Concat(s_long).Concat(s_odd).Append(ClusterFaultKind.StoreLosesTail).Distinct();
             if (!Enum.TryParse<ClusterFaultKind>(parts[0], out var kind) || kind.ToString() != parts[0] || !kinds.Contains(kind))
             {
                 throw new FormatException($"There is no strike '{parts[0]}' that has a time; there are: {string.Join(", ", kinds)}.");

@@ -145,6 +145,11 @@ internal sealed partial class ClusterWorld
             });
         }
 
+        if (LogWasLost)
+        {
+            return; // what was answered may be gone
+        }
+
         var client = again ? new SimulatedClient(this, Scenario.Clients + ClusterScenario.MostWorkers + 1, () => process) : null;
         for (var count = Math.Min(IdsAskedAgain, Answered.Count); count > 0; count--)
         {

@@ -165,7 +165,7 @@ internal sealed partial class ClusterWorld
 
     public void StartFailed(ClusterProcess process, Exception exception)
     {
-        if (exception is not IOException && !IsFenced(process, exception))
+        if (exception is not IOException && !IsFenced(process, exception) && !IsOfAnEarlierServer(process))
         {
             Violated($"w{process.Number} (life {process.Life}) could not start: {exception}");
         }
@@ -175,7 +175,7 @@ internal sealed partial class ClusterWorld
 
     public void WorkerFailed(ClusterProcess process, Exception exception)
     {
-        if (!IsFenced(process, exception))
+        if (!IsFenced(process, exception) && !IsOfAnEarlierServer(process))
         {
             Violated($"w{process.Number} (life {process.Life}) stopped: {exception}");
         }

@@ -109,8 +109,6 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
     // Rings of waits between PACTs and ACTs of several workers are ended by a bound of time alone (H6): there a request may time out.
     public override bool IsCalm => Cluster.IsCalm && Scenario.PactPercent == 100;
 
-    public override bool LogWasLost => false;
-
     /// <summary>This life of a worker is not over.</summary>
     public bool Lives(Incarnation worker) => Processes.Exists(process => !process.Scope.IsDead && process.Self == worker);
 
@@ -184,6 +182,13 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
 
         LookAtTheLiving();
         LookAtTheEnd();
-        Judge();
+        if (LogWasLost)
+        {
+            JudgeTheRest();
+        }
+        else
+        {
+            Judge();
+        }
     }
 }

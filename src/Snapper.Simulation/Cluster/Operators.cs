@@ -96,6 +96,17 @@ internal sealed class Operators(ClusterWorld world)
             case ClusterFaultKind.WorkerJoined when !world.IsAlone:
                 Join(fault);
                 break;
+            case ClusterFaultKind.StoreLosesTail:
+                var kept = world.KeepStore();
+                world.After(Ticks(fault.ForMs), null, () =>
+                {
+                    if (!world.IsHealed)
+                    {
+                        Count(fault);
+                        world.LoseStore(kept);
+                    }
+                });
+                break;
             default:
                 if (world.CurrentOf(fault.Worker) is { } process)
                 {

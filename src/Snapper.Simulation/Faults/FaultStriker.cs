@@ -161,6 +161,12 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
     private void LoseLog(SimulatedWorker owner)
     {
         var files = world.Scenario.Files != 0;
+        if (!files && world.Chance.Percent(40))
+        {
+            LoseChanges((int)(_duration / TimeSpan.TicksPerMillisecond));
+            return;
+        }
+
         if (files)
         {
             world.Folder.KeepCopy();
@@ -190,6 +196,25 @@ internal sealed class FaultStriker(World world, PlannedFault fault)
                 world.LogIsLost();
             }
         });
+    }
+
+    /// <summary>Within so many milliseconds, at the first moment at which nothing but folds, trims or saved outcomes are the latest that the server has done.</summary>
+    private void LoseChanges(int tries)
+    {
+        if (world.IsHealed || tries == 0)
+        {
+            return;
+        }
+
+        if (world.Storage.LoseChanges())
+        {
+            Count();
+            world.StorageRules.ChangesLost();
+            world.LogIsLost();
+            return;
+        }
+
+        world.After(TimeSpan.TicksPerMillisecond, null, () => LoseChanges(tries - 1));
     }
 
     private void Count() => world.Faults.Note(fault.Kind);

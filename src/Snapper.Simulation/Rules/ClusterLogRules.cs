@@ -27,7 +27,9 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
     private readonly Dictionary<BatchId, HashSet<int>> _participants = [];
     private readonly Dictionary<string, (TransactionId As, long At)> _committed = new(StringComparer.Ordinal);
     private readonly Dictionary<string, long> _kept = new(StringComparer.Ordinal);
+    private readonly List<(int Worker, LogRecord Record)> _records = [];
     private BatchId _lastDecision;
+    private bool _looksBack; // at records from before a loss: who owned what then is not known any more
 
     /// <summary>A group has become part of a log.</summary>
     /// <param name="worker">Whose log; <see cref="Master"/>.</param>
@@ -43,9 +45,34 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
         }
     }
 
+    /// <summary>Records of all logs so far.</summary>
+    public int Records => _records.Count;
+
+    /// <summary>All logs have lost what came behind so many records: what follows builds on those alone.</summary>
+    public void Lose(int kept)
+    {
+        var left = _records.GetRange(0, kept);
+        _records.Clear();
+        _streams.Clear();
+        _versions.Clear();
+        _decided.Clear();
+        _presumedAborted.Clear();
+        _participants.Clear();
+        _committed.Clear();
+        _lastDecision = default;
+        _looksBack = true;
+        foreach (var (worker, record) in left)
+        {
+            Look(worker, record);
+        }
+
+        _looksBack = false;
+    }
+
     /// <summary>A record has become part of a log.</summary>
     public void Look(int worker, LogRecord record)
     {
+        _records.Add((worker, record));
         var stream = Of(worker);
         switch (record)
         {
@@ -275,7 +302,7 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
     {
         foreach (var change in changes)
         {
-            var owner = ownerOf?.Invoke(change.Actor) ?? stream.Worker;
+            var owner = _looksBack ? stream.Worker : ownerOf?.Invoke(change.Actor) ?? stream.Worker;
             Require(owner == stream.Worker, $"M6, M7: {stream} has a change of {change.Actor}, which is w{owner}'s");
         }
     }

@@ -46,6 +46,11 @@ internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster sh
             return;
         }
 
+        if (shared.Instance > 1 && shared.Log(packet.From.Worker).Epoch > packet.From.Epoch)
+        {
+            return; // its logs are gone with the server on which it began, and nobody who began later hears it
+        }
+
         var road = (packet.From, packet.To);
         var next = _next.GetValueOrDefault(road, 1);
         var number = packet.First;

@@ -76,7 +76,7 @@ internal sealed class LifeRules : IWorkerTrace
     public void Loaded(ActorKey actor, StoredState? stored, object? state)
     {
         _storage.Loaded(_onLog, actor, stored);
-        _actors.Loaded(actor, stored, state, _storage.IsReplaced(_onLog), _storage.IsLost);
+        _actors.Loaded(actor, stored, state, _storage.IsReplaced(_onLog), _storage.IsBehind(_onLog));
     }
 
     public void Failed(TransactionId tid) => _outcomes.Failed(tid);

@@ -45,6 +45,7 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
     private readonly Dictionary<string, (long Sequence, OutcomeRecord Outcome)> _byId = new(StringComparer.Ordinal);
     private readonly Dictionary<long, long> _confirmed = [];
     private readonly Dictionary<long, LifeOnLog> _numbers = [];
+    private long _changesLostIn = -1;
     private long _clock;
     private long _highestPact;
     private long _highestAct;
@@ -86,7 +87,7 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
     /// <summary>States were folded (L7, L8): each stored one is what the log has made of it at that version, and none goes back.</summary>
     public void Folded(IReadOnlyList<StateFold> folds)
     {
-        if (!view.IsReadable)
+        if (!view.IsReadable || view.Epoch == _changesLostIn)
         {
             return;
         }
@@ -107,7 +108,7 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
     /// <summary>Records were trimmed (L8): what they changed is folded, what they answered is copied.</summary>
     public void Trimmed()
     {
-        if (!view.IsReadable)
+        if (!view.IsReadable || view.Epoch == _changesLostIn)
         {
             return;
         }
@@ -164,14 +165,21 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
         RequireIndex(host.Worker.Relay.Ids);
     }
 
-    /// <summary>The log is not the one that the workers left.</summary>
-    public bool IsLost => view.IsLost;
-
     /// <summary>Another life owns the log.</summary>
     public bool IsReplaced(LifeOnLog life) => life.Epoch != view.Epoch;
 
     /// <summary>What is stored is not the life's own: another life owns the log, or another log stands in its place.</summary>
-    public bool IsForeign(LifeOnLog life) => IsReplaced(life) || view.IsLost;
+    public bool IsForeign(LifeOnLog life) => IsReplaced(life) || IsBehind(life);
+
+    /// <summary>The log, or what was stored beside it, is not what the life left.</summary>
+    public bool IsBehind(LifeOnLog life) => view.IsLost || life.Epoch <= _changesLostIn;
+
+    /// <summary>The server has lost folds, and no record: what is stored is older, and lives of this epoch believe otherwise until a call tells them.</summary>
+    public void ChangesLost()
+    {
+        _changesLostIn = view.Epoch;
+        _stored.Clear();
+    }
 
     /// <summary>An actor comes into memory: its stored state alone must do (L8).</summary>
     public void Loaded(LifeOnLog life, ActorKey actor, StoredState? stored)

@@ -20,15 +20,16 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
 
     public async Task<LogOpening> Open(CancellationToken cancellation)
     {
-        var (id, opening) = await link.Read(
+        var (id, changes, opening) = await link.Read(
             () =>
             {
                 storage.LastOpener = link.Sender;
-                return (storage.Kept.Id, new MemoryTransactionLog(storage.Kept).Open(CancellationToken.None).Result);
+                return (storage.Kept.Id, storage.Kept.Changes, new MemoryTransactionLog(storage.Kept).Open(CancellationToken.None).Result);
             },
             cancellation);
         Id = id;
         AcknowledgedNext = opening.NextSequence;
+        link.Changes = changes;
         return opening;
     }
 
@@ -76,14 +77,15 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
     }
 
     public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
-        Fenced(
-            epoch,
-            log =>
-            {
-                var result = log.Trim(epoch, keepFrom, watermarks, CancellationToken.None).Result;
-                onStorage.Trimmed();
-                return result;
-            },
+        link.Counted(
+            Checked(
+                epoch,
+                log =>
+                {
+                    var result = log.Trim(epoch, keepFrom, watermarks, CancellationToken.None).Result;
+                    onStorage.Trimmed();
+                    return result;
+                }),
             cancellation);
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
@@ -98,9 +100,11 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
         return result;
     }
 
-    private Task<AppendResult> Fenced(long epoch, Func<MemoryTransactionLog, AppendResult> work, CancellationToken cancellation)
+    private Task<AppendResult> Fenced(long epoch, Func<MemoryTransactionLog, AppendResult> work, CancellationToken cancellation) => link.Fenced(Checked(epoch, work), cancellation);
+
+    private Func<AppendResult> Checked(long epoch, Func<MemoryTransactionLog, AppendResult> work)
     {
-        var acknowledged = AcknowledgedNext;
-        return link.Fenced(() => storage.Lost(epoch, acknowledged) ?? work(new MemoryTransactionLog(storage.Kept)), cancellation);
+        var (acknowledged, changes) = (AcknowledgedNext, link.Changes);
+        return () => storage.Lost(epoch, acknowledged, changes) ?? work(new MemoryTransactionLog(storage.Kept));
     }
 }

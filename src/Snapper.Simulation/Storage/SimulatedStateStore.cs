@@ -21,10 +21,11 @@ internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage sto
     public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
     {
         var copy = folds.ToArray();
-        return link.Fenced(
+        var changes = link.Changes;
+        return link.Counted(
             () =>
             {
-                var result = storage.Lost(epoch, 0) ?? Store.Fold(epoch, copy, CancellationToken.None).Result;
+                var result = storage.Lost(epoch, 0, changes) ?? Store.Fold(epoch, copy, CancellationToken.None).Result;
                 rules.Folded(copy);
                 return result;
             },
@@ -34,7 +35,8 @@ internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage sto
     public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)
     {
         var copy = outcomes.ToArray();
-        return link.Fenced(() => storage.Lost(epoch, 0) ?? Store.SaveOutcomes(epoch, copy, CancellationToken.None).Result, cancellation);
+        var changes = link.Changes;
+        return link.Counted(() => storage.Lost(epoch, 0, changes) ?? Store.SaveOutcomes(epoch, copy, CancellationToken.None).Result, cancellation);
     }
 
     public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation) =>

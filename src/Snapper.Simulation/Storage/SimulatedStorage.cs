@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Snapper.Protocol;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
 using Snapper.TransactionLog;
@@ -37,9 +38,13 @@ internal sealed class SimulatedStorage(World world)
     public bool WasLost { get; private set; }
 
     /// <summary>What a server says to a writer that knows more than it does (as the scripts of the Redis log); null: it does not.</summary>
-    public AppendResult? Lost(long epoch, long acknowledged) => epoch > Kept.Epoch || (epoch == Kept.Epoch && acknowledged > Kept.NextSequence)
-        ? new AppendResult(AppendStatus.Gap, $"simulated: the log lost acknowledged records: it is at epoch {Kept.Epoch} and record {Kept.NextSequence}")
-        : null;
+    /// <param name="epoch">The writer's.</param>
+    /// <param name="acknowledged">Every record below it was acknowledged to the writer.</param>
+    /// <param name="changes">So many folds, trims and savings of outcomes were.</param>
+    public AppendResult? Lost(long epoch, long acknowledged, long changes) =>
+        epoch > Kept.Epoch || (epoch == Kept.Epoch && (acknowledged > Kept.NextSequence || (changes > Kept.Changes && !Planted.Is(PlantedFault.FoldsNotCounted))))
+            ? new AppendResult(AppendStatus.Gap, $"simulated: the log lost acknowledged records: it is at epoch {Kept.Epoch}, record {Kept.NextSequence} and change {Kept.Changes}")
+            : null;
 
     /// <summary>Keeps a copy that may come back.</summary>
     public void KeepCopy() => _copy = Kept.Copy();
@@ -58,6 +63,31 @@ internal sealed class SimulatedStorage(World world)
         Server++;
         _whole = Kept;
         Kept = other;
+        WasLost = true;
+        return true;
+    }
+
+    /// <summary>
+    /// The server comes back without its latest folds, trims and saved outcomes, and with everything that was ever logged: a crash or a failover within the second after a
+    /// fold. Until there is such a moment a copy is kept of what there is.
+    /// </summary>
+    /// <returns>False: not now; look again soon.</returns>
+    public bool LoseChanges()
+    {
+        if (IsLost || _damaged is not null)
+        {
+            return false;
+        }
+
+        if (_copy is not { } older || older.Epoch != Kept.Epoch || older.NextSequence != Kept.NextSequence || older.Changes == Kept.Changes)
+        {
+            KeepCopy();
+            return false;
+        }
+
+        Server++;
+        Kept = older;
+        _copy = null;
         WasLost = true;
         return true;
     }

@@ -19,6 +19,18 @@ internal sealed class StorageLink(World world, ProcessScope scope)
     public Task<AppendResult> Fenced(Func<AppendResult> carryOut, CancellationToken cancellation) =>
         Send(carryOut, static () => new AppendResult(AppendStatus.Refused, "simulated: no room"), cancellation);
 
+    /// <summary>So many folds, trims and savings of outcomes were acknowledged to this process.</summary>
+    public long Changes { get; set; }
+
+    /// <summary>One of those.</summary>
+    public async Task<AppendResult> Counted(Func<AppendResult> carryOut, CancellationToken cancellation)
+    {
+        var (result, changes) = await Send(
+            () => (carryOut(), world.Storage.Kept.Changes), static () => (new AppendResult(AppendStatus.Refused, "simulated: no room"), 0L), cancellation);
+        Changes = result.Status == AppendStatus.Appended ? Math.Max(Changes, changes) : Changes;
+        return result;
+    }
+
     /// <summary>A call that only reads.</summary>
     public Task<T> Read<T>(Func<T> carryOut, CancellationToken cancellation) => Send(carryOut, null, cancellation);
 

@@ -16,6 +16,7 @@ namespace Snapper.Simulation.Workloads;
 internal sealed class ListsWorkload(Scenario scenario) : IWorkload
 {
     private readonly History _history = new();
+    private readonly List<(PlannedTransaction Transaction, ObservedOutcome Verdict, List<MicroOperation> Operations)> _concluded = [];
     private readonly SeededChance[] _chances = SeededChance.OfClients(scenario.Seed, ChanceOf.Lists, scenario.Clients);
     private readonly SeededChance[] _decisions = SeededChance.OfClients(scenario.Seed, ChanceOf.Decisions, scenario.Clients);
     private readonly StringBuilder _script = new();
@@ -75,6 +76,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
             ? abort.Message.AsSpan(Script.Saw.Length)
             : default;
         var operations = verdict == ObservedOutcome.Committed ? Seen(envelope!, transaction) : !saw.IsEmpty ? Whole(Operations(saw), transaction) : Planned(transaction);
+        _concluded.Add((transaction, verdict, operations));
         _history.Add(new ObservedTransaction
         {
             Id = string.Create(CultureInfo.InvariantCulture, $"{transaction.Client}-{transaction.Number}"),
@@ -110,6 +112,40 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     {
         var report = SerializabilityChecker.Check(_history);
         return report.Passed ? [] : [report.ToString()];
+    }
+
+    /// <summary>Of each transaction all appends are there at the end, or none, and none twice: after a loss, which takes whole transactions and tells no client.</summary>
+    public IEnumerable<string> JudgeTheRest()
+    {
+        var last = new Dictionary<string, long[]>(StringComparer.Ordinal);
+        foreach (var (transaction, verdict, operations) in _concluded)
+        {
+            if (transaction.Client == scenario.Clients && verdict == ObservedOutcome.Committed)
+            {
+                foreach (var read in operations)
+                {
+                    last[read.Key] = [.. read.List!];
+                }
+            }
+        }
+
+        foreach (var (actor, values) in last)
+        {
+            if (values.Distinct().Count() != values.Length)
+            {
+                yield return $"I1: {actor} has an element twice after a loss: [{string.Join(' ', values)}]";
+            }
+        }
+
+        foreach (var (transaction, verdict, operations) in _concluded)
+        {
+            var appends = operations.FindAll(static operation => operation.IsAppend);
+            var there = appends.FindAll(append => last.TryGetValue(append.Key, out var values) && values.Contains(append.Value));
+            if (there.Count > 0 && there.Count < appends.Count && appends.TrueForAll(append => last.ContainsKey(append.Key)))
+            {
+                yield return $"L6: of transaction {transaction.Client}-{transaction.Number} ({verdict}) a part is left after a loss: {string.Join(", ", there)} of {string.Join(", ", appends)}";
+            }
+        }
     }
 
     public bool Shows(TransactionEnvelope look, string state)

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
@@ -93,7 +92,7 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     /// <summary>A generation that has risen since this life began: what a log or the directory had acknowledged was found to be lost. Every worker recovers from what there is (L6).</summary>
     public void Look(ClusterStanding standing)
     {
-        if (standing.Generation > _generation && !Planted.Is(PlantedFault.GenerationNotLookedAt))
+        if (standing.Generation > _generation)
         {
             throw new LogLostFailure(
                 AppendStatus.Fenced,
