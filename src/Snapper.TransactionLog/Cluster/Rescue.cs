@@ -9,6 +9,7 @@ namespace Snapper.TransactionLog.Cluster;
 /// </summary>
 /// <remarks>
 /// A step that answers <see cref="AppendStatus.Fenced"/>: another worker has fenced the same worker later, or it has come back itself; this rescue is over.
+/// It is never shorter than what this worker was told of it: both lives began on the same instance of the store, or the fence refuses this one (L6).
 /// One that answers <see cref="AppendStatus.RescuerFenced"/>: this worker itself was fenced, and drops its memory.
 /// </remarks>
 public sealed record Rescue : IAsyncDisposable
