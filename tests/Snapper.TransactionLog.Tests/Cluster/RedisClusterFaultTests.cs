@@ -260,7 +260,21 @@ public sealed class RedisClusterFaultTests(RedisServerFixture fixture) : IClassF
 
         await server.Kill();
         await server.Restart();
-        self = new Incarnation(1, (await log.Open(None)).Epoch); // a life of the server before does nothing here
+        var deadline = DateTime.UtcNow + TimeSpan.FromSeconds(20);
+        for (var later = default(LogOpening); later is null;)
+        {
+            Assert.True(DateTime.UtcNow < deadline, "the log was not opened within 20 s after the server's restart");
+            try
+            {
+                later = await log.Open(None);
+                self = new Incarnation(1, later.Epoch); // a life of the server before does nothing here
+            }
+            catch (Exception away) when (away is StackExchange.Redis.RedisException or TimeoutException)
+            {
+                await Task.Delay(50);
+            }
+        }
+
         store = backend.NewStore(log, self);
         await Done(store.Members.Register(new MemberAddress("", "", 1, ""), None));
         var renewed = await Done(store.Members.Renew(standing.DirectoryId, 4096, None));

@@ -87,6 +87,8 @@ public sealed class LostChangesTests : IAsyncLifetime
         Assert.Equal(AppendStatus.Appended, (await _log.Append(opening.Epoch, 1, 1, Group, None)).Status);
         await _server.Kill();
         await _server.Restart();
+        await _connections.State.WhenConnected(() => _connections.State.Execute(None, "PING"), None);
+        await _connections.Log.WhenConnected(() => _connections.Log.Execute(None, "PING"), None);
         Assert.Equal(AppendStatus.Appended, (await _log.Append(opening.Epoch, 2, 1, Group, None)).Status);
         Assert.Equal(opening.Epoch + 1, (await _log.Open(None)).Epoch);
     }
@@ -110,5 +112,6 @@ public sealed class LostChangesTests : IAsyncLifetime
 
         await _server.Restart();
         await _connections.State.WhenConnected(() => _connections.State.Execute(None, "PING"), None);
+        await _connections.Log.WhenConnected(() => _connections.Log.Execute(None, "PING"), None);
     }
 }
