@@ -1,4 +1,6 @@
+using System.Diagnostics;
 using System.Globalization;
+using Snapper.Live.Faults;
 using Snapper.Live.Harness;
 using Snapper.Live.Links;
 
@@ -35,6 +37,16 @@ internal static class ClusterFaults
         new("silence-out", "nothing passes from one worker to the others, or back, or both, for up to 4 s; then all arrives late", Bound, strike => Roads(strike, strike.Any(), true, false, Silence(strike))),
         new("silence-in", "the same on the road by which the others reach it", Bound, strike => Roads(strike, strike.Any(), false, true, Silence(strike))),
         new("cut-off", "no worker reaches one of them, and it reaches none, for up to 4 s; Redis is reached", Bound, strike => Roads(strike, strike.Any(), true, true, Refuse)),
+        new("cut-pair", "calls of one worker to another are refused, or of both to each other, for a minute; all others, and Redis, are reached", Bound, strike => Pair(strike, silence: false)) { IsQuick = false },
+        new("silence-pair", "the same, but the calls, or only their answers, stay under way, and arrive late or are lost", Bound, strike => Pair(strike, silence: true)) { IsQuick = false },
+        new("rolling-restart", "SIGTERM to one worker after the other, each when the one before is ready again", Bound, RollingRestart) { IsQuick = false },
+        new("clock-step", "the clocks of one or two workers step to and fro, by half a second up to two hours", Bound, WorkerClocks) { IsQuick = false },
+        new("redis-clock-step", "the same of redis-server's clock", Bound, RedisClock) { IsQuick = false },
+        new("redis-rewrite", "BGREWRITEAOF under load", Bound, strike => RedisFaults.Rewrite(strike, strike.System.Redis)) { IsQuick = false },
+        new("redis-save", "BGSAVE under load", Bound, strike => RedisFaults.Save(strike, strike.System.Redis)) { IsQuick = false },
+        new("redis-disk-full", "no room for the append-only file, also for the next redis-servers, for up to 10 s", Bound, strike => RedisFaults.DiskFull(strike, strike.System.Redis)) { IsQuick = false },
+        new("redis-failover", "a replica that has everything is promoted by a sentinel, and the same back", Bound, strike => Failover(strike, losesTail: false)) { IsQuick = false },
+        new("redis-failover-loss", "a replica that lacks the last 0.3 to 1.5 s is promoted; commits of that time may be gone, but no half of one", Bound, strike => Failover(strike, losesTail: true)) { IsQuick = false },
         new("migrate", "an actor in use, and 200 partitions, move to and fro", PauseBound, Migrate) { MeasuresPause = true },
         new("drain-rebalance", "everything of a worker moves to the others and back", Bound, strike => Moving(strike, strike.Any(), () => Task.CompletedTask)),
         new("migrate-source-kill", "kill -9 of the source while everything of it moves away", Bound, strike => Moving(strike, strike.Any(), worker => Kill(strike, worker))),
@@ -217,6 +229,127 @@ internal static class ClusterFaults
             strike.Mark();
         }
     }
+
+    /// <summary>Two workers that do not reach each other, while each reaches all others: nobody is cut off, so a lease says nothing.</summary>
+    private static async Task Pair(ClusterStrike strike, bool silence)
+    {
+        var one = strike.Any();
+        var other = strike.Other(one);
+        var both = strike.Random.Next(2) == 0;
+        var answers = silence && strike.Random.Next(2) == 0;
+        var lanes = new List<Lane> { strike.System.Out(one).Of($"w{other}") };
+        if (both)
+        {
+            lanes.Add(strike.System.Out(other).Of($"w{one}"));
+        }
+
+        strike.Detail = $"w{one} {(both ? "and" : "to")} w{other}{(silence ? answers ? ", answers" : ", calls" : "")} ";
+        var (before, begin) = (lanes.Sum(static lane => lane.Entries), Stopwatch.GetTimestamp());
+        foreach (var lane in lanes)
+        {
+            if (silence)
+            {
+                lane.Hold(up: !answers, down: answers);
+            }
+            else
+            {
+                lane.Cut(refuses: true);
+            }
+        }
+
+        TimeSpan? served = null;
+        try
+        {
+            for (var time = TimeSpan.FromSeconds(strike.IsBrief ? 10 : 60); Stopwatch.GetElapsedTime(begin) < time;)
+            {
+                await strike.Wait(TimeSpan.FromMilliseconds(500));
+                served ??= strike.Prober.Recovered(begin, begin, [one, other], global: false, out _) is null ? null : Stopwatch.GetElapsedTime(begin);
+            }
+        }
+        finally
+        {
+            lanes.ForEach(silence && strike.Random.Next(2) == 0 ? static lane => lane.Cut(refuses: false) : static _ => { });
+            lanes.ForEach(static lane => lane.Heal());
+            strike.Mark();
+        }
+
+        if (lanes.Sum(static lane => lane.Entries) == before)
+        {
+            strike.Problems.Enqueue("No call between the two was seen: nothing was cut.");
+        }
+
+        strike.Detail += served is { } after
+            ? string.Create(CultureInfo.InvariantCulture, $"all actors answered elsewhere after {after.TotalSeconds:0.0} s of it") : "not all actors answered elsewhere meanwhile";
+    }
+
+    private static async Task RollingRestart(ClusterStrike strike)
+    {
+        foreach (var worker in strike.Shuffled())
+        {
+            strike.Victims.Clear();
+            await End(strike, ProcessTable.Terminate, worker);
+            await strike.System.Ready(worker);
+        }
+    }
+
+    /// <summary>They begin lives with clocks of their own, which then step; in the end lives with the machine's clock begin, which is a step, too.</summary>
+    private static async Task WorkerClocks(ClusterStrike strike)
+    {
+        var workers = strike.Shuffled()[..(1 + strike.Random.Next(2))];
+        await Clock(strike, [.. workers.Select(static worker => $"w{worker}")], strike.System.AllReady);
+        strike.Victims.AddRange(workers);
+    }
+
+    private static Task RedisClock(ClusterStrike strike) => Clock(strike, ["redis"], () => strike.System.Pid("redis"));
+
+    private static async Task Clock(ClusterStrike strike, string[] whose, Func<Task> ready)
+    {
+        if (Clocks.WhyNot is { } whyNot)
+        {
+            strike.NotRun = whyNot;
+            return;
+        }
+
+        // Leases are 4 s, outcomes are kept for 10 minutes: half of each, once, twice, and much more.
+        double[] steps = [0.5, 2, 4, 8, 40, 300, 600, 1_200, 7_200];
+        try
+        {
+            foreach (var one in whose)
+            {
+                strike.System.Clocks.Set(one, TimeSpan.Zero);
+                await strike.System.Kill(one, ProcessTable.Terminate);
+            }
+
+            await ready();
+            for (var i = 3 + strike.Random.Next(3); i > 0; i--)
+            {
+                foreach (var one in whose)
+                {
+                    var ahead = steps[strike.Random.Next(steps.Length)] * (strike.Random.Next(2) == 0 ? 1 : -1);
+                    strike.System.Clocks.Set(one, TimeSpan.FromSeconds(ahead));
+                    strike.Detail += string.Create(CultureInfo.InvariantCulture, $"{one} {ahead:+0.#;-0.#} s, ");
+                }
+
+                // The library looks once a second.
+                await strike.Wait(strike.Between(1_200, 4_000));
+                strike.Mark();
+            }
+
+            await Recovered(strike);
+        }
+        finally
+        {
+            foreach (var one in whose)
+            {
+                strike.System.Clocks.Set(one, null);
+                await strike.System.Kill(one, ProcessTable.Terminate);
+            }
+
+            strike.Mark();
+        }
+    }
+
+    private static Task Failover(ClusterStrike strike, bool losesTail) => RedisFailover.Strike(strike, strike.System.Redis, losesTail, () => Recovered(strike));
 
     private static async Task Migrate(ClusterStrike strike)
     {

@@ -24,7 +24,7 @@ internal sealed class ClusterProber : IAsyncDisposable
     private readonly SnapperClient[] _clients;
     private readonly Slot[] _slots;
     private readonly ConcurrentDictionary<string, (string Result, long At)> _committed = new();
-    private readonly ConcurrentQueue<string> _contradictions = new();
+    private readonly ConcurrentQueue<(string What, long At)> _contradictions = new();
     private Task _run = Task.CompletedTask;
     private int _sent;
 
@@ -139,8 +139,9 @@ internal sealed class ClusterProber : IAsyncDisposable
     }
 
     /// <summary>What is wrong with what the probes saw, once all is quiet.</summary>
-    public async Task<IReadOnlyCollection<string>> Problems() =>
-        [.. _contradictions.Take(5), .. (await Acknowledged.Missing(_system.Client, _committed)).Take(5)];
+    /// <param name="loss">What need not be there; null: all must be.</param>
+    public async Task<IReadOnlyCollection<string>> Problems(Loss? loss) =>
+        [.. _contradictions.Where(one => loss?.Covers(one.At) is not true).Select(static one => one.What).Take(5), .. (await Acknowledged.Missing(_system.Client, _committed, loss)).Take(5)];
 
     public async ValueTask DisposeAsync()
     {
@@ -204,7 +205,7 @@ internal sealed class ClusterProber : IAsyncDisposable
         var balance = answer.Result.GetDecimal();
         if (slot.Worker > 0 && slot.LastAccount == account && balance <= slot.LastSeen)
         {
-            _contradictions.Enqueue($"probe {id} made the balance of {account} {balance}, and one before it had made it {slot.LastSeen}");
+            _contradictions.Enqueue(($"probe {id} made the balance of {account} {balance}, and one before it had made it {slot.LastSeen}", Stopwatch.GetTimestamp()));
         }
 
         (slot.LastAccount, slot.LastSeen) = (account, balance);

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using Snapper.Live.Harness;
+using Snapper.Live.Load;
 using Snapper.Live.Rounds;
 
 namespace Snapper.Live.Cluster;
@@ -18,6 +19,7 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
     private readonly List<Done> _rounds = [];
     private readonly List<string> _violations = [];
     private readonly List<TimeSpan> _pauses = [];
+    private readonly List<ClusterFault> _notRun = [];
     private int _excused;
     private long _takeOvers;
     private int _crossed;
@@ -81,20 +83,20 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
     {
         var random = new Random(options.Seed);
         var kinds = new ShuffledBag<ClusterFault>(Kinds, random);
-        for (var number = 1; _rounds.Count < options.Rounds && watch.Elapsed < options.Time && _violations.Count == 0; number++)
+        for (var number = 1; _rounds.Count + _notRun.Count < options.Rounds && watch.Elapsed < options.Time && _violations.Count == 0; number++)
         {
             using var segment = new Segment(system.Client, options.Seed, number);
             await using var prober = new ClusterProber(system, $"probe-{number}");
-            for (var i = 0; i < RoundsPerSegment && _rounds.Count < options.Rounds && watch.Elapsed < options.Time && _violations.Count == 0; i++)
+            for (var i = 0; i < RoundsPerSegment && _rounds.Count + _notRun.Count < options.Rounds && watch.Elapsed < options.Time && _violations.Count == 0 && segment.Loss is null; i++)
             {
                 await Strike(system, segment, prober, kinds.Next(), random, cancellation);
             }
 
             await prober.Stop();
             _violations.AddRange((await segment.End(system.RestartAll, system.Folder)).Select(problem => $"Clients {number}: {problem}"));
-            _violations.AddRange((await prober.Problems()).Select(problem => $"Probes {number}: {problem}"));
+            _violations.AddRange((await prober.Problems(segment.Loss)).Select(problem => $"Probes {number}: {problem}"));
             _violations.AddRange(await FromEveryWorker(system, segment.AccountNames));
-            print($"clients {number}: {segment.PactShare * 100:0} % PACTs, {segment.Transactions:N0} transactions judged, {(_violations.Count == 0 ? "nothing found" : "VIOLATION")}");
+            print($"clients {number}: {segment.PactShare * 100:0} % PACTs, {segment.Transactions:N0} transactions judged, {(segment.Loss is null ? "" : $"{segment.Lost} lost with what Redis lost, ")}{(_violations.Count == 0 ? "nothing found" : "VIOLATION")}");
             _transactions += segment.Transactions;
             _commits += segment.Commits;
         }
@@ -107,11 +109,24 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
         await segment.SomeCommits(20 + random.Next(100), cancellation);
         var strike = new ClusterStrike(system, prober, members, random, options.Brief, cancellation);
         await kind.Act(strike);
+        if (strike.NotRun is { } whyNot)
+        {
+            _notRun.Add(kind);
+            print($"      {kind.Name,-22} not run: {whyNot}");
+            _violations.AddRange(ServerPrograms.MustBeThere ? [$"{kind.Name} must run in CI: {whyNot}"] : []);
+            return;
+        }
+
         var end = Stopwatch.GetTimestamp();
         var actors = await Recovered(prober, strike, kind, strike.Victims, global: false, cancellation);
         var global = await Recovered(prober, strike, kind, strike.Victims, global: true, cancellation);
         var doors = await Recovered(prober, strike, kind, [], global: false, cancellation);
         var settled = await segment.Settled(end, cancellation);
+        if (strike.LosesSince is { } since)
+        {
+            segment.Loss = new Loss(since, Stopwatch.GetTimestamp());
+        }
+
         if (kind.MeasuresPause)
         {
             _pauses.Add(strike.Measured!.Value);
@@ -216,7 +231,7 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
             var mine = _rounds.Where(round => round.Kind == kind).ToArray();
             if (mine.Length == 0)
             {
-                if (_rounds.Count >= kinds.Length)
+                if (_rounds.Count >= kinds.Length && !_notRun.Contains(kind))
                 {
                     _violations.Add($"{kind.Name} never happened");
                 }

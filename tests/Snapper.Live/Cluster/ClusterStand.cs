@@ -21,6 +21,7 @@ internal sealed class ClusterStand
             --app-port) word=$((word + {StandFolder.Text(AppShift)}));;
             --dapr-http-port) word=$((word + {StandFolder.Text(SidecarShift)}));;
             """);
+        Clocks = new Clocks(_folder);
     }
 
     /// <summary>Sidecars find their worker so much above its port.</summary>
@@ -35,6 +36,9 @@ internal sealed class ClusterStand
     /// <summary>The script to name by SNAPPER_DAPRD.</summary>
     public string Daprd { get; }
 
-    /// <summary>Where workers look for Redis; null: not started yet.</summary>
-    public int? RedisPortAsked => _folder.RedisPortAsked;
+    /// <summary>Clocks of workers, and of Redis.</summary>
+    public Clocks Clocks { get; }
+
+    /// <summary>What the next redis-server is told.</summary>
+    public StandFolder Folder => _folder;
 }

@@ -38,6 +38,14 @@ internal sealed class ClusterStrike(
         }
     }
 
+    /// <summary>All workers, in any order.</summary>
+    public int[] Shuffled()
+    {
+        int[] workers = [.. Enumerable.Range(1, system.Workers)];
+        Random.Shuffle(workers);
+        return workers;
+    }
+
     /// <summary>Another one.</summary>
     public int Other(int than) => ((than - 1 + 1 + Random.Next(system.Workers - 1)) % system.Workers) + 1;
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using Snapper.Live.Faults;
 using Snapper.Live.Harness;
 using Snapper.Live.Links;
 
@@ -15,7 +16,7 @@ internal sealed record MemberNow(string Name, string State, long Entries, bool M
 internal sealed class ClusterSystem : IAsyncDisposable
 {
     private const int SidecarsFrom = 12;
-    private const int RedisAt = 30;
+    private const int RedisAt = 22;
     private static readonly TimeSpan BackWithin = TimeSpan.FromSeconds(60);
 
     private readonly UpOptions _options;
@@ -28,16 +29,16 @@ internal sealed class ClusterSystem : IAsyncDisposable
     private ClusterSystem(int workers)
     {
         Workers = workers;
-        var offsets = Enumerable.Range(1, 10).Concat(Enumerable.Range(SidecarsFrom, 10)).Append(RedisAt).Concat(Enumerable.Range(SidecarsFrom + ClusterStand.SidecarShift, 9)).Concat(Enumerable.Range(1 + ClusterStand.AppShift, 9)).ToArray();
+        var offsets = Enumerable.Range(1, 10).Concat(Enumerable.Range(SidecarsFrom, 10)).Append(RedisAt).Append(RedisAt + 1).Append(RedisAt + 2).Concat(Enumerable.Range(SidecarsFrom + ClusterStand.SidecarShift, 9)).Concat(Enumerable.Range(1 + ClusterStand.AppShift, 9)).ToArray();
         var options = UpOptions.Random(embedded: false, offsets);
         _options = options with { SidecarPort = options.BasePort + SidecarsFrom, More = ["--workers", workers.ToString(CultureInfo.InvariantCulture)] };
         _stand = new ClusterStand(Path.Combine(_options.Data, "stand"), _options.BasePort + RedisAt);
-        ToRedis = new Link("workers to Redis", () => _stand.RedisPortAsked, () => _options.BasePort + RedisAt, callerOf: port => ConnectionOwner.Of(port, Pids("worker")));
+        Redis = new RedisSeat(Folder, _options.BasePort + RedisAt, _stand.Folder, () => Pid("redis"), callerOf: port => ConnectionOwner.Of(port, Pids("worker")));
         for (var i = 1; i <= workers + 1; i++)
         {
             var number = i;
             var (app, sidecar) = (_options.BasePort + number, _options.SidecarPort + number - 1);
-            _outs.Add(new Link($"w{i} to its sidecar", () => sidecar, () => sidecar + ClusterStand.SidecarShift));
+            _outs.Add(new Link($"w{i} to its sidecar", () => sidecar, () => sidecar + ClusterStand.SidecarShift, receiverOf: WorkerOfRequest));
             _ins.Add(new Link($"sidecar of w{i} to it", () => app + ClusterStand.AppShift, () => app));
         }
 
@@ -47,8 +48,12 @@ internal sealed class ClusterSystem : IAsyncDisposable
     /// <summary>How many there are at the beginning and in the end: w1, w2, ...</summary>
     public int Workers { get; }
 
+    public RedisSeat Redis { get; }
+
     /// <summary>With a lane per worker, by name.</summary>
-    public Link ToRedis { get; }
+    public Link ToRedis => Redis.Road;
+
+    public Clocks Clocks => _stand.Clocks;
 
     /// <summary>A client that uses all workers and sidecars in turn.</summary>
     public SnapperClient Client { get; }
@@ -60,7 +65,7 @@ internal sealed class ClusterSystem : IAsyncDisposable
     /// <summary>The <c>up</c> that starts again whatever dies.</summary>
     public int Supervisor => State()?.GetProperty("supervisor").GetProperty("pid").GetInt32() ?? 0;
 
-    /// <summary>The road by which a worker, from 1, reaches the others.</summary>
+    /// <summary>The road by which a worker, from 1, reaches the others, with a lane per receiver, by name.</summary>
     public Link Out(int worker) => _outs[worker - 1];
 
     /// <summary>The road by which the others reach a worker, from 1.</summary>
@@ -75,7 +80,7 @@ internal sealed class ClusterSystem : IAsyncDisposable
             system._outs.Concat(system._ins).ToList().ForEach(link => link.Start());
             system._process = await SnapperProcess.Start(system._options with
             {
-                Environment = new Dictionary<string, string> { ["SNAPPER_REDIS_SERVER"] = system._stand.Redis, ["SNAPPER_DAPRD"] = system._stand.Daprd },
+                Environment = new Dictionary<string, string> { ["SNAPPER_REDIS_SERVER"] = system._stand.Redis, ["SNAPPER_DAPRD"] = system._stand.Daprd, ["SNAPPER_SETSID"] = system._stand.Clocks.Setsid },
             }, cancellation);
             return system;
         }
@@ -182,10 +187,15 @@ internal sealed class ClusterSystem : IAsyncDisposable
     {
         for (var worker = 1; worker <= Workers; worker++)
         {
-            using var client = ClientOf(worker);
-            await Eventually.Holds($"w{worker} to be ready", BackWithin, async () =>
-                await client.Get("readyz", TimeSpan.FromSeconds(2)) is { Status: 200 } ? null : $"up says:\n{Output}");
+            await Ready(worker);
         }
+    }
+
+    public async Task Ready(int worker)
+    {
+        using var client = ClientOf(worker);
+        await Eventually.Holds($"w{worker} to be ready", BackWithin, async () =>
+            await client.Get("readyz", TimeSpan.FromSeconds(2)) is { Status: 200 } ? null : $"up says:\n{Output}");
     }
 
     public Task Stop() => _process?.Stop() ?? Task.CompletedTask;
@@ -214,6 +224,13 @@ internal sealed class ClusterSystem : IAsyncDisposable
 
     private (Uri Worker, Uri Sidecar) Addresses(int worker) =>
         (new Uri($"http://127.0.0.1:{_options.BasePort + worker}"), new Uri($"http://127.0.0.1:{_options.SidecarPort + worker - 1 + ClusterStand.SidecarShift}"));
+
+    /// <summary>Whose packet it is: workers send to each other as calls of an actor that each of them is.</summary>
+    private static string? WorkerOfRequest(ReadOnlySpan<byte> sent)
+    {
+        var prefix = "PUT /v1.0/actors/Mailbox%40"u8;
+        return sent.StartsWith(prefix) && sent[prefix.Length..].IndexOf((byte)'/') is > 0 and var length ? System.Text.Encoding.ASCII.GetString(sent.Slice(prefix.Length, length)) : null;
+    }
 
     private JsonElement? State()
     {

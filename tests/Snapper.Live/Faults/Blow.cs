@@ -15,6 +15,12 @@ internal class Blow(Random random, bool brief, CancellationToken cancellation)
 
     public CancellationToken Cancellation => cancellation;
 
+    /// <summary>Nothing is to last longer than it must.</summary>
+    public bool IsBrief => brief;
+
+    /// <summary>From when on the fault may have lost what was acknowledged, in ticks of <see cref="Stopwatch"/>; null: it must not lose anything.</summary>
+    public long? LosesSince { get; set; }
+
     /// <summary>When the bound begins to count, in ticks of <see cref="Stopwatch"/>: the last blow, or its end where the fault is a state that lasts.</summary>
     public long Hit { get; private set; }
 

@@ -1,6 +1,5 @@
 using System.Globalization;
 using Snapper.Live.Harness;
-using Snapper.Live.Running;
 
 namespace Snapper.Live.Faults;
 
@@ -10,7 +9,7 @@ internal static class RedisFaults
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
     private static readonly TimeSpan LongestTrouble = TimeSpan.FromSeconds(10);
 
-    public static async Task SlowDisk(Strike strike)
+    public static async Task SlowDisk(Blow strike, RedisSeat redis)
     {
         var delay = strike.Random.Next(10) switch
         {
@@ -18,7 +17,7 @@ internal static class RedisFaults
             < 8 => strike.Between(100, 500),
             _ => strike.Between(500, 2000),
         };
-        var (disk, whyNot) = await Faults.SlowDisk.Attach(await strike.System.Pid(Part.Redis), delay);
+        var (disk, whyNot) = await Faults.SlowDisk.Attach(await redis.Pid(), delay);
         if (disk is null)
         {
             strike.NotRun = whyNot;
@@ -42,32 +41,32 @@ internal static class RedisFaults
         }
     }
 
-    public static async Task MemoryFull(Strike strike)
+    public static async Task MemoryFull(Blow strike, RedisSeat redis)
     {
-        var before = await RedisLine.Section(strike.System.RedisPort, "errorstats", "errorstat_OOM", strike.System.RedisPassword);
-        await Config(strike, "maxmemory 1mb");
+        var before = await RedisLine.Section(redis.Port, "errorstats", "errorstat_OOM", redis.Password);
+        await Config(redis, "maxmemory 1mb");
         try
         {
             await strike.Wait(strike.Span(LongestTrouble));
-            if (await RedisLine.Section(strike.System.RedisPort, "errorstats", "errorstat_OOM", strike.System.RedisPassword) == before)
+            if (await RedisLine.Section(redis.Port, "errorstats", "errorstat_OOM", redis.Password) == before)
             {
                 strike.Problems.Enqueue("Redis refused nothing for want of memory.");
             }
         }
         finally
         {
-            await Config(strike, "maxmemory 0");
+            await Config(redis, "maxmemory 0");
             strike.Mark();
         }
     }
 
     /// <summary>The file may grow by a few kilobytes and no further. A Redis that flushes always ends then, and so does its successor, until there is room again.</summary>
-    public static async Task DiskFull(Strike strike)
+    public static async Task DiskFull(Blow strike, RedisSeat redis)
     {
-        var pid = await strike.System.Pid(Part.Redis);
-        var length = Directory.EnumerateFiles(strike.System.RedisFolder, "*.aof", SearchOption.AllDirectories).Max(file => new FileInfo(file).Length);
+        var pid = await redis.Pid();
+        var length = Directory.EnumerateFiles(redis.Folder, "*.aof", SearchOption.AllDirectories).Max(file => new FileInfo(file).Length);
         var most = (length + 4096 + strike.Random.Next(20_000)) / 512 * 512;
-        strike.System.Stand.RoomOf(most / 512);
+        redis.Stand.RoomOf(most / 512);
         try
         {
             SystemCalls.LimitFiles(pid, (ulong)most);
@@ -76,8 +75,8 @@ internal static class RedisFaults
         }
         finally
         {
-            strike.System.Stand.RoomOf(null);
-            if (await strike.System.Pid(Part.Redis) is var now && ProcessTable.Read(now) is not null)
+            redis.Stand.RoomOf(null);
+            if (await redis.Pid() is var now && ProcessTable.Read(now) is not null)
             {
                 Lift(now);
             }
@@ -88,17 +87,23 @@ internal static class RedisFaults
         strike.Detail = $"room for {most - length} bytes";
     }
 
-    public static async Task Rewrite(Strike strike)
+    /// <summary>The append-only file is written anew by a child of Redis, under load.</summary>
+    public static Task Rewrite(Blow strike, RedisSeat redis) => InBackground(strike, redis, "BGREWRITEAOF", "aof_rewrite_in_progress");
+
+    /// <summary>A dump is written by a child of Redis, under load.</summary>
+    public static Task Save(Blow strike, RedisSeat redis) => InBackground(strike, redis, "BGSAVE", "rdb_bgsave_in_progress");
+
+    private static async Task InBackground(Blow strike, RedisSeat redis, string command, string inProgress)
     {
         strike.Mark();
-        var answer = await RedisLine.Ask(strike.System.RedisPort, "BGREWRITEAOF", strike.System.RedisPassword);
+        var answer = await RedisLine.Ask(redis.Port, command, redis.Password);
         if (answer?.StartsWith('+') != true)
         {
-            strike.Problems.Enqueue($"BGREWRITEAOF was answered by {answer}");
+            strike.Problems.Enqueue($"{command} was answered by {answer}");
         }
 
-        await Eventually.Holds("the rewrite to end", Patience, async () =>
-            await RedisLine.Section(strike.System.RedisPort, "persistence", "aof_rewrite_in_progress", strike.System.RedisPassword) == "0" ? null : "it is in progress");
+        await Eventually.Holds($"{command} to end", Patience, async () =>
+            await RedisLine.Section(redis.Port, "persistence", inProgress, redis.Password) == "0" ? null : "it is in progress");
         await strike.Wait(TimeSpan.FromMilliseconds(300));
     }
 
@@ -114,9 +119,9 @@ internal static class RedisFaults
         }
     }
 
-    private static async Task Config(Strike strike, string setting)
+    private static async Task Config(RedisSeat redis, string setting)
     {
-        var answer = await RedisLine.Ask(strike.System.RedisPort, "CONFIG SET " + setting, strike.System.RedisPassword);
+        var answer = await RedisLine.Ask(redis.Port, "CONFIG SET " + setting, redis.Password);
         if (answer != "+OK")
         {
             throw new InvalidOperationException($"CONFIG SET {setting} was answered by {answer}");

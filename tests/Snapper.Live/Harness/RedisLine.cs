@@ -7,12 +7,13 @@ internal static class RedisLine
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
 
-    /// <summary>The first line of its answer.</summary>
+    /// <summary>A line of its answer.</summary>
     /// <param name="port">Where it listens on loopback.</param>
     /// <param name="command">As it is typed.</param>
     /// <param name="password">Null: it asks for none.</param>
+    /// <param name="line">Which one, from 1.</param>
     /// <exception cref="SocketException">It does not listen; also <see cref="IOException"/>, <see cref="TimeoutException"/>.</exception>
-    public static async Task<string?> Ask(int port, string command, string? password = null)
+    public static async Task<string?> Ask(int port, string command, string? password = null, int line = 1)
     {
         using var client = new TcpClient();
         await client.ConnectAsync("127.0.0.1", port);
@@ -26,6 +27,11 @@ internal static class RedisLine
         }
 
         await writer.WriteLineAsync(command);
+        for (var before = 1; before < line; before++)
+        {
+            await reader.ReadLineAsync().WaitAsync(Patience);
+        }
+
         return await reader.ReadLineAsync().WaitAsync(Patience);
     }
 

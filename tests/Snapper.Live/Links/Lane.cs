@@ -2,11 +2,12 @@ using System.Collections.Concurrent;
 
 namespace Snapper.Live.Links;
 
-/// <summary>One caller's part of a <see cref="Link"/>: its weather, and whether its connections are let in. Thread-safe.</summary>
+/// <summary>The part of a <see cref="Link"/> that belongs to one caller, or to one receiver: its weather, and whether its connections are let in. Thread-safe.</summary>
 internal sealed class Lane
 {
     private readonly ConcurrentDictionary<LinkConnection, bool> _connections = new();
     private volatile bool _refuses;
+    private int _entries;
 
     /// <summary>From the caller to the target.</summary>
     public Direction Up { get; } = new();
@@ -14,7 +15,10 @@ internal sealed class Lane
     /// <summary>From the target to the caller.</summary>
     public Direction Down { get; } = new();
 
-    /// <summary>Connections of this caller now.</summary>
+    /// <summary>How often a connection of the caller came in, or a request to the receiver.</summary>
+    public int Entries => Volatile.Read(ref _entries);
+
+    /// <summary>Its connections now.</summary>
     public int Connections => _connections.Count;
 
     /// <summary>Breaks all connections of the caller with a reset, and its new ones when asked to, until <see cref="Heal"/>.</summary>
@@ -46,6 +50,7 @@ internal sealed class Lane
     /// <returns>False: it is not let in.</returns>
     public bool Enters(LinkConnection connection)
     {
+        Interlocked.Increment(ref _entries);
         _connections[connection] = true;
         return !_refuses;
     }

@@ -12,7 +12,9 @@ namespace Snapper.Live.Links;
 /// <param name="port">Where callers come in; null: not known yet.</param>
 /// <param name="target">The port on which the target listens; null: not known yet.</param>
 /// <param name="callerOf">Tells from the port of a caller who it is, so that each has a <see cref="Lane"/> of its own; null: nobody is told from others.</param>
-internal sealed class Link(string name, Func<int?> port, Func<int?> target, Func<int, string?>? callerOf = null) : IAsyncDisposable
+/// <param name="receiverOf">Tells from what a caller sends whom it is for, if it begins a request, so that each receiver has a <see cref="Lane"/>; null: nobody is told from others.</param>
+internal sealed class Link(
+    string name, Func<int?> port, Func<int?> target, Func<int, string?>? callerOf = null, Func<ReadOnlySpan<byte>, string?>? receiverOf = null) : IAsyncDisposable
 {
     private static readonly TimeSpan LookAgain = TimeSpan.FromMilliseconds(15);
 
@@ -22,6 +24,7 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target, Func
     private readonly Lock _gate = new();
     private Socket? _listener;
     private bool _refuses;
+    private volatile bool _freezes;
     private bool _targetIsThere;
     private Task _keeping = Task.CompletedTask;
 
@@ -33,7 +36,7 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target, Func
     /// <summary>From the target to the caller.</summary>
     public Direction Down { get; } = new();
 
-    /// <summary>The part of the road that belongs to one caller.</summary>
+    /// <summary>The part of the road that belongs to one caller, or to one receiver.</summary>
     public Lane Of(string caller) => _lanes.GetOrAdd(caller, static _ => new Lane());
 
     /// <summary>Connections that it carries now.</summary>
@@ -68,12 +71,24 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target, Func
         }
     }
 
+    /// <summary>Nothing that callers send passes from now on, on any lane; new connections are refused. Answers pass. <see cref="Cut"/> loses what is under way.</summary>
+    public void Freeze()
+    {
+        lock (_gate)
+        {
+            _refuses = _freezes = true;
+            ListenOrNot();
+        }
+
+        Strand();
+    }
+
     /// <summary>Clear weather in both directions, for old and new connections.</summary>
     public void Heal()
     {
         lock (_gate)
         {
-            _refuses = false;
+            _refuses = _freezes = false;
             ListenOrNot();
         }
 
@@ -187,6 +202,12 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target, Func
 
                 var started = new TaskCompletionSource();
                 _connections[connection] = Carry(connection, lane, there, started.Task);
+                if (_freezes)
+                {
+                    // It came in while the road was frozen, and was not among those that were.
+                    connection.Sent.Set(new Weather(Holds: true));
+                }
+
                 started.SetResult();
             }
         }
@@ -201,7 +222,7 @@ internal sealed class Link(string name, Func<int?> port, Func<int?> target, Func
         await isListed;
         using (connection)
         {
-            await connection.Run(there);
+            await connection.Run(there, receiverOf is null ? null : sent => receiverOf(sent.Span) is { } who ? Of(who) : null);
         }
 
         lane?.Leaves(connection);

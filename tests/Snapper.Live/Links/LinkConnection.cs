@@ -9,22 +9,26 @@ internal sealed class LinkConnection(Socket caller, Direction up, Direction down
 
     private readonly CancellationTokenSource _end = new();
     private readonly Socket _target = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+    private volatile Lane? _receiver;
     private int _reset;
 
     /// <summary>Its own, besides the link's: what its caller has sent and nobody has received yet.</summary>
     public Direction Sent { get; } = new();
 
     /// <summary>Carries bytes until both sides have ended, or one has broken; a broken side breaks the other.</summary>
-    public async Task Run(int targetPort)
+    /// <param name="targetPort">Where to.</param>
+    /// <param name="receiverOf">The lane of the receiver, where what the caller sends begins a request to one; null: there are none.</param>
+    public async Task Run(int targetPort, Func<ReadOnlyMemory<byte>, Lane?>? receiverOf)
     {
         try
         {
             caller.NoDelay = true;
             await up.Pass(0, _end.Token);
             await _target.ConnectAsync("127.0.0.1", targetPort, _end.Token);
-            await Task.WhenAll(Pump(caller, _target, up), Pump(_target, caller, down));
+            await Task.WhenAll(Pump(caller, _target, up, receiverOf), Pump(_target, caller, down, null));
             _target.Dispose();
             caller.Dispose();
+            _receiver?.Leaves(this);
         }
         catch (Exception broken) when (broken is SocketException or OperationCanceledException or ObjectDisposedException)
         {
@@ -40,6 +44,7 @@ internal sealed class LinkConnection(Socket caller, Direction up, Direction down
             return;
         }
 
+        _receiver?.Leaves(this);
         _end.Cancel();
         Abort(caller);
         Abort(_target);
@@ -65,7 +70,18 @@ internal sealed class LinkConnection(Socket caller, Direction up, Direction down
         socket.Dispose();
     }
 
-    private async Task Pump(Socket from, Socket to, Direction direction)
+    /// <summary>What follows is for this receiver: callers send one request at a time on a connection.</summary>
+    private void Address(Lane lane)
+    {
+        _receiver?.Leaves(this);
+        _receiver = lane;
+        if (!lane.Enters(this))
+        {
+            Reset();
+        }
+    }
+
+    private async Task Pump(Socket from, Socket to, Direction direction, Func<ReadOnlyMemory<byte>, Lane?>? receiverOf)
     {
         try
         {
@@ -74,6 +90,16 @@ internal sealed class LinkConnection(Socket caller, Direction up, Direction down
             {
                 var read = await from.ReceiveAsync(buffer.AsMemory(0, Math.Min(BufferBytes, direction.PieceBytes)), _end.Token);
                 await direction.Pass(read, _end.Token);
+                if (read > 0 && receiverOf?.Invoke(buffer.AsMemory(0, read)) is { } lane)
+                {
+                    Address(lane);
+                }
+
+                if (_receiver is { } receiver)
+                {
+                    await (direction == up ? receiver.Up : receiver.Down).Pass(read, _end.Token);
+                }
+
                 if (direction == up)
                 {
                     await Sent.Pass(0, _end.Token);

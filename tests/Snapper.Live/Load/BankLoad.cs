@@ -23,6 +23,9 @@ internal sealed class BankLoad(SnapperClient client, LoadOptions options, string
     /// <summary>Ids of acknowledged commits with their results and when they were acknowledged, for asking again later.</summary>
     public ConcurrentDictionary<string, (string Result, long At)> Committed { get; } = new();
 
+    /// <summary>Commits that a loss has taken, once judged.</summary>
+    public int Lost { get; private set; }
+
     public Submitter Submitter => _submitter;
 
     public IReadOnlyList<string> AccountNames => _accounts;
@@ -30,7 +33,8 @@ internal sealed class BankLoad(SnapperClient client, LoadOptions options, string
     public Task Run(CancellationToken stop = default) => Task.WhenAll(Enumerable.Range(0, options.Clients).Select(process => Task.Run(() => RunClient(process, stop), CancellationToken.None)));
 
     /// <summary>Asks for all balances when all is quiet, and judges the money.</summary>
-    public async Task<BankReport> Judge()
+    /// <param name="loss">What need not be there; null: all must be.</param>
+    public async Task<BankReport> Judge(Loss? loss = null)
     {
         var final = new Dictionary<string, AccountBalance>();
         foreach (var account in _accounts)
@@ -46,7 +50,22 @@ internal sealed class BankLoad(SnapperClient client, LoadOptions options, string
             final[account] = new AccountBalance(result.GetProperty("checking").GetDecimal(), result.GetProperty("savings").GetDecimal());
         }
 
-        return BankChecker.Check(Operations, Initial, final);
+        var operations = new List<BankOperation>();
+        foreach (var operation in Operations)
+        {
+            var fate = operation.Outcome == ObservedOutcome.Committed && Committed[operation.Id] is var told && loss?.Covers(told.At) == true
+                ? await Acknowledged.FateOf(client, operation.Id, told.Result) : Fate.AsTold;
+            if (fate == Fate.Gone)
+            {
+                Lost++;
+            }
+            else
+            {
+                operations.Add(fate == Fate.AsTold ? operation : operation with { Outcome = ObservedOutcome.Unknown, Result = null });
+            }
+        }
+
+        return BankChecker.Check(operations, Initial, final);
     }
 
     public string Describe(BankReport? report = null) =>

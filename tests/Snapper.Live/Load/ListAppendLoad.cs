@@ -28,7 +28,10 @@ internal sealed class ListAppendLoad
         _keys = new ListAppendKeys(name, options.HotKeys, options.AppendsPerKey);
     }
 
-    public History History { get; } = new();
+    public History History { get; private set; } = new();
+
+    /// <summary>Transactions that a loss has taken, once judged.</summary>
+    public int Lost { get; private set; }
 
     /// <summary>What was wrong with single answers.</summary>
     public ConcurrentQueue<string> Problems { get; } = new();
@@ -44,8 +47,14 @@ internal sealed class ListAppendLoad
     public Task Run(CancellationToken stop = default) => Task.WhenAll(Enumerable.Range(0, _options.Clients).Select(process => Task.Run(() => RunClient(process, stop), CancellationToken.None)));
 
     /// <summary>Reads every key once more when all is quiet, and judges the history.</summary>
-    public async Task<CheckReport> Judge()
+    /// <param name="loss">What need not be there; null: all must be.</param>
+    public async Task<CheckReport> Judge(Loss? loss = null)
     {
+        if (loss is not null)
+        {
+            History = await Without(loss);
+        }
+
         foreach (var chunk in _keys.All.Chunk(40))
         {
             await RunBatch([.. chunk.Select((key, index) => FinalRead(key, index % 2 == 0))], Door.Direct, process: -1, choice: 0);
@@ -73,6 +82,35 @@ internal sealed class ListAppendLoad
     {
         HistoryFile.Write(History, path);
         return path;
+    }
+
+    /// <summary>What is left of the history: what a loss has taken never was, and what has run again since is not known to have read what it told.</summary>
+    private async Task<History> Without(Loss loss)
+    {
+        var left = new History();
+        for (var i = 0; i < History.Count; i++)
+        {
+            var observed = History[i];
+            if (observed.Completed is { } told && loss.Covers(told) && observed.Outcome != ObservedOutcome.Unknown)
+            {
+                var fate = await Acknowledged.FateOf(_client, observed.Id, observed.Outcome == ObservedOutcome.Committed ? Committed[observed.Id].Result : null);
+                if (fate == Fate.Gone)
+                {
+                    Lost++;
+                    continue;
+                }
+
+                observed = fate == Fate.AsTold ? observed : observed with
+                {
+                    Outcome = ObservedOutcome.Unknown, Completed = null,
+                    Operations = [.. observed.Operations.Select(static one => one.IsWrite ? one : MicroOperation.UnseenRead(one.Key))],
+                };
+            }
+
+            left.Add(observed);
+        }
+
+        return left;
     }
 
     private async Task RunClient(int process, CancellationToken stop)

@@ -60,6 +60,13 @@ internal sealed class Segment : IDisposable
 
     /// <summary>Aborts that a fault may have made: <c>timeout</c> and <c>failure</c>.</summary>
     public int ForcedAborts => Sum(submitter => submitter.Aborts.Where(pair => pair.Key.Reason is "timeout" or "failure").Sum(pair => pair.Value));
+
+    /// <summary>What Redis has lost with everything that was acknowledged then; null: nothing may be missing.</summary>
+    public Loss? Loss { get; set; }
+
+    /// <summary>How many transactions a loss has taken, once judged.</summary>
+    public int Lost => _lists.Lost + _bank.Lost;
+
     /// <summary>Names of the accounts in use.</summary>
     public IReadOnlyList<string> AccountNames => _bank.AccountNames;
 
@@ -93,8 +100,8 @@ internal sealed class Segment : IDisposable
         await _stop.CancelAsync();
         await _load.WaitAsync(EndsWithin);
         await restart();
-        var report = await _lists.Judge();
-        var money = await _bank.Judge();
+        var report = await _lists.Judge(Loss);
+        var money = await _bank.Judge(Loss);
         var problems = new List<string>();
         if (!report.Passed)
         {
@@ -118,8 +125,8 @@ internal sealed class Segment : IDisposable
             problems.Add($"{lists + bank} requests were never decided.");
         }
 
-        problems.AddRange((await Acknowledged.Missing(_client, _lists.Committed)).Take(5));
-        problems.AddRange((await Acknowledged.Missing(_client, _bank.Committed)).Take(5));
+        problems.AddRange((await Acknowledged.Missing(_client, _lists.Committed, Loss)).Take(5));
+        problems.AddRange((await Acknowledged.Missing(_client, _bank.Committed, Loss)).Take(5));
         return problems;
     }
 

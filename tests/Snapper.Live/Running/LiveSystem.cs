@@ -1,3 +1,4 @@
+using Snapper.Live.Faults;
 using Snapper.Live.Harness;
 using Snapper.Live.Links;
 
@@ -18,12 +19,11 @@ internal sealed class LiveSystem : IAsyncDisposable
 
     private LiveSystem()
     {
-        _options = UpOptions.Random(embedded: false, 2, 3, 4, 5, 6);
+        _options = UpOptions.Random(embedded: false, 2, 3, 4, 5, 6, 7, 8);
         var port = _options.BasePort;
-        RedisPort = port + 6;
-        Stand = new Stand(Path.Combine(_options.Data, "stand"), RedisPort, appPort: port + 2, placementPort: port + 5);
+        Stand = new Stand(Path.Combine(_options.Data, "stand"), port + 6, appPort: port + 2, placementPort: port + 5);
         _run = new RunFile(_options.Data);
-        ServerToRedis = new Link("server to Redis", () => Stand.RedisPortAsked, () => RedisPort);
+        Redis = new RedisSeat(Folder, port + 6, Stand.Folder, () => Pid(Part.Redis));
         DaprdToServer = new Link("daprd to server", () => port + 2, () => port + 1);
         DaprdToPlacement = new Link("daprd to placement", () => port + 5, () => Stand.PlacementPortAsked);
         CallerToServer = new Link("caller to server", () => port + 3, () => port + 1);
@@ -33,7 +33,9 @@ internal sealed class LiveSystem : IAsyncDisposable
 
     public Stand Stand { get; }
 
-    public Link ServerToRedis { get; }
+    public RedisSeat Redis { get; }
+
+    public Link ServerToRedis => Redis.Road;
 
     public Link DaprdToServer { get; }
 
@@ -48,17 +50,8 @@ internal sealed class LiveSystem : IAsyncDisposable
     /// <summary>A client whose requests go over the links.</summary>
     public SnapperClient Client { get; }
 
-    /// <summary>Where Redis listens behind its link.</summary>
-    public int RedisPort { get; }
-
-    /// <summary>What Redis wants to hear first.</summary>
-    public string RedisPassword => RedisLine.PasswordIn(Folder);
-
     /// <summary>State, logs of the processes, and what is kept of a run that failed.</summary>
     public string Folder => _options.Data;
-
-    /// <summary>Folder of the append-only file.</summary>
-    public string RedisFolder => Path.Combine(Folder, "redis");
 
     /// <summary>The last lines that <c>up</c> wrote.</summary>
     public string Output => _process?.Output ?? "";

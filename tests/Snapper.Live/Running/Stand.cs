@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace Snapper.Live.Running;
 
 /// <summary>
@@ -19,13 +17,7 @@ internal sealed class Stand
     public Stand(string folder, int redisPort, int appPort, int placementPort)
     {
         _folder = new StandFolder(folder);
-        Redis = _folder.WriteRedis(
-            redisPort,
-            first: """
-            # A file that may not grow (see RoomOf) must give an error, not a signal; what is ignored here stays ignored behind exec.
-            trap '' 25
-            """,
-            then: $"if [ -s '{RedisRoom}' ]; then ulimit -S -f \"$(cat '{RedisRoom}')\"; fi");
+        Redis = _folder.WriteRedis(redisPort);
         Daprd = _folder.Write("daprd", $$"""
             --app-port) word={{StandFolder.Text(appPort)}};;
             --placement-host-address) {{_folder.Tells("${word##*:}", PlacementPort)}}; word=127.0.0.1:{{StandFolder.Text(placementPort)}};;
@@ -35,27 +27,15 @@ internal sealed class Stand
     /// <summary>The script to name by SNAPPER_REDIS_SERVER.</summary>
     public string Redis { get; }
 
+    /// <summary>What the next redis-server is told.</summary>
+    public StandFolder Folder => _folder;
+
     /// <summary>The script to name by SNAPPER_DAPRD.</summary>
     public string Daprd { get; }
-
-    private string RedisRoom => _folder.PathOf("redis-room");
 
     /// <summary>The port on which <c>up</c> wanted Redis, where the worker looks for it; null: not started yet.</summary>
     public int? RedisPortAsked => _folder.RedisPortAsked;
 
     /// <summary>The port of placement that <c>up</c> named to daprd; null: not started yet.</summary>
     public int? PlacementPortAsked => _folder.Told(PlacementPort);
-
-    /// <summary>How long any file of a Redis that is started from now on may become, in blocks of 512 bytes; null: as long as the disk allows.</summary>
-    public void RoomOf(long? blocks)
-    {
-        if (blocks is { } most)
-        {
-            File.WriteAllText(RedisRoom, most.ToString(CultureInfo.InvariantCulture));
-        }
-        else
-        {
-            File.Delete(RedisRoom);
-        }
-    }
 }

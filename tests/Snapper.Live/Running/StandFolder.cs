@@ -25,14 +25,15 @@ internal sealed class StandFolder(string folder)
         File.Exists(PathOf(name)) && int.TryParse(File.ReadAllText(PathOf(name)), NumberStyles.None, CultureInfo.InvariantCulture, out var port) ? port : null;
 
     /// <summary>Writes a script.</summary>
-    /// <param name="program">The server's program.</param>
+    /// <param name="name">Its name.</param>
     /// <param name="cases">Cases of shell for the word before ($last), each of which may change $word.</param>
     /// <param name="first">Shell that comes first.</param>
     /// <param name="then">Shell that comes last, before it becomes the program.</param>
+    /// <param name="program">The program; null: the server of this name.</param>
     /// <returns>Where it is.</returns>
-    public string Write(string program, string cases, string first = "", string then = "")
+    public string Write(string name, string cases, string first = "", string then = "", string? program = null)
     {
-        var path = PathOf(program);
+        var path = PathOf(name);
         File.WriteAllText(path, $$"""
             #!/bin/sh
             {{first}}
@@ -46,7 +47,7 @@ internal sealed class StandFolder(string folder)
               set -- "$@" "$word"
             done
             {{then}}
-            exec '{{ServerPrograms.PathOf(program)}}' "$@"
+            exec '{{program ?? ServerPrograms.PathOf(name)}}' "$@"
 
             """);
         if (OperatingSystem.IsWindows())
@@ -60,14 +61,25 @@ internal sealed class StandFolder(string folder)
 
     /// <summary>Writes the script of a Redis that listens elsewhere than it was told, and says where that was.</summary>
     /// <param name="port">Where it really listens.</param>
-    /// <param name="first">Shell that comes first.</param>
-    /// <param name="then">Shell that comes last.</param>
     /// <returns>Where it is.</returns>
-    public string WriteRedis(int port, string first = "", string then = "") => Write(
+    public string WriteRedis(int port) => Write(
         "redis-server",
         $"--port) {Tells("$word", RedisPort)}; word={Text(port)};;",
-        $"{first}\ncase \"$1\" in --version|-v) exec '{ServerPrograms.PathOf("redis-server")}' \"$@\";; esac",
-        then);
+        $"""
+        # A file that may not grow (see RoomOf) must give an error, not a signal; what is ignored here stays ignored behind exec.
+        trap '' 25
+        case "$1" in --version|-v) exec '{ServerPrograms.PathOf("redis-server")}' "$@";; esac
+        """,
+        $"""
+        if [ -s '{PathOf(RedisRoom)}' ]; then ulimit -S -f "$(cat '{PathOf(RedisRoom)}')"; fi
+        if [ -s '{PathOf(RedisMaster)}' ]; then read -r master password <'{PathOf(RedisMaster)}'; set -- "$@" --replicaof 127.0.0.1 "$master" --masterauth "$password"; fi
+        """);
+
+    /// <summary>How long any file of a Redis that is started from now on may become, in blocks of 512 bytes; null: as long as the disk allows.</summary>
+    public void RoomOf(long? blocks) => Put(RedisRoom, blocks?.ToString(CultureInfo.InvariantCulture));
+
+    /// <summary>A Redis that is started from now on copies this one; null: it is nobody's replica.</summary>
+    public void CopiesFrom(int? master, string password) => Put(RedisMaster, master is { } port ? $"{Text(port)} {password}\n" : null);
 
     /// <summary>The port on which <c>up</c> wanted Redis, where workers look for it; null: not started yet.</summary>
     public int? RedisPortAsked => Told(RedisPort);
@@ -75,4 +87,18 @@ internal sealed class StandFolder(string folder)
     public static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 
     private const string RedisPort = "redis-port";
+    private const string RedisRoom = "redis-room";
+    private const string RedisMaster = "redis-master";
+
+    private void Put(string name, string? text)
+    {
+        if (text is null)
+        {
+            File.Delete(PathOf(name));
+        }
+        else
+        {
+            File.WriteAllText(PathOf(name), text);
+        }
+    }
 }
