@@ -304,7 +304,7 @@ internal static class ClusterFaults
 
     private static async Task Clock(ClusterStrike strike, string[] whose, Func<Task> ready)
     {
-        if (Clocks.WhyNot is { } whyNot)
+        if (await strike.System.Clocks.Prepare() is { } whyNot)
         {
             strike.NotRun = whyNot;
             return;
@@ -330,8 +330,7 @@ internal static class ClusterFaults
                     strike.Detail += string.Create(CultureInfo.InvariantCulture, $"{one} {ahead:+0.#;-0.#} s, ");
                 }
 
-                // The library looks once a second.
-                await strike.Wait(strike.Between(1_200, 4_000));
+                await strike.Wait(strike.Between(500, 4_000));
                 strike.Mark();
             }
 
