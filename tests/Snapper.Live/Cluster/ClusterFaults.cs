@@ -107,10 +107,16 @@ internal static class ClusterFaults
     private static Task Recovered(ClusterStrike strike) => Eventually.Holds("others to have taken over", TakenOverWithin, () =>
     {
         strike.Cancellation.ThrowIfCancellationRequested();
-        var actors = strike.Prober.Recovered(strike.Hit, strike.Since, strike.Victims, global: false, out var missing);
-        var global = strike.Prober.Recovered(strike.Hit, strike.Since, strike.Victims, global: true, out var missingToo);
-        return Task.FromResult(actors is null || global is null ? missing + missingToo : null);
+        return Task.FromResult(RecoveredAfter(strike, out var missing) ? null : missing);
     });
+
+    private static bool RecoveredAfter(ClusterStrike strike, out string missing)
+    {
+        var actors = strike.Prober.Recovered(strike.Hit, strike.Since, strike.Victims, global: false, out var missingHere);
+        var global = strike.Prober.Recovered(strike.Hit, strike.Since, strike.Victims, global: true, out var missingToo);
+        missing = missingHere + missingToo;
+        return actors is not null && global is not null;
+    }
 
     private static async Task Pause(ClusterStrike strike, int worker, int least, int most)
     {
@@ -348,7 +354,25 @@ internal static class ClusterFaults
         }
     }
 
-    private static Task Failover(ClusterStrike strike, bool losesTail) => RedisFailover.Strike(strike, strike.System.Redis, losesTail, () => Recovered(strike));
+    private static Task Failover(ClusterStrike strike, bool losesTail) => RedisFailover.Strike(strike, strike.System.Redis, losesTail, losesTail ? () => Accepted(strike) : () => Recovered(strike));
+
+    /// <summary>What they remember beside the log may forbid workers to go on; then a person accepts the loss, as the manual says.</summary>
+    private static async Task Accepted(ClusterStrike strike)
+    {
+        await Eventually.Holds("all to go on, or up to leave it to a person", TakenOverWithin, () =>
+        {
+            strike.Cancellation.ThrowIfCancellationRequested();
+            return Task.FromResult(strike.System.HasEnded || RecoveredAfter(strike, out _) ? null : "neither");
+        });
+        if (strike.System.HasEnded)
+        {
+            strike.Detail += string.Create(CultureInfo.InvariantCulture, $"refused after {Stopwatch.GetElapsedTime(strike.Hit).TotalSeconds:0.0} s, accepted by hand ");
+            await strike.System.StartAgain(strike.Cancellation, "--accept-lost-log");
+            strike.Mark();
+        }
+
+        await Recovered(strike);
+    }
 
     private static async Task Migrate(ClusterStrike strike)
     {

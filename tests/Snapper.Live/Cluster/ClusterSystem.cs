@@ -78,10 +78,7 @@ internal sealed class ClusterSystem : IAsyncDisposable
         {
             system.ToRedis.Start();
             system._outs.Concat(system._ins).ToList().ForEach(link => link.Start());
-            system._process = await SnapperProcess.Start(system._options with
-            {
-                Environment = new Dictionary<string, string> { ["SNAPPER_REDIS_SERVER"] = system._stand.Redis, ["SNAPPER_DAPRD"] = system._stand.Daprd, ["SNAPPER_SETSID"] = system._stand.Clocks.Setsid },
-            }, cancellation);
+            await system.Up([], cancellation);
             return system;
         }
         catch
@@ -90,6 +87,17 @@ internal sealed class ClusterSystem : IAsyncDisposable
             Directory.Delete(system.Folder, recursive: true);
             throw;
         }
+    }
+
+    /// <summary>It has ended by itself: a person must decide.</summary>
+    public bool HasEnded => _process!.HasEnded;
+
+    /// <summary>Starts it once more on the same data, with more options.</summary>
+    public async Task StartAgain(CancellationToken cancellation, params string[] more)
+    {
+        await _process!.DisposeAsync();
+        _process = null;
+        await Up(more, cancellation);
     }
 
     public SnapperClient NewClient() => new([.. Enumerable.Range(1, Workers).Select(Addresses)]);
@@ -221,6 +229,15 @@ internal sealed class ClusterSystem : IAsyncDisposable
 
         Client.Dispose();
     }
+
+    private async Task Up(string[] more, CancellationToken cancellation) => _process = await SnapperProcess.Start(_options with
+    {
+        More = [.. _options.More, .. more],
+        Environment = new Dictionary<string, string>
+        {
+            ["SNAPPER_REDIS_SERVER"] = _stand.Redis, ["SNAPPER_DAPRD"] = _stand.Daprd, ["SNAPPER_SETSID"] = _stand.Clocks.Setsid,
+        },
+    }, cancellation);
 
     private (Uri Worker, Uri Sidecar) Addresses(int worker) =>
         (new Uri($"http://127.0.0.1:{_options.BasePort + worker}"), new Uri($"http://127.0.0.1:{_options.SidecarPort + worker - 1 + ClusterStand.SidecarShift}"));

@@ -26,7 +26,9 @@ internal sealed class RedisFailover : IAsyncDisposable
         _blow = blow;
         _redis = redis;
         _password = redis.Password;
-        _folder = Directory.CreateDirectory(Path.Combine(redis.Run, $"replica-{blow.Random.Next()}")).FullName;
+
+        // Not in the data directory: what works there is taken for a child of up, and ends with it.
+        _folder = Directory.CreateTempSubdirectory("snapper-it-replica-").FullName;
     }
 
     /// <summary>The master stands still; the sentinel promotes the replica; all goes on there. Then the same back, so that the next fault finds what it knows.</summary>
@@ -68,6 +70,8 @@ internal sealed class RedisFailover : IAsyncDisposable
             await process.WaitForExitAsync();
             process.Dispose();
         }
+
+        Directory.Delete(_folder, recursive: true);
     }
 
     private async Task<int> StartReplica()

@@ -33,9 +33,6 @@ internal sealed class RedisSeat(string data, int port, StandFolder stand, Func<T
     /// <summary>Folder of the append-only file.</summary>
     public string Folder => Path.Combine(data, "redis");
 
-    /// <summary>The folder where its configuration is.</summary>
-    public string Run => Path.Combine(data, "run");
-
     /// <summary>By which workers reach it.</summary>
     public Link Road => _road ??= new Link("workers to Redis", () => stand.RedisPortAsked, () => _leadsTo, callerOf);
 

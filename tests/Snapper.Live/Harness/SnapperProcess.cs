@@ -119,6 +119,9 @@ internal sealed class SnapperProcess : IAsyncDisposable
         }
     }
 
+    /// <summary>It has ended.</summary>
+    public bool HasEnded => ProcessTable.Read(_process.Id) is null;
+
     /// <summary>Asks it to end, as Ctrl-C does.</summary>
     public void Terminate() => ProcessTable.Signal(_process.Id, ProcessTable.Terminate);
 
