@@ -97,7 +97,14 @@ internal sealed class ClusterSystem : IAsyncDisposable
     {
         await _process!.DisposeAsync();
         _process = null;
-        await Up(more, cancellation);
+
+        // It asks for Redis at another port.
+        Redis.Stand.ForgetRedisPort();
+        ToRedis.Cut(refuses: true);
+        var up = Up(more, cancellation);
+        await Eventually.Holds("Redis to be started again", BackWithin, () => Task.FromResult(Redis.Stand.RedisPortAsked is null ? "it has not been asked for" : null));
+        ToRedis.Heal();
+        await up;
     }
 
     public SnapperClient NewClient() => new([.. Enumerable.Range(1, Workers).Select(Addresses)]);

@@ -84,6 +84,9 @@ internal sealed class StandFolder(string folder)
     /// <summary>The port on which <c>up</c> wanted Redis, where workers look for it; null: not started yet.</summary>
     public int? RedisPortAsked => Told(RedisPort);
 
+    /// <summary>The next Redis may be wanted elsewhere.</summary>
+    public void ForgetRedisPort() => Put(RedisPort, null);
+
     public static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 
     private const string RedisPort = "redis-port";
