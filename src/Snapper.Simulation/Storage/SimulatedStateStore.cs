@@ -39,8 +39,11 @@ internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage sto
         return link.Counted(() => storage.Lost(epoch, 0, changes) ?? Store.SaveOutcomes(epoch, copy, CancellationToken.None).Result, cancellation);
     }
 
-    public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation) =>
-        link.Fenced(() => storage.Lost(epoch, 0) ?? Store.DropOutcomes(epoch, CancellationToken.None).Result, cancellation);
+    public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation)
+    {
+        var changes = link.Changes;
+        return link.Fenced(() => storage.Lost(epoch, 0, changes) ?? Store.DropOutcomes(epoch, CancellationToken.None).Result, cancellation);
+    }
 
     public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) =>
         link.Read(() => Store.FindOutcome(requestId, CancellationToken.None).Result, cancellation);
