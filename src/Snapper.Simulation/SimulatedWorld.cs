@@ -78,6 +78,9 @@ internal abstract class SimulatedWorld<TProcess> : IClientWorld
 
     public abstract bool LogWasLost { get; }
 
+    /// <inheritdoc/>
+    public virtual bool AnswersWereLost => false;
+
     /// <summary>Lives that are not over, those that were replaced included; in the order of their beginnings.</summary>
     public List<TProcess> Processes { get; } = [];
 

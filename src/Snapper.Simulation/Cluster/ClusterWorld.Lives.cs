@@ -234,7 +234,8 @@ internal sealed partial class ClusterWorld
             LogLostException lost => lost.Status,
             _ => (AppendStatus?)null,
         };
-        return status is AppendStatus.Fenced or AppendStatus.RescuerFenced && (process.Host is null || process.WasMisled || Shared.Log(process.Number).Epoch > process.Host.Opening.Epoch);
+        return (status is AppendStatus.Gap && process.WasMisled)
+            || status is AppendStatus.Fenced or AppendStatus.RescuerFenced && (process.Host is null || process.WasMisled || Shared.Log(process.Number).Epoch > process.Host.Opening.Epoch);
     }
 
     private Seat SeatOf(int number) => _seats[number] ??= new Seat();

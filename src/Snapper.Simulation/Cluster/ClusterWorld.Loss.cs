@@ -15,6 +15,8 @@ internal sealed partial class ClusterWorld
     /// <summary>Something that was acknowledged is gone: what clients were told, or a worker of before still tells them, need not be so.</summary>
     public override bool LogWasLost => _livesAtLoss > 0;
 
+    public override bool AnswersWereLost => LogWasLost;
+
     /// <summary>What a server that takes the place of this one later will have.</summary>
     public (MemoryClusterCopy Store, int Records, long Instance) KeepStore() => (Shared.Copy(), LogRules.Records, Shared.Instance);
 

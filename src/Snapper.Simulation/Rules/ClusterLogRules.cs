@@ -13,7 +13,7 @@ namespace Snapper.Simulation.Rules;
 /// <param name="violated">Hears what is wrong.</param>
 /// <param name="now">Time that has passed, in ticks; null: none ever does.</param>
 /// <param name="window">For how long an id has its outcome, in ticks.</param>
-/// <param name="ownerOf">The worker that the directory gives an actor to; null: not looked at.</param>
+/// <param name="ownerOf">The worker that the directory gives an actor to; 0: none yet, since one worker alone has everything; null: not looked at.</param>
 internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now = null, long window = long.MaxValue, Func<ActorKey, int>? ownerOf = null) : RuleSet(violated)
 {
     /// <summary>Stands for the master's log where a worker's number is asked for.</summary>
@@ -303,7 +303,7 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
         foreach (var change in changes)
         {
             var owner = _looksBack ? stream.Worker : ownerOf?.Invoke(change.Actor) ?? stream.Worker;
-            Require(owner == stream.Worker, $"M6, M7: {stream} has a change of {change.Actor}, which is w{owner}'s");
+            Require(owner is 0 || owner == stream.Worker, $"M6, M7: {stream} has a change of {change.Actor}, which is w{owner}'s");
         }
     }
 

@@ -37,6 +37,9 @@ internal interface IClientWorld : ISimulation
     /// <summary>Outcomes that somebody knew of may be gone.</summary>
     bool LogWasLost { get; }
 
+    /// <summary>What clients were told is gone for good, so that an id may have another outcome since.</summary>
+    bool AnswersWereLost { get; }
+
     /// <summary>A client's pause between two transactions, in ticks.</summary>
     long DrawPause(SeededChance chance);
 
