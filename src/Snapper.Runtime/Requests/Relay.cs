@@ -77,10 +77,10 @@ internal sealed class Relay : ITransactionDoor
                 return running.Envelope(running.IsClosed || running.Phase == RequestPhase.Ended ? Outcome.InDoubt : Outcome.Running);
             }
 
-            return done.Envelope ?? await ReadOutcome(id, default, done.Sequence, cancellation).ConfigureAwait(false);
+            return done.Envelope ?? await Look(id, done.Sequence, cancellation).ConfigureAwait(false);
         }
 
-        return await ReadOutcome(id, default, 0, cancellation).ConfigureAwait(false);
+        return await Look(id, 0, cancellation).ConfigureAwait(false);
     }
 
     /// <summary>The requests under way now.</summary>
@@ -353,12 +353,12 @@ internal sealed class Relay : ITransactionDoor
         }
 
         Transitions.Note(Transition.IdKnown);
-        var kept = done.Envelope ?? await ReadOutcome(request.Id, request.Asked.Mode, done.Sequence, cancellation).ConfigureAwait(false);
-        return kept ?? InDoubt(request.Asked, OutcomeIsMoving);
+        var kept = done.Envelope ?? await Look(request.Id, done.Sequence, cancellation).ConfigureAwait(false);
+        return kept is null ? InDoubt(request.Asked, OutcomeIsMoving) : kept.Outcome == Outcome.Rejected ? InDoubt(request.Asked, Unreachable) : kept;
     }
 
-    /// <summary>A log that does not answer is no decision about the id: neither unknown nor an error of ours.</summary>
-    private async Task<TransactionEnvelope?> ReadOutcome(string id, TransactionMode mode, long sequence, CancellationToken cancellation)
+    /// <summary>What is asked by id cannot be answered while the log is away: that is no decision about the id.</summary>
+    private async Task<TransactionEnvelope?> Look(string id, long sequence, CancellationToken cancellation)
     {
         try
         {
@@ -367,9 +367,7 @@ internal sealed class Relay : ITransactionDoor
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
             Transitions.Note(Transition.OutcomeUnreachable);
-            return sequence == 0
-                ? new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Mode = mode, Rejection = new Rejection(RejectionKind.Unavailable, Unreachable, Admission.ShortRetry) }
-                : new TransactionEnvelope { Id = id, Outcome = Outcome.InDoubt, Mode = mode, Doubt = Unreachable };
+            return new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Rejection = new Rejection(RejectionKind.Unavailable, Unreachable, Admission.ShortRetry) };
         }
     }
 
