@@ -15,12 +15,12 @@ public sealed class DeadlineTests
     [InlineData(false)]
     public async Task A_request_that_has_not_begun_in_time_ends_timeout(bool pact)
     {
-        await using var rig = await Rig.Start();
+        await using var rig = await Rig.Start(new() { TurnBound = TimeSpan.FromMinutes(5) });
         using var gate = new Gate();
         var first = rig.Marked("a", ["a"], Step.Wait(gate));
         await gate.Reached();
         var late = rig.Submit("a", [Step.Add()], pact ? ["a"] : null, timeoutMs: 100);
-        Rig.Aborted(await Rig.Within(late, "the late one", 0.9), AbortReason.Timeout); // long before the first one's turn bound
+        Rig.Aborted(await Rig.Within(late, "the late one"), AbortReason.Timeout); // long before the first one's turn bound
         gate.Open();
         Rig.Seen(await Rig.Within(first, "the first one"));
         Assert.Equal(0, await rig.Value("a"));
