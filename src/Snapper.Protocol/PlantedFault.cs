@@ -123,7 +123,6 @@ internal enum PlantedFault
     VotedPartEndsByItself,
     AbortOnRemoteUndoneStateStands,
     UndonePartVotesForAbort,
-    LongWaitsGoOn,
 
     // Who owns what, and numbers.
     NumberedFromStaleDirectory,

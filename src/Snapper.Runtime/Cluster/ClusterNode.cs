@@ -99,10 +99,10 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     /// <summary>M4, M7: an actor moves only when no ACT is in on it.</summary>
     /// <param name="attempt">It calls the actor.</param>
     /// <param name="actor">Of this worker, or not.</param>
-    /// <param name="state">As it was just looked at, ahead of the attempt.</param>
+    /// <param name="state">As it was just looked at, ahead of the attempt. It is looked at again behind it: the actor may have come here in between, and another branch been let in.</param>
     public void RequireNotIn(Attempt attempt, ActorKey actor, OwnershipState state)
     {
-        if (state == OwnershipState.NotOwned && attempt.IsAlive && attempt.Participates(actor))
+        if (state == OwnershipState.NotOwned && attempt.IsAlive && attempt.Participates(actor) && Ownership.Look(actor).State == OwnershipState.NotOwned)
         {
             _worker.Fail(new ProtocolViolationException($"ACT {attempt.Tid} is in on {actor}, which this worker does not own any more (M4, M7)."));
         }
@@ -294,17 +294,23 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     }
 
     /// <summary>What the directory says of an entry now. On the first executor.</summary>
-    public void Own(DirectoryEntry entry)
+    /// <param name="entry">The entry.</param>
+    /// <param name="mayBeOld">It was read in pieces, and this worker may have heard of a later one meanwhile.</param>
+    public void Own(DirectoryEntry entry, bool mayBeOld = false)
     {
-        if (!entry.IsDropped && entry.Owner != Self && Ownership.IsOpen(entry.Key))
+        if (!mayBeOld && !entry.IsDropped && entry.Owner != Self && Ownership.IsOpen(entry.Key))
         {
             // M6: by a plan it moves while it is frozen here, and else nobody but a rescuer, which has fenced this life, gives it to another.
             _worker.Fail(new LogLostFailure(AppendStatus.Fenced, $"{Self} was fenced: the directory gives {entry.Key} to {entry.Owner}, and this worker has moved it nowhere."));
         }
 
+        if (!entry.IsDropped && entry.Owner == Self)
+        {
+            NoteGained(entry); // ahead of the ownership that doors look at: who sees that looks for older outcomes
+        }
+
         if (Ownership.Apply(entry))
         {
-            NoteGained(entry);
             Ownership.OpenNow(entry.Key); // R4, M6: an entry is given only when all that its last owner logged is folded
         }
     }

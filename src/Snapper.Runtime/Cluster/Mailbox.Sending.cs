@@ -50,12 +50,14 @@ internal sealed partial class Mailbox
         {
             // The life that the packet under way was for is over: nobody waits for its answer.
             _call = 0;
+            _untakenSince = null; // what goes to the next life was queued for it
             next = next with { Pump = true, GiveUp = _cancellation };
             _cancellation = null;
         }
         else if (_waiting && _waitingFor != _view.Known.Epoch)
         {
             _waiting = false;
+            _untakenSince = null;
             next = next with { Pump = true };
         }
         else if (!_pumping && !_disposed && !_broken && _sender.HasWork)
@@ -261,6 +263,11 @@ internal sealed partial class Mailbox
     {
         if (_untakenSince is { } since && _time.GetElapsedTime(since) >= s_late)
         {
+            if (_sender.First >= _lateBelow || _lateTo != _view.Known)
+            {
+                _lateSince = null; // all that had waited before has gone: what is queued now is no older than this packet
+            }
+
             _lateSince ??= since;
             (_lateBelow, _lateTo) = (_sender.Next, _view.Known);
         }

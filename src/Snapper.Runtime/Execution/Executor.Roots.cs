@@ -330,7 +330,8 @@ internal sealed partial class Executor
         }
         else if (message.Reason == AbortReason.Failure)
         {
-            why = attempt.Against ?? new AbortInfo(message.Reason, "Another worker lost its part of the transaction before it was decided.");
+            // Whatever took that part, an undo there or the end of that life, is not the transaction's doing: it runs again (W2).
+            why = attempt.Against ?? new AbortInfo(AbortReason.Migration, "Another worker lost its part of the transaction before it was decided.");
         }
         else
         {

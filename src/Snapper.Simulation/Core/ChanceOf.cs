@@ -68,4 +68,7 @@ internal enum ChanceOf : ulong
 
     /// <summary>Where clients of the lists abort because of what they saw, one each.</summary>
     Decisions = 30,
+
+    /// <summary>How often clients of the lists abort so.</summary>
+    DecisionShare = 31,
 }

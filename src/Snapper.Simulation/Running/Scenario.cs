@@ -224,7 +224,7 @@ public sealed record Scenario
 
     private static int DrawDecisions(ulong seed)
     {
-        var chance = SeededChance.For(seed, ChanceOf.Decisions, uint.MaxValue); // not a client's
+        var chance = SeededChance.For(seed, ChanceOf.DecisionShare);
         return chance.Percent(40) ? 0 : chance.Between(1, 12);
     }
 

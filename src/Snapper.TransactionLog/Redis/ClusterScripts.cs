@@ -79,8 +79,7 @@ internal static partial class ClusterScripts
           end
         end
         local function lost(what)
-          if redis.call('HGET', META, 'lost') ~= what then
-            redis.pcall('HSET', META, 'lost', what)
+          if redis.pcall('HSETNX', C .. 'lost', what, '1') == 1 then
             redis.pcall('HINCRBY', META, 'generation', 1)
           end
           return {'LOST', what}

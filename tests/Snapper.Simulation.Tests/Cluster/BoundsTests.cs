@@ -20,7 +20,7 @@ public sealed class BoundsTests
         Assert.Equal(432, bounds[$"{nameof(MailboxOptions)}.{nameof(MailboxOptions.AnswerTimeout)}"]);
         Assert.Equal(1000, bounds[$"{nameof(LogWriterOptions)}.{nameof(LogWriterOptions.RetryDelayMax)}"]);
         Assert.Equal(5000, bounds["MigrationRun.Bound"]);
-        Assert.Equal(50, bounds["LongWaits.Longest"]);
+        Assert.Equal(50, bounds[$"{nameof(WorkerOptions)}.{nameof(WorkerOptions.LongWait)}"]);
         Assert.Contains(bounds, static bound => bound.Key.EndsWith($".{nameof(ClusterSetup.Patience)}", StringComparison.Ordinal) && bound.Value == 777);
         Assert.Contains("DoubtResolver.s_answer", bounds.Keys);
     }

@@ -89,7 +89,7 @@ public sealed class LostStreamTests(RedisServerFixture fixture) : IClassFixture<
         }
 
         Assert.Equal(":0\r\n", await fixture.Server.Command("EXISTS", Stream));
-        Assert.Equal("$1\r\n2\r\n", await fixture.Server.Command("HGET", Hash, "generation"));
+        Assert.Equal("$1\r\n1\r\n", await fixture.Server.Command("HGET", Hash, "generation")); // the same loss, found twice, is one
     }
 
     [ServerTheory]

@@ -17,6 +17,9 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
     private static readonly TimeSpan s_margin = TimeSpan.FromMinutes(5);
 
     private readonly SortedDictionary<int, Archive> _archives = [];
+
+    // Copies that an earlier version made are found, and not seen by a look: nothing is taken for empty before their window is over.
+    private readonly long _emptyFrom = worker.Time.GetTimestamp() + TicksOf(worker, worker.Options.IdempotencyWindow + s_margin);
     private long _next;
 
     /// <summary>The workers were read anew.</summary>
@@ -80,7 +83,7 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
                 await copies.Clear(standing, cancellation).ConfigureAwait(false);
             }
 
-            archive.IsEmpty = !standing.HoldsAny;
+            archive.IsEmpty = !standing.HoldsAny && now >= _emptyFrom;
         }
 
         var holding = new List<IStateStore>();
@@ -113,7 +116,9 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
         node.Archives = all;
     }
 
-    private long TicksOf(TimeSpan span) => (long)(span.TotalSeconds * worker.Time.TimestampFrequency);
+    private static long TicksOf(Worker worker, TimeSpan span) => (long)(span.TotalSeconds * worker.Time.TimestampFrequency);
+
+    private long TicksOf(TimeSpan span) => TicksOf(worker, span);
 
     private sealed class Archive(IStateStore store)
     {

@@ -115,7 +115,7 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
         {
             var entries = new List<DirectoryEntry>(_whole.Values);
             node.Directory.Replace(entries, read.Next.Through);
-            entries.ForEach(node.Own);
+            entries.ForEach(entry => node.Own(entry, mayBeOld: true));
             _whole = null;
         }
 
