@@ -66,6 +66,9 @@ internal enum ChanceOf : ulong
     /// <summary>What operators meet beside that: clocks, answers of a store that has lost something, restarts one after the other, one worker that becomes several.</summary>
     Oddities = 25,
 
+    /// <summary>Whether the store that all share loses its tail, and when.</summary>
+    StoreLoss = 26,
+
     /// <summary>Where clients of the lists abort because of what they saw, one each.</summary>
     Decisions = 30,
 
