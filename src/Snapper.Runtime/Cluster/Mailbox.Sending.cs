@@ -249,12 +249,17 @@ internal sealed partial class Mailbox
 
         lock (_gate)
         {
-            if (_lateSince is not null && (_lateTo != _view.Known || _sender.First >= _lateBelow))
-            {
-                _lateSince = null;
-            }
-
+            ForgetLate();
             return (_lateSince ?? _untakenSince) is { } since && _time.GetElapsedTime(since) is var waited && waited >= s_late ? waited : TimeSpan.Zero;
+        }
+    }
+
+    /// <summary>Once all that had waited before has gone, what is queued is no older than the packet under way; the gate is held.</summary>
+    private void ForgetLate()
+    {
+        if (_sender.First >= _lateBelow || _lateTo != _view.Known)
+        {
+            _lateSince = null;
         }
     }
 
@@ -263,11 +268,7 @@ internal sealed partial class Mailbox
     {
         if (_untakenSince is { } since && _time.GetElapsedTime(since) >= s_late)
         {
-            if (_sender.First >= _lateBelow || _lateTo != _view.Known)
-            {
-                _lateSince = null; // all that had waited before has gone: what is queued now is no older than this packet
-            }
-
+            ForgetLate();
             _lateSince ??= since;
             (_lateBelow, _lateTo) = (_sender.Next, _view.Known);
         }

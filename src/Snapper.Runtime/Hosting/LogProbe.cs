@@ -83,7 +83,7 @@ internal sealed class LogProbe : IAsyncDisposable
                 _worker.NoteUnreachable(answer.Detail);
                 return false;
             default:
-                _worker.NoteLost(answer.Status, answer.Detail, takesNoMore: answer.Status == AppendStatus.Fenced && _worker.Cluster is null);
+                _worker.NoteLost(answer);
                 return false;
         }
     }

@@ -142,7 +142,10 @@ internal sealed partial class Worker : ILogObserver
         }
     }
 
-    public void NoteLost(AppendStatus status, string detail, bool takesNoMore) =>
+    /// <summary>A check of the epoch found the log lost. Of several workers it may speak of another instance of the server alone, while the writer goes on: nothing is certain then.</summary>
+    public void NoteLost(AppendResult check) => NoteLost(check.Status, check.Detail, takesNoMore: check.Status == AppendStatus.Fenced && Cluster is null);
+
+    private void NoteLost(AppendStatus status, string detail, bool takesNoMore) =>
         Fail(new LogLostFailure(status, $"The log is lost to this worker ({status}): {detail}", takesNoMore));
 
     public void NoteLoadFailure(ActorKey actor, Exception exception) => RuntimeLog.LoadFailed(Logger, exception, actor.ToString());

@@ -191,7 +191,7 @@ internal sealed class WorkerInspection : IWorkerInspection
             case AppendStatus.Refused:
                 throw new StorageUnavailableException("The log does not answer as it should: " + answer.Detail);
             default:
-                _worker.NoteLost(answer.Status, answer.Detail, takesNoMore: answer.Status == AppendStatus.Fenced && _worker.Cluster is null);
+                _worker.NoteLost(answer);
                 throw new StorageUnavailableException("This worker's log has another owner.");
         }
     }
