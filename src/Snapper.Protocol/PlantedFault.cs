@@ -180,6 +180,9 @@ internal enum PlantedFault
 
     // A store that lost something.
     LifeNotBoundToInstance,
+
+    // One worker becomes several.
+    DividedWithoutLogs,
 }
 
 /// <summary>Which fault is planted.</summary>

@@ -50,6 +50,9 @@ internal static partial class RuntimeLog
     [LoggerMessage(EventId = 1013, Level = LogLevel.Error, Message = "The master's log takes nothing any more ({Status}): {Detail}. The master's lease is given up; whoever takes it opens the log anew")]
     public static partial void MasterLogLost(ILogger logger, string status, string detail);
 
+    [LoggerMessage(EventId = 1015, Level = LogLevel.Warning, Message = "The actors are not divided among the workers yet: {Why}")]
+    public static partial void NotDivided(ILogger logger, string why);
+
     [LoggerMessage(EventId = 1020, Level = LogLevel.Error, Message = "ACT {Act} stays in doubt here and keeps its actors: the log of its root's worker {Root} cannot be read: {Detail}. It is asked for again")]
     public static partial void StaysInDoubt(ILogger logger, Exception exception, long act, string root, string detail);
 

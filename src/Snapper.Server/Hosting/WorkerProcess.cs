@@ -185,6 +185,7 @@ internal static class WorkerProcess
             throw new UsageException($"The actors in {storage.Place} were divided among several workers, which speak through daprd: start without the embedded sidecar.");
         }
 
+        storage.JoinsOthers();
         var options = WorkerConfiguration.Cluster(app.Configuration);
         return new ClusterSetup
         {

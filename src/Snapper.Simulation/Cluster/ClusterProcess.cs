@@ -35,6 +35,9 @@ internal sealed class ClusterProcess : SimulatedProcess
     /// <summary>It is not one of several.</summary>
     public bool IsAlone { get; }
 
+    /// <summary>The server of all when its log was open; a loss by then was one before this life. 0: it is not open yet, or the worker is alone and belongs to none.</summary>
+    public long Instance { get; private set; }
+
     /// <summary>It was told something untrue by the store, and may stop of it.</summary>
     public bool WasMisled { get; set; }
 
@@ -148,7 +151,11 @@ internal sealed class ClusterProcess : SimulatedProcess
 
     private ClusterSetup ClusterSetup() => new()
     {
-        OpenStore = self => new RoadCluster(_road, _world.Shared.Open(self, _world.Times.Store)),
+        OpenStore = self =>
+        {
+            Instance = _world.Shared.Instance;
+            return new RoadCluster(_road, _world.Shared.Open(self, _world.Times.Store));
+        },
         ArchiveOf = other => new RoadStates(_road, new MemoryStateStore(_world.Shared.Log(other), Time, _world.Times.Store), LogSteps.Own),
         Transport = _world.Network.Of(this),
         Opened = hub => _world.Listens(this, hub),

@@ -37,7 +37,7 @@ internal sealed partial class ClusterWorld
             _losesMore = false;
             foreach (var process in Processes)
             {
-                if (process.Life <= _livesAtLoss && process.IsOpen && !process.Scope.IsPaused && !IsHealed && !Cluster.Faults.Any(static fault => KeepsFromTheStore(fault.Kind)))
+                if (process.Instance > 0 && process.Instance < Shared.Instance && process.IsOpen && !process.Scope.IsPaused && !IsHealed && !Cluster.Faults.Any(static fault => KeepsFromTheStore(fault.Kind)))
                 {
                     Violated($"L6: w{process.Number} (life {process.Life}) goes on two leases after another server took the place of the store on which it began.");
                 }

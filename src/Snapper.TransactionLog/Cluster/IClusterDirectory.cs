@@ -38,7 +38,11 @@ public interface IClusterDirectory
     /// <summary>Gives an empty directory its first owners.</summary>
     /// <param name="owners">By number of the partition, all of them (<see cref="PartitionDivision.Evenly"/>).</param>
     /// <param name="cancellation">Gives up.</param>
-    /// <returns><see cref="ClusterStatus.AlreadyDone"/>: it is not empty. <see cref="ClusterStatus.Stale"/>: one of them is fenced, not registered, or has left.</returns>
+    /// <returns>
+    /// <see cref="ClusterStatus.AlreadyDone"/>: it is not empty. <see cref="ClusterStatus.Stale"/>: one of them is fenced, not registered, or has left.
+    /// <see cref="ClusterStatus.NotYet"/>: a worker that ran alone has logged something and is not registered in its log's current epoch; what only its log holds would be
+    /// missed (R4). A log of such a worker that holds nothing is fenced instead.
+    /// </returns>
     Task<ClusterResult> AssignAll(IReadOnlyList<Incarnation> owners, CancellationToken cancellation);
 
     /// <summary>

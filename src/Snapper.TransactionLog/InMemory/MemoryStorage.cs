@@ -30,6 +30,9 @@ public sealed class MemoryStorage
 
     internal long Epoch { get; set; }
 
+    /// <summary>The next opening gives an epoch above this one; above whatever a server lost that was in this one's place.</summary>
+    internal long HighestEpoch { get => Math.Max(field, Epoch); private set; }
+
     internal long NextSequence { get; set; } = 1;
 
     internal LogWatermarks Watermarks { get; set; }
@@ -55,7 +58,7 @@ public sealed class MemoryStorage
     /// <summary>Raises the epoch. Needs the gate.</summary>
     internal LogOpening Raise()
     {
-        Epoch++;
+        Epoch = HighestEpoch + 1;
         return new LogOpening(Epoch, NextSequence, FirstSequence, Watermarks) { Losses = Losses };
     }
 
@@ -95,6 +98,13 @@ public sealed class MemoryStorage
         {
             Outcomes.Add(id, outcome);
         }
+    }
+
+    /// <summary>Whatever was opened before is over, and no opening has the epoch of an earlier one. Needs the gate.</summary>
+    internal void LeapFrom(long above)
+    {
+        HighestEpoch = above;
+        Epoch = Epoch > 0 ? HighestEpoch : 0;
     }
 
     /// <summary>A writer knows more than is here. Needs the gate.</summary>

@@ -1,3 +1,6 @@
+using System.Globalization;
+using Snapper.TransactionLog.Cluster;
+
 namespace Snapper.TransactionLog.Redis;
 
 /// <content>The directory. A field is <c>17</c> for a partition, <c>17:Type/id</c> for an actor of it; its value is worker, epoch and version.</content>
@@ -74,8 +77,11 @@ internal static partial class ClusterScripts
         return out
         """);
 
-    /// <summary>ARGV: number of owners, worker and epoch of each, then for each partition its owner's number in that list.</summary>
-    public static readonly RedisScript AssignAll = new(Library + Entries + """
+    /// <summary>
+    /// ARGV: number of owners, worker and epoch of each, then for each partition its owner's number in that list. A worker that ran alone may have changes in its log that are
+    /// in no state yet; it brings them there before it registers. One that has logged nothing so far is fenced: it may be about to run alone.
+    /// </summary>
+    public static readonly RedisScript AssignAll = new(Library + Entries + string.Create(CultureInfo.InvariantCulture, $"local LASTWORKER = {ClusterOptions.LastWorker}\n") + """
         local version = number(META, 'version', call('HGET', META, 'version'))
         if call('HLEN', DIRECTORY) > 0 then
           return {'DUP'}
@@ -90,8 +96,21 @@ internal static partial class ClusterScripts
             return {'STALE', why}
           end
         end
+        local idle = {}
+        for w = 1, LASTWORKER do
+          local l = call('HMGET', log(w), 'epoch', 'next')
+          if l[1] and unfit(text(w), l[1]) then
+            if number(log(w), 'next', l[2]) > 1 then
+              return {'NOTYET', 'the log of worker w' .. text(w) .. ' holds what may be in no state yet, and w' .. text(w) .. ' has not joined: start it'}
+            end
+            idle[#idle + 1] = log(w)
+          end
+        end
         intact()
         dirty()
+        for _, key in ipairs(idle) do
+          call('HINCRBY', key, 'epoch', 1)
+        end
         local shares, first = {}, 2 + 2 * count
         for at = first, #ARGV do
           local owner = tonumber(ARGV[at])

@@ -161,7 +161,7 @@ internal static partial class ClusterScripts
         call('HSET', key, 'rescuer', me, 'rescuerEpoch', guardEpoch)
         call('ZREM', LEASES, w)
         call('HINCRBY', META, 'membership', 1)
-        local opened = open()
+        local opened = open(true)
         table.insert(opened, 1, 'OK')
         return opened
         """);
@@ -191,8 +191,7 @@ internal static partial class ClusterScripts
           end
         end
         dirty()
-        local opened = open()
-        call('HSET', KEYS[1], 'several', '1')
+        local opened = open(true, 16)
         call('HSET', MASTER, 'worker', me, 'epoch', guardEpoch, 'term', opened[1], 'until', text(at + tonumber(ARGV[4])))
         table.insert(opened, 1, 'OK')
         return opened

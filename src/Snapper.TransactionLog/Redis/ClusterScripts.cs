@@ -121,7 +121,7 @@ internal static partial class ClusterScripts
         """;
 
     /// <summary>The opening of a log inside a larger script: KEYS[1..2] and ARGV[1..2] are its own.</summary>
-    private const string OpenLog = "local function open()\n" + RedisScripts.OpenText + "\nend\n";
+    private const string OpenLog = "local function open(joins, leap)\n" + RedisScripts.OpenText + "\nend\n";
 
     /// <summary>Refuses a worker that may not judge others: not registered, or its own lease not unbroken for a lease (the store was away). Gives the length of that.</summary>
     private const string Judge = """

@@ -125,17 +125,25 @@ internal static class RedisScripts
     /// written, which then works without memory, too: whoever cannot open can neither fold nor trim, and memory is never freed.
     /// The last thing answered is the highest entry there ever was: Redis takes none below it, though it may be gone.
     /// A log without <c>first</c> is new, or from before there was one: it is taken as it stands, once.
-    /// The epoch of one of several rises by 1,000 on another instance of the server: openings may be among what that one lost, and no life may have the name of an earlier one.
+    /// Locals: <c>joins</c>, the log is that of one of several; <c>leap</c>, or nothing. On an instance of the server where such a log was not opened before, its epoch leaps, also
+    /// from nothing: openings may be among what a server lost, and no life may have the name of an earlier one. Without a <c>leap</c> it is one that the instance's own random
+    /// name gives, 1,000 to 1,049,575, so that neither the first lives on two servers nor those on two copies of one server meet.
     /// </summary>
     public const string OpenText = """
         redis.call('HDEL', KEYS[1], 'owner')
         local before, info = redis.call('HMGET', KEYS[1], 'several', 'instance'), redis.pcall('INFO', 'server')
         local instance = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
-        local by = before[1] and (before[2] or '') ~= instance and 1000 or 1
+        local by = 1
+        if (joins or before[1]) and (before[2] or '') ~= instance then
+          by = leap or 1000 + (tonumber(string.sub(instance, 1, 5), 16) or 0)
+        end
         local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', by)
         if epoch < by then
           redis.call('HINCRBY', KEYS[1], 'epoch', -by)
           return redis.error_reply('the epoch ' .. (epoch - by) .. ' is not an integer from 0 on')
+        end
+        if joins then
+          redis.call('HSET', KEYS[1], 'several', '1')
         end
         redis.call('HSET', KEYS[1], 'instance', instance)
         redis.call('HSET', KEYS[1], 'owner', ARGV[1])
@@ -163,7 +171,8 @@ internal static class RedisScripts
         return {m[1], m[2], m[3] or '0', m[4] or '0', m[5] or '0', first, id(last), last and last[2][2] or '', m[6], m[7], top, m[8] or '0'}
         """;
 
-    public static readonly RedisScript Open = new(OpenText);
+    /// <summary>ARGV[3]: 1 if the log is that of one of several.</summary>
+    public static readonly RedisScript Open = new("local joins, leap = ARGV[3] == '1', nil\n" + OpenText);
 
     /// <summary>
     /// KEYS: stream. ARGV: first and last entry, bytes from which on no further entry is added, most entries. XRANGE alone

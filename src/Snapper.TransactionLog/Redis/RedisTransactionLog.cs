@@ -69,6 +69,9 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     /// <summary>What names this opening, beside the epoch.</summary>
     internal string Mark => _mark;
 
+    /// <summary>The log is that of one of several workers, for good. Said before it is opened, so that even a first life has a name that no lost one had.</summary>
+    public bool IsOneOfSeveral { get; set; }
+
     /// <inheritdoc/>
     /// <exception cref="CorruptLogException">The stream and its hash do not fit together.</exception>
     /// <exception cref="InvalidOperationException">The log was fenced on behalf of another worker, which opens it by fencing it again.</exception>
@@ -83,7 +86,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
         RedisValue[] answer;
         try
         {
-            answer = (RedisValue[])(await _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark, Guid.NewGuid().ToString("N")], cancellation).ConfigureAwait(false))!;
+            answer = (RedisValue[])(await _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark, Guid.NewGuid().ToString("N"), IsOneOfSeveral ? "1" : "0"], cancellation).ConfigureAwait(false))!;
         }
         catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal) || error.Message.Contains("not an integer", StringComparison.Ordinal) || error.Message.Contains("would overflow", StringComparison.Ordinal))
         {

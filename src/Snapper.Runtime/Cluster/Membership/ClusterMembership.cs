@@ -33,6 +33,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     private Task _loop = Task.CompletedTask;
     private long _membershipVersion = -1;
     private long _expired = -1;
+    private string _undivided = ""; // why, as it was logged last
     private MasterSeat.Taken? _seat;
     private volatile MasterHost? _master; // of that seat
 
@@ -238,7 +239,12 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
         var living = Living();
         if (living.Count >= _setup.FirstWorkers && living[0] == _node.Self)
         {
-            await _store.Directory.AssignAll(PartitionDivision.Evenly(living), _ending.Token).ConfigureAwait(false); // whatever the answer: the directory is read next
+            var result = await _store.Directory.AssignAll(PartitionDivision.Evenly(living), _ending.Token).ConfigureAwait(false); // whatever the answer: the directory is read next
+            if (result.Status == ClusterStatus.NotYet && result.Detail != _undivided)
+            {
+                _undivided = result.Detail;
+                RuntimeLog.NotDivided(_worker.Logger, result.Detail);
+            }
         }
     }
 

@@ -6,9 +6,6 @@ namespace Snapper.TransactionLog.Cluster.InMemory;
 /// <content>A server that comes back with less than it had acknowledged: an older copy of everything, which is a prefix of what was done (L6).</content>
 public sealed partial class MemoryCluster
 {
-    /// <summary>More than one server can lose of openings, so that no life has the name of an earlier one.</summary>
-    private const long EpochsOfAnInstance = 1000;
-
     private long _lossesOfDirectory;
 
     /// <summary>Rises with each server that takes the place of the one before; a life is bound to that on which it began.</summary>
@@ -53,6 +50,7 @@ public sealed partial class MemoryCluster
         ArgumentNullException.ThrowIfNull(kept);
         lock (Gate)
         {
+            var above = _logs.Values.Max(static log => log.HighestEpoch) + 1;
             Take(kept.Cluster);
             Instance++;
             if (Planted.Is(PlantedFault.LifeNotBoundToInstance))
@@ -62,7 +60,7 @@ public sealed partial class MemoryCluster
 
             foreach (var log in _logs.Values)
             {
-                log.Epoch += log.Epoch > 0 ? EpochsOfAnInstance : 0;
+                log.LeapFrom(above);
             }
         }
     }

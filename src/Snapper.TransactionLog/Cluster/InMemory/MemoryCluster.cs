@@ -111,6 +111,18 @@ public sealed partial class MemoryCluster
         return Log(incarnation.Worker).Epoch == incarnation.Epoch ? null : $"{incarnation} is fenced, the epoch of its log is {Log(incarnation.Worker).Epoch}";
     }
 
+    /// <summary>Logs that were opened, by workers that are not registered in their current epoch. Needs the gate.</summary>
+    internal IEnumerable<MemoryStorage> UnregisteredLogs()
+    {
+        foreach (var (name, log) in _logs)
+        {
+            if (name != IMasterLease.LogName && log.Epoch > 0 && !Members.Any(member => Incarnation.NameOf(member.Key) == name && member.Value.Incarnation.Epoch == log.Epoch))
+            {
+                yield return log;
+            }
+        }
+    }
+
     /// <summary>For how long a worker's lease has been unbroken; below 0: it has run out. Needs the gate.</summary>
     internal long UnbrokenMs(int worker) =>
         Members.TryGetValue(worker, out var member) && member.LeaseEndsMs > NowMs ? NowMs - member.SinceMs : -1;

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 
@@ -112,6 +113,19 @@ internal sealed class MemoryClusterDirectory(MemorySession session) : IClusterDi
                 if (_cluster.Unfit(owner) is { } why)
                 {
                     return new ClusterResult(ClusterStatus.Stale, why);
+                }
+            }
+
+            if (!Planted.Is(PlantedFault.DividedWithoutLogs))
+            {
+                if (_cluster.UnregisteredLogs().FirstOrDefault(static log => log.NextSequence > 1) is { } unread)
+                {
+                    return new ClusterResult(ClusterStatus.NotYet, $"the log of worker {unread.Id} holds what may be in no state yet, and {unread.Id} has not joined: start it");
+                }
+
+                foreach (var idle in _cluster.UnregisteredLogs())
+                {
+                    idle.Epoch++;
                 }
             }
 
