@@ -148,9 +148,9 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
             (life.HighestPactBefore, life.HighestActBefore) = (_highestPact, _highestAct);
         }
 
-        if (IsReplaced(life) || !view.IsReadable)
+        if (IsForeign(life) || !view.IsReadable)
         {
-            return; // replaced meanwhile: it stands on less, and the fence will tell it
+            return; // replaced meanwhile, or the server has lost what this life had just folded: the fence of its first call will tell it
         }
 
         foreach (var (actor, states) in _states)

@@ -28,6 +28,34 @@ public abstract partial class ClusterConformance
     }
 
     [ServerFact]
+    public async Task What_a_worker_logged_alone_is_brought_in_before_the_first_division()
+    {
+        var alone = await Open(3);
+        Assert.Equal(AppendStatus.Appended, (await alone.Log.Append(alone.Self.Epoch, 1, 1, Some.Encode(Some.Batch(1, "a", 1)), None)).Status);
+        var one = await Start(1);
+        var refused = await one.Directory.AssignAll(PartitionDivision.Evenly([one.Self]), None);
+        Assert.Equal(ClusterStatus.NotYet, refused.Status);
+        Assert.Contains("w3 has not joined", refused.Detail, StringComparison.Ordinal);
+        Assert.Empty(await ReadAll(one));
+        Assert.Equal(AppendStatus.Appended, (await alone.Log.Append(alone.Self.Epoch, 2, 1, Some.Encode(Some.Batch(2, "a", 2)), None)).Status); // it goes on as before
+
+        var begins = await Open(3); // it has folded, and is about to register
+        Assert.Equal(ClusterStatus.NotYet, (await one.Directory.AssignAll(PartitionDivision.Evenly([one.Self]), None)).Status);
+        Assert.Equal(ClusterStatus.Done, (await begins.Members.Register(Address(3), None)).Status);
+        await Done(one.Directory.AssignAll(PartitionDivision.Evenly([one.Self]), None));
+    }
+
+    [ServerFact]
+    public async Task A_worker_that_runs_alone_and_has_logged_nothing_is_fenced_by_the_first_division()
+    {
+        var (alone, one) = (await Open(3), await Start(1));
+        await Done(one.Directory.AssignAll(PartitionDivision.Evenly([one.Self]), None));
+        Assert.Equal(AppendStatus.Fenced, (await alone.Log.Append(alone.Self.Epoch, 1, 1, Some.Encode(Some.Batch(1, "a", 1)), None)).Status);
+        Assert.Equal(ClusterStatus.Fenced, (await alone.Members.Register(Address(3), None)).Status);
+        Assert.Equal(ClusterStatus.Done, (await one.Members.Renew("", 0, None)).Status);
+    }
+
+    [ServerFact]
     public async Task The_directory_is_read_in_pages_and_then_only_what_changed()
     {
         var workers = await StartAll(2);
