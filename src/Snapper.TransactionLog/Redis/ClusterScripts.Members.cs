@@ -24,10 +24,13 @@ internal static partial class ClusterScripts
         return standing(at)
         """);
 
-    /// <summary>ARGV: worker, lease in ms, id of the directory or nothing, highest version known, 1 if this opening has registered.</summary>
+    /// <summary>
+    /// ARGV: worker, lease in ms, id of the directory or nothing, highest version known, 1 if this opening has registered. No lease ends later than one that begins now: else
+    /// a clock of the server that was put back would keep the dead in office for as long.
+    /// </summary>
     public static readonly RedisScript Renew = new(Library + Standing + """
         local w, key, at = ARGV[1], member(ARGV[1]), now()
-        local m = call('HMGET', key, 'epoch', 'left', 'types')
+        local m = call('HMGET', key, 'epoch', 'left', 'types', 'since')
         if not m[1] and ARGV[5] == '1' then
           return lost('the registration of worker w' .. w .. '/' .. guardEpoch .. ' is gone')
         end
@@ -47,12 +50,19 @@ internal static partial class ClusterScripts
         if number(META, 'version', d[2]) < tonumber(ARGV[4]) then
           return lost('the directory ends at version ' .. (d[2] or '0') .. ', this worker has heard of version ' .. ARGV[4])
         end
-        local ends = call('ZSCORE', LEASES, w)
+        local ends, latest = call('ZSCORE', LEASES, w), at + tonumber(ARGV[2])
+        local late, masters = call('ZRANGEBYSCORE', LEASES, '(' .. text(latest), '+inf'), number(MASTER, 'until', call('HGET', MASTER, 'until'))
         dirty()
-        if not ends or tonumber(ends) <= at then
+        if not ends or tonumber(ends) <= at or number(key, 'since', m[4]) > at then
           call('HSET', key, 'since', text(at))
         end
-        call('ZADD', LEASES, text(at + tonumber(ARGV[2])), w)
+        call('ZADD', LEASES, text(latest), w)
+        for _, other in ipairs(late) do
+          call('ZADD', LEASES, text(latest), other)
+        end
+        if masters > latest then
+          call('HSET', MASTER, 'until', text(latest))
+        end
         return standing(at)
         """);
 

@@ -60,6 +60,18 @@ public abstract partial class ClusterConformance
     }
 
     [ServerFact]
+    public async Task A_clock_of_the_server_that_is_put_back_delays_a_takeover_by_no_more_than_a_lease()
+    {
+        var workers = await StartAll(2);
+        Assert.Equal(ClusterStatus.Done, (await workers[1].Master.Take(None)).Status);
+        await Backend.Pass(-20 * Lease);
+        await Done(workers[0].Members.Renew("", 0, None)); // the other one is dead
+        await Settle(workers[0]);
+        await using var rescue = await Done(workers[0].Members.Fence(workers[1].Self, FenceWhen.LeaseExpired, None));
+        Assert.Equal(ClusterStatus.Done, (await workers[0].Master.Take(None)).Status);
+    }
+
+    [ServerFact]
     public async Task A_worker_that_starts_again_replaces_its_earlier_life_which_can_do_nothing_more()
     {
         var old = (await StartAll(2))[0];

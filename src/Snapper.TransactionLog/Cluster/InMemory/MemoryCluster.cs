@@ -127,6 +127,20 @@ public sealed partial class MemoryCluster
     internal long UnbrokenMs(int worker) =>
         Members.TryGetValue(worker, out var member) && member.LeaseEndsMs > NowMs ? NowMs - member.SinceMs : -1;
 
+    /// <summary>No lease ends later: else a clock that was put back would keep the dead in office for as long. Needs the gate.</summary>
+    internal void EndLeasesBy(long latestMs)
+    {
+        foreach (var member in Members.Values)
+        {
+            member.LeaseEndsMs = member.LeaseEndsMs > latestMs ? latestMs : member.LeaseEndsMs;
+        }
+
+        if (Master?.LeaseEndsMs > latestMs)
+        {
+            Master = Master with { LeaseEndsMs = latestMs };
+        }
+    }
+
     internal ClusterStanding Standing() => new()
     {
         DirectoryId = Id,

@@ -63,6 +63,7 @@ internal sealed class MemoryClusterMembers(MemorySession session, StateStoreOpti
             }
 
             member.LeaseEndsMs = _cluster.NowMs + _cluster.Options.LeaseMs;
+            _cluster.EndLeasesBy(member.LeaseEndsMs.Value);
             return new ClusterResult<ClusterStanding>(ClusterStatus.Done, _cluster.Standing());
         });
     }
