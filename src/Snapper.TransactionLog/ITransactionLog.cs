@@ -66,6 +66,9 @@ public enum AppendStatus : byte
     /// that was opened so answers this.
     /// </summary>
     RescuerFenced,
+
+    /// <summary>A fold builds on a later version of a state than is stored, though the writer has lost nothing that it knows of: the log does not follow the states. Recover.</summary>
+    Behind,
 }
 
 /// <summary>Status with words for people.</summary>

@@ -94,7 +94,7 @@ internal sealed partial class Worker : ILogObserver
         }
 
         _unavailable = "The worker has stopped: " + exception.Message;
-        if (exception is LogLostFailure { Status: AppendStatus.Gap })
+        if (exception is LogLostFailure { Status: AppendStatus.Gap or AppendStatus.Behind })
         {
             RuntimeLog.StoreLost(Logger, Options.Name, exception.Message);
         }

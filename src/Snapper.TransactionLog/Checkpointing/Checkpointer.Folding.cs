@@ -224,7 +224,7 @@ public sealed partial class Checkpointer
 
     private void Failed(UnfoldedChanges.Snapshot taken, AppendResult result)
     {
-        var stopped = result.Status is AppendStatus.Fenced or AppendStatus.Gap;
+        var stopped = result.Status is AppendStatus.Fenced or AppendStatus.Gap or AppendStatus.Behind;
         Transitions.Note(stopped, Transition.FoldFenced, Transition.FoldFailed);
         bool arm;
         lock (_gate)

@@ -105,7 +105,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
     /// <summary>Why the last fold failed; null: it did not.</summary>
     public string? LastError { get; private set; }
 
-    /// <summary><see cref="AppendStatus.Fenced"/> or <see cref="AppendStatus.Gap"/>: it stopped for good; null: it works.</summary>
+    /// <summary><see cref="AppendStatus.Fenced"/>, <see cref="AppendStatus.Gap"/> or <see cref="AppendStatus.Behind"/>: it stopped for good; null: it works.</summary>
     public AppendStatus? Stopped { get; private set; }
 
     /// <summary>Hears, once, that it stopped for good; the worker must drop its memory and recover.</summary>

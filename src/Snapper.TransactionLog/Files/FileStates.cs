@@ -102,7 +102,7 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
         {
             if (StateFolding.Missing(fold, VersionOf(fold.Actor)) is { } missing)
             {
-                return new AppendResult(AppendStatus.Gap, missing);
+                return new AppendResult(AppendStatus.Behind, missing);
             }
         }
 

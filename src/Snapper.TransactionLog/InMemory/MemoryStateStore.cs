@@ -58,7 +58,7 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
             {
                 if (StateFolding.Missing(fold, storage.States.GetValueOrDefault(fold.Actor)?.Version ?? 0) is { } missing)
                 {
-                    return Task.FromResult(new AppendResult(AppendStatus.Gap, missing));
+                    return Task.FromResult(new AppendResult(AppendStatus.Behind, missing));
                 }
             }
 

@@ -123,8 +123,10 @@ public static class LogRecovery
         {
             case AppendStatus.Appended or AppendStatus.AlreadyThere:
                 return;
-            case AppendStatus.Gap:
+            case AppendStatus.Behind:
                 throw new CorruptLogException($"The log does not follow the stored states: {folded.Detail}");
+            case AppendStatus.Gap:
+                throw new LogLostException(folded.Status, folded.Detail); // since this life opened it; the next one reads what is there
             case AppendStatus.Fenced or AppendStatus.RescuerFenced:
                 Transitions.Note(Transition.RecoveryFenced);
                 throw new LogLostException(folded.Status, folded.Detail);

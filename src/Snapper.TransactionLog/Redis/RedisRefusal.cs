@@ -60,6 +60,7 @@ internal static class RedisRefusal
             "FENCED" => new AppendResult(AppendStatus.Fenced, detail),
             "GUARD" => new AppendResult(AppendStatus.RescuerFenced, detail),
             "GAP" => new AppendResult(AppendStatus.Gap, detail),
+            "BEHIND" => new AppendResult(AppendStatus.Behind, detail),
             "LOST" => new AppendResult(AppendStatus.Gap, $"the log lost acknowledged records: {detail}"),
             "DAMAGED" => throw new CorruptLogException($"Redis holds what this program did not write: {detail}."),
             "REFUSED" when Is(detail) => new AppendResult(AppendStatus.Refused, detail),

@@ -257,7 +257,7 @@ internal static class RedisScripts
             return 'DAMAGED key ' .. KEYS[k] .. ': its field version is higher than any that is counted'
           end
           if stored[k] < tonumber(ARGV[at]) then
-            return 'GAP ' .. KEYS[k] .. ' is stored at version ' .. string.format('%.0f', stored[k]) .. ', the fold (' .. ARGV[at] .. ', ' .. ARGV[at + 1] .. '] builds on a later one'
+            return 'BEHIND ' .. KEYS[k] .. ' is stored at version ' .. string.format('%.0f', stored[k]) .. ', the fold (' .. ARGV[at] .. ', ' .. ARGV[at + 1] .. '] builds on a later one'
           end
           at = at + 3 + 3 * tonumber(ARGV[at + 2])
         end
