@@ -4,7 +4,7 @@ using Snapper.TransactionLog.Records;
 
 namespace Snapper.TransactionLog;
 
-/// <summary>The fold rule (L7, K7), shared by the stores that fold in process; the Redis script says the same.</summary>
+/// <summary>The fold rule (L7), shared by the stores that fold in process; the Redis script says the same.</summary>
 internal static class StateFolding
 {
     /// <summary>Name that a field must not have: the hash keeps the version there.</summary>

@@ -8,7 +8,7 @@ namespace Snapper.Protocol.Coordination;
 
 /// <summary>
 /// One member of the ring of local coordinators: collects PACTs and, when it holds the token and the log keeps up, turns
-/// all that wait into a batch with contiguous tids and the previous batch per actor (thesis 3.3.2; DESIGN 7).
+/// all that wait into a batch with contiguous tids and the previous batch per actor (thesis 3.3.2; DESIGN 4).
 /// </summary>
 /// <remarks>
 /// No timer: a batch closes as soon as fewer than <see cref="CoordinatorOptions.OpenBatches"/> batches wait for the log,

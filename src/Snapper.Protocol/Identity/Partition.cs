@@ -3,7 +3,7 @@ using System.Globalization;
 namespace Snapper.Protocol.Identity;
 
 /// <summary>
-/// A share of all actors: what the directory places (DESIGN 9). An actor belongs to the partition of its own hash, or of the hash of the partition key that its type
+/// A share of all actors: what the directory places (DESIGN 8). An actor belongs to the partition of its own hash, or of the hash of the partition key that its type
 /// takes from its id, so that related actors stay together.
 /// </summary>
 /// <param name="Number">0..<see cref="Count"/>-1.</param>

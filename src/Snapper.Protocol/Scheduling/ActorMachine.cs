@@ -11,7 +11,7 @@ namespace Snapper.Protocol.Scheduling;
 /// <remarks>
 /// Pure: no clock, task or I/O; not thread-safe. User code runs outside and comes back as <see cref="MessageKind.CallEnded"/>;
 /// it reads and writes the state through <see cref="Read"/>, <see cref="Write"/> and <see cref="AskLock"/> inside its turn.
-/// Sources: thesis 3.3 (PACT), 3.4 (ACT, hybrid); protocol.md A, H, W.
+/// Sources: thesis 3.3.2 (PACT), 3.3.3 (ACT), 3.3.4 (hybrid); docs/protocol.md A, H, W.
 /// </remarks>
 public sealed partial class ActorMachine
 {

@@ -215,7 +215,7 @@ public sealed class WorkerHost : IAsyncDisposable
         Worker? worker = null;
         var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
         {
-            // A fold that is fenced, or that shows a loss (K7): the same as an append that is.
+            // A fold that is fenced, or that shows a loss (L7): the same as an append that is.
             OnStopped = (status, detail) => worker!.Fail(new LogLostFailure(status, $"The state store is lost to this worker ({status}): {detail}", takesNoMore: status == AppendStatus.Fenced)),
         };
         var positions = new RecoveredPositions(

@@ -9,7 +9,7 @@ public sealed class WorkerOptions
     /// <summary>Number of the worker in ACT numbers, 0..1023.</summary>
     public int Number { get; init; } = 1;
 
-    /// <summary>Single-threaded executors, 1..64. Default: 1 per 4 cores (see DESIGN.md: the sidecar, Redis and HTTP need the rest).</summary>
+    /// <summary>Single-threaded executors, 1..64. Default: 1 per 4 cores (docs/decisions/executors.md: the sidecar, Redis and HTTP need the rest).</summary>
     public int Executors { get; init; } = Math.Max(1, Environment.ProcessorCount / 4);
 
     /// <summary>Local coordinators of the ring, 1..64. Default: 1.</summary>

@@ -7,7 +7,7 @@ using Snapper.Sidecar.Hosting;
 namespace Snapper.Server.Hosting;
 
 /// <summary>
-/// The actor types that this worker serves to its sidecar: each public type is a relay (DESIGN 5), and each type pinned to
+/// The actor types that this worker serves to its sidecar: each public type is a relay (DESIGN 2), and each type pinned to
 /// this worker, <c>Account@w1</c>, leads to the same door, so that calls that do arrive there find the directory.
 /// </summary>
 internal sealed class SidecarActorHost : IActorHost

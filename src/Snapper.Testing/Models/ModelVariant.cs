@@ -1,6 +1,6 @@
 namespace Snapper.Testing.Models;
 
-/// <summary>The rules of protocol.md as written, or with one of them broken. A model that does not find the broken ones proves nothing about the others.</summary>
+/// <summary>The rules of docs/protocol.md as written, or with one of them broken. A model that does not find the broken ones proves nothing about the others.</summary>
 public enum ModelVariant
 {
     /// <summary>Nothing is broken.</summary>

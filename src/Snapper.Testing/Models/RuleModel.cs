@@ -4,7 +4,7 @@ using System.Runtime.CompilerServices;
 namespace Snapper.Testing.Models;
 
 /// <summary>
-/// The scheduling rules alone (protocol.md L1-L5, H1-H7, W1, W3, A1-A9, R1-R2), written down a second time as plain
+/// The scheduling rules alone (docs/protocol.md L1-L5, H1-H7, W1, W3, A1-A9, R1-R2), written down a second time as plain
 /// steps over small arrays. A run draws one enabled step after the other until nothing is left to do, then judges what was done.
 /// </summary>
 /// <remarks>

@@ -3,7 +3,7 @@ using Snapper.Protocol.Identity;
 namespace Snapper.TransactionLog.Cluster;
 
 /// <summary>
-/// Membership: which incarnations there are, and until when each is taken to be alive. Leases decide <i>when</i> a worker is taken over; epochs keep it safe (DESIGN 9).
+/// Membership: which incarnations there are, and until when each is taken to be alive. Leases decide <i>when</i> a worker is taken over; epochs keep it safe (R4).
 /// All times are the server's.
 /// </summary>
 public interface IClusterMembers

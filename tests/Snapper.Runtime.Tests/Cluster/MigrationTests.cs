@@ -10,7 +10,7 @@ using Xunit.Abstractions;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>Live migration (thesis 4.4; M1 to M7): actors move while their transactions run.</summary>
+/// <summary>Live migration (thesis 4.3; M1 to M7): actors move while their transactions run.</summary>
 public sealed class MigrationTests(ITestOutputHelper output)
 {
     [Fact]

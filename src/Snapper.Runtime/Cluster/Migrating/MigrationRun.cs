@@ -11,7 +11,7 @@ using Snapper.TransactionLog.Cluster;
 namespace Snapper.Runtime.Cluster.Migrating;
 
 /// <summary>
-/// Carries out one plan (thesis 4.4; M3 to M7): freeze, drain, fold what moves, and let the plan's commit decide. Everything that the source has of an actor is in the shared
+/// Carries out one plan (thesis 4.3; M3 to M7): freeze, drain, fold what moves, and let the plan's commit decide. Everything that the source has of an actor is in the shared
 /// states before the commit, so that the target only reads.
 /// </summary>
 internal sealed class MigrationRun(Worker worker, IClusterStore store, DirectoryFollower directory, MigrationPlan plan, MigrationProgress progress)
