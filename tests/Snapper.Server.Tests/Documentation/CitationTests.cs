@@ -40,8 +40,11 @@ public sealed class CitationTests
     }
 
     [Fact]
-    public void A_work_that_is_taken_out_of_the_bibliography_is_missed() =>
-        Assert.Contains(Missing(new Definitions(s_protocol.Replace("Adya", "", StringComparison.Ordinal), s_design)), text => text.StartsWith("work Adya: ", StringComparison.Ordinal));
+    public void A_work_that_is_taken_out_of_the_bibliography_is_missed()
+    {
+        var missing = Missing(new Definitions(s_protocol.Replace("Adya", "", StringComparison.Ordinal), s_design));
+        Assert.Contains(missing, text => text.StartsWith("work Adya: ", StringComparison.Ordinal));
+    }
 
     [Theory]
     [InlineData("a.cs", "        // H7: it may have read what is undone (A5, L2).", "H7 A5 L2")]

@@ -8,7 +8,8 @@ namespace Snapper.Server.Tests.Documentation;
 internal readonly partial record struct Citation(string Kind, string Name)
 {
     /// <summary>
-    /// Citations in a line. In C# these stand in comments, and in texts that are more than an id: identifiers such as <c>A1</c> and data such as <c>"A1"</c> cite nothing.
+    /// Citations in a line. In C# these stand in comments, and in texts that are more than an id:
+    /// identifiers such as <c>A1</c> and data such as <c>"A1"</c> cite nothing.
     /// </summary>
     /// <param name="file">Its name says which language the line is of.</param>
     public static IEnumerable<Citation> In(string file, string line)
@@ -39,12 +40,10 @@ internal readonly partial record struct Citation(string Kind, string Name)
 
     private static string ProseOfCode(string line)
     {
-        var texts = Literal().Matches(line).Where(text => text.Value.Length > "\"A10\"".Length && !IsInComment(line, text.Index)).Select(text => text.Value);
-        var comment = Comment().Matches(line).FirstOrDefault(start => line[..start.Index].Count(c => c == '"') % 2 == 0);
-        return string.Join(' ', texts.Append(comment is null ? "" : line[comment.Index..]));
+        var comment = Comment().Matches(line).FirstOrDefault(start => line[..start.Index].Count(c => c == '"') % 2 == 0)?.Index ?? line.Length;
+        var texts = Literal().Matches(line[..comment]).Select(text => text.Value).Where(text => text.Length > "\"A10\"".Length);
+        return string.Join(' ', texts.Append(line[comment..]));
     }
-
-    private static bool IsInComment(string line, int index) => Comment().Match(line) is { Success: true } start && start.Index < index && line[..start.Index].Count(c => c == '"') % 2 == 0;
 
     /// <summary>Paths of pictures are full of what looks like ids.</summary>
     private static string ProseOfRazor(string line) => Attribute().Replace(line, "");
@@ -55,7 +54,7 @@ internal readonly partial record struct Citation(string Kind, string Name)
     [GeneratedRegex(@"\b[A-Z]\d{1,2}\b")]
     private static partial Regex AnyId();
 
-    [GeneratedRegex(@"(?:\((?=[^()]*\b[LHWAIRMK]\d)[A-Z]\d{1,2}(?:(?:, | to | and |[-–])[A-Z]\d{1,2})*\)|\b[Rr]ules? [A-Z]\d{1,2}(?:(?:, | to | and |[-–])[A-Z]\d{1,2})*)")]
+    [GeneratedRegex(@"(?:\((?=[^()]*\b[LHWAIRMK]\d)|\b[Rr]ules? )[A-Z]\d{1,2}(?:(?:, | to | and |[-–])[A-Z]\d{1,2})*")]
     private static partial Regex ListOfIds();
 
     [GeneratedRegex(@"\bDESIGN(?:\.md)?(?:\]\([^)]*\))?,? (?:section |§ ?)?(\d+)\b")]
@@ -70,7 +69,9 @@ internal readonly partial record struct Citation(string Kind, string Name)
     [GeneratedRegex(@"\d+(?:\.\d+)+")]
     private static partial Regex Number();
 
-    [GeneratedRegex(@"(\p{Lu}\p{L}+) et al\.|\b((?:SIGMOD|P?VLDB|SoCC|OSDI|SOSP|EDBT|ICDE|TODS|OPODIS) \d{4})|\b(Adya|Berenson|Fekete|Elle|Jepsen|Kingsbury|Lamport|Rosenkrantz)\b")]
+    [GeneratedRegex(
+        @"(\p{Lu}\p{L}+) et al\.|\b((?:SIGMOD|P?VLDB|SoCC|OSDI|SOSP|EDBT|ICDE|TODS|OPODIS) \d{4})" +
+        @"|\b(Adya|Berenson|Fekete|Elle|Jepsen|Kingsbury|Lamport|Rosenkrantz)\b")]
     private static partial Regex Work();
 
     [GeneratedRegex("\"(?:[^\"\\\\]|\\\\.)*\"")]

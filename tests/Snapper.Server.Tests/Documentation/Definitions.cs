@@ -19,7 +19,8 @@ internal sealed partial class Definitions
 
     public IReadOnlyCollection<Citation> All => _defined;
 
-    public bool Has(Citation citation) => citation.Kind == "work" ? _bibliography.Contains(citation.Name, StringComparison.Ordinal) : _defined.Contains(citation);
+    public bool Has(Citation citation) =>
+        citation.Kind == "work" ? _bibliography.Contains(citation.Name, StringComparison.Ordinal) : _defined.Contains(citation);
 
     /// <summary>A rule's heading: its anchor is its id in lower case, so that <c>protocol.md#h3</c> leads to it.</summary>
     [GeneratedRegex("""^### <a name="([a-z]\d{1,2})"></a>((?i:\1)) \S""", RegexOptions.Multiline)]

@@ -18,8 +18,12 @@ public sealed partial class LinkTests
             var target = link.Groups[1].Value;
             if (target.Contains("://", StringComparison.Ordinal) || target.StartsWith("mailto:", StringComparison.Ordinal)) continue;
             var (path, anchor) = target.Split('#') is [var file, var name] ? (file, name) : (target, "");
-            var full = path.Length == 0 ? Path.Combine(Tree.Root, document) : Path.GetFullPath(Path.Combine(Tree.Root, Path.GetDirectoryName(document)!, path));
-            if (!Path.Exists(full) || (anchor.Length > 0 && full.EndsWith(".md", StringComparison.Ordinal) && !Anchors(File.ReadAllText(full)).Contains(anchor))) broken.Add(target);
+            var folder = Path.Combine(Tree.Root, Path.GetDirectoryName(document)!);
+            var full = path.Length == 0 ? Path.Combine(Tree.Root, document) : Path.GetFullPath(Path.Combine(folder, path));
+            if (!Path.Exists(full) || (anchor.Length > 0 && full.EndsWith(".md", StringComparison.Ordinal) && !Anchors(File.ReadAllText(full)).Contains(anchor)))
+            {
+                broken.Add(target);
+            }
         }
 
         Assert.Equal([], broken);
@@ -28,8 +32,11 @@ public sealed partial class LinkTests
     private static HashSet<string> Anchors(string text) =>
     [
         .. Named().Matches(text).Select(name => name.Groups[1].Value),
-        .. Heading().Matches(Fenced().Replace(text, "")).Select(heading => Dropped().Replace(Tag().Replace(heading.Groups[1].Value, "").Trim().ToLowerInvariant(), "").Replace(' ', '-')),
+        .. Heading().Matches(Fenced().Replace(text, "")).Select(heading => Slug(heading.Groups[1].Value)),
     ];
+
+    /// <summary>The anchor that GitHub gives a heading.</summary>
+    private static string Slug(string heading) => Dropped().Replace(Tag().Replace(heading, "").Trim().ToLowerInvariant(), "").Replace(' ', '-');
 
     [GeneratedRegex(@"\]\(([^)\s]+)\)")]
     private static partial Regex Link();
