@@ -1,6 +1,5 @@
 using Snapper.Server.Cli.Doctor;
 using Snapper.Server.Cli.Setup;
-using Snapper.Server.Cli.Testing;
 using Snapper.Server.Supervision;
 
 namespace Snapper.Server.Cli;

@@ -1,4 +1,4 @@
-using Snapper.Server.Cli.Testing;
+using Snapper.TestRunner;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

@@ -1,6 +1,7 @@
+using Snapper.Server.Cli;
 using Snapper.Server.Supervision;
 
-namespace Snapper.Server.Cli.Testing;
+namespace Snapper.TestRunner;
 
 /// <summary>The servers that integration tests need.</summary>
 /// <param name="Environment">Variables that tell the tests where they are.</param>

@@ -1,7 +1,8 @@
 using System.Diagnostics;
+using Snapper.Server.Cli;
 using Snapper.Server.Supervision;
 
-namespace Snapper.Server.Cli.Testing;
+namespace Snapper.TestRunner;
 
 /// <summary>Installs Debian's redis-server, for tests only, and only as root: then nobody is asked for a password and nothing of a user is changed.</summary>
 internal static class RedisInstaller

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Xml;
 using System.Xml.Linq;
 
-namespace Snapper.Server.Cli.Testing;
+namespace Snapper.TestRunner;
 
 /// <summary>All test projects together.</summary>
 /// <param name="Passed">Tests that passed.</param>

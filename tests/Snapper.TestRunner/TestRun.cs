@@ -1,0 +1,102 @@
+using System.Diagnostics;
+using System.Globalization;
+using Snapper.Server.Supervision;
+
+namespace Snapper.TestRunner;
+
+/// <summary>
+/// Runs the test assemblies in two queues beside each other. One queue has the assemblies that start servers, browsers and workers, so that only one of them does at a time; the
+/// other one has those that compute.
+/// </summary>
+/// <param name="root">The repository.</param>
+/// <param name="results">Folder for the result files, one per assembly.</param>
+/// <param name="servers">Environment of the tests.</param>
+/// <param name="filter">Only these tests; null: all.</param>
+/// <param name="signals">End the run.</param>
+/// <param name="output">Takes a line for each assembly, and all output of those that failed.</param>
+internal sealed class TestRun(string root, string results, TestServers servers, string? filter, StopSignals signals, TextWriter output)
+{
+    // The longest first, so that neither queue ends with it.
+    private static readonly string[] s_startProcesses =
+    [
+        "Snapper.Integration.Tests", "Snapper.Server.Tests", "Snapper.Dashboard.Tests", "Snapper.TransactionLog.Tests", "Snapper.Load.Tests", "Snapper.Sidecar.Tests",
+        "Snapper.Client.Tests", "Snapper.Benchmarks.Tests",
+    ];
+
+    private static readonly string[] s_longComputations = ["Snapper.Simulation.Tests", "Snapper.Testing.Tests", "Snapper.Runtime.Tests", "Snapper.Protocol.Tests"];
+
+    private readonly Lock _gate = new();
+
+    /// <summary>Runs them.</summary>
+    /// <param name="coreOnly">Only those that compute.</param>
+    /// <returns>Every assembly's run ended well.</returns>
+    public async Task<bool> Run(bool coreOnly)
+    {
+        var names = Directory.EnumerateDirectories(Path.Combine(root, "tests"), "*.Tests").Select(folder => Path.GetFileName(folder)!).Order(StringComparer.Ordinal).ToList();
+        var processes = s_startProcesses.Where(names.Contains).ToList();
+        var computations = s_longComputations.Concat(names).Except(processes).Distinct().ToList();
+        var others = coreOnly ? Task.FromResult(true) : RunQueue(processes);
+        return await RunQueue(computations) & await others;
+    }
+
+    private async Task<bool> RunQueue(List<string> names)
+    {
+        var passed = true;
+        foreach (var name in names)
+        {
+            if (signals.Stop.IsCancellationRequested)
+            {
+                return false;
+            }
+
+            passed &= await RunAssembly(name);
+        }
+
+        return passed;
+    }
+
+    private async Task<bool> RunAssembly(string name)
+    {
+        var began = Stopwatch.GetTimestamp();
+        var start = new ProcessStartInfo("dotnet") { UseShellExecute = false, WorkingDirectory = root, RedirectStandardOutput = true, RedirectStandardError = true };
+        var assembly = Path.Combine("tests", name, "bin", "Release", "net10.0", name + ".dll");
+        foreach (var argument in (string[])["test", assembly, "--nologo", "--logger", $"trx;LogFileName={name}.trx", "--results-directory", results])
+        {
+            start.ArgumentList.Add(argument);
+        }
+
+        if (filter is not null)
+        {
+            start.ArgumentList.Add("--filter");
+            start.ArgumentList.Add(filter);
+        }
+
+        foreach (var (variable, value) in servers.Environment)
+        {
+            start.Environment[variable] = value;
+        }
+
+        // Build servers that stay behind would hold the caller's pipes open.
+        start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
+        start.Environment["DOTNET_CLI_TELEMETRY_OPTOUT"] = "1";
+        using var process = Process.Start(start)!;
+        await using var stop = signals.Stop.Register(() => Posix.Send(process.Id, Posix.Terminate));
+        await using var force = signals.Force.Register(() => process.Kill(entireProcessTree: true));
+        var text = await Task.WhenAll(process.StandardOutput.ReadToEndAsync(), process.StandardError.ReadToEndAsync());
+        await process.WaitForExitAsync();
+        lock (_gate)
+        {
+            if (process.ExitCode != 0)
+            {
+                output.WriteLine(text[0]);
+                output.WriteLine(text[1]);
+            }
+
+            output.WriteLine(string.Create(
+                CultureInfo.InvariantCulture, $"{name}: {(process.ExitCode == 0 ? "passed" : "FAILED")}, {Stopwatch.GetElapsedTime(began).TotalSeconds:0} s"));
+            output.Flush();
+        }
+
+        return process.ExitCode == 0;
+    }
+}
