@@ -80,6 +80,14 @@ internal static class DashboardProgram
         });
 
         var app = builder.Build();
+
+        // HEAD of a page or a file is GET, whose body the web server leaves out. The connections of pages, below /_blazor, are neither.
+        app.Use((context, next) =>
+        {
+            if (HttpMethods.IsHead(context.Request.Method) && !context.Request.Path.StartsWithSegments("/_blazor")) context.Request.Method = HttpMethods.Get;
+            return next(context);
+        });
+        app.UseRouting(); // behind it: which endpoint it is depends on the method
         Listen.Guard(app, settings);
         SignIn.Guard(app);
 

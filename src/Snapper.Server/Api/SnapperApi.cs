@@ -64,15 +64,14 @@ public static class SnapperApi
         View(endpoints, events, "/v1/migrations/{**id}", cluster.Migration, log, options);
         View(endpoints, events, "/v1/audit", new AuditEndpoint(audit, inspection).Read, log, options);
         var stopping = endpoints.ServiceProvider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
-        Get(endpoints, "/v1/events", new EventsEndpoint(inspection, events, audit, options, stopping).Watch, log, options);
+
+        // No HEAD: a stream has no end.
+        Only(endpoints, "/v1/events", [HttpMethods.Get], new EventsEndpoint(inspection, events, audit, options, stopping).Watch, log, options);
         endpoints.MapFallback("/{**path}", UnknownEndpoints.NotFound);
     }
 
-    private static void Post(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options)
-    {
-        endpoints.MapPost(pattern, new FailureGuard(handler, log, options.RetryAfter).Run);
-        endpoints.Map(pattern, UnknownEndpoints.WrongMethod(HttpMethods.Post));
-    }
+    private static void Post(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options) =>
+        Only(endpoints, pattern, [HttpMethods.Post], handler, log, options);
 
     /// <summary>An address that streams of events can carry, too.</summary>
     private static void View(IEndpointRouteBuilder endpoints, ViewTable events, string pattern, RequestDelegate handler, ILogger log, ApiOptions options, params string[] others)
@@ -81,10 +80,16 @@ public static class SnapperApi
         events.Add(pattern, new FailureGuard(handler, log, options.RetryAfter).Run);
     }
 
+    // HEAD runs the same handler: the web server leaves the body out.
+    private static void Get(
+        IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options, params string[] others) =>
+        Only(endpoints, pattern, [HttpMethods.Get, HttpMethods.Head], handler, log, options, others);
+
     // Endpoints that name their method come before those that take any.
-    private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options, params string[] others)
+    private static void Only(
+        IEndpointRouteBuilder endpoints, string pattern, string[] methods, RequestDelegate handler, ILogger log, ApiOptions options, params string[] others)
     {
-        endpoints.MapGet(pattern, new FailureGuard(handler, log, options.RetryAfter).Run);
-        endpoints.Map(pattern, UnknownEndpoints.WrongMethod([HttpMethods.Get, .. others]));
+        endpoints.MapMethods(pattern, methods, new FailureGuard(handler, log, options.RetryAfter).Run);
+        endpoints.Map(pattern, UnknownEndpoints.WrongMethod([.. methods, .. others]));
     }
 }

@@ -94,6 +94,24 @@ public sealed class AccessTableTests
     }
 
     [Fact]
+    public async Task HEAD_is_refused_where_GET_is()
+    {
+        await using var worker = await SecuredWorker.Start();
+        var wrong = new List<string>();
+        foreach (var row in AccessTable.Rows.Where(row => row.Method == "GET" && row.Right != Right.Channel && row.Pattern != "/v1/events"))
+        {
+            foreach (var role in (Role[])[Role.Nobody, Role.Sidecar, .. Roles.OfTokens])
+            {
+                using var get = await worker.Ask(role, "GET", Example(row));
+                using var head = await worker.Ask(role, "HEAD", Example(row));
+                if (head.StatusCode != get.StatusCode) wrong.Add($"{role} {row.Pattern}: {head.StatusCode}, not {get.StatusCode}");
+            }
+        }
+
+        Assert.Empty(wrong);
+    }
+
+    [Fact]
     public async Task With_the_sidecars_token_alone_its_holder_may_everything_and_others_nothing_but_probes()
     {
         await using var worker = await SecuredWorker.Start(tokens: false);

@@ -1,3 +1,4 @@
+using System.Text;
 using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
 using Microsoft.AspNetCore.Builder;
@@ -20,7 +21,8 @@ public sealed partial class DescriptionTests
         await using var app = WebApplication.CreateSlimBuilder().Build();
         SnapperApi.Map(app, new FakeDoor(), new FakeInspection(), new ApiOptions());
         var routes = ((IEndpointRouteBuilder)app).DataSources.SelectMany(source => source.Endpoints).OfType<RouteEndpoint>()
-            .SelectMany(endpoint => endpoint.Metadata.GetMetadata<IHttpMethodMetadata>()?.HttpMethods.Select(method => (Method: method, Pattern: endpoint.RoutePattern.RawText!)) ?? []).ToArray();
+            .SelectMany(endpoint => endpoint.Metadata.GetMetadata<IHttpMethodMetadata>()?.HttpMethods.Select(method => (Method: method, Pattern: endpoint.RoutePattern.RawText!)) ?? [])
+            .Where(route => route.Method != "HEAD").ToArray();
         Assert.NotEmpty(routes);
         var missing = routes.Where(route => !_api.Operations.Any(o => o.Method == route.Method && Takes(route.Pattern, o.Path))).Select(route =>
             $"The server maps {route.Method} {route.Pattern}, and docs/openapi.json does not have it. Add paths[\"{Described().Replace(route.Pattern, "{$1}")}\"].{route.Method.ToLowerInvariant()} with operationId, summary, "
@@ -40,6 +42,29 @@ public sealed partial class DescriptionTests
             var text = operation.Path == "/v1/events" ? "" : await answer.Content.ReadAsStringAsync();
             Assert.True((int)answer.StatusCode != 405 && !text.Contains("There is nothing at this address", StringComparison.Ordinal), $"docs/openapi.json has {operation}, and the server does not");
         }
+    }
+
+    [Fact]
+    public async Task Every_address_that_takes_GET_answers_HEAD_alike_without_a_body_but_the_stream_of_events()
+    {
+        await using var host = await ApiHost.Start(new FakeDoor());
+        foreach (var path in _api.Operations.Where(o => o.Method == "GET").Select(o => Parameter().Replace(o.Path, "1")))
+        {
+            var head = await Ask("HEAD");
+            if (path == "/v1/events")
+            {
+                Assert.Contains("HTTP/1.1 405", head, StringComparison.Ordinal);
+                Assert.Contains("\r\nAllow: GET\r\n", head, StringComparison.Ordinal);
+                continue;
+            }
+
+            Assert.Equal(StatusLine(await Ask("GET")), StatusLine(head));
+            Assert.EndsWith("\r\n\r\n", head, StringComparison.Ordinal);
+
+            Task<string> Ask(string method) => host.Raw(Encoding.ASCII.GetBytes($"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
+        }
+
+        static string StatusLine(string answer) => answer[..answer.IndexOf('\r', StringComparison.Ordinal)];
     }
 
     [Fact]

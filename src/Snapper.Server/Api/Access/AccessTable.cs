@@ -56,7 +56,10 @@ internal static class AccessTable
         new(AnyMethod, "/{**path}", Right.Identified, Reach.Common),
     ];
 
-    /// <summary>The row of an address; null: there is none. An address asked with a method that it does not take only says so, to everybody who is somebody.</summary>
+    /// <summary>
+    /// The row of an address; null: there is none. HEAD asks for the right of GET. An address asked with a method that it does not take only says so, to
+    /// everybody who is somebody.
+    /// </summary>
     public static AccessRow? Of(Endpoint? endpoint)
     {
         if (endpoint is not RouteEndpoint { RoutePattern.RawText: { } pattern })
@@ -65,12 +68,12 @@ internal static class AccessTable
         }
 
         var methods = endpoint.Metadata.GetMetadata<IHttpMethodMetadata>()?.HttpMethods;
-        var method = methods is { Count: > 0 } ? methods[0] : AnyMethod;
+        var method = methods switch { null or { Count: 0 } => AnyMethod, [var one] => one, ["GET", "HEAD"] => "GET", _ => null };
         AccessRow? sameAddress = null;
         foreach (var row in Rows)
         {
             if (row.Pattern != pattern) continue;
-            if (row.Method == method) return methods is { Count: > 1 } ? null : row;
+            if (row.Method == method) return row;
             sameAddress = row;
         }
 
