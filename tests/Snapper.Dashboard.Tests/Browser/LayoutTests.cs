@@ -79,6 +79,27 @@ public sealed class LayoutTests(Chromium chromium) : IClassFixture<Chromium>
         await visit.Check();
     }
 
+    [Fact]
+    public async Task Rows_of_charts_are_even_at_every_width()
+    {
+        await using var worker = await Scripted();
+        await using var dashboard = await RunningDashboard.Start(worker.Url);
+        await using var visit = await chromium.Open(dashboard.Url);
+        await visit.Go("/");
+        foreach (var width in (int[])[360, 800, 1000, 1100, 1200, 1300, 1400, 1500, 1700, 1920, 2560])
+        {
+            await visit.Page.SetViewportSizeAsync(width, 900);
+            var tops = await visit.Main.Locator(".chart").EvaluateAllAsync<int[]>(
+                "charts => charts.map(chart => Math.round(chart.getBoundingClientRect().top))");
+            var rows = tops.GroupBy(top => top).Select(row => row.Count()).ToArray();
+            Assert.True(rows.Length > 0 && rows.Distinct().Count() == 1, $"at {width}: rows of {string.Join(", ", rows)} charts");
+            Assert.True(width < 1100 || rows[0] > 1, $"at {width}: charts below each other");
+        }
+
+        await visit.Page.SetViewportSizeAsync(1400, 900);
+        await visit.Picture("overview-1400");
+    }
+
     private static async Task<ScriptedWorker> Scripted()
     {
         var now = (double)DateTimeOffset.UtcNow.ToUnixTimeMilliseconds();
