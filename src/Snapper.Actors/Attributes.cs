@@ -37,6 +37,9 @@ public sealed class PartitionKeyAttribute(char separator = '/') : Attribute
 [AttributeUsage(AttributeTargets.Method, Inherited = false)]
 public sealed class MayAbortAttribute : Attribute;
 
-/// <summary>Says that the method, as a root, changes no actor. Shown by the actor-types endpoint; not enforced.</summary>
+/// <summary>
+/// Says that the method changes no actor. A call of it that asks to change its actor's state, or calls a method without this mark, aborts with reason
+/// <c>application</c>. Shown by the actor-types endpoint.
+/// </summary>
 [AttributeUsage(AttributeTargets.Method, Inherited = false)]
 public sealed class ReadOnlyMethodAttribute : Attribute;

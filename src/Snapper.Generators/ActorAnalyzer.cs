@@ -13,7 +13,7 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
 {
     /// <inheritdoc/>
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
-        ImmutableArray.Create(Rules.MarkedCallee, Rules.MissingAttribute);
+        ImmutableArray.Create(Rules.MarkedCallee, Rules.MissingAttribute, Rules.ReadOnlyWrites);
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)
@@ -21,6 +21,7 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
         context.ConfigureGeneratedCodeAnalysis(GeneratedCodeAnalysisFlags.None);
         context.EnableConcurrentExecution();
         context.RegisterSymbolAction(CheckAttribute, SymbolKind.NamedType);
+        context.RegisterOperationAction(CheckReadOnly, OperationKind.Invocation);
         context.RegisterCompilationStartAction(static start =>
         {
             var calls = new ConcurrentBag<(IMethodSymbol Caller, IMethodSymbol Callee, Location Where)>();
@@ -77,6 +78,18 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
         from candidate in contract.GetMembers().OfType<IMethodSymbol>()
         where SymbolEqualityComparer.Default.Equals(method.ContainingType.FindImplementationForInterfaceMember(candidate), method)
         select candidate;
+
+    private static void CheckReadOnly(OperationAnalysisContext context)
+    {
+        var invocation = (IInvocationOperation)context.Operation;
+        if (invocation.TargetMethod is { Name: "ForUpdate" or "Set", ContainingType: { Name: "ActorState" } state }
+            && state.OriginalDefinition.ToDisplayString() == Names.State
+            && context.ContainingSymbol is IMethodSymbol method
+            && Names.Has(method, Names.ReadOnlyAttribute))
+        {
+            context.ReportDiagnostic(Diagnostic.Create(Rules.ReadOnlyWrites, invocation.Syntax.GetLocation(), Show(method), invocation.TargetMethod.Name));
+        }
+    }
 
     private static void CheckAttribute(SymbolAnalysisContext context)
     {

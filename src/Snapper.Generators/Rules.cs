@@ -60,6 +60,10 @@ internal static class Rules
     public static readonly DiagnosticDescriptor MissingAttribute = Warning(
         "SNAP102", "An actor class names its actor type", "'{0}' derives from TransactionalActor<TState> and implements an actor interface, but has no [TransactionalActor(\"...\")]: no worker will host it");
 
+    public static readonly DiagnosticDescriptor ReadOnlyWrites = Warning(
+        "SNAP103", "A read-only method does not change its state",
+        "'{0}' carries [ReadOnlyMethod] and calls State.{1}: the worker aborts such a call; take the attribute away, or read with State.Get");
+
     public static DiagnosticDescriptor ById(string id) => id switch
     {
         "SNAP001" => TooManyParameters,

@@ -51,6 +51,18 @@ public sealed class WarningsTests
         Assert.StartsWith("SNAP102 'Bank'", Assert.Single(warnings), StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("await State.ForUpdate();", "'Bank.Pay' carries [ReadOnlyMethod] and calls State.ForUpdate")]
+    [InlineData("State.Set(new Funds(1)); await Task.Yield();", "'Bank.Pay' carries [ReadOnlyMethod] and calls State.Set")]
+    [InlineData("Func<Task> later = async () => await State.ForUpdate(); await later();", "'Bank.Pay' carries [ReadOnlyMethod] and calls State.ForUpdate")]
+    public async Task A_read_only_method_that_asks_to_change_its_state_is_a_warning(string body, string message) =>
+        Assert.StartsWith("SNAP103 " + message, Assert.Single(await Compile.Warnings(Bank("[ReadOnlyMethod]", body))), StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("[ReadOnlyMethod]", "await State.Get();")]
+    [InlineData("", "await State.ForUpdate();")]
+    public async Task One_that_only_reads_or_carries_no_mark_is_no_warning(string mark, string body) => Assert.Empty(await Compile.Warnings(Bank(mark, body)));
+
     [Fact]
     public async Task An_abstract_base_without_the_attribute_is_no_warning() => Assert.Empty(await Compile.Warnings("""
         public interface IBase : ITransactionalActor { Task Do(); }

@@ -119,6 +119,26 @@ public sealed class StateTests
     }
 
     [Theory]
+    [InlineData("ask", true, "Odd/a.Peek is marked [ReadOnlyMethod] and asks to change its state.")]
+    [InlineData("ask", false, "Odd/a.Peek is marked [ReadOnlyMethod] and asks to change its state.")]
+    [InlineData("set", true, "Odd/a.Peek is marked [ReadOnlyMethod] and asks to change its state.")]
+    [InlineData("set", false, "Odd/a.Peek is marked [ReadOnlyMethod] and asks to change its state.")]
+    [InlineData("catch", true, "Odd/a.Peek is marked [ReadOnlyMethod] and asks to change its state.")]
+    [InlineData("catch", false, "Odd/a.Peek is marked [ReadOnlyMethod] and asks to change its state.")]
+    [InlineData("call", true, "Odd/a.Peek is marked [ReadOnlyMethod] and calls Odd/b.Grow, which is not.")]
+    [InlineData("call", false, "Odd/a.Peek is marked [ReadOnlyMethod] and calls Odd/b.Grow, which is not.")]
+    public async Task A_read_only_method_that_would_change_a_state_is_aborted_with_its_name_and_actor(string how, bool pact, string message)
+    {
+        await using var rig = await Rig.Start();
+        var access = pact ? new[] { ("a", 1), ("b", 1) } : null;
+        foreach (var id in (string[])["a", "b"]) Rig.Seen1(await rig.Submit("Odd", id, "Grow", new Growth(2, null), null));
+        var broken = await Rig.Within(rig.Submit("Odd", "a", "Peek", how, access), "a method that breaks its word");
+        Rig.Aborted(broken, AbortReason.Application);
+        Assert.Equal(message, broken.Abort!.Message);
+        Assert.Equal(4, Rig.Seen1(await Rig.Within(rig.Submit("Odd", "a", "Peek", "look", access), "one that keeps it")));
+    }
+
+    [Theory]
     [InlineData("{\"label\":")]
     [InlineData("[1,2]")]
     public async Task A_stored_state_that_was_put_right_is_used_without_a_restart(string damaged)

@@ -68,6 +68,7 @@ internal abstract partial class CallFrame
         var executor = Demand();
         try
         {
+            RequireMayWrite(executor);
             return Attempt.IsPact ? new ValueTask<object?>(OwnState()) : ReadLocked(LockMode.Exclusive);
         }
         finally
@@ -81,6 +82,7 @@ internal abstract partial class CallFrame
         var executor = Demand();
         try
         {
+            RequireMayWrite(executor);
             if (Visit is ActVisit { Held: not LockMode.Exclusive })
             {
                 throw new InvalidOperationException($"{Where()}: State.Set in an ACT needs State.ForUpdate first.");
@@ -143,6 +145,14 @@ internal abstract partial class CallFrame
                 var why = new AbortInfo(AbortReason.Conflict, $"{Target} is locked by an older transaction.", Target, blocker.Value);
                 executor.Doom(Attempt, why);
                 throw new TransactionDoomedException(why.Reason, why.Message, Target);
+        }
+    }
+
+    private void RequireMayWrite(Executor executor)
+    {
+        if (IsReadOnly)
+        {
+            throw executor.DoomCall(this, AbortReason.Application, Target, $"{Where()} is marked [ReadOnlyMethod] and asks to change its state.");
         }
     }
 

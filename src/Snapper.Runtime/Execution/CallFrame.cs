@@ -283,6 +283,9 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     /// <summary>It is an operator's method that takes the place of a state that cannot be read; it alone is handed one.</summary>
     protected abstract bool ReplacesDamage { get; }
 
+    /// <summary>Its method carries <see cref="ReadOnlyMethodAttribute"/>; only of a call that has begun.</summary>
+    public abstract bool IsReadOnly { get; }
+
     /// <summary>What left the method; null: nothing.</summary>
     protected Exception? Failure { get; private set; }
 

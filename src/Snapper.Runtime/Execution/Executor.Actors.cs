@@ -60,9 +60,15 @@ internal sealed partial class Executor
         }
 
         var key = new ActorKey(actorType, actorId);
-        if (Worker.FindType(actorType) is null)
+        if (Worker.FindType(actorType) is not { } type)
         {
             throw DoomCall(caller, AbortReason.Application, key, $"{caller.Where()} calls {key}: there is no actor type '{actorType}'.");
+        }
+
+        if (caller.IsReadOnly && type.Find(method.Name) is { Method.ReadOnly: false })
+        {
+            throw DoomCall(
+                caller, AbortReason.Application, caller.Target, $"{caller.Where()} is marked [ReadOnlyMethod] and calls {key}.{method.Name}, which is not.");
         }
 
         if (caller.Depth >= Worker.Options.MaxCallDepth)
@@ -140,7 +146,7 @@ internal sealed partial class Executor
         }
     }
 
-    private TransactionDoomedException DoomCall(CallFrame caller, AbortReason reason, ActorKey actor, string message)
+    internal TransactionDoomedException DoomCall(CallFrame caller, AbortReason reason, ActorKey actor, string message)
     {
         Doom(caller.Attempt, new AbortInfo(reason, message, actor));
         return new TransactionDoomedException(reason, message, actor);

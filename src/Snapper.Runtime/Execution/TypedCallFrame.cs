@@ -79,6 +79,8 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
 
     protected override bool ReplacesDamage => typeof(TInput) == typeof(StateReplacement) && ((StateReplacement)(object)_input!).OverDamage;
 
+    public override bool IsReadOnly => _method!.ReadOnly;
+
     protected override Task Start()
     {
         var cell = Cell!;

@@ -83,6 +83,8 @@ public interface IOdd : ITransactionalActor
     Task<int> TakeKinds(Kinds input);
 
     Task<Facts[]> Facts(string? other);
+
+    Task<int> Peek(string how);
 }
 
 [TransactionalActor("Odd")]
@@ -111,6 +113,7 @@ public sealed class OddActor : TransactionalActor<OddState>, IOdd
         }
     }
 
+    [ReadOnlyMethod]
     public async Task<int> Size() => (await State.Get()).Text.Length;
 
     public async Task<string> Big(int size)
@@ -138,5 +141,40 @@ public sealed class OddActor : TransactionalActor<OddState>, IOdd
         var mine = new Facts(Context.Actor.Id, Context.RequestId, Context.Caller, Context.TraceParent, Context.UtcNow, Context.NewGuid(), Context.NewGuid());
         await Task.Delay(2);
         return string.IsNullOrEmpty(other) ? [mine] : [mine, .. await Actor<IOdd>(other).Facts("")];
+    }
+
+    /// <summary>Keeps its word or breaks it.</summary>
+    [ReadOnlyMethod]
+    public async Task<int> Peek(string how)
+    {
+#pragma warning disable SNAP103 // the worker refuses it, too
+        switch (how)
+        {
+            case "ask":
+                await State.ForUpdate();
+                break;
+            case "set":
+                State.Set(new OddState("set", 0));
+                break;
+            case "catch":
+                try
+                {
+                    await State.ForUpdate();
+                }
+                catch (TransactionDoomedException)
+                {
+                    return 1;
+                }
+
+                break;
+            case "call":
+                await Actor<IOdd>("b").Grow(new Growth(1, null));
+                break;
+            default:
+                return await Actor<IOdd>("b").Size() + (await State.Get()).Text.Length;
+        }
+#pragma warning restore SNAP103
+
+        return 0;
     }
 }
