@@ -6,7 +6,6 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
-using Snapper.Runtime.Types;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.InMemory;
 using Snapper.TransactionLog.Records;
@@ -91,31 +90,6 @@ public sealed class StateTests
         Assert.Equal([("a", 1), ("b", 1)], Touched(audited));
         Rig.Aborted(await rig.Submit("a", [Step.Call("x", Step.Add())], ["a"], accessMode: AccessMode.Audit), AbortReason.Undeclared);
         Assert.Null((await rig.Pact("a", ["a"], Step.Get())).Touched);
-    }
-
-    [Theory]
-    [InlineData(false)]
-    [InlineData(true)]
-    public async Task A_state_of_an_older_version_is_upgraded_when_the_actor_is_loaded(bool fails)
-    {
-        var upgrade = new LabelToText { Fails = fails };
-        await using var rig = await Rig.Start(upgrades: new Dictionary<string, IStateUpgrade> { ["Odd"] = upgrade });
-        var store = new MemoryStateStore(rig.Storage, TimeProvider.System, new StateStoreOptions());
-        var field = new StateField(StateField.WholeState, """{"label":"old","number":1}"""u8.ToArray());
-        await store.Fold(rig.Host.Opening.Epoch, [new StateFold(new ActorKey("Odd", "old"), 0, 7, [field])], default);
-        var read = await Rig.Within(rig.Submit("Odd", "old", "Size", null, null), "a reader");
-        if (fails)
-        {
-            Rig.Aborted(read, AbortReason.Failure);
-            Assert.Contains("Odd/old", read.Abort!.Message, StringComparison.Ordinal);
-            Assert.Empty(rig.Failures);
-            return;
-        }
-
-        Assert.Equal(3, Rig.Seen1(read));
-        Assert.Equal(5, Rig.Seen1(await rig.Submit("Odd", "old", "Grow", new Growth(2, null), null)));
-        await rig.Restart();
-        Assert.Equal(5, Rig.Seen1(await rig.Submit("Odd", "old", "Size", null, null)));
     }
 
     [Theory]
@@ -281,13 +255,4 @@ public sealed class StateTests
     private static (string, int)[] Touched(TransactionEnvelope envelope) => envelope.Touched!.Select(t => (t.Actor.Id, t.Calls)).Order().ToArray();
 
     private static void Saw(TransactionEnvelope envelope, params int[] expected) => Rig.Saw(envelope, expected);
-
-    private sealed class LabelToText : IStateUpgrade
-    {
-        public bool Fails { get; init; }
-
-        public ReadOnlyMemory<byte> Upgrade(string actorType, ReadOnlyMemory<byte> state) => Fails
-            ? throw new KeyNotFoundException("planned")
-            : Encoding.UTF8.GetBytes(Encoding.UTF8.GetString(state.Span).Replace("\"label\"", "\"text\"", StringComparison.Ordinal));
-    }
 }

@@ -310,7 +310,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var types = new List<ActorType>();
         foreach (var descriptor in setup.ActorTypes)
         {
-            types.Add(new ActorType(descriptor, setup.Json, setup.InputJson, setup.StateUpgrades.GetValueOrDefault(descriptor.Type)));
+            types.Add(new ActorType(descriptor, setup.Json, setup.InputJson));
         }
 
         return types.ToArray();

@@ -3,7 +3,6 @@ using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Snapper.Actors.Generated;
 using Snapper.Protocol;
-using Snapper.Runtime.Types;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Checkpointing;
 using Snapper.TransactionLog.Writing;
@@ -27,9 +26,6 @@ public sealed class WorkerSetup
 
     /// <summary>Where states are folded; the caller disposes it after the worker.</summary>
     public required IStateStore Store { get; init; }
-
-    /// <summary>Hooks for states of older versions, by actor type.</summary>
-    public IReadOnlyDictionary<string, IStateUpgrade> StateUpgrades { get; init; } = new Dictionary<string, IStateUpgrade>();
 
     /// <summary>How inputs, results and states are written.</summary>
     public JsonSerializerOptions Json { get; init; } = DefaultJson;

@@ -18,11 +18,9 @@ public sealed class ActorType
     /// <param name="descriptor">What the generator knows of the class.</param>
     /// <param name="json">How states and results are written, and states read.</param>
     /// <param name="inputJson">How inputs are read.</param>
-    /// <param name="upgrade">Hook for states that an older version of the class wrote; null: none.</param>
-    public ActorType(ActorTypeDescriptor descriptor, JsonSerializerOptions json, JsonSerializerOptions inputJson, IStateUpgrade? upgrade)
+    public ActorType(ActorTypeDescriptor descriptor, JsonSerializerOptions json, JsonSerializerOptions inputJson)
     {
         Descriptor = descriptor;
-        Upgrade = upgrade;
         _state = json.GetTypeInfo(descriptor.StateType);
         var factory = new RootMethodFactory(json, inputJson);
         foreach (var method in descriptor.Methods)
@@ -38,9 +36,6 @@ public sealed class ActorType
 
     /// <summary>What the generator knows of the class.</summary>
     public ActorTypeDescriptor Descriptor { get; }
-
-    /// <summary>Hook for states that an older version of the class wrote; null: none.</summary>
-    public IStateUpgrade? Upgrade { get; }
 
     /// <summary>Name of the type.</summary>
     public string Name => Descriptor.Type;
@@ -63,21 +58,8 @@ public sealed class ActorType
 
     /// <summary>The state from UTF-8 JSON.</summary>
     /// <exception cref="JsonException">It does not fit the state type.</exception>
-    public object Decode(ReadOnlySpan<byte> json)
-    {
-        return JsonSerializer.Deserialize(Upgraded(json), _state) ?? throw new JsonException("The state is null.");
-    }
-
-    /// <summary>The state in today's shape.</summary>
-    internal ReadOnlySpan<byte> Upgraded(ReadOnlySpan<byte> json) => Upgrade is null ? json : Upgrade.Upgrade(Name, json.ToArray()).Span;
+    public object Decode(ReadOnlySpan<byte> json) => JsonSerializer.Deserialize(json, _state) ?? throw new JsonException("The state is null.");
 
     /// <summary>A copy of a mutable state for one attempt (A8: undo replaces the object, it never writes into it).</summary>
     public object Copy(object state) => Decode(Encode(state));
-}
-
-/// <summary>Turns a state that an older version of an actor class wrote into today's shape, when the actor is activated.</summary>
-public interface IStateUpgrade
-{
-    /// <summary>Returns the state as JSON that today's state type reads; the same bytes when nothing changed.</summary>
-    ReadOnlyMemory<byte> Upgrade(string actorType, ReadOnlyMemory<byte> state);
 }

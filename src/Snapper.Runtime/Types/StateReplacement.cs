@@ -28,7 +28,7 @@ internal sealed class StateReplacementMethod : RootMethod<StateReplacement, Noth
         _state = type is null ? null : json.GetTypeInfo(type.Descriptor.StateType);
     }
 
-    /// <summary>Puts a state in the place of the actor's. It is read as inputs are: a field that the state does not have is refused, unless the hook for older states takes it out.</summary>
+    /// <summary>Puts a state in the place of the actor's. It is read as inputs are: a field that the state does not have is refused.</summary>
     public static StateReplacementMethod Import(ActorType type, bool overDamage, JsonSerializerOptions inputJson) =>
         new(overDamage ? Door.StateMethods.ImportOverDamage : Door.StateMethods.Import, type, overDamage, inputJson);
 
@@ -51,14 +51,14 @@ internal sealed class StateReplacementMethod : RootMethod<StateReplacement, Noth
         object? state;
         try
         {
-            state = JsonSerializer.Deserialize(_type!.Upgraded(json), _state);
+            state = JsonSerializer.Deserialize(json, _state);
         }
-        catch (Exception failure) // the state's own code, and the hook, may throw anything
+        catch (Exception failure) // the state's own code may throw anything
         {
             throw new InputException(InputProblem.Find(json, _state, failure));
         }
 
-        return new StateReplacement(state ?? throw new InputException($"a state of {_type.Name} is not null; DELETE takes it away"), _overDamage);
+        return new StateReplacement(state ?? throw new InputException($"a state of {_type!.Name} is not null; DELETE takes it away"), _overDamage);
     }
 }
 

@@ -4,7 +4,6 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Types;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Checkpointing;
 using Snapper.TransactionLog.InMemory;
@@ -37,8 +36,6 @@ internal sealed class Rig : IAsyncDisposable
 
     public WorkerHost Host { get; private set; } = null!;
 
-    public IReadOnlyDictionary<string, IStateUpgrade> Upgrades { get; set; } = new Dictionary<string, IStateUpgrade>();
-
     /// <summary>Times <c>Failed</c> was called, over all workers of this rig.</summary>
     public IReadOnlyList<Exception> Failures
     {
@@ -51,13 +48,12 @@ internal sealed class Rig : IAsyncDisposable
         }
     }
 
-    public static async Task<Rig> Start(WorkerOptions? options = null, IReadOnlyDictionary<string, IStateUpgrade>? upgrades = null, MemoryStorage? storage = null, TimeProvider? time = null)
+    public static async Task<Rig> Start(WorkerOptions? options = null, MemoryStorage? storage = null, TimeProvider? time = null)
     {
         var rig = new Rig(options ?? new WorkerOptions { Executors = 2, DrainTimeout = TimeSpan.FromSeconds(1) })
         {
             Storage = storage ?? new MemoryStorage(), Time = time ?? TimeProvider.System,
         };
-        rig.Upgrades = upgrades ?? rig.Upgrades;
         await rig.Open();
         return rig;
     }
@@ -84,7 +80,6 @@ internal sealed class Rig : IAsyncDisposable
                 ActorTypes = SnapperRuntimeTestsActors.All,
                 Log = Log,
                 Store = Store ?? new MemoryStateStore(Storage, Time, new StateStoreOptions()),
-                StateUpgrades = Upgrades,
                 Writing = new LogWriterOptions { RetryDelayMin = TimeSpan.FromMilliseconds(5), RetryDelayMax = TimeSpan.FromMilliseconds(20) },
                 Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromHours(1) },
                 Failed = exception =>
