@@ -57,7 +57,7 @@ public sealed partial class DaprRunTests
         var up = UpOptions.From(UpOptions.UpSyntax.Parse([]));
         Assert.Equal((up.WorkerPort(1), up.SidecarPortOf(1)), (settings.ListenPort, settings.SidecarPort));
         Assert.Equal((settings.ListenPort, settings.SidecarPort), (Number("appPort"), Number("daprHTTPPort")));
-        Assert.Equal((UpOptions.AppId, "127.0.0.1"), (Text(App, "appID"), Text(App, "apiListenAddresses")));
+        Assert.Equal((UpOptions.DefaultAppId, "127.0.0.1"), (Text(App, "appID"), Text(App, "apiListenAddresses")));
         Assert.False(App.Children.ContainsKey("enableAppHealthCheck"), "app health checks take actor types out of placement; see ChildCommands");
     }
 

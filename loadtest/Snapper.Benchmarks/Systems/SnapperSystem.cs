@@ -70,7 +70,7 @@ public sealed class SnapperSystem : ISystemUnderTest
         string[] arguments =
         [
             "up", "--workers", Text(workers), "--data", folder, "--base-port", Text(basePort), "--sidecar-port", Text(Ports.FreeRun(workers)),
-            "--no-dashboard", "--fsync", "always",
+            "--no-dashboard", "--fsync", "always", "--app-id", "snapper",
         ];
         var up = ChildProcess.Start("./snapper up", program, arguments, workingDirectory: root);
         var system = new SnapperSystem(up, folder);

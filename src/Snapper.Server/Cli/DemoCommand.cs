@@ -23,7 +23,8 @@ internal static class DemoCommand
         {
             output.WriteLine(deployment.Ready.ToLine());
             output.Flush();
-            using var bank = new BankClient(() => [.. deployment.Workers.Select(w => new Uri(w.Sidecar))], Environment.GetEnvironmentVariable("DAPR_API_TOKEN"));
+            using var bank = new BankClient(
+                () => [.. deployment.Workers.Select(w => new Uri(w.Sidecar))], Environment.GetEnvironmentVariable("DAPR_API_TOKEN"), options.AppId);
             bool passed;
             try
             {

@@ -7,8 +7,10 @@ namespace Snapper.Server.Cli;
 /// <summary>The options of <c>up</c> and <c>demo</c>, checked.</summary>
 internal sealed record UpOptions
 {
-    /// <summary>The fixed application id of every worker.</summary>
-    public const string AppId = "snapper";
+    /// <summary>The Dapr app id of all workers where nothing else is configured.</summary>
+    public const string DefaultAppId = "snapper";
+
+    private const int AppIdLengthMax = 63;
 
     private static readonly CommandOption[] Shared =
     [
@@ -17,6 +19,7 @@ internal sealed record UpOptions
         new("--data", "DIR", "where state, logs and the lock are kept (default .snapper)"),
         new("--base-port", "PORT", "worker i listens on PORT + i (default 5100)"),
         new("--sidecar-port", "PORT", "the sidecar of worker i serves its HTTP API on PORT + i - 1 (default 3500)"),
+        new("--app-id", "NAME", "the Dapr app id of all workers, by which other services call them (default snapper; also: SNAPPER_APP_ID)"),
         new("--dashboard-port", "PORT", "the dashboard's port (default 8080)"),
         new("--no-dashboard", null, "start no dashboard (also: SNAPPER_DASHBOARD=off)"),
         new("--redis", "ADDRESS", "keep log and state in this Redis, HOST:PORT or redis://[USER@]HOST:PORT (also: SNAPPER_REDIS; its password: SNAPPER_REDIS_PASSWORD or SNAPPER_REDIS_PASSWORD_FILE); default: a private redis-server"),
@@ -52,6 +55,9 @@ internal sealed record UpOptions
 
     /// <summary>The sidecar of worker i listens on this plus i - 1.</summary>
     public required int SidecarPort { get; init; }
+
+    /// <summary>The Dapr app id of all workers.</summary>
+    public string AppId { get; init; } = DefaultAppId;
 
     /// <summary>Port of the dashboard.</summary>
     public int DashboardPort { get; init; } = 8080;
@@ -115,6 +121,7 @@ internal sealed record UpOptions
             DataDirectory = Path.GetFullPath(arguments.Text("--data") ?? ".snapper"),
             BasePort = basePort,
             SidecarPort = sidecarPort,
+            AppId = ParseAppId(arguments.Text("--app-id") ?? Environment.GetEnvironmentVariable("SNAPPER_APP_ID")),
             DashboardPort = dashboardPort,
             Dashboard = dashboard,
             Redis = redis?.Place,
@@ -131,4 +138,10 @@ internal sealed record UpOptions
         "everysec" => FsyncPolicy.EverySecond,
         _ => throw new UsageException($"--fsync must be always or everysec, not '{text}'."),
     };
+
+    /// <summary>Reads a Dapr app id; null or empty means <see cref="DefaultAppId"/>. It becomes a part of addresses, and of names of Kubernetes.</summary>
+    public static string ParseAppId(string? text) =>
+        string.IsNullOrEmpty(text) ? DefaultAppId
+        : text.Length <= AppIdLengthMax && text.All(c => char.IsAsciiLetterOrDigit(c) || c is '-' or '_') ? text
+        : throw new UsageException($"--app-id must be 1 to {AppIdLengthMax} letters, digits, '-' or '_', not '{text}'.");
 }

@@ -2,6 +2,7 @@ using System.Net;
 using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
+using Snapper.Server.Cli;
 
 namespace Snapper.Server.Demo;
 
@@ -15,8 +16,7 @@ internal sealed record BankAnswer(string Outcome, string? Reason, JsonElement? R
 /// <summary>Plain HTTP to the service door through the sidecars: what any program in any language would send.</summary>
 internal sealed class BankClient : IDisposable
 {
-    private const string Door = "/v1.0/invoke/snapper/method/v1/transactions";
-
+    private readonly string _door;
     private readonly HttpClient _http;
     private readonly Func<IReadOnlyList<Uri>> _sidecars;
     private uint _next;
@@ -30,8 +30,10 @@ internal sealed class BankClient : IDisposable
     /// <summary>Sends to several sidecars in turn.</summary>
     /// <param name="sidecars">Those that are there now, at least one.</param>
     /// <param name="apiToken">What they want to see; null: nothing.</param>
-    public BankClient(Func<IReadOnlyList<Uri>> sidecars, string? apiToken)
+    /// <param name="appId">The workers' Dapr app id.</param>
+    public BankClient(Func<IReadOnlyList<Uri>> sidecars, string? apiToken, string appId = UpOptions.DefaultAppId)
     {
+        _door = $"/v1.0/invoke/{appId}/method/v1/transactions";
         _sidecars = sidecars;
         _http = new HttpClient(new SocketsHttpHandler { UseProxy = false, PooledConnectionLifetime = TimeSpan.FromMinutes(1) }) { Timeout = TimeSpan.FromSeconds(60) };
         if (!string.IsNullOrEmpty(apiToken)) _http.DefaultRequestHeaders.Add("dapr-api-token", apiToken);
@@ -62,7 +64,7 @@ internal sealed class BankClient : IDisposable
     private Uri NextDoor()
     {
         var sidecars = _sidecars();
-        return new Uri(sidecars[(int)(Interlocked.Increment(ref _next) % (uint)sidecars.Count)], Door);
+        return new Uri(sidecars[(int)(Interlocked.Increment(ref _next) % (uint)sidecars.Count)], _door);
     }
 
     private static BankAnswer Single(HttpStatusCode status, byte[] body)

@@ -21,7 +21,7 @@ internal static class WhereNext
 
         output.WriteLine(stays ? "Try, in another terminal:" : "Next: './snapper up' (or './snapper demo --stay'), then in another terminal:");
         output.WriteLine();
-        foreach (var example in Examples(worker)) output.WriteLine("  " + example);
+        foreach (var example in Examples(worker, options.AppId)) output.WriteLine("  " + example);
         if (stays && ready.Dashboard is { } dashboard) output.WriteLine($"\nThe dashboard is at {dashboard}");
     }
 
@@ -64,11 +64,11 @@ internal static class WhereNext
     }
 
     /// <summary>One shell command each; all succeed while the deployment is up.</summary>
-    internal static IEnumerable<string> Examples(ReadyWorker worker)
+    internal static IEnumerable<string> Examples(ReadyWorker worker, string appId)
     {
         var transfer = "\"method\":\"Transfer\",\"input\":{\"to\":\"bob\",\"amount\":10}";
         yield return $"curl -s {worker.Sidecar}/v1.0/actors/Account/alice/method/StartTransaction -d '{{{transfer},\"access\":{{\"Account\":[\"alice\",\"bob\"]}}}}'";
-        yield return $"curl -s {worker.Sidecar}/v1.0/invoke/snapper/method/v1/transactions -H 'content-type: application/json' "
+        yield return $"curl -s {worker.Sidecar}/v1.0/invoke/{appId}/method/v1/transactions -H 'content-type: application/json' "
             + $"-d '{{\"actor\":{{\"type\":\"Account\",\"id\":\"alice\"}},{transfer}}}'";
         yield return $"curl -s {worker.Url}/v1/actors/Account/bob";
         yield return $"curl -s {worker.Url}/v1/status";

@@ -157,6 +157,7 @@ internal static class WorkerProcess
         settings.SidecarKind != SidecarKind.Embedded ? null : await EmbeddedSidecar.Start(
             new EmbeddedSidecarOptions
             {
+                AppId = settings.AppId,
                 AppPort = settings.ListenPort,
                 Port = settings.SidecarPort,
                 ApiToken = settings.DaprApiToken,
@@ -194,7 +195,9 @@ internal static class WorkerProcess
             Transport = new SidecarMailboxTransport(sidecar, settings.MailboxSeal),
             Opened = mailbox.Open,
             Address = new MemberAddress(
-                UpOptions.AppId, settings.Url ?? $"http://127.0.0.1:{settings.ListenPort.ToString(CultureInfo.InvariantCulture)}", Environment.ProcessId, WorkerConfiguration.Version),
+                settings.AppId,
+                settings.Url ?? $"http://127.0.0.1:{settings.ListenPort.ToString(CultureInfo.InvariantCulture)}",
+                Environment.ProcessId, WorkerConfiguration.Version),
             Options = options,
             FirstWorkers = settings.FirstWorkers ?? 1,
             Balancing = WorkerConfiguration.Balancing(app.Configuration),

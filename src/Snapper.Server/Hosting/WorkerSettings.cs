@@ -1,4 +1,5 @@
 using System.Net;
+using Snapper.Server.Cli;
 using Snapper.Server.Supervision;
 
 namespace Snapper.Server.Hosting;
@@ -63,6 +64,9 @@ internal sealed class WorkerSettings
 
     /// <summary>daprd or the embedded stand-in.</summary>
     public required SidecarKind SidecarKind { get; init; }
+
+    /// <summary>The Dapr app id of the sidecar.</summary>
+    public string AppId { get; init; } = UpOptions.DefaultAppId;
 
     /// <summary>Redis or file.</summary>
     public required LogKind LogKind { get; init; }

@@ -56,7 +56,7 @@ internal static class ChildCommands
     {
         var arguments = new List<string>
         {
-            "--app-id", UpOptions.AppId, "--app-port", Text(options.WorkerPort(i)), "--app-protocol", "http",
+            "--app-id", options.AppId, "--app-port", Text(options.WorkerPort(i)), "--app-protocol", "http",
             "--dapr-http-port", Text(options.SidecarPortOf(i)), "--dapr-grpc-port", Text(ports.Grpc),
             "--dapr-internal-grpc-port", Text(ports.Internal), "--dapr-internal-grpc-listen-address", "127.0.0.1",
             "--dapr-listen-addresses", "127.0.0.1", "--placement-host-address", $"127.0.0.1:{Text(ports.Placement)}",
@@ -98,7 +98,7 @@ internal static class ChildCommands
         var arguments = new List<string>
         {
             "worker", "--name", name, "--listen-port", Text(options.WorkerPort(i)), "--sidecar-port", Text(options.SidecarPortOf(i)),
-            "--sidecar", Word(plan.Sidecar), "--log", Word(plan.Log), "--data", data.Root,
+            "--sidecar", Word(plan.Sidecar), "--app-id", options.AppId, "--log", Word(plan.Log), "--data", data.Root,
             "--fsync", options.Fsync == FsyncPolicy.Always ? "always" : "everysec", "--run-state", data.RunStatePath,
         };
         if (redis is not null) arguments.AddRange(["--redis", redis.Address.ToString()]);

@@ -27,7 +27,7 @@ internal sealed partial class Deployment
             {
                 pair.Worker.Start();
                 pair.Sidecar?.Start();
-                using var probe = new ReadinessProbe();
+                using var probe = new ReadinessProbe(options.AppId);
                 await Until(pair.Name, [pair.Worker, pair.Sidecar!], () => probe.Missing(pair.Url, pair.SidecarUrl, _plan!.Sidecar, cancellation), cancellation);
             }
             catch (StartupException)

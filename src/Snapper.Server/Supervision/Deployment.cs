@@ -207,7 +207,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
 
     private async Task UntilReady(Plan plan, CancellationToken cancellation)
     {
-        using var probe = new ReadinessProbe();
+        using var probe = new ReadinessProbe(options.AppId);
         foreach (var worker in _workers)
         {
             await Until(worker.Name, Processes(), () => probe.Missing(worker.Url, worker.SidecarUrl, plan.Sidecar, cancellation), cancellation);

@@ -1,6 +1,5 @@
 using System.Net;
 using System.Text.Json;
-using Snapper.Server.Cli;
 using Snapper.Server.Hosting;
 
 namespace Snapper.Server.Supervision;
@@ -9,10 +8,13 @@ namespace Snapper.Server.Supervision;
 internal sealed class ReadinessProbe : IDisposable
 {
     private readonly HttpClient _http;
+    private readonly string _appId;
 
     /// <summary>Sends <c>DAPR_API_TOKEN</c> when it is set.</summary>
-    public ReadinessProbe()
+    /// <param name="appId">The workers' Dapr app id.</param>
+    public ReadinessProbe(string appId)
     {
+        _appId = appId;
         _http = new HttpClient(new SocketsHttpHandler { UseProxy = false, PooledConnectionLifetime = TimeSpan.FromSeconds(5) }) { Timeout = TimeSpan.FromSeconds(5) };
         if (Environment.GetEnvironmentVariable("DAPR_API_TOKEN") is { Length: > 0 } token) _http.DefaultRequestHeaders.Add("dapr-api-token", token);
     }
@@ -24,7 +26,8 @@ internal sealed class ReadinessProbe : IDisposable
         if (kind == SidecarKind.Daprd && await NotHosting(sidecar, cancellation) is { } notHosting) return $"sidecar: {notHosting}";
 
         // What anybody may ask: whether the way is open, not what this one may do at its end.
-        return await NotOk($"{sidecar}/v1.0/invoke/{UpOptions.AppId}/method/readyz", cancellation) is { } notThrough ? $"worker through the sidecar: {notThrough}" : null;
+        return await NotOk($"{sidecar}/v1.0/invoke/{_appId}/method/readyz", cancellation) is { } notThrough
+            ? $"worker through the sidecar: {notThrough}" : null;
     }
 
     /// <inheritdoc/>

@@ -30,6 +30,7 @@ internal sealed class SnapperProcess : IAsyncDisposable
         };
         start.Environment["SNAPPER_TEST_RUN"] = _marker.Split('=')[1];
         start.Environment.Remove("SNAPPER_REDIS");
+        start.Environment.Remove("SNAPPER_APP_ID");
 
         // Most tests are not about the dashboard; those that are say so in their options.
         start.Environment["SNAPPER_DASHBOARD"] = "off";

@@ -78,6 +78,8 @@ internal sealed class Pods(JsonObject owner)
     /// <summary>The ports at which the injected sidecar listens beyond loopback: the other sidecars', its health, its metrics.</summary>
     public static readonly int[] SidecarPorts = [50002, 3501, 9090];
 
+    private const string AnnotationPath = "metadata.annotations['";
+
     /// <summary>The number of a port that is given by name or number; null: there is no such port.</summary>
     public int? Port(JsonNode? given) =>
         given is null ? null
@@ -91,7 +93,12 @@ internal sealed class Pods(JsonObject owner)
         foreach (var variable in Manifests.List(container["env"]))
         {
             var value = (string?)variable["value"];
-            if (value is null) value = (string?)variable["valueFrom"]?["fieldRef"]?["fieldPath"] == "metadata.name" ? podName : "a secret that cannot be guessed";
+            value ??= (string?)variable["valueFrom"]?["fieldRef"]?["fieldPath"] switch
+            {
+                "metadata.name" => podName,
+                { } path when path.StartsWith(AnnotationPath, StringComparison.Ordinal) => (string?)Annotations[path[AnnotationPath.Length..^2]] ?? "",
+                _ => "a secret that cannot be guessed",
+            };
             foreach (var (name, text) in known) value = value.Replace($"$({name})", text, StringComparison.Ordinal);
             known[(string)variable["name"]!] = value;
         }

@@ -54,7 +54,13 @@ internal static class WorkerRules
         if (first.FirstWorkers != names.Count) yield return $"{pods.Where}: SNAPPER_WORKERS is {first.FirstWorkers}, and there are {names.Count} replicas to divide the actors among";
         if ((string?)pods.Annotations["dapr.io/app-port"] != first.ListenPort.ToString(CultureInfo.InvariantCulture)) yield return $"{pods.Where}: dapr.io/app-port is {pods.Annotations["dapr.io/app-port"]}, and the worker listens at {first.ListenPort}";
         if (first.SidecarPort != SidecarPort) yield return $"{pods.Where}: injected sidecars listen at {SidecarPort}, not at {first.SidecarPort}";
-        if ((string?)pods.Annotations["dapr.io/app-id"] != UpOptions.AppId) yield return $"{pods.Where}: dapr.io/app-id must be {UpOptions.AppId}";
+        var app = (string?)pods.Annotations["dapr.io/app-id"];
+        if (app != first.AppId) yield return $"{pods.Where}: dapr.io/app-id is {app}, and the worker takes it for {first.AppId} (SNAPPER_APP_ID)";
+        if (!all.OfKind("Resiliency").SelectMany(one => Manifests.Keys(one["spec"]!["targets"]!["apps"])).Contains(app))
+        {
+            yield return $"{pods.Where}: calls of the app {app} would be repeated by the sidecar: a Resiliency must name it";
+        }
+
         if ((string?)pods.Owner["spec"]!["podManagementPolicy"] != "Parallel") yield return $"{pods.Where}: podManagementPolicy must be Parallel, since workers that restart together need each other";
         if (!all.OfKind("PodDisruptionBudget").Any(budget => budget["spec"]!["maxUnavailable"]?.ToString() == "1" && Takes(budget["spec"]!["selector"]!["matchLabels"], pods.Labels))) yield return $"{pods.Where}: no PodDisruptionBudget keeps all but one";
         if ((bool?)all.Find("Service", (string?)pods.Owner["spec"]!["serviceName"])?["spec"]!["publishNotReadyAddresses"] != true) yield return $"{pods.Where}: its service must publish workers that are not ready";

@@ -55,6 +55,8 @@ public sealed class CommandLineTests
     [InlineData("--workers and --embedded contradict each other", "up", "--workers", "2", "--embedded")]
     [InlineData("--workers must be a whole number", "up", "--workers", "0")]
     [InlineData("--base-port must be a whole number", "up", "--base-port", "99999")]
+    [InlineData("--app-id must be 1 to 63 letters", "up", "--app-id", "my shop")]
+    [InlineData("--app-id must be 1 to 63 letters", "worker", "--app-id", "a/b")]
     [InlineData("both lead to port 3500", "up", "--base-port", "3499")]
     [InlineData("--redis must be HOST:PORT", "up", "--redis", "localhost")]
     [InlineData("--embedded and --redis contradict", "up", "--embedded", "--redis", "localhost:6379")]
@@ -99,6 +101,7 @@ public sealed class CommandLineTests
         Assert.Equal(1, options.Workers);
         Assert.False(options.Embedded);
         Assert.Equal(Path.GetFullPath(".snapper"), options.DataDirectory);
+        Assert.Equal("snapper", options.AppId);
         Assert.Equal(5101, options.WorkerPort(1));
         Assert.Equal(3500, options.SidecarPortOf(1));
         Assert.Equal(3501, options.SidecarPortOf(2));
@@ -158,10 +161,11 @@ public sealed class CommandLineTests
         var environment = new Dictionary<string, string>
         {
             ["SNAPPER_NAME"] = "w7", ["SNAPPER_LISTEN_PORT"] = "7001", ["SNAPPER_LOG"] = "redis", ["SNAPPER_REDIS"] = "redis:6379",
-            ["SNAPPER_FSYNC"] = "everysec", ["APP_API_TOKEN"] = "secret",
+            ["SNAPPER_FSYNC"] = "everysec", ["SNAPPER_APP_ID"] = "shop", ["APP_API_TOKEN"] = "secret",
         };
         var settings = WorkerCommand.Settings(WorkerCommand.Syntax.Parse(["--listen-port", "7002"]), n => environment.GetValueOrDefault(n));
         Assert.Equal("w7", settings.Name);
+        Assert.Equal("shop", settings.AppId);
         Assert.Equal(7002, settings.ListenPort);
         Assert.Equal(LogKind.Redis, settings.LogKind);
         Assert.Equal("redis:6379", settings.RedisAddress);

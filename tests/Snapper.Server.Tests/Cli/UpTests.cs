@@ -36,6 +36,16 @@ public sealed class UpTests : IDisposable
         Assert.Contains("not for production", up.ErrorText);
     }
 
+    [Fact]
+    public async Task The_app_id_is_a_setting_of_the_stand_in_too()
+    {
+        await using var up = Embedded("--app-id", "shop");
+        var worker = (await up.Ready()).Workers[0];
+        Assert.NotEmpty(await Http.GetStringAsync($"{worker.Sidecar}/v1.0/invoke/shop/method/v1/status"));
+        using var other = await Http.GetAsync(new Uri($"{worker.Sidecar}/v1.0/invoke/snapper/method/v1/status"));
+        Assert.Equal(HttpStatusCode.InternalServerError, other.StatusCode);
+    }
+
     [Theory]
     [InlineData(2)]
     [InlineData(15)]

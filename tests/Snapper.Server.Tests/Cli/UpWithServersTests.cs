@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Snapper.Server.Cli;
 using Snapper.Server.Supervision;
 using Xunit;
 
@@ -39,7 +40,7 @@ public sealed class UpWithServersTests : IDisposable
         Assert.True(Posix.Send(before.Placement!.Pid, Posix.Kill));
         await Eventually.True("Redis answers on the same port", async () =>
             up.State().Redis!.Pid is var pid && pid != 0 && pid != ready.RedisPid && await RedisProbe.Unavailable(redis, CancellationToken.None, login) is null);
-        using var probe = new ReadinessProbe();
+        using var probe = new ReadinessProbe(UpOptions.DefaultAppId);
         await Eventually.True("requests go through the new sidecar", async () =>
             up.State().Workers[0].Sidecar.Pid is var pid && pid != 0 && pid != worker.SidecarPid
             && await probe.Missing(worker.Url, worker.Sidecar, Hosting.SidecarKind.Daprd, CancellationToken.None) is null);
@@ -56,6 +57,17 @@ public sealed class UpWithServersTests : IDisposable
         up.Signal(Posix.Terminate);
         Assert.Equal(0, await up.Exit());
         Assert.All(children, c => Assert.False(c.IsAlive()));
+    }
+
+    [NeedsServersFact]
+    public async Task The_app_id_is_a_setting()
+    {
+        await using var up = Up([], "SNAPPER_APP_ID", "shop");
+        var worker = (await up.Ready()).Workers[0];
+        using var status = JsonDocument.Parse(await Http.GetStringAsync($"{worker.Sidecar}/v1.0/invoke/shop/method/v1/status"));
+        Assert.Equal(worker.Pid, status.RootElement.GetProperty("pid").GetInt32());
+        using var metadata = JsonDocument.Parse(await Http.GetStringAsync($"{worker.Sidecar}/v1.0/metadata"));
+        Assert.Equal("shop", metadata.RootElement.GetProperty("id").GetString());
     }
 
     [NeedsServersFact]
