@@ -78,12 +78,31 @@ public sealed partial class DaprRunTests
         var ours = ChildCommands.Daprd("daprd", temp, UpOptions.From(UpOptions.UpSyntax.Parse([])), 1, new SidecarPorts(1, 2, 3), null, null).Arguments.ToList();
         foreach (var (key, value) in App.Children)
         {
-            // What both set must be the same; what up sets beside it is metrics, log level and inner ports.
+            // What both set must be the same; what up sets beside it is metrics, log level and inner ports. Its own rule comes before the component files.
+            if (key.ToString() == "resourcesPaths") continue;
             if (s_fields[key.ToString()].Option is not { } option || ours.IndexOf("--" + option) is not (>= 0 and var at)) continue;
             Assert.Equal(ours[at + 1], value.ToString());
         }
 
         folder.Delete(recursive: true);
+    }
+
+    [Fact]
+    public void What_its_sidecar_may_not_repeat_is_what_up_generates_for_one_worker()
+    {
+        Assert.Equal(Rule(Resiliency.Yaml(Text(App, "appID"), 1)), Rule(Tree.Read("components/resiliency.yaml")));
+
+        static (string Apps, string Actors, string Policies) Rule(string text)
+        {
+            var yaml = new YamlStream();
+            yaml.Load(new StringReader(text));
+            var spec = (YamlMappingNode)((YamlMappingNode)yaml.Documents[0].RootNode).Children["spec"];
+            var targets = (YamlMappingNode)spec.Children["targets"];
+            return (All(targets.Children["apps"]), All(targets.Children["actors"]), spec.Children["policies"].ToString());
+        }
+
+        static string All(YamlNode targets) =>
+            string.Join('\n', ((YamlMappingNode)targets).Children.Select(target => $"{target.Key}: {target.Value}").Order(StringComparer.Ordinal));
     }
 
     [Fact]

@@ -27,8 +27,12 @@ internal sealed class SidecarActorHost : IActorHost
         _mailbox = mailbox;
         _pinned = "@" + worker;
         _mailboxType = MailboxDoor.ActorType + _pinned;
-        ActorTypes = [.. types, .. types.Select(type => type + _pinned), _mailboxType];
+        ActorTypes = TypesOf(worker, types);
     }
+
+    /// <summary>What a worker of this name registers: each type, each type pinned to it, and its mailbox.</summary>
+    public static IReadOnlyList<string> TypesOf(string worker, IReadOnlyList<string> types) =>
+        [.. types, .. types.Append(MailboxDoor.ActorType).Select(type => $"{type}@{worker}")];
 
     public IReadOnlyList<string> ActorTypes { get; }
 

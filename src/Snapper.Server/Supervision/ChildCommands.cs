@@ -61,6 +61,9 @@ internal static class ChildCommands
             "--dapr-internal-grpc-port", Text(ports.Internal), "--dapr-internal-grpc-listen-address", "127.0.0.1",
             "--dapr-listen-addresses", "127.0.0.1", "--placement-host-address", $"127.0.0.1:{Text(ports.Placement)}",
             "--max-body-size", "16Mi", "--enable-metrics=false", "--log-level", "warn", "--dapr-graceful-shutdown-seconds", "2",
+
+            // The first: where two files name one target, the user's own counts.
+            "--resources-path", data.Dapr,
         };
         if (components is not null)
         {

@@ -37,6 +37,9 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>Where a supervisor is asked to change what runs.</summary>
     public string Run => RunIn(Root);
 
+    /// <summary>What sidecars are told beside the component files.</summary>
+    public string Dapr => Path.Combine(Run, "dapr");
+
     /// <summary><see cref="RunStatePath"/> of any data directory.</summary>
     public static string RunStateIn(string root) => Path.Combine(RunIn(root), "state.json");
 

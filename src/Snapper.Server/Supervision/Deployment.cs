@@ -180,6 +180,13 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
     private void StartSidecarsAndWorkers(Plan plan, RedisPlace? redis)
     {
         var ports = Ports.Free(3 + (2 * options.Workers));
+        if (plan.Daprd is not null)
+        {
+            // A sidecar reads it when it starts, and workers may join later.
+            OwnerOnly.MakeFolder(_data!.Dapr);
+            File.WriteAllText(Path.Combine(_data.Dapr, Resiliency.FileName), Resiliency.Yaml(options.AppId, options.Workers == 1 ? 1 : Most));
+        }
+
         if (plan.Placement is not null) _placement = Supervise(ChildCommands.Placement(plan.Placement, _data!, ports[0], ports[1], ports[2]));
         _placementPort = ports[0];
         var workers = new List<WorkerPair>();

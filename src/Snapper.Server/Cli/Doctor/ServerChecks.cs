@@ -80,7 +80,8 @@ internal static class ServerChecks
         {
             return Repository.Components() is { } folder
                 ? new DoctorRow(Health.Good, check, folder)
-                : new DoctorRow(Health.Limited, check, "none: daprd would repeat calls by its own rules", "set SNAPPER_COMPONENTS to the folder components of the repository");
+                : new DoctorRow(Health.Limited, check, "none: daprd hosts actors only beside a state store",
+                    "set SNAPPER_COMPONENTS to the folder components of the repository");
         }
         catch (StartupException wrong)
         {
