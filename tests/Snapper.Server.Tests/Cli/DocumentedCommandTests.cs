@@ -69,6 +69,7 @@ public sealed partial class DocumentedCommandTests
             "bench" => ["loadtest/Snapper.Benchmarks"],
             "load" => ["loadtest"],
             "verify" => ["tests/Snapper.Verify", "tests/Snapper.Live", "tests/Snapper.Fuzzing", "src/Snapper.Testing"],
+            "test" => ["tests/Snapper.TestRunner"],
             _ => [],
         };
         return folders.Where(f => Directory.Exists(Path.Combine(Root, f)))
