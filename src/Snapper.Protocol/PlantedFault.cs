@@ -183,6 +183,8 @@ internal enum PlantedFault
 
     // One worker becomes several.
     DividedWithoutLogs,
+    // Caught by directed tests alone (docs/verification.md).
+    OverfullThatOwnsNothingStays,
 }
 
 /// <summary>Which fault is planted.</summary>

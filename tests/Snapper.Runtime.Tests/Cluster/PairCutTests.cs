@@ -1,6 +1,7 @@
 using Snapper.Protocol.Channels;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Writing;
@@ -142,6 +143,31 @@ public sealed class PairCutTests(ITestOutputHelper output)
         await Transfer(cluster, 2, 1, "after");
         Assert.Empty(cluster.Failures);
         await NobodyWasFenced(cluster);
+    }
+
+    [Fact]
+    public async Task A_worker_that_owns_nothing_and_takes_nothing_is_evicted_before_refusals_pile_up()
+    {
+        var small = new MailboxOptions { AnswerTimeout = TimeSpan.FromMilliseconds(200), Limits = new ChannelLimits { FullBytes = 1000, QueueBytes = 2000 } };
+        await using var cluster = await TestCluster.Start(2, patience: TimeSpan.FromSeconds(1), mailboxes: small);
+        var master = cluster.Master;
+        var other = 3 - master;
+        await cluster[master].Control!.Migrate(new MigrationAsk("drain", null, null, $"w{other}", $"w{master}", "it owns nothing", false), CancellationToken.None);
+        await Rig.Until(() => cluster.Members().Result.Single(member => member.Incarnation.Worker == other).Entries == 0, "it owns nothing", 30);
+        var far = cluster.IdAt(master, "Account");
+        await TestCluster.SubmitTo(cluster[other], "Account", far, "Balance", null, null);
+        cluster.CutCalls(master, other); // what it sends arrives; nothing that it is sent does
+        var until = DateTime.UtcNow.AddSeconds(20);
+        while ((await cluster.Members()).Single(member => member.Incarnation.Worker == other).Evictions == 0)
+        {
+            var queued = cluster[master].Worker.Cluster!.Gate.Hub.QueuedBytes(other);
+            Assert.True(DateTime.UtcNow < until, $"{queued} bytes wait for it, and it is not evicted");
+            await Task.Delay(5);
+            _ = TestCluster.SubmitTo(cluster[other], "Account", far, "Balance", null, null, timeoutMs: 500);
+        }
+
+        await Rig.Until(() => cluster[master].Worker.Cluster!.Gate.Hub.QueuedBytes(other) == 0, "what waited is dropped");
+        Assert.All(cluster.Failures, failure => Assert.Equal(other, failure.Worker));
     }
 
     /// <summary>Two workers that are not master.</summary>

@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Balancing;
@@ -167,7 +168,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
         }
     }
 
-    /// <summary>R5: whoever cannot be reached though its lease lives, and has something that others need.</summary>
+    /// <summary>R5: a worker that cannot be reached though its lease lives, and that has something that others need, or has more waiting for it than a channel may hold.</summary>
     private async Task Evict()
     {
         var unreachable = _evictions.Look(Members, _seat is not null);
@@ -180,13 +181,16 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
         foreach (var member in Members)
         {
             if (member.State == MemberState.Live && unreachable.Contains(member.Incarnation)
-                && (member.Entries > 0 || await _node.Ask(() => IsAwaited(member.Incarnation)).ConfigureAwait(false)))
+                && (member.Entries > 0 || IsOverfull(member.Incarnation) || await _node.Ask(() => IsAwaited(member.Incarnation)).ConfigureAwait(false)))
             {
                 _takeOvers.TryEvict(member);
                 return; // one at a time
             }
         }
     }
+
+    /// <summary>Whatever it asks for is answered, if only with a refusal, and nothing but its end bounds that.</summary>
+    private bool IsOverfull(Incarnation peer) => _node.Gate.Hub.Overfull(peer.Worker) > TimeSpan.Zero && !Planted.Is(PlantedFault.OverfullThatOwnsNothingStays);
 
     private bool IsAwaited(Incarnation peer) => _node.Requests.Master == peer || (_node.Master is { IsOver: false } master && master.Awaits(peer));
 
