@@ -185,6 +185,7 @@ internal enum PlantedFault
     DividedWithoutLogs,
     // Caught by directed tests alone (docs/verification.md).
     OverfullThatOwnsNothingStays,
+    DamagedArchiveStopsTheLiving,
 }
 
 /// <summary>Which fault is planted.</summary>

@@ -64,4 +64,7 @@ internal static partial class RuntimeLog
 
     [LoggerMessage(EventId = 1032, Level = LogLevel.Error, Message = "Worker {Worker} cannot settle what is in doubt and gives its actors up: {Detail}")]
     public static partial void GivingUp(ILogger logger, string worker, string detail);
+
+    [LoggerMessage(EventId = 1033, Level = LogLevel.Error, Message = "The copied outcomes of worker {Worker}, which is gone, cannot be read: {Detail}. Ids that are found nowhere else stay in doubt until they can")]
+    public static partial void ArchiveDamaged(ILogger logger, string worker, string detail);
 }

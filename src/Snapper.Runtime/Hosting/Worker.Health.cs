@@ -186,12 +186,18 @@ internal sealed partial class Worker : ILogObserver
             lookups[i] = archives[i].FindOutcome(id, cancellation);
         }
 
-        foreach (var found in await Task.WhenAll(lookups).ConfigureAwait(false))
+        Task all = Task.WhenAll(lookups);
+        await all.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        foreach (var lookup in lookups)
         {
-            record ??= found;
+            if (lookup is { IsCompletedSuccessfully: true, Result: { } found })
+            {
+                return found; // one that cannot be read holds no other outcome of the id
+            }
         }
 
-        return record;
+        await all.ConfigureAwait(false); // throws when one could not be read: it may know the id
+        return null;
     }
 
     private static TransactionEnvelope EnvelopeOf(OutcomeRecord record)

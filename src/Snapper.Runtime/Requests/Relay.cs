@@ -306,7 +306,7 @@ internal sealed class Relay : ITransactionDoor
             catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
             {
                 Transitions.Note(Transition.ArchiveUnreachable);
-                return InDoubt(request.Asked, Unreachable);
+                return InDoubt(request.Asked, WhyUnknown(exception));
             }
             finally
             {
@@ -354,20 +354,22 @@ internal sealed class Relay : ITransactionDoor
 
         Transitions.Note(Transition.IdKnown);
         var kept = done.Envelope ?? await Look(request.Id, done.Sequence, cancellation).ConfigureAwait(false);
-        return kept is null ? InDoubt(request.Asked, OutcomeIsMoving) : kept.Outcome == Outcome.Rejected ? InDoubt(request.Asked, Unreachable) : kept;
+        return kept is null ? InDoubt(request.Asked, OutcomeIsMoving) : kept.Rejection is { } why ? InDoubt(request.Asked, why.Detail) : kept;
     }
 
-    /// <summary>What is asked by id cannot be answered while the log is away: that is no decision about the id.</summary>
+    private static string WhyUnknown(Exception exception) => exception is CorruptLogException ? "Outcomes cannot be read: " + exception.Message : Unreachable;
+
+    /// <summary>What is asked by id cannot be answered while the log is away, or damaged: that is no decision about the id.</summary>
     private async Task<TransactionEnvelope?> Look(string id, long sequence, CancellationToken cancellation)
     {
         try
         {
             return await _worker.ReadOutcome(id, sequence, cancellation).ConfigureAwait(false);
         }
-        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        catch (Exception exception) when (StorageFaults.IsPassing(exception) || exception is CorruptLogException)
         {
             Transitions.Note(Transition.OutcomeUnreachable);
-            return new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Rejection = new Rejection(RejectionKind.Unavailable, Unreachable, Admission.ShortRetry) };
+            return new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Rejection = new Rejection(RejectionKind.Unavailable, WhyUnknown(exception), Admission.ShortRetry) };
         }
     }
 

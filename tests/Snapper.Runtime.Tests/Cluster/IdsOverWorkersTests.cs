@@ -163,6 +163,38 @@ public sealed class IdsOverWorkersTests
     }
 
     [Fact]
+    public async Task A_damaged_archive_of_a_worker_that_is_gone_stops_nobody_and_ids_that_may_be_in_it_are_in_doubt()
+    {
+        var times = new[] { new SkewedTime(), new SkewedTime(), new SkewedTime(), new SkewedTime() };
+        await using var cluster = await TestCluster.Start(3, times: worker => times[worker]);
+        string id = cluster.IdAt(2, "ListAppend"), other = cluster.IdAt(3, "ListAppend");
+        await TestCluster.SubmitTo(cluster[2], "ListAppend", id, "Append", new { value = 1 }, null, "x");
+        await TestCluster.SubmitTo(cluster[3], "ListAppend", other, "Append", new { value = 1 }, null, "y");
+        foreach (var leaver in new[] { 2, 3 })
+        {
+            await cluster[1].Control!.Migrate(new MigrationAsk($"drain{leaver}", null, null, $"w{leaver}", "w1", "it leaves", false), CancellationToken.None);
+            await Rig.Until(() => Entries(cluster, leaver) == 0, $"w{leaver} owns nothing", 20);
+            await cluster[leaver].Stop();
+        }
+
+        cluster.DamagedArchives[2] = true;
+        times[1].Advance(TimeSpan.FromMinutes(2));
+        await Rig.Until(() => cluster.Logged.Lines.Any(line => line.Id == 1033 && line.Text.Contains("w2", StringComparison.Ordinal)), "it is told");
+        var again = await TestCluster.SubmitTo(cluster[1], "ListAppend", id, "Append", new { value = 1 }, null, "x");
+        var unknown = await TestCluster.SubmitTo(cluster[1], "ListAppend", id, "Append", new { value = 2 }, null, "z");
+        var found = await TestCluster.SubmitTo(cluster[1], "ListAppend", other, "Append", new { value = 1 }, null, "y");
+        var asked = await cluster[1].Door.Find("x", CancellationToken.None);
+        Assert.Equal((Outcome.InDoubt, Outcome.InDoubt, Outcome.Committed, Outcome.Rejected), (again.Outcome, unknown.Outcome, found.Outcome, asked?.Outcome));
+        Assert.All([again.Doubt, unknown.Doubt, asked?.Rejection?.Detail], why => Assert.Contains("Key planned is damaged", why, StringComparison.Ordinal));
+
+        cluster.DamagedArchives.Clear();
+        again = await TestCluster.SubmitTo(cluster[1], "ListAppend", id, "Append", new { value = 1 }, null, "x");
+        Assert.True(again.Outcome == Outcome.Committed, TestWorker.Describe(again));
+        Assert.Equal("[1]", await ReadAt(cluster[1], id));
+        Assert.Empty(cluster.Failures);
+    }
+
+    [Fact]
     public async Task An_id_whose_owner_cannot_be_asked_is_in_doubt_and_a_request_without_one_is_refused()
     {
         await using var cluster = await TestCluster.Start(2, lease: TimeSpan.FromSeconds(20), patience: TimeSpan.FromSeconds(20));
@@ -220,9 +252,13 @@ public sealed class IdsOverWorkersTests
         }
     }
 
-    private static async Task<string> Read(TestCluster cluster, string box)
+    private static Task<string> Read(TestCluster cluster, string box) => Read(cluster.Submit("ListAppend", box, "Read", null, null));
+
+    private static Task<string> ReadAt(WorkerHost host, string box) => Read(TestCluster.SubmitTo(host, "ListAppend", box, "Read", null, null));
+
+    private static async Task<string> Read(Task<TransactionEnvelope> read)
     {
-        var list = await cluster.Submit("ListAppend", box, "Read", null, null);
+        var list = await read;
         Assert.True(list.Outcome == Outcome.Committed, TestWorker.Describe(list));
         return Encoding.UTF8.GetString(list.Result.Span);
     }

@@ -14,6 +14,7 @@ using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
 using Snapper.TransactionLog.Cluster.InMemory;
 using Snapper.TransactionLog.InMemory;
+using Snapper.TransactionLog.Records;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
@@ -60,6 +61,12 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
 
     /// <summary>Clocks of a worker, by its number.</summary>
     public Func<int, TimeProvider> Times { get; private init; } = static _ => TimeProvider.System;
+
+    /// <summary>What the workers have logged.</summary>
+    public LogLines Logged { get; } = new();
+
+    /// <summary>Workers whose copied outcomes are damaged, by number.</summary>
+    public ConcurrentDictionary<int, bool> DamagedArchives { get; } = new();
 
     /// <summary>Logs of the workers, by number, as they were opened last.</summary>
     public Support.HeldLog?[] Logs { get; } = new Support.HeldLog?[16];
@@ -209,6 +216,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 ActorTypes = [.. SnapperAppsSmallBankActors.All, .. SnapperAppsListAppendActors.All, .. _types(worker)],
                 Log = Logs[worker] = new Support.HeldLog(new MemoryTransactionLog(storage)),
                 Store = new MemoryStateStore(storage, Times(worker), new StateStoreOptions()),
+                Logger = Logged,
                 Failed = exception =>
                 {
                     lock (Failures)
@@ -219,7 +227,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 Cluster = new ClusterSetup
                 {
                     OpenStore = self => _stores[worker] = new FaultyStore(_shared.Open(self, new StateStoreOptions())),
-                    ArchiveOf = other => new MemoryStateStore(_shared.Log(other), Times(worker), new StateStoreOptions()),
+                    ArchiveOf = other => new Archive(new MemoryStateStore(_shared.Log(other), Times(worker), new StateStoreOptions()), () => DamagedArchives.ContainsKey(other)),
                     Transport = new Road(this, worker),
                     Patience = Patience,
                     Balancing = Balancing,
@@ -309,6 +317,27 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 await host.DisposeAsync();
             }
         }
+    }
+
+    private sealed class Archive(MemoryStateStore inner, Func<bool> isDamaged) : IStateStore, IOutcomeArchive
+    {
+        public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => inner.Load(actor, cancellation);
+
+        public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation) => inner.Fold(epoch, folds, cancellation);
+
+        public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation) => inner.SaveOutcomes(epoch, outcomes, cancellation);
+
+        public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation) => inner.DropOutcomes(epoch, cancellation);
+
+        public async Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) => await Whole().FindOutcome(requestId, cancellation);
+
+        public async Task<ArchiveStanding> Look(CancellationToken cancellation) => await Whole().Look(cancellation);
+
+        public async Task Clear(ArchiveStanding seen, CancellationToken cancellation) => await Whole().Clear(seen, cancellation);
+
+        public ValueTask DisposeAsync() => inner.DisposeAsync();
+
+        private MemoryStateStore Whole() => isDamaged() ? throw new CorruptLogException("Key planned is damaged.") : inner;
     }
 
     private sealed class Road(TestCluster cluster, int from) : IMailboxTransport

@@ -1,4 +1,5 @@
 using Snapper.Protocol;
+using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
 using Snapper.TransactionLog.Cluster;
@@ -36,7 +37,7 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
             othersLivedBefore |= member.CurrentEpoch > 1;
             if (!_archives.TryGetValue(member.Incarnation.Worker, out var archive))
             {
-                _archives.Add(member.Incarnation.Worker, archive = new Archive(archiveOf(member.Incarnation.Worker)));
+                _archives.Add(member.Incarnation.Worker, archive = new Archive(member.Incarnation.Worker, archiveOf(member.Incarnation.Worker)));
                 Publish();
             }
 
@@ -72,18 +73,16 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
                 continue;
             }
 
-            var standing = await copies.Look(cancellation).ConfigureAwait(false);
-            if (standing != archive.Seen)
+            try
             {
-                (archive.Seen, archive.SeenAt) = (standing, worker.Time.GetTimestamp());
+                archive.IsEmpty = await HoldsNone(archive, copies, cancellation).ConfigureAwait(false) && now >= _emptyFrom;
             }
-            else if (standing.HoldsAny
-                && worker.Time.GetTimestamp() - archive.SeenAt > (Planted.Is(PlantedFault.ClearedWhileInTheWindow) ? TicksOf(s_minute) : TicksOf(worker.Options.IdempotencyWindow + s_margin)))
+            catch (CorruptLogException damage) when (!Planted.Is(PlantedFault.DamagedArchiveStopsTheLiving))
             {
-                await copies.Clear(standing, cancellation).ConfigureAwait(false);
+                // Any id may be in it. It is asked on, so that an id that no other one knows is in doubt until an operator has put it right.
+                archive.IsEmpty = false;
+                RuntimeLog.ArchiveDamaged(worker.Logger, Incarnation.NameOf(archive.Worker), damage.Message);
             }
-
-            archive.IsEmpty = !standing.HoldsAny && now >= _emptyFrom;
         }
 
         var holding = new List<IStateStore>();
@@ -104,6 +103,23 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
         });
     }
 
+    /// <summary>Clears it behind its window.</summary>
+    private async Task<bool> HoldsNone(Archive archive, IOutcomeArchive copies, CancellationToken cancellation)
+    {
+        var standing = await copies.Look(cancellation).ConfigureAwait(false);
+        if (standing != archive.Seen)
+        {
+            (archive.Seen, archive.SeenAt) = (standing, worker.Time.GetTimestamp());
+        }
+        else if (standing.HoldsAny
+            && worker.Time.GetTimestamp() - archive.SeenAt > (Planted.Is(PlantedFault.ClearedWhileInTheWindow) ? TicksOf(s_minute) : TicksOf(worker.Options.IdempotencyWindow + s_margin)))
+        {
+            await copies.Clear(standing, cancellation).ConfigureAwait(false);
+        }
+
+        return !standing.HoldsAny;
+    }
+
     private void Publish()
     {
         var all = new List<IStateStore>(_archives.Count);
@@ -120,8 +136,10 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
 
     private long TicksOf(TimeSpan span) => TicksOf(worker, span);
 
-    private sealed class Archive(IStateStore store)
+    private sealed class Archive(int worker, IStateStore store)
     {
+        public int Worker => worker;
+
         public IStateStore Store { get; } = store;
 
         public bool IsGone { get; set; }
