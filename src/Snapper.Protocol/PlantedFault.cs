@@ -186,6 +186,7 @@ internal enum PlantedFault
     // Caught by directed tests alone (docs/verification.md).
     OverfullThatOwnsNothingStays,
     DamagedArchiveStopsTheLiving,
+    LookedForBeforeTheRootCameBack,
 }
 
 /// <summary>Which fault is planted.</summary>

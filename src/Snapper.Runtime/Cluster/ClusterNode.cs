@@ -9,6 +9,7 @@ using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Requests;
 using Snapper.TransactionLog;
 
 namespace Snapper.Runtime.Cluster;
@@ -322,9 +323,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         var hadOwner = entry.Version > Partition.Count ? !Planted.Is(PlantedFault.OutcomesLeftBehind) : OthersLivedBefore && !Planted.Is(PlantedFault.FirstOwnerGainsNothing);
         if (hadOwner)
         {
-            Volatile.Write(ref _gains, _gains + 1);
             Archives = AllArchives;
             _worker.NoteGained();
+            Volatile.Write(ref _gains, _gains + 1); // behind the others: who reads it looks in all of them
         }
     }
 
@@ -353,6 +354,12 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
     /// <summary>How often this worker gained something; counted on the first executor.</summary>
     public long Gains => Volatile.Read(ref _gains);
+
+    /// <summary>
+    /// The root of a request that has not begun may have gone and come back since its id was looked for, and another worker have run it meanwhile (I2). Looked at behind the ownership,
+    /// which shows what was gained only when that is counted.
+    /// </summary>
+    public bool MayHaveRunElsewhere(Request request) => request.HasCallerKey && request.Gains != Gains && !Planted.Is(PlantedFault.LookedForBeforeTheRootCameBack);
 
     /// <summary>Another worker, as far as this one knows, has had a life before its present one: perhaps alone, as the owner of everything.</summary>
     public volatile bool OthersLivedBefore;

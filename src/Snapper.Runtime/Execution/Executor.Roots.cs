@@ -61,6 +61,12 @@ internal sealed partial class Executor
             return;
         }
 
+        if (Worker.Cluster?.MayHaveRunElsewhere(request) == true)
+        {
+            Worker.Cluster.Door.NotHere(request, OwnershipState.NotOwned, this);
+            return;
+        }
+
         Transitions.Note(Transition.ActStarted);
         var tid = Worker.NextAct();
         if (request.Age == TransactionId.None || Planted.Is(PlantedFault.AgeNotKept))

@@ -175,7 +175,7 @@ internal sealed partial class Worker
             }
 
             ticket.IsSlow = (request.Method.SlowUntil is not 0 and var until && Time.GetTimestamp() < until) || Rare?.Happens(RarePoint.PactTakenForSlow) == true;
-            if (Cluster is not null && Cluster.Ownership.Look(request.Asked.Actor).State == OwnershipState.NotOwned)
+            if (Cluster is not null && (Cluster.Ownership.Look(request.Asked.Actor).State == OwnershipState.NotOwned || Cluster.MayHaveRunElsewhere(request)))
             {
                 Cluster.Door.NotHere(request, OwnershipState.NotOwned, ExecutorOf(request.Asked.Actor));
                 return;

@@ -290,6 +290,7 @@ internal sealed class Relay : ITransactionDoor
     private async Task<TransactionEnvelope> BeginWithKey(Request request, CancellationToken cancellation)
     {
         var key = request.Key;
+        request.Gains = _worker.Cluster?.Gains ?? 0;
         if ((_worker.MayHaveOlderOutcomes || _worker.Rare?.Happens(RarePoint.ArchiveAskedAnyway) == true) && !_ids.TryFind(key, out _, out _))
         {
             // Copied out of the log before the last start: only the store knows it. Nothing is registered meanwhile: whoever asks for the id is not told

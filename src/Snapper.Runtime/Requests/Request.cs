@@ -82,6 +82,9 @@ internal sealed class Request
 
     public bool HasCallerKey => Asked.Id is not null;
 
+    /// <summary>What this worker had gained before the id was looked for: what came later may have brought its outcome (I2).</summary>
+    public long Gains { get; set; }
+
     /// <summary>What the index knows <see cref="Id"/> by.</summary>
     public UInt128 Key => HasCallerKey ? _key : IdempotencyIndex.KeyOf(Id);
 

@@ -132,6 +132,32 @@ public sealed class IdsOverWorkersTests
         Assert.Equal("[1]", await Read(cluster, id));
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task An_id_whose_root_goes_and_comes_back_while_it_is_looked_for_runs_once(bool isPact)
+    {
+        await using var cluster = await TestCluster.Start(2);
+        var actor = new ActorKey("ListAppend", cluster.IdAt(2, "ListAppend"));
+        DeclaredAccess[]? access = isPact ? [new(actor, 1)] : null;
+        Assert.Equal(PlanState.Done, await cluster.Move("m1", 2, 1, actor));
+        var held = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.HeldLookups[1] = held.Task;
+        var first = TestCluster.SubmitTo(cluster[1], actor.Type, actor.Id, "Append", new { value = 1 }, access, "x");
+        await Rig.Until(() => cluster[1].Worker.Relay.Looking == 1, "it is looked for");
+
+        Assert.Equal(PlanState.Done, await cluster.Move("m2", 1, 2, actor));
+        var second = await TestCluster.SubmitTo(cluster[2], actor.Type, actor.Id, "Append", new { value = 1 }, access, "x");
+        Assert.True(second.Outcome == Outcome.Committed, TestWorker.Describe(second));
+        Assert.Equal(PlanState.Done, await cluster.Move("m3", 2, 1, actor));
+        cluster.HeldLookups.Clear();
+        held.SetResult();
+
+        var answer = await Rig.Within(first, "the first answer");
+        Assert.Equal((Outcome.Committed, second.Transaction), (answer.Outcome, answer.Transaction));
+        Assert.Equal("[1]", await ReadAt(cluster[1], actor.Id));
+    }
+
     [Fact]
     public async Task Copies_of_a_worker_that_is_gone_are_dropped_behind_their_window_and_it_is_asked_no_more()
     {

@@ -68,6 +68,12 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     /// <summary>Workers whose copied outcomes are damaged, by number.</summary>
     public ConcurrentDictionary<int, bool> DamagedArchives { get; } = new();
 
+    /// <summary>What the state store of a worker answers to folds, by its number, in place of doing them.</summary>
+    public ConcurrentDictionary<int, AppendResult> FoldAnswers { get; } = new();
+
+    /// <summary>What a worker has looked for in the outcomes of others is told to it when this completes, by its number.</summary>
+    public ConcurrentDictionary<int, Task> HeldLookups { get; } = new();
+
     /// <summary>Logs of the workers, by number, as they were opened last.</summary>
     public Support.HeldLog?[] Logs { get; } = new Support.HeldLog?[16];
 
@@ -204,6 +210,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
             Number = worker,
             Executors = _options.Executors,
             Coordinators = _options.Coordinators,
+            OpenBatches = _options.OpenBatches,
             MarkMethodsThatFail = _options.MarkMethodsThatFail,
             TenantsApart = _options.TenantsApart,
             DrainTimeout = TimeSpan.FromSeconds(2),
@@ -215,7 +222,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 Time = Times(worker),
                 ActorTypes = [.. SnapperAppsSmallBankActors.All, .. SnapperAppsListAppendActors.All, .. _types(worker)],
                 Log = Logs[worker] = new Support.HeldLog(new MemoryTransactionLog(storage)),
-                Store = new MemoryStateStore(storage, Times(worker), new StateStoreOptions()),
+                Store = new WatchedStore(this, new MemoryStateStore(storage, Times(worker), new StateStoreOptions()), worker, worker),
                 Logger = Logged,
                 Failed = exception =>
                 {
@@ -227,7 +234,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 Cluster = new ClusterSetup
                 {
                     OpenStore = self => _stores[worker] = new FaultyStore(_shared.Open(self, new StateStoreOptions())),
-                    ArchiveOf = other => new Archive(new MemoryStateStore(_shared.Log(other), Times(worker), new StateStoreOptions()), () => DamagedArchives.ContainsKey(other)),
+                    ArchiveOf = other => new WatchedStore(this, new MemoryStateStore(_shared.Log(other), Times(worker), new StateStoreOptions()), worker, other),
                     Transport = new Road(this, worker),
                     Patience = Patience,
                     Balancing = Balancing,
@@ -319,17 +326,25 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
         }
     }
 
-    private sealed class Archive(MemoryStateStore inner, Func<bool> isDamaged) : IStateStore, IOutcomeArchive
+    private sealed class WatchedStore(TestCluster cluster, MemoryStateStore inner, int reader, int owner) : IStateStore, IActorListing, IOutcomeArchive
     {
         public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => inner.Load(actor, cancellation);
 
-        public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation) => inner.Fold(epoch, folds, cancellation);
+        public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation) =>
+            cluster.FoldAnswers.TryGetValue(owner, out var answer) ? Task.FromResult(answer) : inner.Fold(epoch, folds, cancellation);
+
+        public Task<IReadOnlyList<StoredActor>> List(ActorListQuery query, CancellationToken cancellation) => inner.List(query, cancellation);
 
         public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation) => inner.SaveOutcomes(epoch, outcomes, cancellation);
 
         public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation) => inner.DropOutcomes(epoch, cancellation);
 
-        public async Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) => await Whole().FindOutcome(requestId, cancellation);
+        public async Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation)
+        {
+            var found = await Whole().FindOutcome(requestId, cancellation);
+            await (cluster.HeldLookups.GetValueOrDefault(reader) ?? Task.CompletedTask);
+            return found;
+        }
 
         public async Task<ArchiveStanding> Look(CancellationToken cancellation) => await Whole().Look(cancellation);
 
@@ -337,7 +352,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
 
         public ValueTask DisposeAsync() => inner.DisposeAsync();
 
-        private MemoryStateStore Whole() => isDamaged() ? throw new CorruptLogException("Key planned is damaged.") : inner;
+        private MemoryStateStore Whole() => cluster.DamagedArchives.ContainsKey(owner) ? throw new CorruptLogException("Key planned is damaged.") : inner;
     }
 
     private sealed class Road(TestCluster cluster, int from) : IMailboxTransport
