@@ -215,8 +215,9 @@ public sealed class WorkerHost : IAsyncDisposable
         Worker? worker = null;
         var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
         {
-            // A fold that is fenced, or that shows a loss (L7): the same as an append that is.
-            OnStopped = (status, detail) => worker!.Fail(new LogLostFailure(status, $"The state store is lost to this worker ({status}): {detail}", takesNoMore: status == AppendStatus.Fenced)),
+            // A fold that is fenced, or that shows a loss (L7): as certain as a check of the epoch.
+            OnStopped = (status, detail) => worker!.Fail(new LogLostFailure(
+                status, $"The state store is lost to this worker ({status}): {detail}", takesNoMore: status == AppendStatus.Fenced && setup.Cluster is null)),
         };
         var positions = new RecoveredPositions(
             NumbersAbove(Math.Max(opening.Watermarks.Transaction, recovered.HighestTransaction), opening, setup.NumbersOfALife),

@@ -221,6 +221,26 @@ public sealed class IdsOverWorkersTests
     }
 
     [Fact]
+    public async Task What_waits_when_the_state_store_alone_says_that_a_worker_is_fenced_is_in_doubt()
+    {
+        await using var cluster = await TestCluster.Start(1, new WorkerOptions { Executors = 1, Coordinators = 1, OpenBatches = 1 });
+        await TestCluster.SubmitTo(cluster[1], "ListAppend", "c", "Append", new { value = 1 }, [new(new ActorKey("ListAppend", "c"), 1)], "c1");
+        var log = cluster.Logs[1]!;
+        log.Hold();
+        _ = TestCluster.SubmitTo(cluster[1], "ListAppend", "a", "Append", new { value = 1 }, [new(new ActorKey("ListAppend", "a"), 1)], "a1");
+        await Rig.Until(() => log.Held > 0, "a's record is on its way");
+        var b = TestCluster.SubmitTo(cluster[1], "ListAppend", "b", "Append", new { value = 1 }, [new(new ActorKey("ListAppend", "b"), 1)], "b1");
+        await Rig.Until(() => cluster[1].Worker.Relay.InFlight == 2, "b waits for a number");
+
+        cluster.FoldAnswers[1] = new AppendResult(AppendStatus.Fenced, "planned"); // as another instance of the server may say
+        await cluster[1].Worker.Checkpoints.FoldNow();
+        var told = await Rig.Within(b, "b");
+        log.Release();
+        await Rig.Until(() => cluster[1].Worker.Log.DurableSequence >= 3, "b was executed all the same");
+        Assert.Equal(Outcome.InDoubt, told.Outcome);
+    }
+
+    [Fact]
     public async Task An_id_whose_owner_cannot_be_asked_is_in_doubt_and_a_request_without_one_is_refused()
     {
         await using var cluster = await TestCluster.Start(2, lease: TimeSpan.FromSeconds(20), patience: TimeSpan.FromSeconds(20));
