@@ -187,6 +187,7 @@ internal enum PlantedFault
     OverfullThatOwnsNothingStays,
     DamagedArchiveStopsTheLiving,
     LookedForBeforeTheRootCameBack,
+    RecoveriesEquallyPatient,
 }
 
 /// <summary>Which fault is planted.</summary>

@@ -49,6 +49,54 @@ public sealed class PairCutTests(ITestOutputHelper output)
         await cluster.Open(2).WaitAsync(TimeSpan.FromSeconds(20)); // nothing is in doubt any more
     }
 
+    [Fact]
+    public async Task Of_two_workers_that_wait_for_each_other_while_they_recover_one_goes_on()
+    {
+        await using var cluster = await TestCluster.Start(2, lease: TimeSpan.FromSeconds(1), patience: TimeSpan.FromMinutes(1), types: _ => SnapperRuntimeTestsActors.All);
+        using Gate gateOfOne = new(), gateOfTwo = new();
+        var answers = new[] { Across(cluster, 1, 2, gateOfOne), Across(cluster, 2, 1, gateOfTwo) };
+        await gateOfOne.Reached();
+        await gateOfTwo.Reached();
+        cluster.Logs[1]!.Hold();
+        cluster.Logs[2]!.Hold();
+        gateOfOne.Open();
+        gateOfTwo.Open();
+        await Rig.Until(() => new[] { 1, 2 }.All(worker => cluster[worker].Worker.Acts.Values.Any(act => act.IsPrepared)), "both have been asked for their votes");
+        cluster.Cut(1, 2);
+        cluster.Cut(2, 1);
+        cluster.Logs[1]!.Release();
+        cluster.Logs[2]!.Release();
+        await Task.Delay(300); // their records are durable; their votes do not come
+        string[] probes = [cluster.IdAt(1, "Box", "z"), cluster.IdAt(2, "Box", "z")];
+        await Task.WhenAll(cluster.Kill(1), cluster.Kill(2));
+        await Task.WhenAll(answers);
+
+        var opened = await Task.WhenAll(new[] { 1, 2 }.Select(TryOpen)).WaitAsync(TimeSpan.FromSeconds(60));
+        Assert.Equal([false, true], opened);
+        foreach (var probe in probes)
+        {
+            var asked = await TestCluster.SubmitTo(cluster[2], "Box", probe, "Run", new Script([Step.Add()]), null, timeoutMs: 20_000);
+            Assert.True(asked.Outcome == Outcome.Committed, TestWorker.Describe(asked));
+        }
+
+        cluster.Heal();
+        await cluster.Open(1).WaitAsync(TimeSpan.FromSeconds(20));
+
+        async Task<bool> TryOpen(int worker)
+        {
+            try
+            {
+                await cluster.Open(worker);
+                return true;
+            }
+            catch (LogLostException lost)
+            {
+                Assert.Contains("has given its actors up", lost.Message, StringComparison.Ordinal);
+                return false;
+            }
+        }
+    }
+
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -139,7 +187,7 @@ public sealed class PairCutTests(ITestOutputHelper output)
             Assert.True(answer.Outcome == Outcome.Committed || answer.Abort?.Reason == Snapper.Protocol.Commitment.AbortReason.Overloaded, TestWorker.Describe(answer));
         }
 
-        await Rig.Until(() => hub.QueuedBytes(2) == 0, "everything is taken");
+        await Rig.Until(() => hub.QueuedBytes(2) == 0 && cluster[2].Worker.Cluster!.Gate.Hub.QueuedBytes(1) == 0, "everything is taken");
         await Transfer(cluster, 2, 1, "after");
         Assert.Empty(cluster.Failures);
         await NobodyWasFenced(cluster);
@@ -180,11 +228,17 @@ public sealed class PairCutTests(ITestOutputHelper output)
     private static async Task NobodyWasFenced(TestCluster cluster) =>
         Assert.Equal(0, (await cluster.Members()).Sum(member => member.Evictions + member.Expirations));
 
+    /// <summary>An ACT with a part on another worker that waits at a gate before it ends.</summary>
+    private static Task<TransactionEnvelope> Across(TestCluster cluster, int root, int part, Gate gate)
+    {
+        string near = cluster.IdAt(root, "Box"), far = cluster.IdAt(part, "Box", "far");
+        return TestCluster.SubmitTo(cluster[root], "Box", near, "Run", new Script([Step.Call(far, Step.Add()), Step.Wait(gate)]), null, timeoutMs: 10_000);
+    }
+
     /// <summary>One has voted for an ACT of the other, which has not heard of it; then they do not reach each other.</summary>
     private static async Task<Task<TransactionEnvelope>> LeaveInDoubt(TestCluster cluster, int root, int part, Gate gate)
     {
-        string near = cluster.IdAt(root, "Box"), far = cluster.IdAt(part, "Box");
-        var answer = TestCluster.SubmitTo(cluster[root], "Box", near, "Run", new Script([Step.Call(far, Step.Add()), Step.Wait(gate)]), null, timeoutMs: 10_000);
+        var answer = Across(cluster, root, part, gate);
         await gate.Reached();
         cluster.CutCalls(part, root); // its vote does not come
         gate.Open();

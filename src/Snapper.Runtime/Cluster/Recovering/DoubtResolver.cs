@@ -19,7 +19,10 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
 
     /// <summary>Returns when all are known; in the order of the question. Nothing may open before.</summary>
     /// <param name="doubts">What is in doubt.</param>
-    /// <param name="patience">For how long it asks about each while the store answers; null: for as long as it takes.</param>
+    /// <param name="patience">
+    /// For how long it asks about each while the store answers; null: for as long as it takes. Half as long again when the one that is asked has a lower number: of workers that wait for each other in a
+    /// ring the lowest gives up first, and the one that waits for it sees its lease run out and learns the answer.
+    /// </param>
     /// <param name="cancellation">Gives up.</param>
     /// <exception cref="UnsettledException">The patience is over.</exception>
     public async Task<bool[]> Resolve(IReadOnlyList<InDoubt> doubts, TimeSpan? patience, CancellationToken cancellation)
@@ -30,7 +33,7 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
             verdicts[i] = doubts[i].Record switch
             {
                 Prepared batch => await Repeat(() => OfBatch(batch.Global, cancellation), patience, $"global batch {batch.Global}", cancellation).ConfigureAwait(false),
-                ActPrepared act => await Repeat(() => TryOfAct(act.Transaction, act.Root, cancellation), patience, $"ACT {act.Transaction} of {act.Root}", cancellation).ConfigureAwait(false),
+                ActPrepared act => await Repeat(async () => (await TryOfAct(act.Transaction, act.Root, cancellation).ConfigureAwait(false), act.Root.Worker), patience, $"ACT {act.Transaction} of {act.Root}", cancellation).ConfigureAwait(false),
                 var other => throw new ArgumentException($"A {other.GetType().Name} is not conditional.", nameof(doubts)),
             };
             if (doubts[i].Record is Prepared)
@@ -47,51 +50,51 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
     }
 
     /// <summary>What became of an ACT that this worker, or one that it rescues, has voted for.</summary>
-    public Task<bool> OfAct(TransactionId act, Incarnation root, CancellationToken cancellation) => Repeat(() => TryOfAct(act, root, cancellation), null, "", cancellation);
+    public Task<bool> OfAct(TransactionId act, Incarnation root, CancellationToken cancellation) => Repeat(async () => (await TryOfAct(act, root, cancellation).ConfigureAwait(false), root.Worker), null, "", cancellation);
 
-    private async Task<bool> Repeat(Func<Task<bool?>> look, TimeSpan? patience, string what, CancellationToken cancellation)
+    private async Task<bool> Repeat(Func<Task<(bool? Verdict, int Asked)>> look, TimeSpan? patience, string what, CancellationToken cancellation)
     {
         long? since = null;
         while (true)
         {
             try
             {
-                if (await look().ConfigureAwait(false) is { } verdict)
+                var (said, asked) = await look().ConfigureAwait(false);
+                if (said is { } verdict)
                 {
                     return verdict;
                 }
 
                 since ??= time.GetTimestamp();
+                if (time.GetElapsedTime(since.Value) >= (asked < store.Self.Worker && !Planted.Is(PlantedFault.RecoveriesEquallyPatient) ? patience * 1.5 : patience))
+                {
+                    throw new UnsettledException($"What became of {what} was not said in time by w{asked}, which knows.");
+                }
             }
             catch (Exception exception) when (StorageFaults.IsPassing(exception))
             {
                 since = null; // every look may be repeated; while the store is away nobody could take over
             }
 
-            if (since is { } first && time.GetElapsedTime(first) >= patience)
-            {
-                throw new UnsettledException($"What became of {what} was not said within {patience.Value.TotalSeconds:0.#} s by those who know.");
-            }
-
             await Background.Pause(s_pause, time, cancellation).ConfigureAwait(false);
         }
     }
 
-    private async Task<bool?> OfBatch(BatchId batch, CancellationToken cancellation)
+    private async Task<(bool? Verdict, int Asked)> OfBatch(BatchId batch, CancellationToken cancellation)
     {
         if (seat.TryDecide(batch) is { } known)
         {
-            return known;
+            return (known, store.Self.Worker);
         }
 
         var master = await store.Master.Read(cancellation).ConfigureAwait(false);
         if (master.IsHeld && (master.Holder != store.Self || seat.Held is not null))
         {
-            return await gate.Ask(master.Holder, batch.Value, default, s_answer, time, cancellation).ConfigureAwait(false);
+            return (await gate.Ask(master.Holder, batch.Value, default, s_answer, time, cancellation).ConfigureAwait(false), master.Holder.Worker);
         }
 
         await seat.TryTake(cancellation).ConfigureAwait(false); // R2: the new master reads the global stream
-        return null;
+        return (null, store.Self.Worker);
     }
 
     private async Task<bool?> TryOfAct(TransactionId act, Incarnation root, CancellationToken cancellation)
