@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Records;
 
@@ -7,6 +8,8 @@ namespace Snapper.TransactionLog.Files;
 internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateStoreOptions options) : IDisposable
 {
     private const string Prefix = "outcomes";
+    private const long NoteNumber = 0; // of a frame that says how much of the minute has passed; versions that do not know it take it for an outcome that nobody looks for
+    private const long NoteEveryMs = 5_000;
     private readonly OutcomeClock _clock = new(time, options);
     private readonly SortedDictionary<long, Minute> _minutes = [];
     private readonly GroupBuffer _payload = new();
@@ -18,14 +21,14 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
         {
             var minute = new Minute();
             var path = folder.PathOf(NumberedFiles.Name(Prefix, number));
-            minute.File = FrameFile.Open(folder.Files, path, (header, start, _) => minute.Enter((ulong)header.Number, start));
+            minute.File = FrameFile.Open(folder.Files, path, (header, start, payload) => minute.Read(header.Number, start, payload));
             if (minute.File is not null)
             {
                 _minutes.Add(number, minute);
             }
         }
 
-        _clock.Begin(epoch, _minutes.Count == 0 ? 0 : _minutes.Last().Key);
+        _clock.Begin(epoch, _minutes.Count == 0 ? 0 : _minutes.Last().Key, _minutes.Count == 0 ? 0 : _minutes.Last().Value.PassedMs);
     }
 
     public AppendResult Save(IReadOnlyList<OutcomeRecord> outcomes)
@@ -33,7 +36,8 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
         Drop();
         if (outcomes.Count > 0)
         {
-            SaveMinute(_clock.Minute, outcomes);
+            var (number, passedMs) = _clock.Now;
+            SaveMinute(number, passedMs, outcomes);
         }
 
         return new AppendResult(AppendStatus.Appended);
@@ -82,7 +86,7 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
 
     private static ulong HashOf(string requestId) => StableHash.Of("outcome", requestId);
 
-    private void SaveMinute(long number, IReadOnlyList<OutcomeRecord> outcomes)
+    private void SaveMinute(long number, long passedMs, IReadOnlyList<OutcomeRecord> outcomes)
     {
         if (!_minutes.TryGetValue(number, out var minute))
         {
@@ -113,8 +117,17 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
             return;
         }
 
+        var isNoted = passedMs >= minute.PassedMs + NoteEveryMs;
+        if (isNoted)
+        {
+            Span<byte> note = stackalloc byte[sizeof(long)];
+            BinaryPrimitives.WriteInt64LittleEndian(note, passedMs);
+            minute.File!.Encode(frames, NoteNumber, note);
+        }
+
         minute.File!.Append(frames.Written.Span);
         frames.Release();
+        minute.PassedMs = isNoted ? passedMs : minute.PassedMs;
         foreach (var (hash, start) in entries)
         {
             minute.Enter(hash, start);
@@ -140,6 +153,21 @@ internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateSto
         private readonly Dictionary<ulong, long> _starts = [];
 
         public FrameFile? File { get; set; }
+
+        /// <summary>How much of it had passed when that was noted last.</summary>
+        public long PassedMs { get; set; }
+
+        public void Read(long number, long start, ReadOnlySpan<byte> payload)
+        {
+            if (number == NoteNumber && payload.Length == sizeof(long))
+            {
+                PassedMs = Math.Clamp(BinaryPrimitives.ReadInt64LittleEndian(payload), 0, OutcomeClock.MinuteMs);
+            }
+            else
+            {
+                Enter((ulong)number, start);
+            }
+        }
 
         public void Enter(ulong hash, long start)
         {

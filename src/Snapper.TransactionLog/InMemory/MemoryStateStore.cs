@@ -90,7 +90,8 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
                 return Task.FromResult(fenced);
             }
 
-            var minute = Clock(epoch).Minute;
+            var (minute, passed) = Clock(epoch).Now;
+            storage.CopiedPassedMs = passed;
             var now = time.GetUtcNow().ToUnixTimeMilliseconds();
             foreach (var outcome in outcomes)
             {
@@ -116,15 +117,7 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
                 return Task.FromResult(fenced);
             }
 
-            var oldest = Clock(epoch).Oldest;
-            foreach (var (id, copy) in storage.Outcomes)
-            {
-                if (copy.Minute < oldest)
-                {
-                    storage.Outcomes.Remove(id);
-                }
-            }
-
+            Drop(Clock(epoch));
             return Task.FromResult(new AppendResult(AppendStatus.Appended));
         }
     }
@@ -168,9 +161,22 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
     {
         if (!_clock.HasBegun(epoch))
         {
-            _clock.Begin(epoch, storage.Outcomes.Count == 0 ? 0 : storage.Outcomes.Values.Max(static copy => copy.Minute));
+            _clock.Begin(epoch, storage.Outcomes.Count == 0 ? 0 : storage.Outcomes.Values.Max(static copy => copy.Minute), storage.CopiedPassedMs);
+            Drop(_clock);
         }
 
         return _clock;
+    }
+
+    private void Drop(OutcomeClock clock)
+    {
+        var oldest = clock.Oldest;
+        foreach (var (id, copy) in storage.Outcomes)
+        {
+            if (copy.Minute < oldest)
+            {
+                storage.Outcomes.Remove(id);
+            }
+        }
     }
 }

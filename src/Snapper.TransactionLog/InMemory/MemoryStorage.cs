@@ -50,6 +50,9 @@ public sealed class MemoryStorage
     /// <summary>Copied outcomes, each with the minute by which it is filed.</summary>
     internal Dictionary<string, (OutcomeRecord Outcome, long Minute)> Outcomes { get; } = new(StringComparer.Ordinal);
 
+    /// <summary>How much of the newest minute had passed at the last copying.</summary>
+    internal long CopiedPassedMs { get; set; }
+
     /// <summary>How often outcomes were copied.</summary>
     internal long Copied { get; set; }
 

@@ -281,14 +281,15 @@ internal static class RedisScripts
         """ + Count);
 
     /// <summary>
-    /// KEYS[2]: the hash of a minute; KEYS[3]: the index, which has a field for each minute and counts the copies. ARGV[4]: the minute; ARGV[5..]: request id and bytes, in turn.
+    /// KEYS[2]: the hash of a minute; KEYS[3]: the index, which has a field for each minute and counts the copies. ARGV[4]: the minute; ARGV[5]: how many milliseconds of it have passed;
+    /// ARGV[6..]: request id and bytes, in turn.
     /// </summary>
     public static readonly RedisScript SaveOutcomes = new(Fence + """
         redis.call('HDEL', KEYS[1], '')
-        for i = 5, #ARGV, 2 do
+        for i = 6, #ARGV, 2 do
           redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1])
         end
-        redis.call('HSET', KEYS[3], ARGV[4], '1')
+        redis.call('HSET', KEYS[3], ARGV[4], ARGV[5])
         redis.call('HINCRBY', KEYS[3], 'copied', 1)
         """ + Count);
 

@@ -15,7 +15,6 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
     private const int ActorsPerCall = 200;
     private const int CallsAtOnce = 4; // they share the store's flush to its disk, and delay others' appends by a few milliseconds at most
     private const int BytesPerCall = 256 * 1024;
-    private const long MinuteMs = 60_000;
     private const string CopiedField = "copied";
     private readonly RedisTransactionLog _log;
     private readonly RedisCommands _commands;
@@ -135,16 +134,26 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
             return await _log.CheckEpochForStates(epoch, cancellation).ConfigureAwait(false);
         }
 
-        await BeginClock(epoch, cancellation).ConfigureAwait(false);
-        return await SaveMinute(epoch, _clock.Minute, outcomes, cancellation).ConfigureAwait(false);
+        if (await BeginClock(epoch, cancellation).ConfigureAwait(false) is { } index
+            && await Drop(epoch, index.Minutes, cancellation).ConfigureAwait(false) is { Status: not AppendStatus.Appended } refused)
+        {
+            return refused;
+        }
+
+        return await SaveMinute(epoch, outcomes, cancellation).ConfigureAwait(false);
     }
 
     /// <inheritdoc/>
     public async Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation)
     {
-        var (minutes, _) = await BeginClock(epoch, cancellation).ConfigureAwait(false) ?? await ReadIndex(cancellation).ConfigureAwait(false);
+        var index = await BeginClock(epoch, cancellation).ConfigureAwait(false) ?? await ReadIndex(cancellation).ConfigureAwait(false);
+        return await Drop(epoch, index.Minutes, cancellation).ConfigureAwait(false);
+    }
+
+    private async Task<AppendResult> Drop(long epoch, SortedDictionary<long, long> minutes, CancellationToken cancellation)
+    {
         var oldest = _clock.Oldest;
-        foreach (var minute in minutes)
+        foreach (var minute in minutes.Keys)
         {
             if (minute < oldest)
             {
@@ -163,14 +172,17 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
     public async Task<ArchiveStanding> Look(CancellationToken cancellation)
     {
         var (minutes, copied) = await ReadIndex(cancellation).ConfigureAwait(false);
-        return new ArchiveStanding(minutes.Count > 0, copied);
+
+        // A rescuer of an earlier version may have copied something at any time, and does not count it.
+        return new ArchiveStanding(
+            minutes.Count > 0 || (long)await _commands.Execute(cancellation, "EXISTS", [.. KeysOfEarlierVersions()]).ConfigureAwait(false) > 0, copied);
     }
 
     /// <inheritdoc/>
     public async Task Clear(ArchiveStanding seen, CancellationToken cancellation)
     {
         var (minutes, _) = await ReadIndex(cancellation).ConfigureAwait(false);
-        foreach (var minute in minutes)
+        foreach (var minute in minutes.Keys)
         {
             await _commands.Run(RedisScripts.ClearOutcomes, [_keys.CopiedIndex, _keys.Copied(minute)], [minute, seen.Copied], cancellation).ConfigureAwait(false);
         }
@@ -179,16 +191,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
     /// <inheritdoc/>
     public async Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation)
     {
-        var now = _time.GetUtcNow().ToUnixTimeMilliseconds();
-        var oldest = (now - (long)_options.OutcomeWindow.TotalMilliseconds) / MinuteMs;
-        var keys = new List<RedisKey> { _keys.CopiedIndex };
-
-        // What an earlier version has copied. One minute ahead, for a clock that was a little faster.
-        for (var minute = (now / MinuteMs) + 1; minute >= oldest; minute--)
-        {
-            keys.Add(_keys.Outcomes(minute));
-        }
-
+        List<RedisKey> keys = [_keys.CopiedIndex, .. KeysOfEarlierVersions()];
         try
         {
             var found = (byte[]?)await _commands.Run(RedisScripts.FindOutcome, [.. keys], [Utf8(requestId), _keys.CopiedPrefix], cancellation).ConfigureAwait(false);
@@ -205,6 +208,17 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
     {
         _listing.Dispose();
         return ValueTask.CompletedTask;
+    }
+
+    /// <summary>Where an earlier version has copied what is inside its window, newest first. One minute ahead, for a clock that was a little faster.</summary>
+    private IEnumerable<RedisKey> KeysOfEarlierVersions()
+    {
+        var now = _time.GetUtcNow().ToUnixTimeMilliseconds();
+        var oldest = (now - (long)_options.OutcomeWindow.TotalMilliseconds) / OutcomeClock.MinuteMs;
+        for (var minute = (now / OutcomeClock.MinuteMs) + 1; minute >= oldest; minute--)
+        {
+            yield return _keys.Outcomes(minute);
+        }
     }
 
     private static string NameOf(HashEntry entry, RedisKey key)
@@ -242,7 +256,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
 
     /// <summary>A life goes on in the newest minute that is filed.</summary>
     /// <returns>The index, if it had to be read.</returns>
-    private async Task<(List<long> Minutes, long Copied)?> BeginClock(long epoch, CancellationToken cancellation)
+    private async Task<(SortedDictionary<long, long> Minutes, long Copied)?> BeginClock(long epoch, CancellationToken cancellation)
     {
         if (_clock.HasBegun(epoch))
         {
@@ -250,31 +264,28 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
         }
 
         var index = await ReadIndex(cancellation).ConfigureAwait(false);
-        _clock.Begin(epoch, index.Minutes.Count == 0 ? 0 : index.Minutes.Max());
+        var (newest, passedMs) = index.Minutes.Count == 0 ? default : index.Minutes.Last();
+        _clock.Begin(epoch, newest, passedMs);
         return index;
     }
 
-    private async Task<(List<long> Minutes, long Copied)> ReadIndex(CancellationToken cancellation)
+    /// <summary>The minutes, each with how much of it had passed at its last copying.</summary>
+    private async Task<(SortedDictionary<long, long> Minutes, long Copied)> ReadIndex(CancellationToken cancellation)
     {
-        var minutes = new List<long>();
+        var minutes = new SortedDictionary<long, long>();
         var copied = 0L;
         try
         {
             foreach (var entry in await _commands.Within(_commands.Database.HashGetAllAsync(_keys.CopiedIndex), cancellation).ConfigureAwait(false))
             {
-                var text = (string)(entry.Name == CopiedField ? entry.Value : entry.Name)!;
-                if (!long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number))
-                {
-                    throw new CorruptLogException($"Hash {_keys.CopiedIndex} holds '{text}' where a number should be.");
-                }
-
+                var value = Number(entry.Value);
                 if (entry.Name == CopiedField)
                 {
-                    copied = number;
+                    copied = value;
                 }
                 else
                 {
-                    minutes.Add(number);
+                    minutes[Number(entry.Name)] = Math.Min(value, OutcomeClock.MinuteMs);
                 }
             }
         }
@@ -284,14 +295,19 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
         }
 
         return (minutes, copied);
+
+        long Number(RedisValue text) => long.TryParse((string)text!, NumberStyles.None, CultureInfo.InvariantCulture, out var number)
+            ? number
+            : throw new CorruptLogException($"Hash {_keys.CopiedIndex} holds '{text}' where a number should be.");
     }
 
-    private async Task<AppendResult> SaveMinute(long epoch, long minute, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)
+    private async Task<AppendResult> SaveMinute(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)
     {
+        var (minute, passedMs) = _clock.Now;
         var buffer = new GroupBuffer();
         for (var start = 0; start < outcomes.Count;)
         {
-            var values = new List<RedisValue>(_log.FenceValues(epoch, minute));
+            var values = new List<RedisValue>(_log.FenceValues(epoch, minute, passedMs));
             var bytes = 0;
             for (; start < outcomes.Count && bytes < BytesPerCall; start++)
             {

@@ -386,6 +386,28 @@ public abstract class LogConformance : IAsyncLifetime
     }
 
     [ServerFact]
+    public async Task Copies_grow_old_also_when_no_life_is_as_long_as_a_minute()
+    {
+        var seconds = 0;
+        for (var life = 0; life < 80; life++)
+        {
+            var log = NewLog();
+            var epoch = (await log.Open(None)).Epoch;
+            await using var store = NewStore(log);
+            for (var checkpoint = 0; checkpoint < 5; checkpoint++)
+            {
+                Assert.Equal(AppendStatus.Appended, (await store.SaveOutcomes(epoch, [Some.Outcome($"life {life}", Now), Some.Outcome($"{life}.{checkpoint}", Now)], None)).Status);
+                Time.Advance(TimeSpan.FromSeconds(5));
+                seconds += 5;
+            }
+
+            var isThere = await store.FindOutcome("life 0", None) is not null;
+            Assert.True(isThere || seconds > 600, $"it is forgotten after {seconds} s");
+            Assert.False(isThere && seconds > 1500, $"it is there after {seconds} s");
+        }
+    }
+
+    [ServerFact]
     public async Task An_archive_is_cleared_unless_something_was_copied_since()
     {
         var (_, store, epoch) = await Opened();

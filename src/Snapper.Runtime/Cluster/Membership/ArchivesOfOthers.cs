@@ -19,8 +19,6 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
 
     private readonly SortedDictionary<int, Archive> _archives = [];
 
-    // Copies that an earlier version made are found, and not seen by a look: nothing is taken for empty before their window is over.
-    private readonly long _emptyFrom = worker.Time.GetTimestamp() + TicksOf(worker, worker.Options.IdempotencyWindow + s_margin);
     private long _next;
 
     /// <summary>The workers were read anew.</summary>
@@ -75,7 +73,7 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
 
             try
             {
-                archive.IsEmpty = await HoldsNone(archive, copies, cancellation).ConfigureAwait(false) && now >= _emptyFrom;
+                archive.IsEmpty = await HoldsNone(archive, copies, cancellation).ConfigureAwait(false);
             }
             catch (CorruptLogException damage) when (!Planted.Is(PlantedFault.DamagedArchiveStopsTheLiving))
             {
@@ -132,9 +130,7 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
         node.Archives = all;
     }
 
-    private static long TicksOf(Worker worker, TimeSpan span) => (long)(span.TotalSeconds * worker.Time.TimestampFrequency);
-
-    private long TicksOf(TimeSpan span) => TicksOf(worker, span);
+    private long TicksOf(TimeSpan span) => (long)(span.TotalSeconds * worker.Time.TimestampFrequency);
 
     private sealed class Archive(int worker, IStateStore store)
     {
