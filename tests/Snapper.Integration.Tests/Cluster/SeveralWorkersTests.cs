@@ -99,6 +99,73 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
         Directory.Delete(options.Data, recursive: true);
     }
 
+    /// <summary>I2: wherever a root is now, it has the ids, outcomes and states of all stages before.</summary>
+    [SystemFact]
+    public async Task Ids_outcomes_and_states_go_from_one_worker_to_three_to_one_and_to_three()
+    {
+        const int Roots = 12;
+        var options = UpOptions.Random(embedded: false, 1, 2, 3, 10, 11, 12);
+        var sent = new List<(Transaction Asked, Answer First)>();
+        var workers = new[] { 1, 3, 1, 3 };
+        for (var stage = 1; stage <= workers.Length; stage++)
+        {
+            await using var up = await SnapperProcess.Start(workers[stage - 1] == 1 ? options : options with { More = ["--workers", "3"] });
+            if (stage == 4)
+            {
+                await Command(up, "rebalance", "--url", up.Worker.Url.ToString());
+            }
+
+            using var client = new SnapperClient([.. up.Ready.Workers.Select(worker => (worker.Url, worker.Sidecar))]);
+            for (var i = 0; i < Roots; i++)
+            {
+                var root = $"r{i}";
+                var append = (i % 3) switch
+                {
+                    0 => Lists.AppendTo(root, stage).Pact(),
+                    1 => Lists.AppendTo(root, stage).Act(),
+                    _ => Lists.Execute(root, [Lists.Append(root, stage), Lists.Append($"beside-{i}", stage)]).Act(),
+                };
+                append = append with { RequestId = $"s{stage}-{root}" };
+                sent.Add((append, await Committed(append)));
+            }
+
+            for (var via = 0; via < workers[stage - 1]; via++) // each time by way of another worker
+            {
+                foreach (var (asked, first) in sent)
+                {
+                    Doors.IdempotencyTests.AssertSame(first, await Committed(asked));
+                    Doors.IdempotencyTests.AssertSame(first, await client.Find(asked.RequestId!));
+                }
+            }
+
+            var expected = string.Join(',', Enumerable.Range(1, stage));
+            for (var i = 0; i < Roots; i++)
+            {
+                Assert.Equal($"[{expected}]", (await Committed(Lists.ReadOf($"r{i}").Act())).Result.GetRawText());
+                Assert.Equal(i % 3 == 2 ? $"[{expected}]" : "[]", (await Committed(Lists.ReadOf($"beside-{i}").Act())).Result.GetRawText());
+            }
+
+            output.WriteLine($"stage {stage}: {string.Join(", ", up.Ready.Workers)}");
+            if (stage != 2)
+            {
+                await up.Stop();
+            } // else all of it is killed, and the one that is next takes over what it has not
+
+            async Task<Answer> Committed(Transaction transaction)
+            {
+                var answer = default(Answer);
+                await Eventually.Holds($"{transaction.RequestId} to commit", TimeSpan.FromSeconds(60), async () =>
+                {
+                    answer = await client.Submit(transaction);
+                    return answer.Verdict == Verdict.Committed ? null : answer.ToString();
+                });
+                return answer!;
+            }
+        }
+
+        Directory.Delete(options.Data, recursive: true);
+    }
+
     [SystemFact]
     public async Task A_worker_that_owns_single_actors_and_their_partitions_is_drained_and_leaves()
     {
