@@ -186,6 +186,7 @@ internal enum PlantedFault
     // Caught by directed tests alone (docs/verification.md).
     OverfullThatOwnsNothingStays,
     DamagedArchiveStopsTheLiving,
+    DamagedLogStopsTheRescuers,
     LookedForBeforeTheRootCameBack,
     RecoveriesEquallyPatient,
 }

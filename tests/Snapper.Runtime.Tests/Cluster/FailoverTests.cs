@@ -2,6 +2,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
+using Snapper.TransactionLog;
 using Xunit;
 using Xunit.Abstractions;
 
@@ -50,6 +51,39 @@ public sealed class FailoverTests(ITestOutputHelper output)
         }
 
         await cluster.End(load, running, output);
+    }
+
+    [Fact]
+    public async Task A_dead_worker_whose_log_is_damaged_takes_nobody_with_it()
+    {
+        await using var cluster = await TestCluster.Start(3, lease: TimeSpan.FromSeconds(1));
+        var victim = cluster.Master == 2 ? 3 : 2;
+        string lost = cluster.IdAt(victim, "ListAppend"), other = cluster.IdAt(1, "ListAppend");
+        await TestCluster.SubmitTo(cluster[victim], "ListAppend", lost, "Append", new { value = 1 }, null, "x");
+        await cluster.Kill(victim);
+        var storage = cluster.Shared.Log(victim);
+        LogGroup whole;
+        lock (storage.Gate)
+        {
+            whole = storage.Groups[^1];
+            storage.Groups[^1] = whole with { Records = new byte[whole.Records.Length] };
+        }
+
+        await Rig.Until(() => cluster.Logged.Lines.Count(static line => line.Id == 1034) >= 2, "both have tried", 20);
+        Assert.Empty(cluster.Unexpected);
+        var asked = await TestCluster.SubmitTo(cluster[1], "ListAppend", other, "Append", new { value = 1 }, null);
+        Assert.True(asked.Outcome == Outcome.Committed, TestWorker.Describe(asked));
+        asked = await TestCluster.SubmitTo(cluster[1], "ListAppend", lost, "Append", new { value = 1 }, null, "x", timeoutMs: 300);
+        Assert.Equal(Outcome.InDoubt, asked.Outcome);
+
+        lock (storage.Gate)
+        {
+            storage.Groups[^1] = whole;
+        }
+
+        asked = await TestCluster.SubmitTo(cluster[1], "ListAppend", lost, "Append", new { value = 1 }, null, "x");
+        Assert.True(asked.Outcome == Outcome.Committed, TestWorker.Describe(asked));
+        Assert.Empty(cluster.Unexpected);
     }
 
     [Theory]

@@ -16,7 +16,10 @@ namespace Snapper.Runtime.Cluster.Membership;
 /// </summary>
 internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFollower directory, Func<IReadOnlyList<Member>> members) : IAsyncDisposable
 {
+    private static readonly TimeSpan s_triedAgain = TimeSpan.FromSeconds(5);
+
     private readonly ClusterNode _node = worker.Cluster!;
+    private readonly Dictionary<int, long> _damaged = []; // when each was found to be, by number
     private Task _running = Task.CompletedTask;
 
     /// <summary>Begins a take-over if somebody needs it and none is under way.</summary>
@@ -30,7 +33,8 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         foreach (var member in all)
         {
             // One that owned nothing is fenced as well: a new master, ACTs and plans may wait for it (R3).
-            if (member.Incarnation.Worker != _node.Self.Worker && (member.State == MemberState.Expired || (member.State == MemberState.Fenced && member.Entries > 0)))
+            if (member.Incarnation.Worker != _node.Self.Worker && (member.State == MemberState.Expired || (member.State == MemberState.Fenced && member.Entries > 0))
+                && !(_damaged.TryGetValue(member.Incarnation.Worker, out var found) && worker.Time.GetElapsedTime(found) < s_triedAgain))
             {
                 _running = worker.Background.Run(() => Run(member, FenceWhen.LeaseExpired));
                 return;
@@ -70,6 +74,12 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         catch (LogLostException lost) when (lost.Status == AppendStatus.Fenced)
         {
             Transitions.Note(ClusterTransition.TakeOverGivenUp); // another rescues it, or it has come back itself
+        }
+        catch (CorruptLogException damage) when (!Planted.Is(PlantedFault.DamagedLogStopsTheRescuers))
+        {
+            // What it owned is out of reach until an operator has put its storage right. Those who live go on; if they stopped for it, nobody would be left.
+            _damaged[dead.Incarnation.Worker] = worker.Time.GetTimestamp();
+            RuntimeLog.TakeOverDamaged(worker.Logger, dead.Incarnation.ToString(), damage.Message);
         }
         catch (Exception exception)
         {
