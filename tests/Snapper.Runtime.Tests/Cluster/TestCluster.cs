@@ -342,7 +342,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
         public async Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation)
         {
             var found = await Whole().FindOutcome(requestId, cancellation);
-            await (cluster.HeldLookups.GetValueOrDefault(reader) ?? Task.CompletedTask);
+            await (owner != reader && cluster.HeldLookups.TryGetValue(reader, out var held) ? held : Task.CompletedTask);
             return found;
         }
 
