@@ -7,7 +7,7 @@ internal sealed class ThreadPump : IDisposable
 {
     private readonly Executor _executor;
     private readonly Action<Exception> _failed;
-    private readonly ManualResetEventSlim _signal = new(false, spinCount: 0);
+    private readonly AutoResetEvent _signal = new(false); // a slim event holds a lock while it wakes, on which who is woken has to wait
     private volatile bool _idle;
     private volatile bool _stopped;
     private long _seenProgress;
@@ -69,9 +69,9 @@ internal sealed class ThreadPump : IDisposable
     private void Wake()
     {
         Interlocked.MemoryBarrier(); // the item must be seen before the pump is taken for idle
-        if (_idle)
+        if (_idle && Interlocked.Exchange(ref _idle, false))
         {
-            _signal.Set();
+            _signal.Set(); // once for each sleep
         }
     }
 
@@ -108,10 +108,9 @@ internal sealed class ThreadPump : IDisposable
         Interlocked.MemoryBarrier();
         if (!_executor.HasWork && !_stopped)
         {
-            _signal.Wait();
+            _signal.WaitOne();
         }
 
         _idle = false;
-        _signal.Reset();
     }
 }
