@@ -145,9 +145,11 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
         }
         else if (read is not AskVerdictMessage asked || !TryAnswer(from, asked))
         {
-            Pass(node => node.Receive(from, read));
+            Pass(from, read);
         }
     }
+
+    void IMailboxOwner.OnPacketEnd() => Volatile.Read(ref _node)?.First.Wake?.Invoke();
 
     void IMailboxOwner.OnHeader(Incarnation from, ReadOnlyMemory<byte> header)
     {
@@ -216,6 +218,21 @@ internal sealed class ClusterGate : IMailboxOwner, IDisposable
     /// <summary>What became of an ACT of a life whose stream was read to its end, by this worker; null: it was not read.</summary>
     public bool? Decided(TransactionId act, Incarnation root) =>
         _readThrough.TryGetValue(root.Worker, out var through) && root.Epoch < through ? _decidedActs.ContainsKey((root.Worker, act.Value)) || Planted.Is(PlantedFault.CommitPresumed) : null;
+
+    /// <summary>As the other, for what every packet brings: once the worker exists, a message costs no delegate and no lock.</summary>
+    private void Pass(Incarnation from, WireMessage message)
+    {
+        if (Volatile.Read(ref _node) is { } node)
+        {
+            node.Receive(from, message, wakes: false);
+        }
+        else
+        {
+            Keep(from, message);
+        }
+    }
+
+    private void Keep(Incarnation from, WireMessage message) => Pass(node => node.Receive(from, message));
 
     private void Pass(Action<ClusterNode> what)
     {

@@ -127,11 +127,14 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         peer != Self && (Gate.Hub.IsFull(peer.Worker) || _worker.Rare?.Happens(RarePoint.ChannelTakenForFull) == true);
 
     /// <summary>Handles a message on the first executor; in order.</summary>
-    public void Receive(Incarnation from, WireMessage message)
+    /// <param name="from">Its sender.</param>
+    /// <param name="message">The message.</param>
+    /// <param name="wakes">As for <see cref="Executor.Post"/>.</param>
+    public void Receive(Incarnation from, WireMessage message, bool wakes = true)
     {
         var item = new WorkItem { Kind = WorkKind.Remote, Index = from.Worker, Extra = message };
         item.Message.Value = from.Epoch;
-        First.Post(item);
+        First.Post(item, wakes);
     }
 
     /// <summary>On the first executor.</summary>

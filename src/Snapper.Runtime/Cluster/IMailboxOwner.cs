@@ -18,6 +18,11 @@ public interface IMailboxOwner
     {
     }
 
+    /// <summary>The messages of a packet were handed over, or as many of them as could be.</summary>
+    void OnPacketEnd()
+    {
+    }
+
     /// <summary>A message, in the order of sending and exactly once for each life of the peer.</summary>
     /// <param name="from">Its sender, which is the peer's current life.</param>
     /// <param name="message">Valid only during the call: decode it, or copy what is kept.</param>

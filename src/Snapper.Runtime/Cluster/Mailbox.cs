@@ -261,6 +261,7 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
     private ChannelAnswer Hand(in ChannelPacket packet, int skip)
     {
         var all = true;
+        var isLost = false;
         var taken = 0;
         _owner.OnPacket(packet.From, packet.Header);
         foreach (var message in packet)
@@ -281,8 +282,15 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
             taken++;
             if (!TryHand(packet.From, message))
             {
-                return new ChannelAnswer { Kind = AnswerKind.NotReady };
+                isLost = true;
+                break;
             }
+        }
+
+        _owner.OnPacketEnd();
+        if (isLost)
+        {
+            return new ChannelAnswer { Kind = AnswerKind.NotReady };
         }
 
         if (all && !packet.Header.IsEmpty)

@@ -91,7 +91,9 @@ internal sealed partial class Executor
     }
 
     /// <summary>Queues an item; from any thread.</summary>
-    public void Post(in WorkItem item)
+    /// <param name="item">The item.</param>
+    /// <param name="wakes">No: others follow, and behind the last one the caller wakes the pump. It would sleep and wake between each two of them.</param>
+    public void Post(in WorkItem item, bool wakes = true)
     {
         if (IsCurrent)
         {
@@ -99,7 +101,7 @@ internal sealed partial class Executor
             return;
         }
 
-        PostOutside(item);
+        PostOutside(item, wakes);
     }
 
     /// <summary>
@@ -110,17 +112,17 @@ internal sealed partial class Executor
         PostOutside(new WorkItem { Kind = WorkKind.StartAct, Index = gateIsOpen ? 1 : 0, Extra = request });
 
     /// <summary>Queues an item behind everything that is under way here.</summary>
-    public void PostOutside(in WorkItem item)
+    public void PostOutside(in WorkItem item, bool wakes = true)
     {
         if (Worker.Rare is { } rare && IsHeldBack(rare, item))
         {
             return;
         }
 
-        Receive(item);
+        Receive(item, wakes);
     }
 
-    private void Receive(in WorkItem item)
+    private void Receive(in WorkItem item, bool wakes = true)
     {
         lock (_inboxLock)
         {
@@ -128,7 +130,10 @@ internal sealed partial class Executor
             _inboxHasItems = true;
         }
 
-        Wake?.Invoke();
+        if (wakes)
+        {
+            Wake?.Invoke();
+        }
     }
 
     public void PostContinuation(CallFrame frame, SendOrPostCallback callback, object? state)
