@@ -51,8 +51,11 @@ public abstract class TransactionalActor<TState> : TransactionalActor
     private ActorState<TState>? _state;
 
     /// <summary>This actor's state as the transaction sees it.</summary>
-    protected ActorState<TState> State => _state ??= new ActorState<TState>(Context, InitialState);
+    protected ActorState<TState> State => _state ??= new ActorState<TState>(Context, this);
 
     /// <summary>The state of an actor that was never written. Must not depend on anything but the actor's id.</summary>
     protected abstract TState InitialState();
+
+    /// <summary>The same for <see cref="ActorState{TState}"/>, which needs no delegate of each actor object then.</summary>
+    internal TState NeverWritten() => InitialState();
 }

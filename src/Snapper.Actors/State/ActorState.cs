@@ -5,12 +5,12 @@ public sealed class ActorState<TState>
     where TState : class
 {
     private readonly ActorContext _context;
-    private readonly Func<TState> _initial;
+    private readonly TransactionalActor<TState> _actor;
 
-    internal ActorState(ActorContext context, Func<TState> initial)
+    internal ActorState(ActorContext context, TransactionalActor<TState> actor)
     {
         _context = context;
-        _initial = initial;
+        _actor = actor;
     }
 
     /// <summary>The state, to read only. An ACT waits for a shared lock; a PACT never waits.</summary>
@@ -18,7 +18,7 @@ public sealed class ActorState<TState>
     {
         var read = _context.ReadState();
         return read.IsCompletedSuccessfully
-            ? new ValueTask<TState>((TState?)read.Result ?? _initial())
+            ? new ValueTask<TState>((TState?)read.Result ?? _actor.NeverWritten())
             : Await(read);
     }
 
@@ -44,14 +44,14 @@ public sealed class ActorState<TState>
         _context.WriteState(next);
     }
 
-    private async ValueTask<TState> Await(ValueTask<object?> read) => (TState?)await read ?? _initial();
+    private async ValueTask<TState> Await(ValueTask<object?> read) => (TState?)await read ?? _actor.NeverWritten();
 
     private async ValueTask<TState> AwaitForUpdate(ValueTask<object?> read) => (TState?)await read ?? Begin();
 
     private TState Begin()
     {
         // A mutable state that is changed in place must be in place: the first writer installs the initial one.
-        var state = _initial();
+        var state = _actor.NeverWritten();
         _context.WriteState(state);
         return state;
     }
