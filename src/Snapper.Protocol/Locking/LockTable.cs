@@ -15,8 +15,10 @@ namespace Snapper.Protocol.Locking;
 /// </remarks>
 public sealed class LockTable
 {
-    private readonly List<ActVisit> _holders = [];
-    private readonly List<Request> _waiters = [];
+    // A table comes and goes with each ACT on its actor. Most have one holder, and no waiter.
+    private static readonly List<Request> s_none = [];
+    private readonly List<ActVisit> _holders = new(1);
+    private List<Request> _waiters = s_none;
     private readonly ActorKey? _actor;
 
     /// <summary>A table without locks.</summary>
@@ -106,6 +108,11 @@ public sealed class LockTable
             Transitions.Note(visit.Held == LockMode.None, Transition.LockGranted, Transition.LockUpgraded);
             Hold(visit, mode);
             return LockAnswer.Granted;
+        }
+
+        if (ReferenceEquals(_waiters, s_none))
+        {
+            _waiters = [];
         }
 
         _waiters.Insert(position, new Request(visit, mode, call));

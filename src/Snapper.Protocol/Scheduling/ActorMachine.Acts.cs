@@ -113,7 +113,7 @@ public sealed partial class ActorMachine
 
         var isFree = behind == BatchId.None ? _cursor == _visits.Count : _cursor < _visits.Count && _visits[_cursor].Batch.Bid >= behind;
         var visit = new ActVisit(call.Tid, call.Age, ahead, call) { Started = (isFree && !_frozen) || Planted.Is(PlantedFault.ActStartsBeforeBatchesAhead) };
-        (_acts ??= []).Add(visit);
+        (_acts ??= new(1)).Add(visit);
         if (behind != BatchId.None)
         {
             NoteBehind(visit, behind, outputs);
