@@ -65,7 +65,7 @@ internal sealed record CallMessage(
         var age = reader.Tid();
         var root = reader.Worker();
         var rootActor = reader.Actor();
-        var rootMethod = reader.Text();
+        var rootMethod = reader.Name();
         var facts = BranchFacts.Read(ref reader);
         var id = reader.Number();
         var chain = new CallRef[reader.Count(atLeastBytesEach: 2)];
@@ -75,7 +75,7 @@ internal sealed record CallMessage(
         }
 
         return new CallMessage(
-            tid, age, root, rootActor, rootMethod, facts, id, chain, reader.Int(), reader.Actor(), reader.Text(), reader.Bytes());
+            tid, age, root, rootActor, rootMethod, facts, id, chain, reader.Int(), reader.Actor(), reader.Name(), reader.Bytes());
     }
 }
 

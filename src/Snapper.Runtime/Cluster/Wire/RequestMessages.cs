@@ -44,7 +44,7 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
         return new SubmitMessage(handle, hops, new TransactionRequest
         {
             Actor = reader.Actor(),
-            Method = reader.Text(),
+            Method = reader.Name(),
             Input = reader.Bytes(),
             Mode = Enums.Read(reader.Byte(), TransactionMode.Act),
             AccessMode = Enums.Read(reader.Byte(), AccessMode.Audit),

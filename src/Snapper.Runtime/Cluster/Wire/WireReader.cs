@@ -9,6 +9,9 @@ internal ref struct WireReader(ReadOnlySpan<byte> message)
 {
     private static readonly UTF8Encoding s_strict = new(false, throwOnInvalidBytes: true);
 
+    // Names of types and methods, of which each message has some and a program has few: read without a new string. What falls into the same place is overwritten; any thread.
+    private static readonly string?[] s_names = new string?[256];
+
     private readonly ReadOnlySpan<byte> _span = message;
     private int _position;
 
@@ -60,16 +63,31 @@ internal ref struct WireReader(ReadOnlySpan<byte> message)
 
     public ActorKey Actor()
     {
-        var type = Text();
+        var type = Name();
         var id = Text();
         return type.Length > 0 && id.Length > 0 ? new ActorKey(type, id) : throw new WireFormatException("an actor with an empty name");
     }
 
-    public string Text()
+    public string Text() => Text(Take(Int()));
+
+    /// <summary>As <see cref="Text()"/>, for what most messages repeat.</summary>
+    public string Name()
+    {
+        var bytes = Take(Int());
+        if (bytes.Length is 0 or > 64)
+        {
+            return Text(bytes);
+        }
+
+        ref var known = ref s_names[(byte)(bytes.Length + (bytes[0] * 31) + (bytes[bytes.Length / 2] * 7) + bytes[^1])];
+        return known is { } name && Ascii.Equals(bytes, name) ? name : known = Text(bytes);
+    }
+
+    private static string Text(ReadOnlySpan<byte> bytes)
     {
         try
         {
-            return s_strict.GetString(Take(Int()));
+            return s_strict.GetString(bytes);
         }
         catch (DecoderFallbackException)
         {
