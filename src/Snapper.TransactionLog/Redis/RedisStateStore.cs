@@ -16,6 +16,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
     private const int CallsAtOnce = 4; // they share the store's flush to its disk, and delay others' appends by a few milliseconds at most
     private const int BytesPerCall = 256 * 1024;
     private const string CopiedField = "copied";
+    private static readonly byte[] s_wholeState = Utf8(StateField.WholeState);
     private readonly RedisTransactionLog _log;
     private readonly RedisCommands _commands;
     private readonly RedisKeys _keys;
@@ -91,7 +92,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
 
         var running = new List<Task<AppendResult>>();
         var keys = new List<RedisKey>();
-        var values = new List<RedisValue>();
+        var values = new List<RedisValue>(6 * Math.Min(folds.Count, ActorsPerCall)); // as many as actors with one field have
         var bytes = 0;
         for (var i = 0; i < folds.Count; i++)
         {
@@ -104,7 +105,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
             bytes += Add(folds[i], keys, values);
             if (keys.Count > ActorsPerCall || bytes >= BytesPerCall || i + 1 == folds.Count)
             {
-                running.Add(_log.RunFenced(RedisScripts.Fold, [.. keys], [.. values], cancellation));
+                running.Add(_log.RunFenced(RedisScripts.Fold, [.. keys], values, cancellation));
                 keys.Clear();
                 values.Clear();
                 bytes = 0;
@@ -245,7 +246,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
         for (var i = 0; i < fold.Fields.Count; i++)
         {
             var field = fold.Fields[i];
-            values.Add(Utf8(field.Name));
+            values.Add(field.Name == StateField.WholeState ? s_wholeState : Utf8(field.Name));
             values.Add(field.Value is null ? 0 : 1);
             values.Add(field.Value is { } value ? value.ToArray() : RedisValue.EmptyString);
             bytes += field.Name.Length + (field.Value?.Length ?? 0) + 16;
@@ -307,7 +308,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
         var buffer = new GroupBuffer();
         for (var start = 0; start < outcomes.Count;)
         {
-            var values = new List<RedisValue>(_log.FenceValues(epoch, minute, passedMs));
+            var values = _log.FenceValues(epoch, minute, passedMs);
             var bytes = 0;
             for (; start < outcomes.Count && bytes < BytesPerCall; start++)
             {
@@ -318,7 +319,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
                 bytes += buffer.Length + outcomes[start].RequestId.Length;
             }
 
-            var result = await _log.RunFenced(RedisScripts.SaveOutcomes, [_keys.Meta, _keys.Copied(minute), _keys.CopiedIndex], [.. values], cancellation).ConfigureAwait(false);
+            var result = await _log.RunFenced(RedisScripts.SaveOutcomes, [_keys.Meta, _keys.Copied(minute), _keys.CopiedIndex], values, cancellation).ConfigureAwait(false);
             if (result.Status != AppendStatus.Appended)
             {
                 buffer.Release();

@@ -254,7 +254,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     internal void BindToInstance() => _appends?.BindToInstance();
 
     /// <summary>Runs a script that begins with the fence; for a rescuer, behind the check of its own epoch.</summary>
-    internal async Task<AppendResult> RunFenced(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation)
+    internal async Task<AppendResult> RunFenced(RedisScript script, RedisKey[] keys, List<RedisValue> values, CancellationToken cancellation)
     {
         RedisValue[] all = [.. values, Volatile.Read(ref _changes)];
         var result = await (_guard is { } guard
@@ -270,7 +270,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     }
 
     /// <summary>What every fenced script begins with, and what follows; its last argument is added by <see cref="RunFenced"/>.</summary>
-    internal RedisValue[] FenceValues(long epoch, params ReadOnlySpan<RedisValue> more) => [epoch, _mark, Volatile.Read(ref _acknowledgedNext), .. more];
+    internal List<RedisValue> FenceValues(long epoch, params ReadOnlySpan<RedisValue> more) => [epoch, _mark, Volatile.Read(ref _acknowledgedNext), .. more];
 
     /// <summary>Calls that run side by side are answered in any order.</summary>
     private void Counted(long changes)
