@@ -25,6 +25,11 @@ internal sealed class RecordingOwner : IMailboxOwner
         Message?.Invoke(from, text);
     }
 
+    /// <summary>How much it had heard at the end of each packet.</summary>
+    public List<int> PacketEnds { get; } = [];
+
+    public void OnPacketEnd() => PacketEnds.Add(Heard.Count);
+
     public void OnHeader(Incarnation from, ReadOnlyMemory<byte> header) => Heard.Add($"{from} head {Encoding.UTF8.GetString(header.Span)}");
 
     public void OnPeerUp(Incarnation peer) => Heard.Add($"up {peer}");

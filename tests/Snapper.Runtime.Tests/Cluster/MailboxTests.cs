@@ -39,6 +39,23 @@ public sealed class MailboxTests
     }
 
     [Fact]
+    public void The_end_of_a_packet_is_told_once_behind_its_last_message_and_also_when_one_cannot_be_taken_in()
+    {
+        _a.Send(_b.Own, "first");
+        _a.Send(_b.Own, "second");
+        _a.Send(_b.Own, "third");
+        _a.Transport.Packets[0].Carry(_b.Hub);
+        _a.Transport.Packets[1].Carry(_b.Hub);
+        Assert.Equal(["up w1/5", "w1/5: first", "w1/5: second", "w1/5: third"], _b.Heard);
+        Assert.Equal([2, 4], _b.Owner.PacketEnds);
+
+        _b.Owner.Message = (_, _) => throw new InvalidOperationException("a bug");
+        _a.Send(_b.Own, "last");
+        _a.Transport.Packets[2].Carry(_b.Hub);
+        Assert.Equal(3, _b.Owner.PacketEnds.Count);
+    }
+
+    [Fact]
     public void Nothing_is_sent_and_no_timer_runs_while_nothing_is_queued()
     {
         _a.Send(_b.Own, "only");
