@@ -20,8 +20,8 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
     /// <summary>Returns when all are known; in the order of the question. Nothing may open before.</summary>
     /// <param name="doubts">What is in doubt.</param>
     /// <param name="patience">
-    /// For how long it asks about each while the store answers; null: for as long as it takes. Half as long again when the one that is asked has a lower number: of workers that wait for each other in a
-    /// ring the lowest gives up first, and the one that waits for it sees its lease run out and learns the answer.
+    /// For how long it asks about each while the store answers; null: for as long as it takes. Twice as long when the one that is asked has a lower
+    /// number: of workers that wait for each other in a ring the lowest gives up first, and the one that waits for it sees its lease run out and learns the answer.
     /// </param>
     /// <param name="cancellation">Gives up.</param>
     /// <exception cref="UnsettledException">The patience is over.</exception>
@@ -33,7 +33,7 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
             verdicts[i] = doubts[i].Record switch
             {
                 Prepared batch => await Repeat(() => OfBatch(batch.Global, cancellation), patience, $"global batch {batch.Global}", cancellation).ConfigureAwait(false),
-                ActPrepared act => await Repeat(async () => (await TryOfAct(act.Transaction, act.Root, cancellation).ConfigureAwait(false), act.Root.Worker), patience, $"ACT {act.Transaction} of {act.Root}", cancellation).ConfigureAwait(false),
+                ActPrepared act => await Repeat(() => AskOfAct(act.Transaction, act.Root, cancellation), patience, $"ACT {act.Transaction} of {act.Root}", cancellation).ConfigureAwait(false),
                 var other => throw new ArgumentException($"A {other.GetType().Name} is not conditional.", nameof(doubts)),
             };
             if (doubts[i].Record is Prepared)
@@ -50,7 +50,8 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
     }
 
     /// <summary>What became of an ACT that this worker, or one that it rescues, has voted for.</summary>
-    public Task<bool> OfAct(TransactionId act, Incarnation root, CancellationToken cancellation) => Repeat(async () => (await TryOfAct(act, root, cancellation).ConfigureAwait(false), root.Worker), null, "", cancellation);
+    public Task<bool> OfAct(TransactionId act, Incarnation root, CancellationToken cancellation) =>
+        Repeat(() => AskOfAct(act, root, cancellation), null, "", cancellation);
 
     private async Task<bool> Repeat(Func<Task<(bool? Verdict, int Asked)>> look, TimeSpan? patience, string what, CancellationToken cancellation)
     {
@@ -66,7 +67,8 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
                 }
 
                 since ??= time.GetTimestamp();
-                if (time.GetElapsedTime(since.Value) >= (asked < store.Self.Worker && !Planted.Is(PlantedFault.RecoveriesEquallyPatient) ? patience * 1.5 : patience))
+                var isLower = asked < store.Self.Worker && !Planted.Is(PlantedFault.RecoveriesEquallyPatient);
+                if (time.GetElapsedTime(since.Value) >= (isLower ? patience * 2 : patience))
                 {
                     throw new UnsettledException($"What became of {what} was not said in time by w{asked}, which knows.");
                 }
@@ -96,6 +98,9 @@ internal sealed class DoubtResolver(ClusterGate gate, IClusterStore store, Maste
         await seat.TryTake(cancellation).ConfigureAwait(false); // R2: the new master reads the global stream
         return (null, store.Self.Worker);
     }
+
+    private async Task<(bool? Verdict, int Asked)> AskOfAct(TransactionId act, Incarnation root, CancellationToken cancellation) =>
+        (await TryOfAct(act, root, cancellation).ConfigureAwait(false), root.Worker);
 
     private async Task<bool?> TryOfAct(TransactionId act, Incarnation root, CancellationToken cancellation)
     {
