@@ -3,8 +3,9 @@ using Snapper.Protocol;
 namespace Snapper.TransactionLog;
 
 /// <summary>
-/// The minutes by which copied outcomes are filed and dropped (I2). No wall clock moves them: a life of the log goes on where the last copying was noted, in the newest minute that is filed, and counts from there by its
-/// monotonic clock. Time in which nobody owns the log, and what a life does before its first and behind its last copying, does not count, so that an id is found longer then, never shorter. Not thread-safe.
+/// The minutes by which copied outcomes are filed and dropped (I2). No wall clock moves them: a life of the log goes on where the last copying was noted, in the
+/// newest minute that is filed, and counts from there by its monotonic clock. Time in which nobody owns the log, and what a life does before its first and behind
+/// its last copying, does not count, so that an id is found longer then, never shorter. Not thread-safe.
 /// </summary>
 internal sealed class OutcomeClock(TimeProvider time, StateStoreOptions options)
 {

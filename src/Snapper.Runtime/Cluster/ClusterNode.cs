@@ -359,10 +359,11 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     public long Gains => Volatile.Read(ref _gains);
 
     /// <summary>
-    /// The root of a request that has not begun may have gone and come back since its id was looked for, and another worker have run it meanwhile (I2). Looked at behind the ownership,
-    /// which shows what was gained only when that is counted.
+    /// The root of a request that has not begun may have gone and come back since its id was looked for, and another worker have run it meanwhile (I2).
+    /// Looked at behind the ownership, which shows what was gained only when that is counted.
     /// </summary>
-    public bool MayHaveRunElsewhere(Request request) => request.HasCallerKey && request.Gains != Gains && !Planted.Is(PlantedFault.LookedForBeforeTheRootCameBack);
+    public bool MayHaveRunElsewhere(Request request) =>
+        request.HasCallerKey && request.Gains != Gains && !Planted.Is(PlantedFault.LookedForBeforeTheRootCameBack);
 
     /// <summary>Another worker, as far as this one knows, has had a life before its present one: perhaps alone, as the owner of everything.</summary>
     public volatile bool OthersLivedBefore;

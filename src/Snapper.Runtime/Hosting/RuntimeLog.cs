@@ -65,9 +65,15 @@ internal static partial class RuntimeLog
     [LoggerMessage(EventId = 1032, Level = LogLevel.Error, Message = "Worker {Worker} cannot settle what is in doubt and gives its actors up: {Detail}")]
     public static partial void GivingUp(ILogger logger, string worker, string detail);
 
-    [LoggerMessage(EventId = 1033, Level = LogLevel.Error, Message = "The copied outcomes of worker {Worker}, which is gone, cannot be read: {Detail}. Ids that are found nowhere else stay in doubt until they can")]
+    [LoggerMessage(
+        EventId = 1033,
+        Level = LogLevel.Error,
+        Message = "The copied outcomes of worker {Worker}, which is gone, cannot be read: {Detail}. Ids that are found nowhere else stay in doubt until they can")]
     public static partial void ArchiveDamaged(ILogger logger, string worker, string detail);
 
-    [LoggerMessage(EventId = 1034, Level = LogLevel.Critical, Message = "The actors of worker {Dead} cannot be taken over, since its log or its copied outcomes are damaged: {Detail}. It is tried again")]
+    [LoggerMessage(
+        EventId = 1034,
+        Level = LogLevel.Critical,
+        Message = "The actors of worker {Dead} cannot be taken over, since its log or its copied outcomes are damaged: {Detail}. It is tried again")]
     public static partial void TakeOverDamaged(ILogger logger, string dead, string detail);
 }

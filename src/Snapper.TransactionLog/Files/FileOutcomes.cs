@@ -8,7 +8,9 @@ namespace Snapper.TransactionLog.Files;
 internal sealed class FileOutcomes(LogFolder folder, TimeProvider time, StateStoreOptions options) : IDisposable
 {
     private const string Prefix = "outcomes";
-    private const long NoteNumber = 0; // of a frame that says how much of the minute has passed; versions that do not know it take it for an outcome that nobody looks for
+
+    // Of a frame that says how much of the minute has passed. Versions that do not know it take it for an outcome that nobody looks for.
+    private const long NoteNumber = 0;
     private const long NoteEveryMs = 5_000;
     private readonly OutcomeClock _clock = new(time, options);
     private readonly SortedDictionary<long, Minute> _minutes = [];

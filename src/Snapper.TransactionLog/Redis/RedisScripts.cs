@@ -281,8 +281,8 @@ internal static class RedisScripts
         """ + Count);
 
     /// <summary>
-    /// KEYS[2]: the hash of a minute; KEYS[3]: the index, which has a field for each minute and counts the copies. ARGV[4]: the minute; ARGV[5]: how many milliseconds of it have passed;
-    /// ARGV[6..]: request id and bytes, in turn.
+    /// KEYS[2]: the hash of a minute; KEYS[3]: the index, which has a field for each minute and counts the copies. ARGV[4]: the minute; ARGV[5]: how many
+    /// milliseconds of it have passed; ARGV[6..]: request id and bytes, in turn.
     /// </summary>
     public static readonly RedisScript SaveOutcomes = new(Fence + """
         redis.call('HDEL', KEYS[1], '')

@@ -168,7 +168,9 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
         }
     }
 
-    /// <summary>R5: a worker that cannot be reached though its lease lives, and that has something that others need, or has more waiting for it than a channel may hold.</summary>
+    /// <summary>
+    /// R5: a worker that cannot be reached though its lease lives, and that has something that others need, or for which more waits than a channel may hold.
+    /// </summary>
     private async Task Evict()
     {
         var unreachable = _evictions.Look(Members, _seat is not null);

@@ -33,7 +33,8 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         foreach (var member in all)
         {
             // One that owned nothing is fenced as well: a new master, ACTs and plans may wait for it (R3).
-            if (member.Incarnation.Worker != _node.Self.Worker && (member.State == MemberState.Expired || (member.State == MemberState.Fenced && member.Entries > 0))
+            if (member.Incarnation.Worker != _node.Self.Worker
+                && (member.State == MemberState.Expired || (member.State == MemberState.Fenced && member.Entries > 0))
                 && !(_damaged.TryGetValue(member.Incarnation.Worker, out var found) && worker.Time.GetElapsedTime(found) < s_triedAgain))
             {
                 _running = worker.Background.Run(() => Run(member, FenceWhen.LeaseExpired));
