@@ -23,8 +23,8 @@ public sealed partial class SnapperClient : IAsyncDisposable
     private readonly SnapperClientOptions _options;
     private readonly CancellationTokenSource _closing = new();
     private readonly Routes _routes;
-    private readonly OperatorDoor _operator;
-    private readonly TransactionCourier _courier;
+    private readonly OperatorEndpoint _operator;
+    private readonly RetryingSender _courier;
     private readonly RequestIds _ids = new();
 
     /// <summary>Makes a client. Connects with the first call.</summary>
@@ -34,10 +34,10 @@ public sealed partial class SnapperClient : IAsyncDisposable
     {
         _options = options ?? new SnapperClientOptions();
         _options.Check();
-        var giveUps = new GiveUps(_closing.Token);
+        var giveUps = new CancellationPool(_closing.Token);
         _routes = new Routes(_options, giveUps);
-        _operator = new OperatorDoor(_options);
-        _courier = new TransactionCourier(_routes, _options, giveUps, _closing.Token);
+        _operator = new OperatorEndpoint(_options);
+        _courier = new RetryingSender(_routes, _options, giveUps, _closing.Token);
     }
 
     internal Routes Routes => _routes;

@@ -117,7 +117,7 @@ public enum ClusterTransition
     /// <summary>What was under way has come to its end (M4).</summary>
     MigrationDrained,
 
-    /// <summary>All of it is folded (M5).</summary>
+    /// <summary>All of it is checkpointed (M5).</summary>
     MigrationHandedOver,
 
     /// <summary>A migration is committed (M6).</summary>

@@ -50,13 +50,13 @@ public enum RarePoint
     FlushHeld,
     /// <summary>An append of unknown result is repeated at once (L6).</summary>
     AppendRepeatedAtOnce,
-    /// <summary>Changes are folded as soon as they are durable (L8).</summary>
+    /// <summary>Changes are checkpointed as soon as they are durable (L8).</summary>
     FoldedAtOnce,
-    /// <summary>Every actor is folded in a call of its own.</summary>
+    /// <summary>Every actor is checkpointed in a call of its own.</summary>
     FoldedOneByOne,
-    /// <summary>What is folded is not trimmed yet: the next trim does it (L8).</summary>
+    /// <summary>What is checkpointed is not trimmed yet: the next trim does it (L8).</summary>
     NotTrimmed,
-    /// <summary>Recovery folds after every group that it reads (R4).</summary>
+    /// <summary>Recovery checkpoints after every group that it reads (R4).</summary>
     RecoveryFoldsInParts,
     /// <summary>What a step sends to other executors arrives one by one, in its order, while these go on.</summary>
     SentOneByOne,

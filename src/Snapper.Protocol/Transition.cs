@@ -273,9 +273,9 @@ public enum Transition
     /// <summary>An ACT's root is told that it is a victim.</summary>
     ActVictimTold,
     /// <summary>It has poisoned its branches and names its actors (W3, A5).</summary>
-    ActPoisoned,
+    BranchAbortAcknowledged,
     /// <summary>It was over already.</summary>
-    ActPoisonedNowhere,
+    BranchAbortAcknowledgedNowhere,
     /// <summary>Another round: victims have victims (A5).</summary>
     VictimsOfVictims,
     /// <summary>No victim is new: the undo is over.</summary>
@@ -314,7 +314,7 @@ public enum Transition
     /// <summary>User code finds itself removed at the actor before the news of the undo has come to its root (A5).</summary>
     RemovalFoundByCode,
     /// <summary>An attempt is doomed by what happened in its calls, or by its time (A10).</summary>
-    Doomed,
+    AbortRequested,
     /// <summary>A result is larger than it may be.</summary>
     ResultTooLarge,
     /// <summary>A PACT that runs again is too large for a record by itself, and aborts (L6).</summary>
@@ -338,7 +338,7 @@ public enum Transition
     /// <summary>... at once (W2).</summary>
     ActRepeatedAtOnce,
     /// <summary>An ACT's own abort that waited is overruled by the commit order (H5, A5).</summary>
-    ActOverruled,
+    ActOverridden,
     /// <summary>An ACT that died by itself is told that it is removed.</summary>
     ActRemovedAfterDeath,
     /// <summary>A PACT's attempt is removed while it runs or waits for its batch (A5).</summary>
@@ -433,19 +433,19 @@ public enum Transition
     Fenced,
     /// <summary>The probe of the log gets no answer.</summary>
     ProbeUnanswered,
-    /// <summary>Changes are about to be folded (L8).</summary>
-    FoldStarted,
-    /// <summary>A fold goes out in several calls.</summary>
+    /// <summary>Changes are about to be checkpointed (L8).</summary>
+    CheckpointStarted,
+    /// <summary>A checkpoint goes out in several calls.</summary>
     FoldedInPart,
     /// <summary>Outcomes are copied out of the log (I3).</summary>
     OutcomesCopied,
     /// <summary>The log is trimmed (L8).</summary>
     Trimmed,
-    /// <summary>A fold fails and is tried again.</summary>
+    /// <summary>A checkpoint fails and is tried again.</summary>
     FoldFailed,
-    /// <summary>A fold is fenced: the worker ends.</summary>
+    /// <summary>A checkpoint is fenced: the worker ends.</summary>
     FoldFenced,
-    /// <summary>A fold covers versions that are stored already, and has no effect (L7).</summary>
+    /// <summary>A checkpoint covers versions that are stored already, and has no effect (L7).</summary>
     FoldRepeated,
     /// <summary>An actor's stored state is loaded.</summary>
     ActorLoaded,
@@ -453,16 +453,16 @@ public enum Transition
     LoadRepeated,
     /// <summary>An idle actor leaves memory (L8).</summary>
     ActorEvicted,
-    /// <summary>An idle actor stays because its last change is not folded (L8).</summary>
+    /// <summary>An idle actor stays because its last change is not checkpointed (L8).</summary>
     ActorNotFolded,
 
     // ---- recovery (R1, R4)
 
     /// <summary>A worker opens a log that nobody had.</summary>
     RecoveredNew,
-    /// <summary>It opens one of which everything is folded and trimmed.</summary>
+    /// <summary>It opens one of which everything is checkpointed and trimmed.</summary>
     RecoveredEmpty,
-    /// <summary>It reads records and folds them (R4).</summary>
+    /// <summary>It reads records and checkpoints them (R4).</summary>
     RecoveredRecords,
     /// <summary>... behind a checkpoint.</summary>
     RecoveredBehindCheckpoint,
@@ -470,7 +470,7 @@ public enum Transition
     RecoveryFoldedInParts,
     /// <summary>Another one opens the log meanwhile.</summary>
     RecoveryFenced,
-    /// <summary>The store refuses a fold: the worker begins again.</summary>
+    /// <summary>The store refuses a checkpoint: the worker begins again.</summary>
     RecoveryRefused,
     /// <summary>A damaged record is found.</summary>
     DamageFound,

@@ -2,6 +2,6 @@ using Snapper.Server.Cli;
 using Snapper.Server.Supervision;
 
 // What these make, and what the parts make that they start, is nobody else's: states, logs, the audit, the Redis' files.
-if (args is ["up" or "demo" or "worker" or "doctor" or "join" or "leave", ..]) OwnerOnly.FromNowOn();
+if (args is ["up" or "demo" or "worker" or "doctor" or "join" or "leave", ..]) FileModeMask.FromNowOn();
 
 return await CommandLine.Run(args, Console.Out, Console.Error);

@@ -27,7 +27,7 @@ internal abstract class SimulatedWorld<TProcess> : IClientWorld
     /// <summary>How many ids that had their answers are asked for again.</summary>
     protected const int IdsAskedAgain = 5;
 
-    private const int MostIdsInDoubt = 10;
+    private const int MaxIdsInDoubt = 10;
 
     // A worker that cannot open its log tries again and again.
     private const int EnoughViolations = 20;
@@ -116,7 +116,7 @@ internal abstract class SimulatedWorld<TProcess> : IClientWorld
     protected HashSet<PlannedTransaction> AskedAgain { get; } = new(ReferenceEqualityComparer.Instance);
 
     /// <summary>The generated ids that were told to be in doubt last.</summary>
-    protected IReadOnlyList<string> InDoubt => [.. _inDoubt.TakeLast(MostIdsInDoubt)];
+    protected IReadOnlyList<string> InDoubt => [.. _inDoubt.TakeLast(MaxIdsInDoubt)];
 
     public abstract IRequestTarget? Route(bool misrouted);
 

@@ -138,7 +138,7 @@ internal sealed partial class World : SimulatedWorld<SimulatedWorker>
         StartWorker();
         foreach (var fault in Scenario.PlannedFaults)
         {
-            After(fault.AtMs * Millisecond, null, () => new FaultStriker(this, fault).Strike());
+            After(fault.AtMs * Millisecond, null, () => new FaultInjector(this, fault).Strike());
         }
 
         StartClients();

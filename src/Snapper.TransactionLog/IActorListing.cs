@@ -5,8 +5,8 @@ namespace Snapper.TransactionLog;
 /// <summary>A state store that can say which actors it holds.</summary>
 public interface IActorListing
 {
-    /// <summary>Stored actors of one type, in the order of their ids (ordinal), without holding up anybody who loads or folds.</summary>
-    /// <returns>At most <see cref="ActorListQuery.Limit"/>. What is folded or removed meanwhile may be among them or not; what was there all the time is.</returns>
+    /// <summary>Stored actors of one type, in the order of their ids (ordinal), without holding up anybody who loads or checkpoints.</summary>
+    /// <returns>At most <see cref="ActorListQuery.Limit"/>. What is checkpointed or removed meanwhile may be among them or not; what was there all the time is.</returns>
     /// <exception cref="ListingBusyException">It takes long, and too many ask.</exception>
     Task<IReadOnlyList<StoredActor>> List(ActorListQuery query, CancellationToken cancellation);
 }

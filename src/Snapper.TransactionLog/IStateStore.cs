@@ -6,11 +6,11 @@ namespace Snapper.TransactionLog;
 /// <summary>Checkpointed state of actors and outcomes that were copied out of the log; beside the log in the same server or folder.</summary>
 public interface IStateStore : IAsyncDisposable
 {
-    /// <summary>The checkpointed state of an actor; null when it was never folded.</summary>
+    /// <summary>The checkpointed state of an actor; null when it was never checkpointed.</summary>
     Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation);
 
-    /// <summary>Folds changes into the actors' states (L7): one takes effect only if <c>From &lt;= stored version &lt; To</c>. Checks the epoch.</summary>
-    Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation);
+    /// <summary>Checkpoints changes into the actors' states (L7): one takes effect only if <c>From &lt;= stored version &lt; To</c>. Checks the epoch.</summary>
+    Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation);
 
     /// <summary>Copies outcomes of caller keys out of the log, to be found for the window from now on at least (I3), however long ago they were queued.</summary>
     Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation);
@@ -41,4 +41,4 @@ public readonly record struct ArchiveStanding(bool HoldsAny, long Copied);
 public sealed record StoredState(long Version, IReadOnlyList<StateField> Fields);
 
 /// <summary>The changes of an actor between two versions; whole states have <c>From</c> 0.</summary>
-public readonly record struct StateFold(ActorKey Actor, long From, long To, IReadOnlyList<StateField> Fields);
+public readonly record struct StateCheckpoint(ActorKey Actor, long From, long To, IReadOnlyList<StateField> Fields);

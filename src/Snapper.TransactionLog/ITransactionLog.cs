@@ -67,7 +67,7 @@ public enum AppendStatus : byte
     /// </summary>
     RescuerFenced,
 
-    /// <summary>A fold builds on a later version of a state than is stored, though the writer has lost nothing that it knows of: the log does not follow the states. Recover.</summary>
+    /// <summary>A checkpoint builds on a later version of a state than is stored, though the writer has lost nothing that it knows of: the log does not follow the states. Recover.</summary>
     Behind,
 }
 

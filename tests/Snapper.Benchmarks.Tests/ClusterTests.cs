@@ -73,14 +73,14 @@ public sealed class ClusterTests
     [Fact]
     public void A_take_over_or_a_worker_that_stops_makes_a_run_void()
     {
-        var vigil = new ClusterVigil();
+        var vigil = new ClusterMonitor();
         vigil.LoggerOf("w1").Log(LogLevel.Warning, new EventId(1001), "the log is away", null, static (text, _) => text);
         Assert.Null(vigil.Problem);
-        vigil.LoggerOf("w1").Log(LogLevel.Warning, new EventId(ClusterVigil.TakingOverEvent), "Worker w2/1 is fenced", null, static (text, _) => text);
+        vigil.LoggerOf("w1").Log(LogLevel.Warning, new EventId(ClusterMonitor.TakingOverEvent), "Worker w2/1 is fenced", null, static (text, _) => text);
         Assert.Equal(1, vigil.TakeOvers);
         Assert.Contains("w2/1", vigil.Problem, StringComparison.Ordinal);
 
-        var failed = new ClusterVigil();
+        var failed = new ClusterMonitor();
         failed.Failed("w3", new InvalidOperationException("no luck"));
         Assert.Equal("w3 stopped: no luck", failed.Problem);
     }

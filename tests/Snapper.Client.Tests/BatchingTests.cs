@@ -80,7 +80,7 @@ public sealed class BatchingTests : IAsyncLifetime
         await Task.WhenAll(Enumerable.Range(0, 200).Select(i => snapper.Actor<IAccount>("a" + i).Act(a => a.DepositChecking(new(i)))));
 
         Assert.Equal(7, _worker.Requests.Max(r => r.Length));
-        Assert.InRange(_worker.MostUnderWay, 2, 3);
+        Assert.InRange(_worker.MaxUnderWay, 2, 3);
     }
 
     [Fact]

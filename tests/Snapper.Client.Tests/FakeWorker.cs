@@ -46,7 +46,7 @@ internal sealed class FakeWorker : IAsyncDisposable
     /// <summary>As which of several workers it answers; null: it is alone.</summary>
     public string? Name { get; set; }
 
-    public int MostUnderWay { get; private set; }
+    public int MaxUnderWay { get; private set; }
 
     public Uri Address { get; private set; } = null!;
 
@@ -129,7 +129,7 @@ internal sealed class FakeWorker : IAsyncDisposable
         var transactions = body.RootElement.GetProperty("transactions").EnumerateArray().Select(t => t.Clone()).ToArray();
         lock (_script)
         {
-            MostUnderWay = Math.Max(MostUnderWay, ++_underWay);
+            MaxUnderWay = Math.Max(MaxUnderWay, ++_underWay);
             Requests.Enqueue(transactions);
         }
 

@@ -10,7 +10,7 @@ public sealed class GiveUpTests
     public void One_that_was_given_back_is_used_again_and_knows_nothing_of_the_time_before()
     {
         using var closing = new CancellationTokenSource();
-        var giveUps = new GiveUps(closing.Token);
+        var giveUps = new CancellationPool(closing.Token);
         var heard = 0;
         var first = giveUps.After(Long);
         first.Token.UnsafeRegister(_ => heard++, null);
@@ -29,7 +29,7 @@ public sealed class GiveUpTests
     public async Task One_whose_time_has_come_is_not_used_again()
     {
         using var closing = new CancellationTokenSource();
-        var giveUps = new GiveUps(closing.Token);
+        var giveUps = new CancellationPool(closing.Token);
         var first = giveUps.After(TimeSpan.FromMilliseconds(1));
         var come = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         first.Token.UnsafeRegister(_ => come.SetResult(), null);
@@ -46,7 +46,7 @@ public sealed class GiveUpTests
     public void Closing_ends_those_that_are_out_and_those_that_are_taken_later()
     {
         using var closing = new CancellationTokenSource();
-        var giveUps = new GiveUps(closing.Token);
+        var giveUps = new CancellationPool(closing.Token);
         var kept = giveUps.After(Long);
         using var isOut = giveUps.After(Long);
         kept.Dispose();

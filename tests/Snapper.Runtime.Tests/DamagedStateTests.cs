@@ -25,7 +25,7 @@ public sealed class DamagedStateTests
         await Put(rig, 7, damaged);
         Rig.Aborted(await Submit(rig, StateMethods.Import, """{"text":"abc","number":1}"""), AbortReason.Failure);
         Rig.Aborted(await Submit(rig, StateMethods.Delete, ""), AbortReason.Failure);
-        await rig.Host.Worker.Checkpoints.FoldNow();
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
         Assert.Equal((7, damaged), await Stored(rig));
 
         Assert.Equal(Outcome.Committed, (await Submit(rig, StateMethods.ImportOverDamage, """{"text":"abc","number":1}""", "repair")).Outcome);
@@ -37,7 +37,7 @@ public sealed class DamagedStateTests
         var second = await Submit(rig, StateMethods.ImportOverDamage, """{"text":"","number":1}""");
         Rig.Aborted(second, AbortReason.Application);
         Assert.Contains("is not damaged", second.Abort!.Message, StringComparison.Ordinal);
-        await rig.Host.Worker.Checkpoints.FoldNow();
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
         Assert.Equal(9, (await Stored(rig)).Version);
         await rig.Restart();
         Assert.Equal(5, Rig.Seen1(await Size(rig, pact: true)));
@@ -54,7 +54,7 @@ public sealed class DamagedStateTests
         await rig.Restart();
         Assert.Equal(0, Rig.Seen1(await Size(rig, pact: true)));
         Assert.Equal(2, Rig.Seen1(await Rig.Within(rig.Submit("Odd", "hurt", "Grow", new Growth(2, null), null), "an ACT")));
-        await rig.Host.Worker.Checkpoints.FoldNow();
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
         Assert.Equal(9, (await Stored(rig)).Version);
     }
 
@@ -66,7 +66,7 @@ public sealed class DamagedStateTests
         Rig.Aborted(await Size(rig, pact: false), AbortReason.Failure);
         var started = Stopwatch.GetTimestamp();
         Assert.Equal(Outcome.Committed, (await Submit(rig, StateMethods.ImportOverDamage, """{"text":"abc","number":1}""")).Outcome);
-        Assert.Equal((7, "[1,2]"), await Stored(rig)); // not folded yet
+        Assert.Equal((7, "[1,2]"), await Stored(rig)); // not checkpointed yet
         await Rig.Until(() => Stopwatch.GetElapsedTime(started) > 1.1 * Execution.Executor.ReloadEvery, "it might be read again");
         Assert.Equal((7, "[1,2]"), await Stored(rig));
         for (var i = 0; i < 3; i++) Assert.Equal(3, Rig.Seen1(await Size(rig, pact: i == 1)));
@@ -98,7 +98,7 @@ public sealed class DamagedStateTests
         await Rig.Within(failing, "the one that fails");
         Assert.Equal(Outcome.Committed, (await repair).Outcome);
         Assert.Equal(5, Rig.Seen1(await Rig.Within(behind, "the PACT behind it")));
-        await rig.Host.Worker.Checkpoints.FoldNow();
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
         Assert.Equal(9, (await Stored(rig)).Version);
     }
 
@@ -150,7 +150,7 @@ public sealed class DamagedStateTests
     private static MemoryStateStore Store(Rig rig) => new(rig.Storage, TimeProvider.System, new StateStoreOptions());
 
     private static Task Put(Rig rig, long version, string json) =>
-        Store(rig).Fold(rig.Host.Opening.Epoch, [new StateFold(Hurt, 0, version, [new StateField(StateField.WholeState, Encoding.UTF8.GetBytes(json))])], default);
+        Store(rig).Checkpoint(rig.Host.Opening.Epoch, [new StateCheckpoint(Hurt, 0, version, [new StateField(StateField.WholeState, Encoding.UTF8.GetBytes(json))])], default);
 
     private static async Task<(long Version, string State)> Stored(Rig rig)
     {

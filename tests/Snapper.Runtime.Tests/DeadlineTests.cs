@@ -86,7 +86,7 @@ public sealed class DeadlineTests
     [InlineData(false, false)]
     [InlineData(true, true)]
     [InlineData(false, true)]
-    public async Task What_was_in_doubt_is_found_by_its_generated_id_after_restarts(bool pact, bool folded)
+    public async Task What_was_in_doubt_is_found_by_its_generated_id_after_restarts(bool pact, bool checkpointed)
     {
         await using var rig = await Rig.Start();
         rig.Log.Hold();
@@ -94,9 +94,9 @@ public sealed class DeadlineTests
         Assert.Equal(Outcome.InDoubt, doubtful.Outcome);
         rig.Log.Release();
         await Rig.Until(() => rig.Host.Door.Find(doubtful.Id, default).Result is { Outcome: Outcome.Committed }, "the outcome is known by its id");
-        if (folded)
+        if (checkpointed)
         {
-            await rig.Restart(); // it folds at its end, and trims the record
+            await rig.Restart(); // it checkpoints at its end, and trims the record
         }
         else
         {
@@ -211,7 +211,7 @@ public sealed class DeadlineTests
         Rig.Seen(await rig.Act("a", Step.Add()));
         var fenced = rig.Host;
         await rig.Open();
-        await fenced.Worker.Checkpoints.FoldNow();
+        await fenced.Worker.Checkpoints.CheckpointNow();
         await Rig.Until(() => rig.Failures.Count == 1, "the worker has failed");
         Rig.Rejected(await Submit(fenced, "c"), RejectionKind.Unavailable);
     }

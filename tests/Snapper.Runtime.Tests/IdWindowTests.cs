@@ -26,7 +26,7 @@ public sealed class IdWindowTests
         time.Advance(TimeSpan.FromMinutes(11)); // so long the log was away
         rig.Log.Release();
         await Rig.Until(() => rig.Host.Door.Find("x", default).Result is { Outcome: Outcome.Committed }, "it has committed");
-        await rig.Host.Worker.Checkpoints.FoldNow();
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
         if (restart)
         {
             await rig.Restart();
@@ -50,11 +50,11 @@ public sealed class IdWindowTests
         var time = new SkewedTime();
         await using var rig = await Rig.Start(time: time);
         await rig.Submit("a", s_steps, ["a"], id: "x");
-        await rig.Host.Worker.Checkpoints.FoldNow();
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
         time.Step(TimeSpan.FromMinutes(minutes));
         await rig.Host.Worker.ForgetOldIds();
         await rig.Submit("b", s_steps, ["b"], id: "y");
-        await rig.Host.Worker.Checkpoints.FoldNow();
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
         if (restart)
         {
             await rig.Restart();
@@ -76,8 +76,8 @@ public sealed class IdWindowTests
         var time = new SkewedTime();
         await using var rig = await Rig.Start(time: time);
         await rig.Submit("a", s_steps, ["a"], id: "x");
-        await rig.Host.Worker.Checkpoints.FoldNow();
-        while (rig.Host.Worker.Relay.Ids.Kept > 0)
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
+        while (rig.Host.Worker.RequestManager.Ids.Kept > 0)
         {
             Rig.Saw(await Rig.Within(rig.Submit("a", s_steps, ["a"], id: "x"), "again"), 1);
             time.Advance(TimeSpan.FromMinutes(1));
@@ -98,7 +98,7 @@ public sealed class IdWindowTests
         var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
         await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
         var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1");
-        await Rig.Until(() => rig.Host.Worker.Relay.InFlight == 2, "b waits for a number");
+        await Rig.Until(() => rig.Host.Worker.RequestManager.InFlight == 2, "b waits for a number");
 
         // As where the store says that this worker is no member any more: its log has no other owner.
         rig.Host.Worker.Fail(new LogLostFailure(AppendStatus.Fenced, "w1/1 is no member any more"));
@@ -118,7 +118,7 @@ public sealed class IdWindowTests
         var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
         await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
         var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1");
-        await Rig.Until(() => rig.Host.Worker.Relay.InFlight == 2, "b waits for a number");
+        await Rig.Until(() => rig.Host.Worker.RequestManager.InFlight == 2, "b waits for a number");
         var before = rig.Log;
         await rig.Open();
         before.Release();
@@ -140,7 +140,7 @@ public sealed class IdWindowTests
         rig.Host.Worker.Open();
 
         // Trimmed, and its copy lost: nobody knows the outcome, and it has one.
-        await rig.Host.Worker.Checkpoints.FoldNow();
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
         rig.Storage.Outcomes.Clear();
         Assert.Equal(Outcome.InDoubt, (await rig.Submit("a", s_steps, ["a"], id: "x")).Outcome);
         Assert.Equal(1, await rig.Value("a"));
@@ -151,7 +151,7 @@ public sealed class IdWindowTests
     {
         await using var rig = await Rig.Start();
         await rig.Submit("a", s_steps, ["a"], id: "x");
-        await rig.Host.Worker.Checkpoints.FoldNow();
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
         rig.Store = new AwayStore(new MemoryStateStore(rig.Storage, TimeProvider.System, new StateStoreOptions()));
         await rig.Restart();
 

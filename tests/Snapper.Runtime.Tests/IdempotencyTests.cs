@@ -12,9 +12,9 @@ public sealed class IdempotencyTests
     public enum Between
     {
         Nothing,
-        Fold,
+        Checkpoint,
         Restart,
-        FoldAndRestart,
+        CheckpointAndRestart,
         Kill,
     }
 
@@ -48,12 +48,12 @@ public sealed class IdempotencyTests
         Rig.Saw(written, 1);
         Rig.Saw(read, 1);
         Rig.Aborted(aborted, AbortReason.Application);
-        if (between is Between.Fold or Between.FoldAndRestart)
+        if (between is Between.Checkpoint or Between.CheckpointAndRestart)
         {
-            await rig.Host.Worker.Checkpoints.FoldNow();
+            await rig.Host.Worker.Checkpoints.CheckpointNow();
         }
 
-        if (between is Between.Restart or Between.FoldAndRestart)
+        if (between is Between.Restart or Between.CheckpointAndRestart)
         {
             await rig.Restart();
         }

@@ -282,7 +282,7 @@ public sealed class LimitTests
         await using var rig = await Rig.Start();
         var store = new MemoryStateStore(rig.Storage, TimeProvider.System, new StateStoreOptions());
         var bad = new ActorKey("Box", "bad");
-        await store.Fold(rig.Host.Opening.Epoch, [new StateFold(bad, 0, 1, [new StateField(StateField.WholeState, Encoding.UTF8.GetBytes(stored))])], default);
+        await store.Checkpoint(rig.Host.Opening.Epoch, [new StateCheckpoint(bad, 0, 1, [new StateField(StateField.WholeState, Encoding.UTF8.GetBytes(stored))])], default);
         foreach (var access in new string[]?[] { null, ["bad"] })
         {
             foreach (var step in new[] { Step.Get(), Step.Add() })

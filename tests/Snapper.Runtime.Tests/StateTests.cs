@@ -127,7 +127,7 @@ public sealed class StateTests
             Rig.Aborted(await Rig.Within(rig.Submit("Odd", "hurt", "Grow", new Growth(2, null), [("hurt", 1)]), "a PACT"), AbortReason.Failure);
         }
 
-        await rig.Host.Worker.Checkpoints.FoldNow();
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
         Assert.Equal(7, (await new MemoryStateStore(rig.Storage, TimeProvider.System, new StateStoreOptions()).Load(actor, default))!.Version);
         await Put(rig, actor, 8, """{"text":"abc","number":1}""");
 
@@ -205,7 +205,7 @@ public sealed class StateTests
     }
 
     private static Task Put(Rig rig, ActorKey actor, long version, string json) => new MemoryStateStore(rig.Storage, TimeProvider.System, new StateStoreOptions())
-        .Fold(rig.Host.Opening.Epoch, [new StateFold(actor, 0, version, [new StateField(StateField.WholeState, Encoding.UTF8.GetBytes(json))])], default);
+        .Checkpoint(rig.Host.Opening.Epoch, [new StateCheckpoint(actor, 0, version, [new StateField(StateField.WholeState, Encoding.UTF8.GetBytes(json))])], default);
 
     [Fact]
     public async Task An_idle_actor_leaves_memory_once_it_is_folded_and_comes_back_with_its_state()
@@ -219,8 +219,8 @@ public sealed class StateTests
         rig.Log.Release();
         Rig.Saw(await Rig.Within(act, "the ACT"), 1);
         await Sweep(rig, 3);
-        Assert.True(await IsResident(rig, "a"), "its change is not folded");
-        await rig.Host.Worker.Checkpoints.FoldNow();
+        Assert.True(await IsResident(rig, "a"), "its change is not checkpointed");
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
         await Sweep(rig, 3);
         Assert.False(await IsResident(rig, "a"));
         Rig.Saw(await Rig.Within(rig.Act("a", Step.Add(), Step.Get()), "an ACT on what was away"), 2);
@@ -229,7 +229,7 @@ public sealed class StateTests
         for (var i = 0; i < 12; i++)
         {
             Rig.Seen(await Rig.Within(rig.Pact("r" + i, ["r" + i, "a"], Step.Call("a", Step.Add())), "a PACT on what was away"));
-            await rig.Host.Worker.Checkpoints.FoldNow();
+            await rig.Host.Worker.Checkpoints.CheckpointNow();
             await Sweep(rig, 3);
             Assert.False(await IsResident(rig, "a"));
         }

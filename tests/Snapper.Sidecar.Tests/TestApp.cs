@@ -92,7 +92,7 @@ public sealed class TestHost : IActorHost
 
     public TaskCompletionSource Hanging { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    public int MostInside => Volatile.Read(ref _mostInside);
+    public int MaxInside => Volatile.Read(ref _mostInside);
 
     public Gate GateOf(string id) => Gates.GetOrAdd(id, _ => new Gate());
 

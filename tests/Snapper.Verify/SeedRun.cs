@@ -9,7 +9,7 @@ namespace Snapper.Verify;
 internal abstract class SeedRun<TScenario, TResult>(VerifyOptions options)
     where TResult : RunResult<TScenario>
 {
-    private const int MostFailures = 5;
+    private const int MaxFailures = 5;
 
     private readonly Lock _adding = new();
     private readonly Lock _printing = new();
@@ -52,7 +52,7 @@ internal abstract class SeedRun<TScenario, TResult>(VerifyOptions options)
         {
             threads[i] = new Thread(() =>
             {
-                while (watch.Elapsed < options.Time && Failures < MostFailures && !interrupted.IsCancellationRequested)
+                while (watch.Elapsed < options.Time && Failures < MaxFailures && !interrupted.IsCancellationRequested)
                 {
                     var number = Interlocked.Increment(ref next);
                     if (number >= options.Seeds)

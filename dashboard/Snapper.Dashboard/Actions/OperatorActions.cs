@@ -10,7 +10,7 @@ namespace Snapper.Dashboard.Actions;
 /// <param name="Worker">Everything of it.</param>
 /// <param name="Rebalance">As few partitions as it takes.</param>
 /// <param name="To">Target; null: the others share.</param>
-public sealed record MigrationWish(IReadOnlyList<string>? Actors, IReadOnlyList<int>? Partitions, string? Worker, bool Rebalance, string? To);
+public sealed record MigrationOrder(IReadOnlyList<string>? Actors, IReadOnlyList<int>? Partitions, string? Worker, bool Rebalance, string? To);
 
 /// <summary>Everything by which the dashboard changes something goes through here, so that rights and audit have one place.</summary>
 public sealed class OperatorActions(WorkerApi api, Fleet fleet, Holder holder)
@@ -19,14 +19,14 @@ public sealed class OperatorActions(WorkerApi api, Fleet fleet, Holder holder)
     public static string NewId() => FormattableString.Invariant($"d-{DateTimeOffset.UtcNow:yyyyMMddHHmmss}-{Guid.NewGuid():N}")[..25];
 
     /// <summary>Says what would move; changes nothing.</summary>
-    public Task<Outcome> TryMigration(MigrationWish wish, CancellationToken cancellation) => Migrate(wish, null, null, dryRun: true, cancellation);
+    public Task<Outcome> TryMigration(MigrationOrder wish, CancellationToken cancellation) => Migrate(wish, null, null, dryRun: true, cancellation);
 
     /// <summary>Moves it.</summary>
     /// <param name="wish">What.</param>
     /// <param name="id">The same id twice is one migration.</param>
     /// <param name="reason">Why, for those who look later; up to 1,024 characters.</param>
     /// <param name="cancellation">Ends the waiting, not the migration.</param>
-    public Task<Outcome> Migrate(MigrationWish wish, string id, string reason, CancellationToken cancellation) => Migrate(wish, id, reason, dryRun: false, cancellation);
+    public Task<Outcome> Migrate(MigrationOrder wish, string id, string reason, CancellationToken cancellation) => Migrate(wish, id, reason, dryRun: false, cancellation);
 
     /// <summary>Puts a state in the place of an actor's, or takes it away.</summary>
     /// <param name="change">Whose, and which.</param>
@@ -43,7 +43,7 @@ public sealed class OperatorActions(WorkerApi api, Fleet fleet, Holder holder)
     /// <summary>Whether whoever looks may change states.</summary>
     public async Task<bool> MayChange() => (await holder.Who()).Principal.Role.Has(Right.Administer);
 
-    private Task<Outcome> Migrate(MigrationWish wish, string? id, string? reason, bool dryRun, CancellationToken cancellation)
+    private Task<Outcome> Migrate(MigrationOrder wish, string? id, string? reason, bool dryRun, CancellationToken cancellation)
     {
         var body = new Dictionary<string, object>();
         if (wish.Actors is { } actors) body["actors"] = actors.Select(actor => actor.Split('/', 2)).Select(parts => new { type = parts[0], id = parts[^1] });

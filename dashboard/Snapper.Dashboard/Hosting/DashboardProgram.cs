@@ -70,7 +70,7 @@ internal static class DashboardProgram
         services.AddSingleton<Handover>();
         services.AddSingleton<FirstLooks>();
         services.AddScoped<FirstLook>();
-        services.AddScoped<Pulse>();
+        services.AddScoped<RefreshTimer>();
         services.AddScoped<Holder>();
         services.AddScoped<OperatorActions>();
         services.AddRazorComponents().AddInteractiveServerComponents(circuits =>

@@ -124,7 +124,7 @@ internal sealed partial class WarmUp(DashboardSettings settings, KnownTokens tok
                         }
 
                         await root.QuiescenceTask;
-                        var pulse = provider.GetRequiredService<Pulse>();
+                        var pulse = provider.GetRequiredService<RefreshTimer>();
                         pulse.Pause(true);
                         pulse.Pause(false);
                         return root.ToHtmlString();
@@ -141,7 +141,7 @@ internal sealed partial class WarmUp(DashboardSettings settings, KnownTokens tok
     }
 
     private static void Tell(IServiceProvider provider, string path, Type answer) =>
-        ((IListener)provider.GetRequiredService<Streams>()).Told(s_nobody, path, 200, JsonSerializer.SerializeToUtf8Bytes(MadeUp.Of(answer), WorkerApi.Json));
+        ((IListener)provider.GetRequiredService<Streams>()).Told(s_nobody, path, 200, JsonSerializer.SerializeToUtf8Bytes(PrerenderSamples.Of(answer), WorkerApi.Json));
 
     [LoggerMessage(EventId = 1, Level = LogLevel.Information, Message = "{Warm} of {All} pages were drawn once beforehand, in {Milliseconds} ms")]
     private partial void Warm(int warm, int all, long milliseconds);

@@ -21,7 +21,7 @@ public abstract class LivePage : ComponentBase, IDisposable
     public required Feeds Feeds { get; set; }
 
     [Inject]
-    public required Pulse Pulse { get; set; }
+    public required RefreshTimer RefreshTimer { get; set; }
 
     [Inject]
     public required Handover Handover { get; set; }
@@ -71,7 +71,7 @@ public abstract class LivePage : ComponentBase, IDisposable
 
     protected override void OnInitialized()
     {
-        Pulse.Beat += OnBeat;
+        RefreshTimer.Beat += OnBeat;
         if (!RendererInfo.IsInteractive) Handover.Expect();
     }
 
@@ -85,7 +85,7 @@ public abstract class LivePage : ComponentBase, IDisposable
     public void Dispose()
     {
         _isOver = true;
-        Pulse.Beat -= OnBeat;
+        RefreshTimer.Beat -= OnBeat;
         foreach (var (_, watch) in _watches.Values) watch.Dispose();
         GC.SuppressFinalize(this);
     }
@@ -107,7 +107,7 @@ public abstract class LivePage : ComponentBase, IDisposable
         using var late = new CancellationTokenSource(Settings.FirstAnswersMax);
         while (true)
         {
-            var heard = Pulse.Heard;
+            var heard = RefreshTimer.Heard;
             var (asked, answered) = (_asked, IsAnswered(Fleet.Workers));
             LookAgain();
 
@@ -125,7 +125,7 @@ public abstract class LivePage : ComponentBase, IDisposable
         {
             // A beat that was on its way when the page was left: it would watch something that nobody lets go of.
             if (_isOver) return Task.CompletedTask;
-            if (!Pulse.Paused) LookAgain();
+            if (!RefreshTimer.Paused) LookAgain();
             StateHasChanged();
         }
         catch (Exception problem) when (problem is not ObjectDisposedException)

@@ -34,7 +34,7 @@ public sealed class ClusterInProcess : IAsyncDisposable
     }
 
     /// <summary>Watches that nobody is taken for dead.</summary>
-    public ClusterVigil Vigil { get; } = new();
+    public ClusterMonitor Vigil { get; } = new();
 
     /// <summary>Redis; its CPU time counts besides this process's.</summary>
     public IReadOnlyList<MeasuredProcess> Processes => [new MeasuredProcess("redis", _redis!.Id)];

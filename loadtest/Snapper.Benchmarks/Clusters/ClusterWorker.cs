@@ -36,7 +36,7 @@ public sealed class ClusterWorker : IAsyncDisposable
     public string Name => string.Create(CultureInfo.InvariantCulture, $"w{Number}");
 
     /// <summary>Takes any request.</summary>
-    public ITransactionDoor Door => _host!.Door;
+    public ITransactionService Door => _host!.Door;
 
     /// <summary>Placement and migrations.</summary>
     public IClusterControl Control => _host!.Control!;
@@ -52,7 +52,7 @@ public sealed class ClusterWorker : IAsyncDisposable
     /// <param name="vigil">Hears when it is taken for dead.</param>
     /// <param name="known">Is given the worker before it starts, so that others can speak to it while they all start.</param>
     public static async Task<ClusterWorker> StartAsync(
-        int number, int first, RedisServer redis, IMailboxTransport road, ClusterVigil vigil, Action<ClusterWorker> known)
+        int number, int first, RedisServer redis, IMailboxTransport road, ClusterMonitor vigil, Action<ClusterWorker> known)
     {
         var worker = new ClusterWorker(number, await redis.ConnectAsync());
         known(worker);

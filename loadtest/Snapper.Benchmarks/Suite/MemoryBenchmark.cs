@@ -7,7 +7,7 @@ using Snapper.Benchmarks.Systems;
 namespace Snapper.Benchmarks.Suite;
 
 /// <summary>
-/// What a resident account costs that nobody uses. The worker's managed heap is read from its metrics after a full collection, once folds are
+/// What a resident account costs that nobody uses. The worker's managed heap is read from its metrics after a full collection, once checkpoints are
 /// over. Resident memory stands beside it; it includes what the collector keeps in reserve.
 /// </summary>
 public sealed class MemoryBenchmark : IBenchmark
@@ -16,7 +16,7 @@ public sealed class MemoryBenchmark : IBenchmark
     private const int Connections = 4;
     private const int BatchMax = 500;
 
-    // Changes are folded, and forgotten, 5 s after they were made.
+    // Changes are checkpointed, and forgotten, 5 s after they were made.
     private static readonly TimeSpan Settling = TimeSpan.FromSeconds(15);
 
     /// <inheritdoc />

@@ -34,7 +34,7 @@ internal sealed record OpenLoopSettings
 internal sealed class OpenLoop(OpenLoopSettings settings, IWorkload workload, ILoadTarget target, Recorder recorder, RunLog log)
 {
     // A source of cancellation has one lock for all who wait for it: with many, the thread that keeps the time hardly ever meets somebody who holds one and has no core.
-    private const int GiveUps = 256;
+    private const int CancellationPool = 256;
 
     private static readonly TimeSpan s_grace = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan s_ready = TimeSpan.FromMilliseconds(100);
@@ -82,7 +82,7 @@ internal sealed class OpenLoop(OpenLoopSettings settings, IWorkload workload, IL
 
     private static CancellationTokenSource[] NewGiveUps()
     {
-        var made = new CancellationTokenSource[GiveUps];
+        var made = new CancellationTokenSource[CancellationPool];
         for (var i = 0; i < made.Length; i++)
         {
             made[i] = new CancellationTokenSource();
@@ -133,7 +133,7 @@ internal sealed class OpenLoop(OpenLoopSettings settings, IWorkload workload, IL
         }
 
         Interlocked.Increment(ref _underWay);
-        _ = SeeToItsEnd(planned, window, intended, now, measured, _giveUps[_sent++ % GiveUps].Token);
+        _ = SeeToItsEnd(planned, window, intended, now, measured, _giveUps[_sent++ % CancellationPool].Token);
     }
 
     private async Task SeeToItsEnd(PlannedTransaction planned, Window window, long intended, long handedOver, bool measured, CancellationToken giveUp)

@@ -4,7 +4,7 @@ namespace Snapper.Client.Sending;
 /// Coalesces concurrent transactions: one is sent at once while a request is free; while all requests are under way,
 /// what comes queues and leaves together with the next one. No timer: load alone sets the size of the batches.
 /// </summary>
-internal sealed class BatchSender(ServiceDoor door, int maxBatch, int maxConcurrentRequests)
+internal sealed class BatchSender(ServiceEndpoint door, int maxBatch, int maxConcurrentRequests)
 {
     // A sidecar refuses bodies above 4 MB unless told otherwise.
     private const int MaxBatchBytes = 2 * 1024 * 1024;

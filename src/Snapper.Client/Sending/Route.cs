@@ -1,7 +1,7 @@
 namespace Snapper.Client.Sending;
 
 /// <summary>One address of the workers: its door, its batches, and whether it makes sense to send there now. Thread-safe.</summary>
-internal sealed class Route(Uri address, ServiceDoor door, BatchSender sender)
+internal sealed class Route(Uri address, ServiceEndpoint door, BatchSender sender)
 {
     private const long FirstPauseMs = 50;
     private const long LongestPauseMs = 5000;
@@ -11,7 +11,7 @@ internal sealed class Route(Uri address, ServiceDoor door, BatchSender sender)
 
     public Uri Address => address;
 
-    public ServiceDoor Door => door;
+    public ServiceEndpoint Door => door;
 
     public BatchSender Sender => sender;
 

@@ -12,13 +12,13 @@ internal sealed class Routes : IDisposable
     private readonly OwnerCache? _owners;
     private int _turn;
 
-    public Routes(SnapperClientOptions options, GiveUps giveUps)
+    public Routes(SnapperClientOptions options, CancellationPool giveUps)
     {
         var addresses = options.TransactionsUris;
         _routes = new Route[addresses.Length];
         for (var i = 0; i < addresses.Length; i++)
         {
-            var door = new ServiceDoor(options, addresses[i], learnsWorker: addresses.Length > 1, giveUps);
+            var door = new ServiceEndpoint(options, addresses[i], learnsWorker: addresses.Length > 1, giveUps);
             _routes[i] = new Route(addresses[i], door, new BatchSender(door, options.MaxBatch, options.MaxConcurrentRequests));
         }
 

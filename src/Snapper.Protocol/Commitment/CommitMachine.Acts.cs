@@ -10,7 +10,7 @@ public sealed partial class CommitMachine
 
     /// <summary>ACTs that the commit order remembers.</summary>
     internal int ActsInOrder => _order.Count;
-    private readonly List<Doomed> _doomed = [];
+    private readonly List<AbortRequested> _doomed = [];
     private readonly List<ActOutcome> _finished = [];
 
     /// <summary>Why a transaction is aborted whose changes are more than a record may hold.</summary>
@@ -26,7 +26,7 @@ public sealed partial class CommitMachine
         Transitions.Note(Transition.ActFinished);
         _finished.Add(outcome);
         _order.Finished(outcome.Tid, _final, _doomed);
-        KillDoomed(outputs);
+        EndAborting(outputs);
     }
 
     private void OnActChanges(in Message message, OutputBuffer outputs)
@@ -84,7 +84,7 @@ public sealed partial class CommitMachine
     /// <summary>H3: queued only when every batch before it on each of its actors is final.</summary>
     private bool TryCommitAct(ActOutcome outcome, OutputBuffer outputs)
     {
-        if (outcome.HasVoted || !outcome.IsComplete || _order.IsDoomed(outcome.Tid))
+        if (outcome.HasVoted || !outcome.IsComplete || _order.IsAborting(outcome.Tid))
         {
             return false;
         }
@@ -154,8 +154,8 @@ public sealed partial class CommitMachine
 
         if (!yes)
         {
-            _order.Doom(tid, _doomed);
-            KillDoomed(outputs);
+            _order.RequestAbort(tid, _doomed);
+            EndAborting(outputs);
             return;
         }
 
@@ -233,7 +233,7 @@ public sealed partial class CommitMachine
         }
     }
 
-    private void OnActGone(TransactionId tid, OutputBuffer outputs)
+    private void OnActAborted(TransactionId tid, OutputBuffer outputs)
     {
         Transitions.Note(Transition.ActGivenUp);
         _order.Ended(tid);
@@ -261,7 +261,7 @@ public sealed partial class CommitMachine
         return null;
     }
 
-    private void KillDoomed(OutputBuffer outputs)
+    private void EndAborting(OutputBuffer outputs)
     {
         foreach (var doomed in _doomed)
         {

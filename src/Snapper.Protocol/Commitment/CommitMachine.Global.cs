@@ -15,7 +15,7 @@ public sealed partial class CommitMachine
     private void JudgeOrder(OutputBuffer outputs)
     {
         TellGlobalBounds(outputs);
-        KillDoomed(outputs);
+        EndAborting(outputs);
     }
 
     /// <summary>H6: what this worker sees of where ACTs stand among the global batches, for the workers of their roots.</summary>

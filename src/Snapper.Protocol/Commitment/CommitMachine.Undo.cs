@@ -208,7 +208,7 @@ public sealed partial class CommitMachine
     {
         Transitions.Note(Transition.ActRemoved);
         Removals++;
-        OnActGone(tid, outputs);
+        OnActAborted(tid, outputs);
     }
 
     private void OnUndoAcknowledged(ActorKey actor, List<Victim>? victims, OutputBuffer outputs)
@@ -264,10 +264,10 @@ public sealed partial class CommitMachine
         undo.Fresh.Add(victim);
     }
 
-    private void OnActPoisoned(TransactionId tid, IReadOnlyList<ActorKey>? participants, OutputBuffer outputs)
+    private void OnBranchAbortAcknowledged(TransactionId tid, IReadOnlyList<ActorKey>? participants, OutputBuffer outputs)
     {
         var undo = _undo ?? throw new ProtocolViolationException($"ACT {tid} acknowledges an undo that nobody started.");
-        Transitions.Note(participants is not null, Transition.ActPoisoned, Transition.ActPoisonedNowhere);
+        Transitions.Note(participants is not null, Transition.BranchAbortAcknowledged, Transition.BranchAbortAcknowledgedNowhere);
         if (participants is not null)
         {
             undo.ActParticipants[tid] = participants;

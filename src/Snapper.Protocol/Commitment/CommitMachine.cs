@@ -98,13 +98,13 @@ public sealed partial class CommitMachine
                 break;
             case MessageKind.ActBounds:
                 _order.Narrow(new GlobalBounds(message.Tid, message.Bid, new BatchId(message.Value)), _doomed);
-                KillDoomed(outputs);
+                EndAborting(outputs);
                 break;
-            case MessageKind.ActGone:
-                OnActGone(message.Tid, outputs);
+            case MessageKind.ActAborted:
+                OnActAborted(message.Tid, outputs);
                 break;
-            case MessageKind.ActPoisoned:
-                OnActPoisoned(message.Tid, (IReadOnlyList<ActorKey>?)message.Body, outputs);
+            case MessageKind.BranchAbortAcknowledged:
+                OnBranchAbortAcknowledged(message.Tid, (IReadOnlyList<ActorKey>?)message.Body, outputs);
                 break;
             case MessageKind.UndoAcknowledged:
                 OnUndoAcknowledged(message.Actor!, (List<Scheduling.Victim>?)message.Body, outputs);

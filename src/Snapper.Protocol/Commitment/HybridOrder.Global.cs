@@ -17,7 +17,7 @@ public sealed partial class HybridOrder
     /// <param name="final">The highest final one.</param>
     /// <param name="news">Receives them.</param>
     /// <param name="doomed">Receives ACTs that must die.</param>
-    public void FindGlobalBounds(List<Batch> open, BatchId final, List<GlobalBounds> news, List<Doomed> doomed)
+    public void FindGlobalBounds(List<Batch> open, BatchId final, List<GlobalBounds> news, List<AbortRequested> doomed)
     {
         foreach (var node in _nodes.Values)
         {
@@ -45,7 +45,7 @@ public sealed partial class HybridOrder
     }
 
     /// <summary>Another worker has told its bounds of an ACT whose root is here.</summary>
-    public void Narrow(GlobalBounds bounds, List<Doomed> doomed)
+    public void Narrow(GlobalBounds bounds, List<AbortRequested> doomed)
     {
         if (Find(bounds.Tid) is { } node)
         {
@@ -53,7 +53,7 @@ public sealed partial class HybridOrder
         }
     }
 
-    private static void Narrow(Node node, BatchId floor, BatchId ceil, List<Doomed> doomed)
+    private static void Narrow(Node node, BatchId floor, BatchId ceil, List<AbortRequested> doomed)
     {
         if (floor > node.GlobalFloor)
         {
@@ -65,10 +65,10 @@ public sealed partial class HybridOrder
             node.GlobalCeil = ceil;
         }
 
-        if (!node.IsDoomed && node.GlobalCeil != BatchId.None && node.GlobalFloor >= node.GlobalCeil)
+        if (!node.IsAborting && node.GlobalCeil != BatchId.None && node.GlobalFloor >= node.GlobalCeil)
         {
-            node.IsDoomed = true;
-            doomed.Add(new Doomed(node.Tid, node.HasFinished ? AbortReason.Serializability : AbortReason.Deadlock, node.GlobalFloor, node.GlobalCeil));
+            node.IsAborting = true;
+            doomed.Add(new AbortRequested(node.Tid, node.HasFinished ? AbortReason.Serializability : AbortReason.Deadlock, node.GlobalFloor, node.GlobalCeil));
         }
     }
 

@@ -26,7 +26,7 @@ public sealed partial class HybridOrder
     public int Count => _nodes.Count;
 
     /// <summary>T took a place behind a batch.</summary>
-    public void Visited(TransactionId tid, BatchId ahead, BatchId final, List<Doomed> doomed)
+    public void Visited(TransactionId tid, BatchId ahead, BatchId final, List<AbortRequested> doomed)
     {
         if (ahead <= final)
         {
@@ -48,7 +48,7 @@ public sealed partial class HybridOrder
     }
 
     /// <summary>A batch arrived behind a place of T.</summary>
-    public void Overtaken(TransactionId tid, BatchId behind, BatchId final, List<Doomed> doomed)
+    public void Overtaken(TransactionId tid, BatchId behind, BatchId final, List<AbortRequested> doomed)
     {
         if (Find(tid) is not { } node)
         {
@@ -64,7 +64,7 @@ public sealed partial class HybridOrder
     }
 
     /// <summary>T waits for locks of others.</summary>
-    public void Waits(TransactionId tid, TransactionId[] holders, BatchId final, List<Doomed> doomed)
+    public void Waits(TransactionId tid, TransactionId[] holders, BatchId final, List<AbortRequested> doomed)
     {
         if (Find(tid) is not { } node)
         {
@@ -82,17 +82,17 @@ public sealed partial class HybridOrder
     }
 
     /// <summary>T must die for a reason of its own: another worker does not vote for it.</summary>
-    public void Doom(TransactionId tid, List<Doomed> doomed)
+    public void RequestAbort(TransactionId tid, List<AbortRequested> doomed)
     {
-        if (Find(tid) is { IsDoomed: false } node)
+        if (Find(tid) is { IsAborting: false } node)
         {
-            node.IsDoomed = true;
-            doomed.Add(new Doomed(tid, AbortReason.Failure, BatchId.None, BatchId.None));
+            node.IsAborting = true;
+            doomed.Add(new AbortRequested(tid, AbortReason.Failure, BatchId.None, BatchId.None));
         }
     }
 
     /// <summary>T has finished; from now on it dies of <see cref="AbortReason.Serializability"/>.</summary>
-    public void Finished(TransactionId tid, BatchId final, List<Doomed> doomed)
+    public void Finished(TransactionId tid, BatchId final, List<AbortRequested> doomed)
     {
         if (_nodes.TryGetValue(tid, out var node))
         {
@@ -105,7 +105,7 @@ public sealed partial class HybridOrder
     public BatchId AheadOf(TransactionId tid) => _nodes.TryGetValue(tid, out var node) ? node.Ahead : BatchId.None;
 
     /// <summary>T was told to die: it must not be queued any more.</summary>
-    public bool IsDoomed(TransactionId tid) => _nodes.TryGetValue(tid, out var node) && node.IsDoomed;
+    public bool IsAborting(TransactionId tid) => _nodes.TryGetValue(tid, out var node) && node.IsAborting;
 
     /// <summary>T is over. Messages about it that are still on their way are ignored.</summary>
     public void Ended(TransactionId tid)
@@ -158,7 +158,7 @@ public sealed partial class HybridOrder
         return node;
     }
 
-    private void Judge(Node changed, BatchId final, List<Doomed> doomed)
+    private void Judge(Node changed, BatchId final, List<AbortRequested> doomed)
     {
         JudgeOne(changed, final, doomed);
         foreach (var waiter in _waiters)
@@ -170,9 +170,9 @@ public sealed partial class HybridOrder
         }
     }
 
-    private void JudgeOne(Node node, BatchId final, List<Doomed> doomed)
+    private void JudgeOne(Node node, BatchId final, List<AbortRequested> doomed)
     {
-        if (node.IsDoomed || node.Ceil == BatchId.None || Planted.Is(PlantedFault.NoFloorCeil))
+        if (node.IsAborting || node.Ceil == BatchId.None || Planted.Is(PlantedFault.NoFloorCeil))
         {
             return;
         }
@@ -181,7 +181,7 @@ public sealed partial class HybridOrder
         var floor = FloorOf(node, final);
         if (floor != BatchId.None && floor >= node.Ceil)
         {
-            node.IsDoomed = true;
+            node.IsAborting = true;
             Transitions.Note(node.HasFinished, Transition.DiedOfSerializability, Transition.DiedOfDeadlock);
             if (node.Ahead <= final || node.Ahead < node.Ceil)
             {
@@ -189,7 +189,7 @@ public sealed partial class HybridOrder
             }
 
             var reason = node.HasFinished ? AbortReason.Serializability : AbortReason.Deadlock;
-            doomed.Add(new Doomed(node.Tid, reason, floor, node.Ceil));
+            doomed.Add(new AbortRequested(node.Tid, reason, floor, node.Ceil));
         }
     }
 
@@ -228,7 +228,7 @@ public sealed partial class HybridOrder
 
         public bool HasFinished { get; set; }
 
-        public bool IsDoomed { get; set; }
+        public bool IsAborting { get; set; }
 
         public List<TransactionId> WaitsFor { get; } = [];
 
@@ -237,4 +237,4 @@ public sealed partial class HybridOrder
 }
 
 /// <summary>An ACT that must die, with the bound that failed.</summary>
-public readonly record struct Doomed(TransactionId Tid, AbortReason Reason, BatchId Floor, BatchId Ceil);
+public readonly record struct AbortRequested(TransactionId Tid, AbortReason Reason, BatchId Floor, BatchId Ceil);

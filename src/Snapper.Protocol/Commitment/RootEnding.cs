@@ -106,7 +106,7 @@ public static class RootEnding
     /// <summary>Aborts an ACT at once (H7: conflicts); nothing of it remains anywhere.</summary>
     public static void AbortAct(TransactionId tid, IReadOnlyList<ActorKey> participants, OutputBuffer outputs)
     {
-        outputs.ToCommit(MessageKind.ActGone, tid, BatchId.None);
+        outputs.ToCommit(MessageKind.ActAborted, tid, BatchId.None);
         foreach (var participant in participants)
         {
             outputs.ToActor(MessageKind.ActEnd, participant, tid, BatchId.None).Flag = false;

@@ -108,7 +108,7 @@ public sealed class Ownership
         return true;
     }
 
-    /// <summary>Opens what was named in the directory, once its state can be read: after the take-over's folds (R4), when the plan's record is done (M6).</summary>
+    /// <summary>Opens what was named in the directory, once its state can be read: after the take-over's checkpoints (R4), when the plan's record is done (M6).</summary>
     /// <exception cref="ProtocolViolationException">It is not this incarnation's.</exception>
     public void OpenNow(DirectoryKey key)
     {

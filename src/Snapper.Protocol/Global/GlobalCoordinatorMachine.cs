@@ -17,7 +17,7 @@ namespace Snapper.Protocol.Global;
 public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacement placement, CoordinatorOptions options)
 {
     /// <summary>Bytes of the PACTs of one batch, at most, unless it is a single one: a part is one message, and a channel takes none of more than 3 MiB.</summary>
-    internal const int MostWeight = 1 << 20;
+    internal const int MaxWeight = 1 << 20;
 
     private readonly Queue<GlobalPact> _waiting = new();
     private readonly List<GlobalBatch> _open = [];
@@ -260,7 +260,7 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
         while (_members.Count < _most && _waiting.TryPeek(out var pact))
         {
             var own = pact.Weigh();
-            if (_members.Count > 0 && weight + own > MostWeight)
+            if (_members.Count > 0 && weight + own > MaxWeight)
             {
                 break;
             }

@@ -17,7 +17,7 @@ public sealed class LockTable
 {
     // A table comes and goes with each ACT on its actor. Most have one holder, and no waiter.
     private static readonly List<Request> s_none = [];
-    private readonly List<ActVisit> _holders = new(1);
+    private readonly List<ActScheduleEntry> _holders = new(1);
     private List<Request> _waiters = s_none;
     private readonly ActorKey? _actor;
 
@@ -40,7 +40,7 @@ public sealed class LockTable
     public bool IsEmpty => _holders.Count == 0 && _waiters.Count == 0;
 
     /// <summary>Somebody waits for a lock that the transaction holds or has asked for earlier.</summary>
-    public bool HasWaitersBehind(ActVisit visit)
+    public bool HasWaitersBehind(ActScheduleEntry visit)
     {
         foreach (var waiter in _waiters)
         {
@@ -58,7 +58,7 @@ public sealed class LockTable
     /// <param name="mode">Shared or exclusive; a stronger mode than the held one is an upgrade.</param>
     /// <param name="call">Named in the later grant or refusal.</param>
     /// <param name="blockers">Those it waits for, or the one that kills it; filled only when not granted.</param>
-    public LockAnswer Ask(ActVisit visit, LockMode mode, IActorCall call, List<TransactionId> blockers)
+    public LockAnswer Ask(ActScheduleEntry visit, LockMode mode, IActorCall call, List<TransactionId> blockers)
     {
         blockers.Clear();
         if (visit.Held >= mode)
@@ -125,7 +125,7 @@ public sealed class LockTable
     /// </summary>
     /// <param name="visit">The ACT whose upgrade was granted or waits at the head of the queue.</param>
     /// <param name="overtaken">Filled in the order of the queue; empty when nobody waits.</param>
-    public void Overtaken(ActVisit visit, List<TransactionId> overtaken)
+    public void Overtaken(ActScheduleEntry visit, List<TransactionId> overtaken)
     {
         overtaken.Clear();
         foreach (var waiter in _waiters)
@@ -138,7 +138,7 @@ public sealed class LockTable
     }
 
     /// <summary>Takes an ACT's locks and requests out. Follow with <see cref="GrantNext"/>.</summary>
-    public void Release(ActVisit visit)
+    public void Release(ActScheduleEntry visit)
     {
         if (visit.Held != LockMode.None)
         {
@@ -190,7 +190,7 @@ public sealed class LockTable
         && !(Planted.Is(PlantedFault.ReadersPassWriters) && asked == LockMode.Shared)
         && Accesses.Conflicts(Access.Whole, Access.Whole);
 
-    private void Hold(ActVisit visit, LockMode mode)
+    private void Hold(ActScheduleEntry visit, LockMode mode)
     {
         if (visit.Held == LockMode.None)
         {
@@ -208,5 +208,5 @@ public sealed class LockTable
         }
     }
 
-    private readonly record struct Request(ActVisit Visit, LockMode Mode, IActorCall Call);
+    private readonly record struct Request(ActScheduleEntry Visit, LockMode Mode, IActorCall Call);
 }

@@ -106,10 +106,10 @@ public enum MessageKind : byte
     ActBounds,
 
     /// <summary>An ACT was aborted by its root for a conflict (H7). Tid.</summary>
-    ActGone,
+    ActAborted,
 
     /// <summary>An ACT's root has poisoned its branches. Tid, Body: the actors it visited, or null when it was over already.</summary>
-    ActPoisoned,
+    BranchAbortAcknowledged,
 
     /// <summary>An actor has undone. Actor, Body: victims (A5) or null.</summary>
     UndoAcknowledged,
@@ -145,6 +145,6 @@ public enum MessageKind : byte
     /// <summary>The ACT must die: floor has met ceil (H5). Tid, Reason.</summary>
     Die,
 
-    /// <summary>The attempt is removed (A5, A8). PACT: its ticket is sent again by the commit machine. ACT: answer <see cref="ActPoisoned"/>.</summary>
+    /// <summary>The attempt is removed (A5, A8). PACT: its ticket is sent again by the commit machine. ACT: answer <see cref="BranchAbortAcknowledged"/>.</summary>
     Removed,
 }

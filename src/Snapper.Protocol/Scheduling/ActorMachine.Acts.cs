@@ -9,14 +9,14 @@ namespace Snapper.Protocol.Scheduling;
 public sealed partial class ActorMachine
 {
     private readonly List<TransactionId> _blockers = [];
-    private List<ActVisit>? _acts;
+    private List<ActScheduleEntry>? _acts;
     private LockTable? _locks;
 
     /// <summary>Asks for the lock that a call needs before it reads or writes.</summary>
     /// <returns>Granted: go on. Waiting: an output grants or the transaction ends. Die: the transaction is doomed (W1).</returns>
     public LockAnswer AskLock(IActorCall call, LockMode mode, OutputBuffer outputs)
     {
-        var visit = (ActVisit)Demand(call);
+        var visit = (ActScheduleEntry)Demand(call);
         _locks ??= new LockTable(Key, Trace);
         var isUpgrade = visit.Held == LockMode.Shared && mode == LockMode.Exclusive;
         var answer = _locks.Ask(visit, mode, call, _blockers);
@@ -44,7 +44,7 @@ public sealed partial class ActorMachine
     }
 
     /// <summary>H5: an upgrade goes ahead of the queue, and starts another lock wait of everyone in it.</summary>
-    private void TellOvertaken(ActVisit upgraded, OutputBuffer outputs)
+    private void TellOvertaken(ActScheduleEntry upgraded, OutputBuffer outputs)
     {
         _locks!.Overtaken(upgraded, _blockers);
         if (_blockers.Count == 0)
@@ -93,7 +93,7 @@ public sealed partial class ActorMachine
     /// H1: the first visit takes a place, later visits use the same one: at the tail, or, when a batch stands behind the ACT
     /// elsewhere already, ahead of that batch's entries here if none of them has begun.
     /// </summary>
-    private ActVisit TakePlace(IActorCall call, OutputBuffer outputs)
+    private ActScheduleEntry TakePlace(IActorCall call, OutputBuffer outputs)
     {
         var ahead = _lastPlaced > _final ? _lastPlaced : BatchId.None;
         var behind = BatchId.None;
@@ -112,7 +112,7 @@ public sealed partial class ActorMachine
         }
 
         var isFree = behind == BatchId.None ? _cursor == _visits.Count : _cursor < _visits.Count && _visits[_cursor].Batch.Bid >= behind;
-        var visit = new ActVisit(call.Tid, call.Age, ahead, call) { Started = (isFree && !_frozen) || Planted.Is(PlantedFault.ActStartsBeforeBatchesAhead) };
+        var visit = new ActScheduleEntry(call.Tid, call.Age, ahead, call) { Started = (isFree && !_frozen) || Planted.Is(PlantedFault.ActStartsBeforeBatchesAhead) };
         (_acts ??= new(1)).Add(visit);
         if (behind != BatchId.None)
         {
@@ -201,7 +201,7 @@ public sealed partial class ActorMachine
         Advance(outputs);
     }
 
-    private void RemoveAct(ActVisit visit, bool committed, AbortReason reason, OutputBuffer outputs)
+    private void RemoveAct(ActScheduleEntry visit, bool committed, AbortReason reason, OutputBuffer outputs)
     {
         if (!committed && visit.Wrote)
         {
@@ -226,7 +226,7 @@ public sealed partial class ActorMachine
         }
     }
 
-    private void TakeVersionBack(ActVisit visit)
+    private void TakeVersionBack(ActScheduleEntry visit)
     {
         if (visit.Version == 0)
         {
@@ -293,7 +293,7 @@ public sealed partial class ActorMachine
         }
     }
 
-    private void NoteBehind(ActVisit visit, BatchId bid, OutputBuffer outputs)
+    private void NoteBehind(ActScheduleEntry visit, BatchId bid, OutputBuffer outputs)
     {
         if (visit.Behind != BatchId.None && visit.Behind <= bid)
         {
@@ -310,7 +310,7 @@ public sealed partial class ActorMachine
         outputs.ToCommit(MessageKind.ActOvertaken, visit.Tid, bid).Actor = Key;
     }
 
-    private ActVisit? FindAct(TransactionId tid)
+    private ActScheduleEntry? FindAct(TransactionId tid)
     {
         if (_acts is not null)
         {

@@ -8,7 +8,7 @@ namespace Snapper.Protocol.Scheduling;
 public sealed partial class ActorMachine
 {
     // Entries of batches that are not final, in (bid, tid) order; those before the cursor have had their turn.
-    private readonly List<PactVisit> _visits = [];
+    private readonly List<PactScheduleEntry> _visits = [];
     private readonly List<PlacedBatch> _batches = [];
     private int _cursor;
     private BatchId _lastPlaced;
@@ -48,7 +48,7 @@ public sealed partial class ActorMachine
         _lastPlaced = subBatch.Bid;
         for (var i = 0; i < subBatch.Count; i++)
         {
-            var visit = new PactVisit(subBatch[i], batch);
+            var visit = new PactScheduleEntry(subBatch[i], batch);
             if (_removedEarly is not null && _removedEarly.Remove(visit.Tid))
             {
                 Transitions.Note(Transition.RemovedAtPlacing);
@@ -200,7 +200,7 @@ public sealed partial class ActorMachine
     }
 
     /// <summary>Which of the reasons holds a turn whose declared calls are made.</summary>
-    private static void NoteHeld(PactVisit visit)
+    private static void NoteHeld(PactScheduleEntry visit)
     {
         if (Transitions.AreCounted && !visit.Ended && !visit.IsRunning && visit.EndedCalls >= visit.DeclaredCalls)
         {
@@ -208,7 +208,7 @@ public sealed partial class ActorMachine
         }
     }
 
-    private static void NotePassed(PactVisit visit)
+    private static void NotePassed(PactScheduleEntry visit)
     {
         if (!visit.IsOver)
         {
@@ -220,7 +220,7 @@ public sealed partial class ActorMachine
         }
     }
 
-    private void Start(PactVisit visit, OutputBuffer outputs)
+    private void Start(PactScheduleEntry visit, OutputBuffer outputs)
     {
         if (visit.Ticket is not null && !visit.Removed && !visit.Ended)
         {

@@ -101,7 +101,7 @@ public sealed partial class ActorMachine
         Advance(outputs);
     }
 
-    private void UndoAct(ActVisit act, OutputBuffer outputs)
+    private void UndoAct(ActScheduleEntry act, OutputBuffer outputs)
     {
         Transitions.Note(Transition.ActUndoneHere);
 

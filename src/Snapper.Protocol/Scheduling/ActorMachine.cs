@@ -50,7 +50,7 @@ public sealed partial class ActorMachine
     /// <summary>Version of the newest change that was given one, final or not.</summary>
     public long Version => _version;
 
-    /// <summary>Nothing is scheduled, running or kept for an undo: the actor may leave memory once its changes are folded (L8).</summary>
+    /// <summary>Nothing is scheduled, running or kept for an undo: the actor may leave memory once its changes are checkpointed (L8).</summary>
     public bool IsIdle => _visits.Count == 0 && _acts is null && _early is null && _parked is null && !_frozen;
 
     /// <summary>
@@ -128,7 +128,7 @@ public sealed partial class ActorMachine
     public void Write(IActorCall call, object state)
     {
         var visit = Demand(call);
-        if (visit is ActVisit { Held: not Locking.LockMode.Exclusive })
+        if (visit is ActScheduleEntry { Held: not Locking.LockMode.Exclusive })
         {
             throw new ProtocolViolationException($"{Key}: ACT {call.Tid} writes without an exclusive lock.");
         }
@@ -243,7 +243,7 @@ public sealed partial class ActorMachine
             return;
         }
 
-        if (visit is PactVisit)
+        if (visit is PactScheduleEntry)
         {
             Advance(outputs);
         }

@@ -37,10 +37,10 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         Pacts = new PactBranches(this, worker);
         Acts = new ActBranches(this, worker);
         Decisions = new ActDecisions(this, worker);
-        Waits = new LongWaits(this, worker);
-        Gone = new GoneLives(this);
+        Waits = new DistributedDeadlockTimeout(this, worker);
+        Gone = new DeadIncarnations(this);
         Requests = new GlobalRequests(this, worker);
-        Door = new ClusterDoor(worker, this, parts.IdPrefix);
+        Door = new ForwardingTransactionService(worker, this, parts.IdPrefix);
         Succession = new MasterSuccession(this, worker);
         _tick = worker.Time.CreateTimer(_ => OnTick(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
@@ -49,10 +49,10 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     public Incarnation Self => Gate.Self;
 
     /// <summary>Its door to the others.</summary>
-    public ClusterGate Gate { get; }
+    public PeerMessenger Gate { get; }
 
     /// <summary>Finds out what became of what was prepared.</summary>
-    public DoubtResolver Doubts { get; }
+    public InDoubtResolver Doubts { get; }
 
     /// <summary>Who owns what, as far as this worker knows.</summary>
     public DirectoryTable Directory { get; }
@@ -67,7 +67,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     public PactBranches Pacts { get; }
 
     /// <summary>Lives of others that are over and may still ask.</summary>
-    public GoneLives Gone { get; }
+    public DeadIncarnations Gone { get; }
 
     /// <summary>ACTs that other workers take part in.</summary>
     public ActBranches Acts { get; }
@@ -76,13 +76,13 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     public ActDecisions Decisions { get; }
 
     /// <summary>Ends ACTs of several workers behind which others wait for long.</summary>
-    public LongWaits Waits { get; }
+    public DistributedDeadlockTimeout Waits { get; }
 
     /// <summary>PACTs over several workers whose roots are here.</summary>
     public GlobalRequests Requests { get; }
 
     /// <summary>Takes requests for whatever actor.</summary>
-    public ClusterDoor Door { get; }
+    public ForwardingTransactionService Door { get; }
 
     /// <summary>What happens when another becomes master.</summary>
     public MasterSuccession Succession { get; }
@@ -199,13 +199,13 @@ internal sealed class ClusterNode : IOwnership, IDisposable
             case FromMasterMessage said:
                 Succession.OnSaid(said);
                 break;
-            case AskVerdictMessage { Root.IsNone: true } asked:
+            case OutcomeQueryMessage { Root.IsNone: true } asked:
                 Master?.OnAsked(from, new BatchId(asked.Number));
                 break;
-            case AskVerdictMessage asked when asked.Root == Self:
+            case OutcomeQueryMessage asked when asked.Root == Self:
                 Decisions.OnAsked(from, new TransactionId(asked.Number));
                 break;
-            case AskVerdictMessage:
+            case OutcomeQueryMessage:
                 break; // of a worker whose stream nobody here has read; whoever asks looks again
             case SubmitMessage submitted:
                 Door.OnSubmit(from, submitted);
@@ -283,7 +283,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     /// <summary>Who waits for the master's answer to a freeze, by master epoch and plan.</summary>
     public ConcurrentDictionary<(long MasterEpoch, string Plan), Promise<bool>> Frozen { get; } = new();
 
-    /// <summary>News of the directory, in whatever order (M7). What comes to this worker opens: its last owner has folded all of it; on the first executor.</summary>
+    /// <summary>News of the directory, in whatever order (M7). What comes to this worker opens: its last owner has checkpointed all of it; on the first executor.</summary>
     public bool Apply(IReadOnlyList<DirectoryEntry> changed)
     {
         foreach (var entry in changed)
@@ -315,7 +315,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
         if (Ownership.Apply(entry))
         {
-            Ownership.OpenNow(entry.Key); // R4, M6: an entry is given only when all that its last owner logged is folded
+            Ownership.OpenNow(entry.Key); // R4, M6: an entry is given only when all that its last owner logged is checkpointed
         }
     }
 
@@ -424,4 +424,4 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 /// <param name="Doubts">Finds out what became of what was prepared.</param>
 /// <param name="PartitionOf">Partition of an actor; null: by its own hash.</param>
 /// <param name="IdPrefix">With which ids begin that it makes for requests.</param>
-internal sealed record ClusterParts(ClusterGate Gate, DoubtResolver Doubts, Func<ActorKey, Partition>? PartitionOf, string IdPrefix);
+internal sealed record ClusterParts(PeerMessenger Gate, InDoubtResolver Doubts, Func<ActorKey, Partition>? PartitionOf, string IdPrefix);

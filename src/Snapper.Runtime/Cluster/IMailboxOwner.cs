@@ -40,7 +40,7 @@ public interface IMailboxOwner
     void OnPeerGone(Incarnation peer);
 
     /// <summary>A peer knows a later life of this worker: check the log's epoch. At most once per peer.</summary>
-    void OnOwnLifeIsOver(Incarnation later);
+    void OnOwnIncarnationEnded(Incarnation later);
 
     /// <summary>An invariant of a channel is broken: the worker must stop. At most once per peer.</summary>
     void OnViolation(Exception violation);

@@ -372,7 +372,7 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
                     _owner.OnPeerGone(notice.Peer);
                     break;
                 case PeerNoticeKind.OwnLifeIsOver:
-                    _owner.OnOwnLifeIsOver(notice.Peer);
+                    _owner.OnOwnIncarnationEnded(notice.Peer);
                     break;
             }
         }

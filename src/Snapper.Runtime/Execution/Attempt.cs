@@ -13,7 +13,7 @@ namespace Snapper.Runtime.Execution;
 internal sealed class Attempt
 {
     /// <summary>A vote or an answer is one message, and a channel takes none of more than 3 MiB.</summary>
-    private const int MostTouched = 1000;
+    private const int MaxTouched = 1000;
 
     private readonly Lock _lock = new();
     private readonly int[]? _calls;
@@ -108,16 +108,16 @@ internal sealed class Attempt
     public bool Marked { get; init; }
 
     /// <summary>Size checks at every write and turn: set for attempts that run again after an undo.</summary>
-    public bool Careful { get; init; }
+    public bool EnforceRecordLimit { get; init; }
 
-    /// <summary>What its states weigh so far; only of one that is <see cref="Careful"/>.</summary>
+    /// <summary>What its states weigh so far; only of one that is <see cref="EnforceRecordLimit"/>.</summary>
     public long StatesWeight { get; private set; }
 
     /// <summary>Somebody looks at it; null: nobody.</summary>
     public Inspection.Watching.AttemptTrace? Trace { get; set; }
 
     /// <summary>Why it died; null while alive.</summary>
-    public AbortInfo? Doom { get; private set; }
+    public AbortInfo? AbortCause { get; private set; }
 
     /// <summary>Calls made so far per declared actor.</summary>
     public ReadOnlySpan<int> Calls => _calls;
@@ -149,7 +149,7 @@ internal sealed class Attempt
 
     public void NoteWrite() => _wrote = true;
 
-    /// <summary>Notes what the state weighs that a turn has left; for one that is <see cref="Careful"/>.</summary>
+    /// <summary>Notes what the state weighs that a turn has left; for one that is <see cref="EnforceRecordLimit"/>.</summary>
     public void NoteWeight(ActorKey actor, long bytes)
     {
         lock (_lock)
@@ -182,7 +182,7 @@ internal sealed class Attempt
     /// <param name="why">The reason.</param>
     /// <param name="evenSealed">The commit order itself asks for it (H5, A5, a state that cannot be kept).</param>
     /// <returns>False: it was dead already, or has ended.</returns>
-    public bool TryDoom(AbortInfo why, bool evenSealed = false)
+    public bool TryAbort(AbortInfo why, bool evenSealed = false)
     {
         lock (_lock)
         {
@@ -191,18 +191,18 @@ internal sealed class Attempt
                 return false;
             }
 
-            Doom = why;
+            AbortCause = why;
             _alive = false;
             return true;
         }
     }
 
     /// <summary>Replaces the reason of an attempt that is dead and whose outcome nobody has queued.</summary>
-    public void Overrule(AbortInfo why)
+    public void Override(AbortInfo why)
     {
         lock (_lock)
         {
-            Doom = why;
+            AbortCause = why;
         }
     }
 
@@ -383,7 +383,7 @@ internal sealed class Attempt
         }
     }
 
-    /// <summary>What was really called, in the shape of a declaration; of an ACT <see cref="MostTouched"/> actors, which is more than any declaration may have.</summary>
+    /// <summary>What was really called, in the shape of a declaration; of an ACT <see cref="MaxTouched"/> actors, which is more than any declaration may have.</summary>
     public Door.DeclaredAccess[] Touched()
     {
         var touched = new List<Door.DeclaredAccess>();
@@ -401,14 +401,14 @@ internal sealed class Attempt
         {
             lock (_lock)
             {
-                for (var i = 0; i < (_participants?.Count ?? 0) && i < MostTouched; i++)
+                for (var i = 0; i < (_participants?.Count ?? 0) && i < MaxTouched; i++)
                 {
                     touched.Add(new Door.DeclaredAccess(_participants![i], _participantCalls![i]));
                 }
 
                 foreach (var elsewhere in _touchedElsewhere ?? [])
                 {
-                    if (touched.Count < MostTouched)
+                    if (touched.Count < MaxTouched)
                     {
                         touched.Add(elsewhere);
                     }
@@ -425,7 +425,7 @@ internal sealed class Attempt
         lock (_lock)
         {
             _touchedElsewhere ??= [];
-            _touchedElsewhere.AddRange(elsewhere.AsSpan(0, Math.Min(elsewhere.Length, Math.Max(0, MostTouched - _touchedElsewhere.Count))));
+            _touchedElsewhere.AddRange(elsewhere.AsSpan(0, Math.Min(elsewhere.Length, Math.Max(0, MaxTouched - _touchedElsewhere.Count))));
         }
     }
 }

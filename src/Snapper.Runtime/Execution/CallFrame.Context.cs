@@ -83,7 +83,7 @@ internal abstract partial class CallFrame
         try
         {
             RequireMayWrite(executor);
-            if (Visit is ActVisit { Held: not LockMode.Exclusive })
+            if (Visit is ActScheduleEntry { Held: not LockMode.Exclusive })
             {
                 throw new InvalidOperationException($"{Where()}: State.Set in an ACT needs State.ForUpdate first.");
             }
@@ -143,7 +143,7 @@ internal abstract partial class CallFrame
                 return new ValueTask<object?>(_lock.Task);
             default:
                 var why = new AbortInfo(AbortReason.Conflict, $"{Target} is locked by an older transaction.", Target, blocker.Value);
-                executor.Doom(Attempt, why);
+                executor.RequestAbort(Attempt, why);
                 throw new TransactionDoomedException(why.Reason, why.Message, Target);
         }
     }
@@ -152,7 +152,7 @@ internal abstract partial class CallFrame
     {
         if (IsReadOnly)
         {
-            throw executor.DoomCall(this, AbortReason.Application, Target, $"{Where()} is marked [ReadOnlyMethod] and asks to change its state.");
+            throw executor.AbortCall(this, AbortReason.Application, Target, $"{Where()} is marked [ReadOnlyMethod] and asks to change its state.");
         }
     }
 
@@ -161,7 +161,7 @@ internal abstract partial class CallFrame
     /// <summary>Ends the attempt: what it would see cannot be read.</summary>
     private TransactionDoomedException Unreadable(Executor executor, DamagedState damage)
     {
-        executor.Doom(Attempt, new AbortInfo(AbortReason.Failure, damage.Why, Target));
+        executor.RequestAbort(Attempt, new AbortInfo(AbortReason.Failure, damage.Why, Target));
         return new TransactionDoomedException(AbortReason.Failure, damage.Why, Target);
     }
 
@@ -198,10 +198,10 @@ internal abstract partial class CallFrame
                 Transitions.Note(Transition.RemovalFoundByCode);
 
                 // A5: removed here by an undo whose news has not reached the root yet.
-                executor.Doom(Attempt, new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."));
+                executor.RequestAbort(Attempt, new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."));
             }
 
-            var doom = Attempt.Doom;
+            var doom = Attempt.AbortCause;
             throw new TransactionDoomedException(
                 doom?.Reason ?? AbortReason.Undone, doom?.Message ?? $"{Where()} used its context after its transaction had ended.", doom?.Actor);
         }

@@ -15,7 +15,7 @@ namespace Snapper.Runtime.Execution;
 /// </summary>
 internal abstract partial class CallFrame : ActorContext, IActorCall
 {
-    private const int MostTurnsAfterDeath = 1000;
+    private const int MaxTurnsAfterDeath = 1000;
 
     private int _children;
     private int _turnsAfterDeath;
@@ -173,7 +173,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     /// <summary>
     /// Code of a dead attempt may end what it has begun, and learns from its context that it is dead; code that goes on for ever without asking is not let in again.
     /// </summary>
-    public bool MayContinue() => Attempt.IsAlive || ++_turnsAfterDeath <= MostTurnsAfterDeath;
+    public bool MayContinue() => Attempt.IsAlive || ++_turnsAfterDeath <= MaxTurnsAfterDeath;
 
     /// <summary>The lock that it waited for is held.</summary>
     public void LockGranted()
@@ -267,7 +267,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         Attempt.RootExecutor.Worker.Trace?.Failed(Tid);
         if (!Planted.Is(PlantedFault.CaughtExceptionCommits) || IsRoot)
         {
-            Attempt.RootExecutor.Doom(Attempt, why);
+            Attempt.RootExecutor.RequestAbort(Attempt, why);
         }
 
         if (CallerFrame is not null)

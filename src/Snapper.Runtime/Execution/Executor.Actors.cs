@@ -46,34 +46,34 @@ internal sealed partial class Executor
         var attempt = caller.Attempt;
         if (Door.NameRules.ActorIdError(actorId) is { } wrong)
         {
-            throw DoomCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} names a wrong actor: {wrong}.");
+            throw AbortCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} names a wrong actor: {wrong}.");
         }
 
         if (Door.NameRules.ActorTypeError(actorType) is { } wrongType)
         {
-            throw DoomCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} names a wrong actor type: {wrongType}.");
+            throw AbortCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} names a wrong actor type: {wrongType}.");
         }
 
         if (Worker.Options.TenantsApart && !Door.TenantNames.AreTogether(caller.Target.Id, actorId))
         {
-            throw DoomCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} calls {actorType}/{actorId}, an actor of another tenant.");
+            throw AbortCall(caller, AbortReason.Application, caller.Target, $"{caller.Where()} calls {actorType}/{actorId}, an actor of another tenant.");
         }
 
         var key = new ActorKey(actorType, actorId);
         if (Worker.FindType(actorType) is not { } type)
         {
-            throw DoomCall(caller, AbortReason.Application, key, $"{caller.Where()} calls {key}: there is no actor type '{actorType}'.");
+            throw AbortCall(caller, AbortReason.Application, key, $"{caller.Where()} calls {key}: there is no actor type '{actorType}'.");
         }
 
         if (caller.IsReadOnly && type.Find(method.Name) is { Method.ReadOnly: false })
         {
-            throw DoomCall(
+            throw AbortCall(
                 caller, AbortReason.Application, caller.Target, $"{caller.Where()} is marked [ReadOnlyMethod] and calls {key}.{method.Name}, which is not.");
         }
 
         if (caller.Depth >= Worker.Options.MaxCallDepth)
         {
-            throw DoomCall(caller, AbortReason.Application, key, $"{caller.Where()} calls {key}: more than {Worker.Options.MaxCallDepth} calls deep.");
+            throw AbortCall(caller, AbortReason.Application, key, $"{caller.Where()} calls {key}: more than {Worker.Options.MaxCallDepth} calls deep.");
         }
 
         if (attempt.IsPact)
@@ -82,7 +82,7 @@ internal sealed partial class Executor
             if (count != 0)
             {
                 Transitions.Note(count == 1, Transition.CallUndeclared, Transition.CallTooMany);
-                throw DoomCall(caller, AbortReason.Undeclared, key, count == 1
+                throw AbortCall(caller, AbortReason.Undeclared, key, count == 1
                     ? $"{caller.Where()} calls {key}.{method.Name}, but {key} is not declared."
                     : $"{caller.Where()} calls {key}.{method.Name}: more calls on {key} than were declared.");
             }
@@ -102,14 +102,14 @@ internal sealed partial class Executor
             var owner = cluster.Directory.Resolve(key);
             if (owner.IsNone || owner == cluster.Self)
             {
-                throw DoomCall(caller, AbortReason.Migration, key, $"{caller.Where()} calls {key}, which is being moved."); // M3
+                throw AbortCall(caller, AbortReason.Migration, key, $"{caller.Where()} calls {key}, which is being moved."); // M3
             }
 
             return CallElsewhere<TInput, TResult>(caller, owner, key, method, input);
         }
         else if (!attempt.TryAddParticipant(key))
         {
-            throw new TransactionDoomedException(attempt.Doom!.Reason, attempt.Doom.Message, attempt.Doom.Actor);
+            throw new TransactionDoomedException(attempt.AbortCause!.Reason, attempt.AbortCause.Message, attempt.AbortCause.Actor);
         }
 
         var target = Worker.ExecutorOf(key);
@@ -137,18 +137,18 @@ internal sealed partial class Executor
     }
 
     /// <summary>Dooms an attempt; its root's executor ends it. From any executor.</summary>
-    public void Doom(Attempt attempt, AbortInfo why, bool evenSealed = false)
+    public void RequestAbort(Attempt attempt, AbortInfo why, bool evenSealed = false)
     {
-        if (attempt.TryDoom(why, evenSealed))
+        if (attempt.TryAbort(why, evenSealed))
         {
-            Transitions.Note(Transition.Doomed);
-            attempt.RootExecutor.Post(new WorkItem { Kind = WorkKind.Doomed, Extra = attempt });
+            Transitions.Note(Transition.AbortRequested);
+            attempt.RootExecutor.Post(new WorkItem { Kind = WorkKind.AbortRequested, Extra = attempt });
         }
     }
 
-    internal TransactionDoomedException DoomCall(CallFrame caller, AbortReason reason, ActorKey actor, string message)
+    internal TransactionDoomedException AbortCall(CallFrame caller, AbortReason reason, ActorKey actor, string message)
     {
-        Doom(caller.Attempt, new AbortInfo(reason, message, actor));
+        RequestAbort(caller.Attempt, new AbortInfo(reason, message, actor));
         return new TransactionDoomedException(reason, message, actor);
     }
 
@@ -192,9 +192,9 @@ internal sealed partial class Executor
     public void FrameEnded(CallFrame frame)
     {
         var cell = frame.Cell!;
-        if (frame.Attempt.Careful && frame.Visit!.Wrote && WeighState(frame.Attempt, cell) is { } tooLarge)
+        if (frame.Attempt.EnforceRecordLimit && frame.Visit!.Wrote && WeighState(frame.Attempt, cell) is { } tooLarge)
         {
-            Doom(frame.Attempt, new AbortInfo(AbortReason.Application, tooLarge, cell.Key));
+            RequestAbort(frame.Attempt, new AbortInfo(AbortReason.Application, tooLarge, cell.Key));
             return;
         }
 

@@ -69,9 +69,9 @@ internal sealed partial class Executor
             return;
         }
 
-        if (attempt.TryDoom(why, evenSealed) || (evenSealed && !attempt.IsAlive && TryOverrule(attempt, why)))
+        if (attempt.TryAbort(why, evenSealed) || (evenSealed && !attempt.IsAlive && TryOverride(attempt, why)))
         {
-            EndDoomedAct(attempt);
+            EndAbortedAct(attempt);
         }
     }
 
@@ -92,12 +92,12 @@ internal sealed partial class Executor
         var shown = result;
         if (result.Failure is { } failure)
         {
-            Doom(attempt, RemoteCalls.InfoOf(failure));
+            RequestAbort(attempt, RemoteCalls.InfoOf(failure));
         }
         else if (call.Read(result) is { } unreadable)
         {
             shown = result with { Failure = new BranchFailure(AbortReason.Application, unreadable, call.Target, 0) };
-            Doom(attempt, RemoteCalls.InfoOf(shown.Failure));
+            RequestAbort(attempt, RemoteCalls.InfoOf(shown.Failure));
         }
 
         var outer = BeginUserCode(caller);
@@ -115,13 +115,13 @@ internal sealed partial class Executor
     {
         if (Worker.Cluster!.TakesTooLittle(to))
         {
-            throw DoomCall(caller, AbortReason.Overloaded, key, $"{caller.Where()} calls {key}: {to} takes less than it is sent.");
+            throw AbortCall(caller, AbortReason.Overloaded, key, $"{caller.Where()} calls {key}: {to} takes less than it is sent.");
         }
 
         var attempt = caller.Attempt;
         if (!attempt.IsPact && !attempt.TryAddVisited(to))
         {
-            throw new Snapper.Actors.TransactionDoomedException(attempt.Doom!.Reason, attempt.Doom.Message, attempt.Doom.Actor);
+            throw new Snapper.Actors.TransactionDoomedException(attempt.AbortCause!.Reason, attempt.AbortCause.Message, attempt.AbortCause.Actor);
         }
 
         try
@@ -130,7 +130,7 @@ internal sealed partial class Executor
         }
         catch (RemoteCallException exception)
         {
-            throw DoomCall(caller, AbortReason.Application, key, $"{caller.Where()} calls {key}.{method.Name}: {exception.Message}");
+            throw AbortCall(caller, AbortReason.Application, key, $"{caller.Where()} calls {key}.{method.Name}: {exception.Message}");
         }
     }
 }

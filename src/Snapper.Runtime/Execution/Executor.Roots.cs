@@ -41,7 +41,7 @@ internal sealed partial class Executor
         if (request.Expired)
         {
             Transitions.Note(Transition.PactBeganTooLate);
-            Doom(attempt, Worker.DeadlinePassed());
+            RequestAbort(attempt, Worker.DeadlinePassed());
             return;
         }
 
@@ -98,7 +98,7 @@ internal sealed partial class Executor
     {
         var attempt = new Attempt(request, tid, bid, age, this, Worker.Time.GetUtcNow())
         {
-            Careful = request.Attempts > 0,
+            EnforceRecordLimit = request.Attempts > 0,
             Marked = marked,
             Global = member,
             BeganAt = Worker.Time.GetTimestamp(),
@@ -143,7 +143,7 @@ internal sealed partial class Executor
         }
         catch (Exception exception) // the result's own code may throw anything
         {
-            Doom(attempt, new AbortInfo(AbortReason.Application, $"The result of {root.Where()} cannot be written as JSON: {exception.Message}", root.Target));
+            RequestAbort(attempt, new AbortInfo(AbortReason.Application, $"The result of {root.Where()} cannot be written as JSON: {exception.Message}", root.Target));
             return;
         }
 
@@ -151,18 +151,18 @@ internal sealed partial class Executor
         {
             Transitions.Note(Transition.ResultTooLarge);
             var text = $"The result of {root.Where()} has {request.Result.Length} bytes; the limit is {Worker.Options.MaxResultBytes}.";
-            Doom(attempt, new AbortInfo(AbortReason.Application, text, root.Target));
+            RequestAbort(attempt, new AbortInfo(AbortReason.Application, text, root.Target));
             return;
         }
 
-        if (attempt.Careful)
+        if (attempt.EnforceRecordLimit)
         {
             // L6: it has run before, perhaps because its record would have been too large.
             var bytes = attempt.StatesWeight + Hosting.RecordWeight.OfOutcome(request.Id, null, request.Result.Length);
             if (bytes > Worker.Options.MaxTransactionBytes)
             {
                 Transitions.Note(Transition.AttemptTooLarge);
-                Doom(attempt, new AbortInfo(AbortReason.Application, CommitMachine.TooLarge(bytes, Worker.Options.MaxTransactionBytes)));
+                RequestAbort(attempt, new AbortInfo(AbortReason.Application, CommitMachine.TooLarge(bytes, Worker.Options.MaxTransactionBytes)));
                 return;
             }
         }
@@ -186,24 +186,24 @@ internal sealed partial class Executor
         Dispatch(null);
     }
 
-    private void EndDoomed(Attempt attempt)
+    private void EndAborted(Attempt attempt)
     {
         if (attempt.Origin is not null)
         {
             End(attempt);
-            Worker.Cluster!.Acts.TellRoot(attempt, attempt.Doom!);
+            Worker.Cluster!.Acts.TellRoot(attempt, attempt.AbortCause!);
         }
         else if (attempt.IsPact)
         {
-            EndDoomedPact(attempt);
+            EndAbortedPact(attempt);
         }
         else if (Worker.Acts.ContainsKey(attempt.Tid.Value)) // else it was overruled before this was read
         {
-            EndDoomedAct(attempt);
+            EndAbortedAct(attempt);
         }
     }
 
-    private void EndDoomedPact(Attempt attempt)
+    private void EndAbortedPact(Attempt attempt)
     {
         if (attempt.RootEnded)
         {
@@ -212,7 +212,7 @@ internal sealed partial class Executor
 
         End(attempt);
         var request = attempt.Request;
-        var doom = attempt.Doom!;
+        var doom = attempt.AbortCause!;
         request.Abort = doom;
         request.Phase = RequestPhase.Ended;
         var end = RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: false, attempt.Calls, _outputs);
@@ -243,13 +243,13 @@ internal sealed partial class Executor
     private void AnswerTimeout(Request request)
     {
         request.Abort = Worker.DeadlinePassed();
-        Worker.Relay.Answer(request, request.Envelope(Door.Outcome.Aborted));
+        Worker.RequestManager.Answer(request, request.Envelope(Door.Outcome.Aborted));
     }
 
-    private void EndDoomedAct(Attempt attempt)
+    private void EndAbortedAct(Attempt attempt)
     {
         var request = attempt.Request;
-        var doom = attempt.Doom!;
+        var doom = attempt.AbortCause!;
         var participants = attempt.TakeParticipants();
         var ownOutcome = !attempt.RootEnded && doom.Reason == AbortReason.Application;
         End(attempt);
@@ -275,7 +275,7 @@ internal sealed partial class Executor
         if (attempt.RemovedByUndo)
         {
             // The undo removes it at its actors, and waits for this.
-            Worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid, Body = participants });
+            Worker.SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid, Body = participants });
         }
         else
         {
@@ -289,12 +289,12 @@ internal sealed partial class Executor
         if (repeat)
         {
             request.Phase = RequestPhase.Waiting;
-            Worker.Relay.Repeat(request, this, doom.Blocker);
+            Worker.RequestManager.Repeat(request, this, doom.Blocker);
         }
         else
         {
             request.Abort = doom.Reason == AbortReason.Undone ? Worker.DeadlinePassed() : doom;
-            Worker.Relay.Answer(request, request.Envelope(Door.Outcome.Aborted));
+            Worker.RequestManager.Answer(request, request.Envelope(Door.Outcome.Aborted));
         }
     }
 
@@ -318,7 +318,7 @@ internal sealed partial class Executor
             // A5, A8: removed; its contexts throw from now on, and it tells nobody anything any more.
             Transitions.Note(Transition.PactAttemptRemoved);
             var undone = new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again.");
-            if (attempt.TryDoom(undone, evenSealed: true) && attempt.Origin is null)
+            if (attempt.TryAbort(undone, evenSealed: true) && attempt.Origin is null)
             {
                 Worker.NoteAbort(attempt, undone, repeated: true);
             }
@@ -353,17 +353,17 @@ internal sealed partial class Executor
         {
             Worker.Cluster!.Acts.OnMustGo(attempt, why, removed);
         }
-        else if (attempt.TryDoom(why, evenSealed: true) || TryOverrule(attempt, why))
+        else if (attempt.TryAbort(why, evenSealed: true) || TryOverride(attempt, why))
         {
             attempt.RemovedByUndo = removed;
-            EndDoomedAct(attempt);
+            EndAbortedAct(attempt);
         }
         else if (removed)
         {
             Transitions.Note(Transition.ActRemovedAfterDeath);
 
             // It died by itself: its own end releases its actors; what the undo has put back is not put back twice (A5).
-            Worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid });
+            Worker.SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid });
         }
     }
 
@@ -371,15 +371,15 @@ internal sealed partial class Executor
     /// An application abort waits for H3 with its locks and places (H7), so that it can close a ring (H5) or rest on undone
     /// state (A5) like a commit. Then it is no outcome: the commit machine will not queue it, and it runs again.
     /// </summary>
-    private bool TryOverrule(Attempt attempt, AbortInfo why)
+    private bool TryOverride(Attempt attempt, AbortInfo why)
     {
-        if (attempt.Doom!.Reason != AbortReason.Application || Planted.Is(PlantedFault.ActAbortOnUndoneStateStands) || !Worker.Acts.ContainsKey(attempt.Tid.Value))
+        if (attempt.AbortCause!.Reason != AbortReason.Application || Planted.Is(PlantedFault.ActAbortOnUndoneStateStands) || !Worker.Acts.ContainsKey(attempt.Tid.Value))
         {
             return false;
         }
 
-        Transitions.Note(Transition.ActOverruled);
-        attempt.Overrule(why);
+        Transitions.Note(Transition.ActOverridden);
+        attempt.Override(why);
         return true;
     }
 
@@ -424,16 +424,16 @@ internal sealed partial class Executor
                 break;
             case RequestPhase.Waiting:
                 request.Abort = expired ? Worker.DeadlinePassed() : new AbortInfo(reason, "The caller went away.");
-                Worker.Relay.Answer(request, request.Envelope(Door.Outcome.Aborted));
+                Worker.RequestManager.Answer(request, request.Envelope(Door.Outcome.Aborted));
                 break;
             case RequestPhase.Running when again && request.Attempt is { IsDistributed: true } or { Global: not null }:
-                Worker.Relay.InDoubt(request); // other workers have part in its end, and one of them may be away for long
+                Worker.RequestManager.InDoubt(request); // other workers have part in its end, and one of them may be away for long
                 break;
             case RequestPhase.Running when expired:
-                Doom(request.Attempt!, Worker.DeadlinePassed());
+                RequestAbort(request.Attempt!, Worker.DeadlinePassed());
                 break;
             case RequestPhase.Ended when expired:
-                Worker.Relay.InDoubt(request);
+                Worker.RequestManager.InDoubt(request);
                 break;
         }
     }

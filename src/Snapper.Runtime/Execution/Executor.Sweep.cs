@@ -7,7 +7,7 @@ namespace Snapper.Runtime.Execution;
 internal sealed partial class Executor
 {
     /// <summary>
-    /// A rare point: the actor leaves memory now, because nothing under way depends on what its machine remembers and everything that was ever queued is folded; its
+    /// A rare point: the actor leaves memory now, because nothing under way depends on what its machine remembers and everything that was ever queued is checkpointed; its
     /// next use, which is at hand, loads it anew.
     /// </summary>
     private bool LeavesBeforeUse(ActorCell cell)
@@ -21,8 +21,8 @@ internal sealed partial class Executor
         machine.ForgetFinal(final);
         var leaves = machine.IsReplaceable
             && final <= Worker.Commits.FinalAndQueued
-            && Worker.Commits.ToldSequence >= Worker.Log.LastSequence
-            && Worker.Checkpoints.IsFolded(cell.Key)
+            && Worker.Commits.CheckpointedThrough >= Worker.Log.LastSequence
+            && Worker.Checkpoints.IsCheckpointed(cell.Key)
             && rare.Happens(RarePoint.EvictedBeforeUse);
         if (leaves)
         {
@@ -32,7 +32,7 @@ internal sealed partial class Executor
         return leaves;
     }
 
-    /// <summary>Once a minute: an actor leaves when nothing of it is under way and its last change is folded (L8).</summary>
+    /// <summary>Once a minute: an actor leaves when nothing of it is under way and its last change is checkpointed (L8).</summary>
     public void SweepIdle()
     {
         var sweeps = Math.Max(1, (int)Worker.Options.IdleActorTimeout.TotalMinutes);
@@ -54,10 +54,10 @@ internal sealed partial class Executor
                 cell.SequenceWhenIdle = Worker.Log.LastSequence;
             }
 
-            // Folded is what the checkpointer was told of: all records that may hold a change of this actor.
+            // Checkpointed is what the checkpointer was told of: all records that may hold a change of this actor.
             if (cell.IdleSweeps > sweeps
-                && Worker.Commits.ToldSequence >= cell.SequenceWhenIdle
-                && (Worker.Checkpoints.IsFolded(key) || Planted.Is(PlantedFault.EvictedBeforeFolded)))
+                && Worker.Commits.CheckpointedThrough >= cell.SequenceWhenIdle
+                && (Worker.Checkpoints.IsCheckpointed(key) || Planted.Is(PlantedFault.EvictedBeforeFolded)))
             {
                 (leaving ??= []).Add(key);
             }
@@ -100,7 +100,7 @@ internal sealed partial class Executor
         return null;
     }
 
-    /// <summary>Actors that move leave memory (M7): nothing may be under way on them, and everything of them is folded.</summary>
+    /// <summary>Actors that move leave memory (M7): nothing may be under way on them, and everything of them is checkpointed.</summary>
     /// <param name="moves">Which.</param>
     /// <returns>False: on one of them something is under way still.</returns>
     public bool TryLeave(Func<ActorKey, bool> moves)
@@ -129,7 +129,7 @@ internal sealed partial class Executor
             }
 
             // As above. A plan may be cancelled by others while this worker carries it out; the master numbers for its actors again, and they change here.
-            mayLeave &= Worker.Commits.ToldSequence >= cell.SequenceWhenIdle && Worker.Checkpoints.IsFolded(key);
+            mayLeave &= Worker.Commits.CheckpointedThrough >= cell.SequenceWhenIdle && Worker.Checkpoints.IsCheckpointed(key);
             leaving.Add(key);
         }
 

@@ -46,7 +46,7 @@ internal sealed partial class Executor
                 Transitions.Note(Transition.TurnBoundHit);
                 var root = attempt.Request.Asked;
                 var text = $"User code of {root.Actor}.{root.Method} kept others waiting for more than {bound.TotalMilliseconds:0} ms.";
-                Doom(attempt, new AbortInfo(AbortReason.Timeout, text, root.Actor));
+                RequestAbort(attempt, new AbortInfo(AbortReason.Timeout, text, root.Actor));
                 continue;
             }
 
@@ -69,11 +69,11 @@ internal sealed partial class Executor
         Transitions.Note(Transition.SlowNoticed);
         attempt.IsSlow = true;
         attempt.Request.Method.SlowUntil = now + (long)(s_slowFor.TotalSeconds * Worker.Time.TimestampFrequency);
-        Worker.PostToCommits(Worker.Commits.ShedSlow);
+        Worker.PostToCommits(Worker.Commits.DeferSlowPacts);
     }
 
     /// <summary>Takes a PACT out of its batch, unless it has begun when this is read.</summary>
-    public void PostShed(Request request, TransactionId tid, BatchId bid)
+    public void PostDeferred(Request request, TransactionId tid, BatchId bid)
     {
         if (Worker.Rare?.Happens(RarePoint.SlowShedLate) == true)
         {

@@ -65,8 +65,8 @@ internal sealed partial class Executor
             case WorkKind.StartAct:
                 StartAct((Request)item.Extra!, gateIsOpen: item.Index != 0);
                 break;
-            case WorkKind.Doomed:
-                EndDoomed((Attempt)item.Extra!);
+            case WorkKind.AbortRequested:
+                EndAborted((Attempt)item.Extra!);
                 break;
             case WorkKind.Deadline:
                 OnDeadline((Request)item.Extra!, item.Message.Reason);
@@ -202,7 +202,7 @@ internal sealed partial class Executor
                     Worker.Cluster!.Requests.RouteLater((PactTicket)output.Message.Body!);
                     break;
                 case OutputKind.Dropped:
-                    Worker.Relay.Dropped((Request)((PactTicket)output.Message.Body!).Request, output.Message.Reason);
+                    Worker.RequestManager.Dropped((Request)((PactTicket)output.Message.Body!).Request, output.Message.Reason);
                     break;
                 default:
                     throw new ProtocolViolationException($"Executor {Index}: unknown effect {output.Kind}.");

@@ -47,7 +47,7 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
 
         if (Failure is not null)
         {
-            return Task.FromException<TResult>(Doomed());
+            return Task.FromException<TResult>(AbortRequested());
         }
 
         _promise ??= new TaskCompletionSource<TResult>();
@@ -65,15 +65,15 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
         {
             _promise.TrySetResult(_result);
         }
-        else if (_promise.TrySetException(Doomed()))
+        else if (_promise.TrySetException(AbortRequested()))
         {
             _ = _promise.Task.Exception; // looked at: a caller that does not await it is no error of its own (A10)
         }
     }
 
-    private TransactionDoomedException Doomed() => Failure as TransactionDoomedException
+    private TransactionDoomedException AbortRequested() => Failure as TransactionDoomedException
         ?? new TransactionDoomedException(
-            Attempt.Doom?.Reason ?? Snapper.Protocol.Commitment.AbortReason.Application, Attempt.Doom?.Message ?? Failure!.Message, Attempt.Doom?.Actor);
+            Attempt.AbortCause?.Reason ?? Snapper.Protocol.Commitment.AbortReason.Application, Attempt.AbortCause?.Message ?? Failure!.Message, Attempt.AbortCause?.Actor);
 
     public override byte[] EncodeResult(RootMethod method, int limit) => ((RootMethod<TInput, TResult>)method).EncodeResult(_result, limit);
 

@@ -36,7 +36,7 @@ internal enum WorkKind : byte
     StartAct,
 
     /// <summary>An attempt is doomed: end it (Body: attempt).</summary>
-    Doomed,
+    AbortRequested,
 
     /// <summary>A request's deadline has passed, or its client has left (Body: request; Reason).</summary>
     Deadline,

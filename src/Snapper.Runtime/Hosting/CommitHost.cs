@@ -22,7 +22,7 @@ internal sealed class CommitHost
     private readonly BatchTraces _traces;
     private readonly List<Attempt> _queuedActs = [];
     private readonly Dictionary<BatchId, (Prepared Record, long Sequence)> _parts = [];
-    private readonly ActHold _hold;
+    private readonly ActAdmission _hold;
     private readonly List<PartyView> _failed = [];
     private volatile PartyView? _undoneFor;
     private long _toldSequence;
@@ -33,7 +33,7 @@ internal sealed class CommitHost
         _worker = worker;
         var limit = new RecordLimit(worker.Options.MaxTransactionBytes, worker.Rare is null ? CommitRecords.WeightOf : WeightOf, RecordWeight.Of);
         _machine = new CommitMachine(ringSize, limit) { Trace = worker.Trace };
-        _hold = new ActHold(worker);
+        _hold = new ActAdmission(worker);
         _traces = traces;
     }
 
@@ -73,10 +73,10 @@ internal sealed class CommitHost
     private long WeightOf(Batch batch) =>
         _worker.Rare!.Happens(RarePoint.BatchTakenForTooLarge) ? _worker.Options.MaxTransactionBytes + 1 : CommitRecords.WeightOf(batch);
 
-    /// <summary>Number of the newest record that the checkpointer knows, or that recovery has folded; from any thread.</summary>
-    public long ToldSequence => Volatile.Read(ref _toldSequence);
+    /// <summary>Number of the newest record that the checkpointer knows, or that recovery has checkpointed; from any thread.</summary>
+    public long CheckpointedThrough => Volatile.Read(ref _toldSequence);
 
-    /// <summary>Recovery has folded everything up to here.</summary>
+    /// <summary>Recovery has checkpointed everything up to here.</summary>
     public void StartAt(long sequence) => Volatile.Write(ref _toldSequence, sequence);
 
     public void Step(in Message message, OutputBuffer outputs)
@@ -94,9 +94,9 @@ internal sealed class CommitHost
             NoteParts(cluster, message);
         }
 
-        if (message.Kind is MessageKind.ActGone or MessageKind.ActFinished)
+        if (message.Kind is MessageKind.ActAborted or MessageKind.ActFinished)
         {
-            _hold.NoteAttempt(metConflict: message.Kind == MessageKind.ActGone);
+            _hold.NoteAttempt(metConflict: message.Kind == MessageKind.ActAborted);
         }
 
         var undos = _machine.Undos;
@@ -183,11 +183,11 @@ internal sealed class CommitHost
         _queuedActs.Clear();
     }
 
-    /// <inheritdoc cref="ActHold.TryHold"/>
+    /// <inheritdoc cref="ActAdmission.TryHold"/>
     public bool TryHold(Request request) => _hold.TryHold(request);
 
     /// <summary>Takes PACTs of slow methods that have not begun out of their batches; they are numbered anew. Whether one has begun, its root's executor knows.</summary>
-    public void ShedSlow()
+    public void DeferSlowPacts()
     {
         var now = _worker.Time.GetTimestamp();
         foreach (var batch in _machine.Open)
@@ -197,7 +197,7 @@ internal sealed class CommitHost
                 var request = (Request)batch.Tickets[i].Request;
                 if (batch.Part is null && batch.StateOf(i) == MemberState.Running && request.Phase == RequestPhase.Waiting && now < request.Method.SlowUntil)
                 {
-                    _worker.ExecutorOf(request.Asked.Actor).PostShed(request, new TransactionId(batch.Bid.Value + i), batch.Bid);
+                    _worker.ExecutorOf(request.Asked.Actor).PostDeferred(request, new TransactionId(batch.Bid.Value + i), batch.Bid);
                 }
             }
         }
@@ -293,7 +293,7 @@ internal sealed class CommitHost
                 break;
             case ActOutcome act:
                 var request = (Request)act.Request;
-                _worker.Relay.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
+                _worker.RequestManager.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
                 break;
             case PreparedPart part:
                 _traces.Prepared(part.Batch, _worker.Time);
@@ -321,7 +321,7 @@ internal sealed class CommitHost
             if (state != MemberState.Removed && !batch.Tickets[i].IsRemote)
             {
                 var request = (Request)batch.Tickets[i].Request;
-                _worker.Relay.Answer(request, request.Envelope(state == MemberState.Committed ? Outcome.Committed : Outcome.Aborted));
+                _worker.RequestManager.Answer(request, request.Envelope(state == MemberState.Committed ? Outcome.Committed : Outcome.Aborted));
             }
         }
     }

@@ -48,7 +48,7 @@ internal sealed partial class Worker : ILogObserver
     /// <summary>Forgets ids whose window ended a minute ago, and then, when no memory needs them, their copies.</summary>
     public Task ForgetOldIds()
     {
-        Relay.Ids.Forget(Time.GetTimestamp() - TicksOf(Options.IdempotencyWindow + TimeSpan.FromMinutes(1)));
+        RequestManager.Ids.Forget(Time.GetTimestamp() - TicksOf(Options.IdempotencyWindow + TimeSpan.FromMinutes(1)));
         return Checkpoints.DropOutcomes();
     }
 
@@ -69,7 +69,7 @@ internal sealed partial class Worker : ILogObserver
     public async Task Drain()
     {
         var until = Time.GetTimestamp() + (long)(Options.DrainTimeout.TotalSeconds * Time.TimestampFrequency);
-        while ((Relay.InFlight > 0 || Cluster?.Door.Passing > 0) && Failure is null && Time.GetTimestamp() < until)
+        while ((RequestManager.InFlight > 0 || Cluster?.Door.Passing > 0) && Failure is null && Time.GetTimestamp() < until)
         {
             await Task.Delay(TimeSpan.FromMilliseconds(10), Time, CancellationToken.None).ConfigureAwait(false);
         }
@@ -81,7 +81,7 @@ internal sealed partial class Worker : ILogObserver
     public void End()
     {
         _isOver = true;
-        Relay.GiveUpAll();
+        RequestManager.GiveUpAll();
         Cluster?.Door.GiveUpAll();
     }
 

@@ -65,7 +65,7 @@ internal sealed partial class Worker
 
         Commits = new CommitHost(this, Coordinators.Length, Batches);
         Wheel = new DeadlineWheel(Time, Options.TurnTick, OnExpired, OnTick, parts.Rare);
-        Relay = new Relay(this, Wheel, parts.IdPrefix);
+        RequestManager = new RequestManager(this, Wheel, parts.IdPrefix);
         SendToCoordinator(0, new Message { Kind = MessageKind.Token, Body = new RingToken(new TransactionId(positions.LastTransaction)) });
     }
 
@@ -88,7 +88,7 @@ internal sealed partial class Worker
 
     public CommitHost Commits { get; }
 
-    public Relay Relay { get; }
+    public RequestManager RequestManager { get; }
 
     public DeadlineWheel Wheel { get; }
 
@@ -142,7 +142,7 @@ internal sealed partial class Worker
     public TransactionId NextAct() => TransactionId.Act(Interlocked.Increment(ref _actCounter), Options.Number);
 
     /// <summary>Numbers of ACTs that begin later are higher: ages are compared over all workers (W1).</summary>
-    public void Witness(TransactionId act)
+    public void AdvanceActClock(TransactionId act)
     {
         var seen = act.Counter;
         for (var known = Volatile.Read(ref _actCounter); known < seen; known = Volatile.Read(ref _actCounter))
@@ -170,7 +170,7 @@ internal sealed partial class Worker
             var request = (Request)ticket.Request;
             if (request.Expired)
             {
-                Relay.Dropped(request, AbortReason.Timeout); // removed by an undo, and its time is over
+                RequestManager.Dropped(request, AbortReason.Timeout); // removed by an undo, and its time is over
                 return;
             }
 
@@ -248,7 +248,7 @@ internal sealed partial class Worker
         }
         else if (message.Kind == MessageKind.Removed)
         {
-            SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = message.Tid });
+            SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = message.Tid });
         }
     }
 
@@ -271,7 +271,7 @@ internal sealed partial class Worker
     {
         if (IsOver)
         {
-            Relay.GiveUp(request);
+            RequestManager.GiveUp(request);
         }
         else
         {

@@ -43,7 +43,7 @@ public sealed class WorkerHost : IAsyncDisposable
     internal Worker Worker => _worker;
 
     /// <summary>Where requests enter.</summary>
-    public ITransactionDoor Door => _worker.Cluster is { } cluster ? cluster.Door : _worker.Relay;
+    public ITransactionService Door => _worker.Cluster is { } cluster ? cluster.Door : _worker.RequestManager;
 
     /// <summary>The workers as one system; null: it is alone.</summary>
     public IClusterControl? Control { get; private set; }
@@ -77,7 +77,7 @@ public sealed class WorkerHost : IAsyncDisposable
         return host;
     }
 
-    /// <summary>Refuses new requests, lets those under way end, flushes and folds, and stops.</summary>
+    /// <summary>Refuses new requests, lets those under way end, flushes and checkpoints, and stops.</summary>
     public async Task Stop()
     {
         if (Interlocked.Exchange(ref _stopped, 1) != 0)
@@ -86,9 +86,9 @@ public sealed class WorkerHost : IAsyncDisposable
         }
 
         _worker.Close("The worker is stopping.");
-        RuntimeLog.Draining(_worker.Logger, _worker.Options.Name, _worker.Relay.InFlight);
+        RuntimeLog.Draining(_worker.Logger, _worker.Options.Name, _worker.RequestManager.InFlight);
         await _worker.Drain().ConfigureAwait(false);
-        Transitions.Note(_worker.Relay.InFlight == 0, Transition.Drained, Transition.StoppedUndrained);
+        Transitions.Note(_worker.RequestManager.InFlight == 0, Transition.Drained, Transition.StoppedUndrained);
         await _maintenance.DisposeAsync().ConfigureAwait(false);
         if (_probe is not null)
         {
@@ -120,11 +120,11 @@ public sealed class WorkerHost : IAsyncDisposable
             try
             {
                 await _worker.Log.Drain(limit.Token).ConfigureAwait(false);
-                await _worker.Checkpoints.FoldNow().WaitAsync(limit.Token).ConfigureAwait(false);
+                await _worker.Checkpoints.CheckpointNow().WaitAsync(limit.Token).ConfigureAwait(false);
             }
             catch (OperationCanceledException)
             {
-                // What is not folded is in the log, and recovery folds it.
+                // What is not checkpointed is in the log, and recovery checkpoints it.
             }
 
             await Leave().ConfigureAwait(false);
@@ -215,7 +215,7 @@ public sealed class WorkerHost : IAsyncDisposable
         Worker? worker = null;
         var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
         {
-            // A fold that is fenced, or that shows a loss (L7): as certain as a check of the epoch.
+            // A checkpoint that is fenced, or that shows a loss (L7): as certain as a check of the epoch.
             OnStopped = (status, detail) => worker!.Fail(new LogLostFailure(
                 status, $"The state store is lost to this worker ({status}): {detail}", takesNoMore: status == AppendStatus.Fenced && setup.Cluster is null)),
         };
@@ -239,17 +239,17 @@ public sealed class WorkerHost : IAsyncDisposable
             }
 
             Transitions.Note(Transition.OutcomesRecovered);
-            worker.Relay.Recovered(id, hash, Planted.Is(PlantedFault.KeyOfAnotherRecord) ? sequence + 1 : sequence);
+            worker.RequestManager.Recovered(id, hash, Planted.Is(PlantedFault.KeyOfAnotherRecord) ? sequence + 1 : sequence);
         }
 
         foreach (var (outcome, sequence) in settled)
         {
-            worker.Relay.Recovered(outcome.RequestId, outcome.RequestHash, sequence);
+            worker.RequestManager.Recovered(outcome.RequestId, outcome.RequestHash, sequence);
         }
 
         if (joining is not null)
         {
-            worker.Cluster!.Decisions.Kept = new KeptDecisions(worker.Cluster, worker, recovered.ActsWithOthers, opening.FirstSequence);
+            worker.Cluster!.Decisions.Kept = new RetainedDecisions(worker.Cluster, worker, recovered.ActsWithOthers, opening.FirstSequence);
             joining.Attach(worker);
         }
 
@@ -361,7 +361,7 @@ public sealed class WorkerHost : IAsyncDisposable
             {
                 _worker.NoteDisowned(frame);
                 var text = $"{frame.Where()} blocked its thread for more than {_worker.Options.TurnBound.TotalMilliseconds:0} ms.";
-                frame.Attempt.RootExecutor.Doom(
+                frame.Attempt.RootExecutor.RequestAbort(
                     frame.Attempt, new AbortInfo(Snapper.Protocol.Commitment.AbortReason.Timeout, text, frame.Target));
             }
 

@@ -24,7 +24,7 @@ public sealed class WorkerSetup
     /// <summary>Its log; the caller disposes it after the worker.</summary>
     public required ITransactionLog Log { get; init; }
 
-    /// <summary>Where states are folded; the caller disposes it after the worker.</summary>
+    /// <summary>Where states are checkpointed; the caller disposes it after the worker.</summary>
     public required IStateStore Store { get; init; }
 
     /// <summary>How inputs, results and states are written.</summary>
@@ -75,7 +75,7 @@ public sealed class WorkerSetup
     internal long NumbersOfALife { get; init; } = UsualNumbersOfALife;
 
     /// <summary>Facts of the surroundings that the status shows.</summary>
-    public Func<SurroundingFacts> Surroundings { get; init; } = static () => SurroundingFacts.None;
+    public Func<EnvironmentInfo> Surroundings { get; init; } = static () => EnvironmentInfo.None;
 
     private static JsonSerializerOptions DefaultJson { get; } = new(JsonSerializerDefaults.Web)
     {
@@ -97,11 +97,11 @@ public sealed class WorkerSetup
 }
 
 /// <summary>Facts that only the host knows. Pids are 0 when unknown; durability is <c>always</c>, <c>everysec</c> or <c>none</c>.</summary>
-public sealed record SurroundingFacts(string Dapr, int SidecarPid, int RedisPid, string Durability, string Version)
+public sealed record EnvironmentInfo(string Dapr, int SidecarPid, int RedisPid, string Durability, string Version)
 {
     /// <summary>Memory of the Redis that holds log and states; null: unknown, or there is none.</summary>
     public Inspection.RedisMemoryView? Redis { get; init; }
 
     /// <summary>Nothing known.</summary>
-    public static SurroundingFacts None { get; } = new("none", 0, 0, "none", "0.0.0");
+    public static EnvironmentInfo None { get; } = new("none", 0, 0, "none", "0.0.0");
 }

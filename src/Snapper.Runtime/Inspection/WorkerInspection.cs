@@ -57,7 +57,7 @@ internal sealed class WorkerInspection : IWorkerInspection
         return new WorkerStatus(
             _worker.Options.Name, Environment.ProcessId, facts.SidecarPid, facts.RedisPid, _opening.Epoch, facts.Dapr, _setup.Log.Kind, facts.Durability,
             (long)_worker.Time.GetElapsedTime(_startedAt).TotalMilliseconds, facts.Version, counters.CommittedPact + counters.CommittedAct, counters.Aborted,
-            _worker.Relay.InFlight, counters.CommittedPact, counters.CommittedAct, aborts, _worker.Batches.Count, _worker.Final.Value, _worker.Log.LastSequence,
+            _worker.RequestManager.InFlight, counters.CommittedPact, counters.CommittedAct, aborts, _worker.Batches.Count, _worker.Final.Value, _worker.Log.LastSequence,
             _worker.Log.DurableSequence, _worker.Commits.Undos, Residents())
         {
             OpenBatches = _worker.Commits.UnfinishedBatches,
@@ -97,7 +97,7 @@ internal sealed class WorkerInspection : IWorkerInspection
             new HealthCheck("worker", _worker.Failure is null, _worker.Failure?.Message ?? "running"),
             new HealthCheck("log", _worker.LogOutage is null, _worker.LogOutage ?? _setup.Log.Kind),
             new HealthCheck("requests", unavailable is null, unavailable ?? "let in"),
-            new HealthCheck("checkpoints", _worker.Checkpoints.Stopped is null, _worker.Checkpoints.LastError ?? "folding"),
+            new HealthCheck("checkpoints", _worker.Checkpoints.Stopped is null, _worker.Checkpoints.LastError ?? "checkpointing"),
         ];
     }
 
@@ -139,7 +139,7 @@ internal sealed class WorkerInspection : IWorkerInspection
         }
     }
 
-    /// <summary>L5: committed state is shown only when it is durable; what is not folded yet is folded first.</summary>
+    /// <summary>L5: committed state is shown only when it is durable; what is not checkpointed yet is checkpointed first.</summary>
     private async Task<StoredState?> Stored(ActorKey actor, CancellationToken cancellation)
     {
         if (_worker.LogOutage is { } outage)
@@ -152,17 +152,17 @@ internal sealed class WorkerInspection : IWorkerInspection
             // The log may become unreachable meanwhile; then it takes what is queued only when it is back.
             var sequence = _worker.Log.LastSequence;
             await _worker.Log.Drain(cancellation).WaitAsync(LongestDrain, cancellation).ConfigureAwait(false);
-            while (sequence >= _opening.NextSequence && _worker.Commits.ToldSequence < sequence && _worker.Failure is null)
+            while (sequence >= _opening.NextSequence && _worker.Commits.CheckpointedThrough < sequence && _worker.Failure is null)
             {
                 await Settle(cancellation).ConfigureAwait(false); // durable, and the checkpointer is about to hear of it
             }
 
-            if (!_worker.Checkpoints.IsFolded(actor))
+            if (!_worker.Checkpoints.IsCheckpointed(actor))
             {
-                await _worker.Checkpoints.FoldNow().WaitAsync(LongestDrain, cancellation).ConfigureAwait(false);
-                if (_worker.Checkpoints.LastError is { } error && !_worker.Checkpoints.IsFolded(actor))
+                await _worker.Checkpoints.CheckpointNow().WaitAsync(LongestDrain, cancellation).ConfigureAwait(false);
+                if (_worker.Checkpoints.LastError is { } error && !_worker.Checkpoints.IsCheckpointed(actor))
                 {
-                    throw new StorageUnavailableException($"The newest state of {actor} cannot be folded now: {error}");
+                    throw new StorageUnavailableException($"The newest state of {actor} cannot be checkpointed now: {error}");
                 }
             }
 

@@ -6,7 +6,7 @@ namespace Snapper.Runtime.Types;
 /// <summary>Writes results as JSON. Each thread keeps one, so that a result costs the bytes that are kept and no more.</summary>
 internal sealed class ResultWriter
 {
-    private const int MostKept = 64 * 1024;
+    private const int MaxKept = 64 * 1024;
 
     [ThreadStatic]
     private static ResultWriter? t_idle;
@@ -28,7 +28,7 @@ internal sealed class ResultWriter
         JsonSerializer.Serialize(writer._json, result, type);
         writer._json.Flush();
         var bytes = writer._buffer.ToArray();
-        if (writer._buffer.Capacity <= MostKept)
+        if (writer._buffer.Capacity <= MaxKept)
         {
             t_idle = writer;
         }

@@ -42,7 +42,7 @@ public sealed class ApiOptions
     public Func<IReadOnlyList<HealthCheck>>? Liveness { get; init; }
 
     /// <summary>Who may run what; null: everybody everything.</summary>
-    internal Access.DoorRights? Rights { get; init; }
+    internal Access.TransactionAuthorization? Rights { get; init; }
 
     /// <summary>Where admin actions are written down; null: nowhere, and <c>/v1/audit</c> is empty.</summary>
     internal Access.AuditLog? Audit { get; init; }

@@ -11,12 +11,12 @@ public static class SnapperApi
 {
     /// <summary>Adds the endpoints.</summary>
     /// <param name="endpoints">Where to; its services must hold logging.</param>
-    /// <param name="door">Where requests go; a <see cref="DoorSwitch"/> when the worker comes and goes, and then <c>/readyz</c> tells.</param>
+    /// <param name="door">Where requests go; a <see cref="LifecycleGate"/> when the worker comes and goes, and then <c>/readyz</c> tells.</param>
     /// <param name="inspection">What can be seen.</param>
     /// <param name="options">Limits.</param>
-    /// <param name="control">The workers as one system; null: there is one worker alone, or, while a <see cref="DoorSwitch"/> is closed, it has not joined the others yet.</param>
+    /// <param name="control">The workers as one system; null: there is one worker alone, or, while a <see cref="LifecycleGate"/> is closed, it has not joined the others yet.</param>
     /// <exception cref="ArgumentOutOfRangeException">An option is out of its range.</exception>
-    public static void Map(IEndpointRouteBuilder endpoints, ITransactionDoor door, IWorkerInspection inspection, ApiOptions options, Func<IClusterControl?>? control = null)
+    public static void Map(IEndpointRouteBuilder endpoints, ITransactionService door, IWorkerInspection inspection, ApiOptions options, Func<IClusterControl?>? control = null)
     {
         ArgumentNullException.ThrowIfNull(endpoints);
         ArgumentNullException.ThrowIfNull(door);
@@ -32,7 +32,7 @@ public static class SnapperApi
         Post(endpoints, "/v1/transactions", transactions.Submit, log, options);
         View(endpoints, events, "/v1/transactions/{**id}", transactions.Find, log, options);
 
-        var health = new HealthEndpoints(door as DoorSwitch, inspection, options);
+        var health = new HealthEndpoints(door as LifecycleGate, inspection, options);
         Get(endpoints, "/healthz", health.Live, log, options);
         View(endpoints, events, "/readyz", health.Ready, log, options);
 
@@ -54,7 +54,7 @@ public static class SnapperApi
         View(endpoints, events, "/v1/access", watch.Access, log, options);
         View(endpoints, events, "/v1/ring", watch.Ring, log, options);
         Get(endpoints, "/metrics", new MetricsEndpoint(inspection).Scrape, log, options);
-        var cluster = new ClusterEndpoints(control, door as DoorSwitch, options);
+        var cluster = new ClusterEndpoints(control, door as LifecycleGate, options);
         View(endpoints, events, "/v1/workers", cluster.Workers, log, options);
         View(endpoints, events, "/v1/directory", cluster.Directory, log, options);
         Post(endpoints, "/v1/leave", cluster.Leave, log, options);

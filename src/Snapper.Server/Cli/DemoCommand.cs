@@ -32,7 +32,7 @@ internal static class DemoCommand
                 passed = await run.Run(signals.Stop);
                 if (passed && options.Workers > 1)
                 {
-                    WhereNext.Write(output, deployment, options);
+                    NextSteps.Write(output, deployment, options);
                     passed = await GoOn(run, deployment, length ?? TimeSpan.FromDays(365), output, signals.Stop);
                     return passed ? ExitCode.Success : ExitCode.Failure;
                 }
@@ -48,7 +48,7 @@ internal static class DemoCommand
                 return ExitCode.Failure;
             }
 
-            if (passed) WhereNext.Write(output, deployment.Ready, options, arguments.Flag("--stay"));
+            if (passed) NextSteps.Write(output, deployment.Ready, options, arguments.Flag("--stay"));
             else deployment.Say($"demo: failed; the parts' own messages are in {Path.Combine(options.DataDirectory, "logs")}");
             output.Flush();
             if (arguments.Flag("--stay"))

@@ -46,14 +46,14 @@ internal static class WorkerCommand
             : new ParentWatch(arguments.Number("--watch-parent", 0, 1, int.MaxValue), stop.Cancel);
         try
         {
-            OwnerOnly.MakeFolder(settings.DataDirectory);
+            FileModeMask.MakeFolder(settings.DataDirectory);
         }
         catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
         {
             throw new StartupException($"the data directory {settings.DataDirectory} cannot be made: {problem.Message}");
         }
 
-        DataRights.CloseFolders(settings.DataDirectory, problem => errors.WriteLine($"snapper: warning: other accounts may look into the data directory: {problem}"));
+        DataDirectoryPermissions.CloseFolders(settings.DataDirectory, problem => errors.WriteLine($"snapper: warning: other accounts may look into the data directory: {problem}"));
 
         try
         {

@@ -48,7 +48,7 @@ internal sealed class BankClient : IDisposable
         try
         {
             using var content = new StringContent(body, Encoding.UTF8, "application/json");
-            using var response = await _http.PostAsync(NextDoor(), content, cancellation);
+            using var response = await _http.PostAsync(NextService(), content, cancellation);
             var bytes = await response.Content.ReadAsByteArrayAsync(cancellation);
             return transactions.Count == 1 ? [Single(response.StatusCode, bytes)] : Batch(response.StatusCode, bytes, transactions.Count);
         }
@@ -61,7 +61,7 @@ internal sealed class BankClient : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _http.Dispose();
 
-    private Uri NextDoor()
+    private Uri NextService()
     {
         var sidecars = _sidecars();
         return new Uri(sidecars[(int)(Interlocked.Increment(ref _next) % (uint)sidecars.Count)], _door);

@@ -26,7 +26,7 @@ internal static partial class ServerLog
     public static partial void EvictionUnknown(ILogger logger, string place, string detail);
 
     [LoggerMessage(EventId = 2007, Level = LogLevel.Information, Message = "{Worker} gives {Entries} partitions and single actors to the others before it stops")]
-    public static partial void Leaving(ILogger logger, string worker, long entries);
+    public static partial void DrainOnStop(ILogger logger, string worker, long entries);
 
     [LoggerMessage(EventId = 2008, Level = LogLevel.Information, Message = "{Worker} owns nothing any more after {Milliseconds} ms, and stops")]
     public static partial void HasLeft(ILogger logger, string worker, long milliseconds);

@@ -12,27 +12,27 @@ namespace Snapper.Server.Hosting;
 /// </summary>
 internal sealed class SidecarActorHost : IActorHost
 {
-    private readonly ITransactionDoor _door;
+    private readonly ITransactionService _door;
     private readonly ApiOptions _options;
-    private readonly MailboxDoor _mailbox;
-    private readonly AccessGate? _gate;
+    private readonly MailboxEndpoint _mailbox;
+    private readonly AuthorizationMiddleware? _gate;
     private readonly string _pinned;
     private readonly string _mailboxType;
 
-    public SidecarActorHost(string worker, IReadOnlyList<string> types, ITransactionDoor door, ApiOptions options, MailboxDoor mailbox, AccessGate? gate = null)
+    public SidecarActorHost(string worker, IReadOnlyList<string> types, ITransactionService door, ApiOptions options, MailboxEndpoint mailbox, AuthorizationMiddleware? gate = null)
     {
         _gate = gate;
         _door = door;
         _options = options;
         _mailbox = mailbox;
         _pinned = "@" + worker;
-        _mailboxType = MailboxDoor.ActorType + _pinned;
+        _mailboxType = MailboxEndpoint.ActorType + _pinned;
         ActorTypes = TypesOf(worker, types);
     }
 
     /// <summary>What a worker of this name registers: each type, each type pinned to it, and its mailbox.</summary>
     public static IReadOnlyList<string> TypesOf(string worker, IReadOnlyList<string> types) =>
-        [.. types, .. types.Append(MailboxDoor.ActorType).Select(type => $"{type}@{worker}")];
+        [.. types, .. types.Append(MailboxEndpoint.ActorType).Select(type => $"{type}@{worker}")];
 
     public IReadOnlyList<string> ActorTypes { get; }
 
@@ -46,17 +46,17 @@ internal sealed class SidecarActorHost : IActorHost
         RequestCaller? caller = null;
         if (_gate?.OfActorCall(call.Authorization, out caller) is { } refused)
         {
-            return new ActorReply(await ActorDoor.Refuse(_options, refused));
+            return new ActorReply(await ActorEndpoint.Refuse(_options, refused));
         }
 
         if (call.IdIsUnreadable)
         {
-            return new ActorReply(await ActorDoor.RefuseUnreadableId(_options, call.ActorId));
+            return new ActorReply(await ActorEndpoint.RefuseUnreadableId(_options, call.ActorId));
         }
 
         var type = call.ActorType.EndsWith(_pinned, StringComparison.Ordinal) ? call.ActorType[..^_pinned.Length] : call.ActorType;
         var origin = RequestOrigin.Of(caller?.Name, call.TraceParent, call.TraceState);
-        return new ActorReply(await ActorDoor.Call(
+        return new ActorReply(await ActorEndpoint.Call(
             _door, _options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, IsTooLarge(call), origin, caller, cancellation));
     }
 

@@ -20,7 +20,7 @@ internal sealed class SidecarMailboxTransport(DaprSidecarClient sidecar, Mailbox
         // A call that waits for a third worker must not hold up those to actor 0: a sidecar lets one call at a time to an actor in.
         var peer = PassedOnPacket.ReceiverOf(packet.Span) is > 0 and var receiver
             ? PeerOf(worker, receiver.ToString(CultureInfo.InvariantCulture))
-            : _peers[worker] ??= PeerOf(worker, MailboxDoor.ActorId);
+            : _peers[worker] ??= PeerOf(worker, MailboxEndpoint.ActorId);
         var shown = _seal.Of(peer.Mailbox, packet.Span);
 
         // No continuation may run on a context of the caller's.
@@ -32,8 +32,8 @@ internal sealed class SidecarMailboxTransport(DaprSidecarClient sidecar, Mailbox
 
     private Peer PeerOf(int worker, string actor)
     {
-        var mailbox = MailboxDoor.ActorType + "@w" + worker.ToString(CultureInfo.InvariantCulture);
-        return new Peer(mailbox, sidecar.ActorMethod(mailbox, actor, MailboxDoor.Method));
+        var mailbox = MailboxEndpoint.ActorType + "@w" + worker.ToString(CultureInfo.InvariantCulture);
+        return new Peer(mailbox, sidecar.ActorMethod(mailbox, actor, MailboxEndpoint.Method));
     }
 
     private sealed record Peer(string Mailbox, Uri Address);

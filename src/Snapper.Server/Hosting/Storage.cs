@@ -20,7 +20,7 @@ internal sealed class Storage : IAsyncDisposable
     // Redis writes every second and stops taking commands when the disk is more than two behind; the rest is margin.
     private static readonly TimeSpan OnDiskWithin = TimeSpan.FromSeconds(10);
 
-    private readonly RememberedLog _log;
+    private readonly DataLossGuard _log;
     private readonly RedisConnections? _redis;
     private readonly StateStoreOptions _states;
     private readonly RedisTransactionLog? _redisLog;
@@ -40,7 +40,7 @@ internal sealed class Storage : IAsyncDisposable
         _redisLog = log as RedisTransactionLog;
         Place = describes;
         Store = store();
-        _log = new RememberedLog(log, new LogMemory(settings.MemoryFile, place), describes, DurableAfter, TimeProvider.System, MemoryFailed);
+        _log = new DataLossGuard(log, new LogIdentityFile(settings.MemoryFile, place), describes, DurableAfter, TimeProvider.System, MemoryFailed);
         _redis = redis;
         _logger = logger;
         _durability = redis is null || settings.Fsync == FsyncPolicy.Always ? "always" : "everysec";

@@ -34,9 +34,9 @@ internal static class WorkerProcess
     /// <returns>0, or why it stopped by itself: <see cref="ExitCode.MustRestart"/>, <see cref="ExitCode.LogLost"/>, <see cref="ExitCode.LogDamaged"/>, <see cref="ExitCode.OtherPlacement"/>.</returns>
     public static async Task<int> Run(WorkerSettings settings, CancellationToken cancellation, CancellationToken force = default)
     {
-        var door = new DoorSwitch();
+        var door = new LifecycleGate();
         var inspection = new InspectionSwitch(settings);
-        var mailbox = new MailboxDoor(settings.MailboxSeal);
+        var mailbox = new MailboxEndpoint(settings.MailboxSeal);
         await using var app = Configured(() => WorkerWeb.Build(settings, door, inspection, mailbox));
         var options = Configured(() => WorkerConfiguration.Worker(app.Configuration, settings));
         var logger = app.Services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Worker");
@@ -87,7 +87,7 @@ internal static class WorkerProcess
         storage.StartRemembering();
         inspection.Open(worker.Inspection, worker.Control);
         door.Open(worker.Door);
-        var among = new AmongOthers(settings, worker.Control, inspection, logger);
+        var among = new ClusterLifecycle(settings, worker.Control, inspection, logger);
         among.Come(cancellation);
         var stop = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         await using (cancellation.Register(stop.SetResult))
@@ -103,7 +103,7 @@ internal static class WorkerProcess
         door.Close(failed.Task.IsCompleted ? "The worker has stopped." : "The worker is stopping.");
         if (failed.Task.IsCompleted)
         {
-            // Nothing in memory can be trusted: no draining, no last fold. The log has everything that was acknowledged; if it
+            // Nothing in memory can be trusted: no draining, no last checkpoint. The log has everything that was acknowledged; if it
             // has not, the next start shall notice.
             storage.Remember();
             return ExitCode.MustRestart;
@@ -149,7 +149,7 @@ internal static class WorkerProcess
         }
     }
 
-    private static UsageException Wrong(Exception setting) => new($"The configuration is wrong: {setting.Message} What helps: {Remedies.Setting}.");
+    private static UsageException Wrong(Exception setting) => new($"The configuration is wrong: {setting.Message} What helps: {FixHints.Setting}.");
 
     private static bool IsWrongSetting(Exception exception) => exception is FormatException or InvalidOperationException or ArgumentException or InvalidDataException;
 
@@ -169,7 +169,7 @@ internal static class WorkerProcess
     /// <summary>Null: the worker is alone, and so is what it finds. On what several have divided nobody runs alone: the last changes of the others may be in their logs only (R4).</summary>
     /// <exception cref="UsageException">It should run alone, without daprd, on what several have divided.</exception>
     private static async Task<ClusterSetup?> Cluster(
-        WorkerSettings settings, WebApplication app, Storage storage, MailboxDoor mailbox, DaprSidecarClient? sidecar, ILogger logger, CancellationToken cancellation)
+        WorkerSettings settings, WebApplication app, Storage storage, MailboxEndpoint mailbox, DaprSidecarClient? sidecar, ILogger logger, CancellationToken cancellation)
     {
         if (settings.FirstWorkers is null)
         {
@@ -236,7 +236,7 @@ internal static class WorkerProcess
                         Observer = telemetry,
                         Logger = logger,
                         Failed = exception => failed.TrySetResult(exception),
-                        Surroundings = () => new SurroundingFacts(
+                        Surroundings = () => new EnvironmentInfo(
                             settings.SidecarKind == SidecarKind.Embedded ? "embedded" : "daprd",
                             settings.SidecarPid, settings.RedisPid, storage.Durability, WorkerConfiguration.Version) { Redis = storage.Memory },
                     },

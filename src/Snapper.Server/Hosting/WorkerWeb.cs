@@ -17,7 +17,7 @@ internal static class WorkerWeb
     /// <param name="mailbox">Where packets of other workers go.</param>
     /// <param name="configure">Adds configuration to the files and the environment; null: none.</param>
     /// <exception cref="FormatException">A setting is wrong; the message names it. Also <see cref="UsageException"/>.</exception>
-    public static WebApplication Build(WorkerSettings settings, DoorSwitch door, InspectionSwitch inspection, MailboxDoor mailbox, Action<IConfigurationBuilder>? configure = null)
+    public static WebApplication Build(WorkerSettings settings, LifecycleGate door, InspectionSwitch inspection, MailboxEndpoint mailbox, Action<IConfigurationBuilder>? configure = null)
     {
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
         configure?.Invoke(builder.Configuration);
@@ -44,11 +44,11 @@ internal static class WorkerWeb
         var app = builder.Build();
         var options = new ApiOptions
         {
-            Rights = security.TenantsApart || !security.Methods.IsEmpty || security.Tokens.Count > 0 ? new DoorRights(security.Methods, security.TenantsApart) : null,
+            Rights = security.TenantsApart || !security.Methods.IsEmpty || security.Tokens.Count > 0 ? new TransactionAuthorization(security.Methods, security.TenantsApart) : null,
             Audit = app.Services.GetRequiredService<AuditLog>(),
             Limits = limits.AreOff ? null : limits,
         };
-        var gate = new AccessGate(security.Tokens, settings.AppApiToken, limits, options.Audit, options.Rights is not null, security.SidecarMayTransact);
+        var gate = new AuthorizationMiddleware(security.Tokens, settings.AppApiToken, limits, options.Audit, options.Rights is not null, security.SidecarMayTransact);
         WorkerConfiguration.Hosts(app.Configuration).Use(app);
         gate.Use(app);
         SnapperApi.Map(app, door, inspection, options, () => inspection.Control);
@@ -60,7 +60,7 @@ internal static class WorkerWeb
                 AppApiToken = "", // the gate has looked
                 MaxBodyBytes = Math.Max(options.TransactionBodyBytesMax, new ChannelLimits().LargestPacket),
             });
-        AccessGate.Verify(app);
+        AuthorizationMiddleware.Verify(app);
         return app;
     }
 

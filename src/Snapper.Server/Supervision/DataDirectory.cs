@@ -56,10 +56,10 @@ internal sealed class DataDirectory : IDisposable
         FileStream? held = null;
         try
         {
-            OwnerOnly.MakeFolder(path);
-            DataRights.Require(path);
-            OwnerOnly.MakeFolder(Path.Combine(path, LogsFolder));
-            OwnerOnly.MakeFolder(RunIn(path));
+            FileModeMask.MakeFolder(path);
+            DataDirectoryPermissions.Require(path);
+            FileModeMask.MakeFolder(Path.Combine(path, LogsFolder));
+            FileModeMask.MakeFolder(RunIn(path));
             held = Lock(path);
             File.WriteAllText(HolderPath(path), Environment.ProcessId.ToString(CultureInfo.InvariantCulture));
             return new DataDirectory(path, held);
@@ -67,7 +67,7 @@ internal sealed class DataDirectory : IDisposable
         catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
         {
             held?.Dispose();
-            throw new StartupException($"the data directory {path} cannot be used: {problem.Message.TrimEnd('.')}; {Remedies.Data}");
+            throw new StartupException($"the data directory {path} cannot be used: {problem.Message.TrimEnd('.')}; {FixHints.Data}");
         }
     }
 
@@ -103,11 +103,11 @@ internal sealed class DataDirectory : IDisposable
         var file = Path.Combine(path, LockFile);
         try
         {
-            return new FileStream(file, OwnerOnly.Options(FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None));
+            return new FileStream(file, FileModeMask.Options(FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None));
         }
         catch (IOException) when (HolderOf(path) is { } holder)
         {
-            throw new StartupException($"another 'snapper up' (pid {holder}) already runs on {path}; {Remedies.OtherUp}");
+            throw new StartupException($"another 'snapper up' (pid {holder}) already runs on {path}; {FixHints.OtherUp}");
         }
     }
 

@@ -123,19 +123,19 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         {
             if (Ports.IsFree(port)) return;
             var holder = Ports.Holder(port) is { } known ? $" by {known}" : "";
-            throw new StartupException($"port {port} on 127.0.0.1, for {use}, is taken{holder}; {Remedies.Port(option)}");
+            throw new StartupException($"port {port} on 127.0.0.1, for {use}, is taken{holder}; {FixHints.Port(option)}");
         }
     }
 
     private void CloseToOthers()
     {
-        var open = DataRights.Close(_data!.Root, problem => Say($"warning: other accounts may look into the data directory: {problem}"));
+        var open = DataDirectoryPermissions.Close(_data!.Root, problem => Say($"warning: other accounts may look into the data directory: {problem}"));
         if (open.Count > 0) Say($"other accounts of this machine could look into {string.Join(", ", open)}; they cannot any more");
 
-        if (DataRights.OpenParent(_data.Root) is { } parent) Say($"warning: {parent}; {Remedies.Parent}");
+        if (DataDirectoryPermissions.OpenParent(_data.Root) is { } parent) Say($"warning: {parent}; {FixHints.Parent}");
 
         // Again: while a folder of an earlier version was open, anybody could put something into it.
-        DataRights.Require(_data.Root);
+        DataDirectoryPermissions.Require(_data.Root);
     }
 
     private void NoteChangedLog(Plan plan)
@@ -151,7 +151,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
     {
         if (plan.ForeignRedis is { } foreign)
         {
-            if (await RedisProbe.Unavailable(foreign, cancellation, options.RedisLogin) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why.TrimEnd('.')}; {Remedies.NamedRedis}");
+            if (await RedisProbe.Unavailable(foreign, cancellation, options.RedisLogin) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why.TrimEnd('.')}; {FixHints.NamedRedis}");
             var facts = await RedisProbe.Facts(foreign, cancellation, options.RedisLogin);
             if (facts.Refusal() is { } refusal) throw new StartupException($"Redis at {foreign} cannot be used: {refusal}");
             foreach (var warning in facts.Warnings()) Say($"warning: Redis at {foreign}: {warning}");
@@ -159,9 +159,9 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         }
 
         if (plan.RedisServer is null) return null;
-        OwnerOnly.MakeFolder(_data!.Redis);
+        FileModeMask.MakeFolder(_data!.Redis);
         var secret = PrivateRedisSecret.Take(_data);
-        DataRights.Require(_data.Root);
+        DataDirectoryPermissions.Require(_data.Root);
         if (secret.Note is { } note) Say(note);
         var address = new HostAndPort("127.0.0.1", Ports.Free(1)[0]);
         _redis = Supervise(ChildCommands.Redis(plan.RedisServer, _data, address.Port, options.Fsync, secret));
@@ -171,7 +171,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         // A Redis that has not read its configuration takes any login, and everybody else.
         if (await RedisProbe.Unavailable(address, cancellation) is null)
         {
-            throw new StartupException($"redis-server on {address} lets everybody in without the password of {secret.ConfigurationFile}; {Remedies.OpenRedis}");
+            throw new StartupException($"redis-server on {address} lets everybody in without the password of {secret.ConfigurationFile}; {FixHints.OpenRedis}");
         }
 
         return new RedisPlace(address, secret.Login);
@@ -183,7 +183,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         if (plan.Daprd is not null)
         {
             // A sidecar reads it when it starts, and workers may join later.
-            OwnerOnly.MakeFolder(_data!.Dapr);
+            FileModeMask.MakeFolder(_data!.Dapr);
             File.WriteAllText(Path.Combine(_data.Dapr, Resiliency.FileName), Resiliency.Yaml(options.AppId, options.Workers == 1 ? 1 : Most));
         }
 

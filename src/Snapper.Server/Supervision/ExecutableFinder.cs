@@ -23,7 +23,7 @@ internal sealed class ExecutableFinder(Func<string, string?> environment, string
     {
         if (environment(variable) is { Length: > 0 } named)
         {
-            return IsExecutable(named) ? [Path.GetFullPath(named)] : throw new StartupException($"{variable} names {named}, which is not an executable file; {Remedies.Variable}");
+            return IsExecutable(named) ? [Path.GetFullPath(named)] : throw new StartupException($"{variable} names {named}, which is not an executable file; {FixHints.Variable}");
         }
 
         var folders = (environment("PATH") ?? "").Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries).ToList();

@@ -23,7 +23,7 @@ internal static class Leftovers
             Posix.Send(process.Pid, Posix.Terminate);
             if (await Gone(process, GoOnRequest, cancellation)) continue;
             Posix.Send(process.Pid, Posix.Kill);
-            if (!await Gone(process, GoByThemselves, cancellation)) throw new StartupException($"{name} (pid {process.Pid}) of an earlier run cannot be ended; {Remedies.Leftover}");
+            if (!await Gone(process, GoByThemselves, cancellation)) throw new StartupException($"{name} (pid {process.Pid}) of an earlier run cannot be ended; {FixHints.Leftover}");
         }
     }
 

@@ -49,13 +49,13 @@ internal sealed record Plan(
             else
             {
                 log = LogKind.File;
-                reasons.Add($"log: a local file, because there is {found.Finding}; {Remedies.Redis}");
+                reasons.Add($"log: a local file, because there is {found.Finding}; {FixHints.Redis}");
             }
         }
 
         if (options.Workers > 1 && log == LogKind.File)
         {
-            throw new StartupException($"several workers share a Redis, and there is none; {Remedies.Redis}");
+            throw new StartupException($"several workers share a Redis, and there is none; {FixHints.Redis}");
         }
 
         var daprd = ServerPrograms.Daprd(finder);
@@ -67,8 +67,8 @@ internal sealed record Plan(
         }
 
         var missing = daprd.Path is null ? daprd.Finding : placement.Finding;
-        if (options.Workers > 1) throw new StartupException($"several workers speak through daprd, and {missing}; {Remedies.Dapr}");
-        reasons.Add($"sidecar: the embedded stand-in, because: {missing} ({Remedies.Dapr}); it serves Dapr's HTTP API, but is not for production and never benchmarked");
+        if (options.Workers > 1) throw new StartupException($"several workers speak through daprd, and {missing}; {FixHints.Dapr}");
+        reasons.Add($"sidecar: the embedded stand-in, because: {missing} ({FixHints.Dapr}); it serves Dapr's HTTP API, but is not for production and never benchmarked");
         return new Plan(log, options.Redis, redisServer, SidecarKind.Embedded, null, null, reasons);
     }
 }

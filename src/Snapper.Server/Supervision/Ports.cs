@@ -17,7 +17,7 @@ internal static class Ports
         var found = new HashSet<int>();
         for (var tries = 0; found.Count < count; tries++)
         {
-            if (tries > 10_000) throw new StartupException($"no free port between {Lowest} and {Highest} on 127.0.0.1; {Remedies.PrivatePorts}");
+            if (tries > 10_000) throw new StartupException($"no free port between {Lowest} and {Highest} on 127.0.0.1; {FixHints.PrivatePorts}");
             var port = Random.Shared.Next(Lowest, Highest);
             if (IsFree(port)) found.Add(port);
         }

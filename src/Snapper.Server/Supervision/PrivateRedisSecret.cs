@@ -28,7 +28,7 @@ internal sealed record PrivateRedisSecret(RedisLogin Login, string Configuration
         var file = Path.Combine(data.Root, FileName);
         var configuration = Path.Combine(data.Run, ConfigurationName);
         string? note = null, password = null;
-        if (Directory.Exists(file)) throw new StartupException($"{file} is a folder, not a file with the password of the private Redis; {Remedies.Password}");
+        if (Directory.Exists(file)) throw new StartupException($"{file} is a folder, not a file with the password of the private Redis; {FixHints.Password}");
         if (File.Exists(file))
         {
             try
@@ -37,17 +37,17 @@ internal sealed record PrivateRedisSecret(RedisLogin Login, string Configuration
             }
             catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
             {
-                throw new StartupException($"{file} cannot be read: {problem.Message.TrimEnd('.')}; {Remedies.Password}");
+                throw new StartupException($"{file} cannot be read: {problem.Message.TrimEnd('.')}; {FixHints.Password}");
             }
 
-            var why = OwnerOnly.IsOpen(file) ? "other accounts could read it" : !IsUsable(password) ? $"it must be {LengthMin} to {LengthMax} letters, digits, '-' and '_'" : null;
+            var why = FileModeMask.IsOpen(file) ? "other accounts could read it" : !IsUsable(password) ? $"it must be {LengthMin} to {LengthMax} letters, digits, '-' and '_'" : null;
             if (why is not null) (password, note) = (null, $"{file} is made anew: {why}");
         }
 
         if (password is null)
         {
             password = RandomNumberGenerator.GetHexString(64, lowercase: true);
-            OwnerOnly.Replace(file, password + "\n");
+            FileModeMask.Replace(file, password + "\n");
         }
 
         var secret = new PrivateRedisSecret(RedisLogin.WithPassword(password), configuration, note);
@@ -57,7 +57,7 @@ internal sealed record PrivateRedisSecret(RedisLogin Login, string Configuration
 
     /// <summary>Writes what redis-server reads at its start.</summary>
     /// <exception cref="IOException">It cannot be written; also <see cref="UnauthorizedAccessException"/>.</exception>
-    public void WriteConfiguration() => OwnerOnly.Replace(ConfigurationFile, $"requirepass {Login.Password}\n");
+    public void WriteConfiguration() => FileModeMask.Replace(ConfigurationFile, $"requirepass {Login.Password}\n");
 
     // What needs no quotes in Redis' configuration, and in a shell.
     private static bool IsUsable(string text) => text.Length is >= LengthMin and <= LengthMax && text.All(c => char.IsAsciiLetterOrDigit(c) || c is '-' or '_');

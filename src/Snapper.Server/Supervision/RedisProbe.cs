@@ -43,8 +43,8 @@ internal sealed record RedisFacts(string Version, string Durability, long MaxMem
     public string? Refusal() =>
         EvictionPolicy.StartsWith("allkeys-", StringComparison.Ordinal)
             ? $"maxmemory-policy {EvictionPolicy} would delete the log and states when memory runs out; set 'maxmemory-policy noeviction' there"
-        : ServerPrograms.ParseVersion(Version) < ServerPrograms.LeastRedis ? $"it is Redis {Version}; {Remedies.NewerRedis}"
-        : IsReplica ? $"it is a replica, which takes no writes; {Remedies.Primary}"
+        : ServerPrograms.ParseVersion(Version) < ServerPrograms.LeastRedis ? $"it is Redis {Version}; {FixHints.NewerRedis}"
+        : IsReplica ? $"it is a replica, which takes no writes; {FixHints.Primary}"
         : null;
 }
 
@@ -89,7 +89,7 @@ internal static class RedisProbe
         }
         catch (Exception problem) when (problem is SocketException or IOException or TimeoutException or RedisAnswerException)
         {
-            throw new StartupException($"Redis at {address} cannot be used: {problem.Message.TrimEnd('.')}; {Remedies.NamedRedis}");
+            throw new StartupException($"Redis at {address} cannot be used: {problem.Message.TrimEnd('.')}; {FixHints.NamedRedis}");
         }
     }
 

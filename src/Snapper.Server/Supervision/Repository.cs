@@ -20,7 +20,7 @@ internal static class Repository
     {
         if (Environment.GetEnvironmentVariable("SNAPPER_COMPONENTS") is { Length: > 0 } named)
         {
-            return Directory.Exists(named) ? Path.GetFullPath(named) : throw new StartupException($"SNAPPER_COMPONENTS names {named}, which is not a folder; {Remedies.Variable}");
+            return Directory.Exists(named) ? Path.GetFullPath(named) : throw new StartupException($"SNAPPER_COMPONENTS names {named}, which is not a folder; {FixHints.Variable}");
         }
 
         var beside = Path.Combine(AppContext.BaseDirectory, "components");

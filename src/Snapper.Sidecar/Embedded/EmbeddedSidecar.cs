@@ -25,7 +25,7 @@ public sealed class EmbeddedSidecar : IAsyncDisposable
     private readonly WebApplication _web;
     private readonly AppChannel _app;
     private readonly AppConfigReader _config;
-    private readonly ActorDoor _actors;
+    private readonly ActorEndpoint _actors;
     private readonly EmbeddedSidecarOptions _options;
     private readonly ILogger _logger;
     private bool _stopped;
@@ -36,9 +36,9 @@ public sealed class EmbeddedSidecar : IAsyncDisposable
         _logger = options.LoggerFactory.CreateLogger<EmbeddedSidecar>();
         _app = new AppChannel(options.AppPort, options.AppApiToken);
         _config = new AppConfigReader(_app, _logger);
-        _actors = new ActorDoor(options, _app, _config);
+        _actors = new ActorEndpoint(options, _app, _config);
         _web = Build(options);
-        _web.Run(new Api(options, _actors, new ServiceDoor(options, _app), _config).Serve);
+        _web.Run(new Api(options, _actors, new ServiceEndpoint(options, _app), _config).Serve);
     }
 
     /// <summary>The HTTP API, e.g. <c>http://127.0.0.1:3500</c>.</summary>
@@ -124,7 +124,7 @@ public sealed class EmbeddedSidecar : IAsyncDisposable
         public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
     }
 
-    private sealed class Api(EmbeddedSidecarOptions options, ActorDoor actors, ServiceDoor services, AppConfigReader config)
+    private sealed class Api(EmbeddedSidecarOptions options, ActorEndpoint actors, ServiceEndpoint services, AppConfigReader config)
     {
         private readonly AppApiToken _token = new(options.ApiToken);
 
@@ -166,7 +166,7 @@ public sealed class EmbeddedSidecar : IAsyncDisposable
                 return Metadata(context);
             }
 
-            return path.StartsWith(ActorDoor.Prefix, StringComparison.Ordinal)
+            return path.StartsWith(ActorEndpoint.Prefix, StringComparison.Ordinal)
                 ? actors.Call(context, services.Call)
                 : services.Call(context);
         }

@@ -16,7 +16,7 @@ namespace Snapper.Simulation.Cluster;
 internal sealed class ClusterProcess : SimulatedProcess
 {
     private readonly ClusterWorld _world;
-    private readonly StoreRoad _road;
+    private readonly StoreLink _road;
     private ClusterSetup? _setup;
     private bool _isOpen;
 
@@ -26,7 +26,7 @@ internal sealed class ClusterProcess : SimulatedProcess
         _world = world;
         Number = number;
         IsAlone = world.IsAlone;
-        _road = new StoreRoad(world, this);
+        _road = new StoreLink(world, this);
     }
 
     /// <summary>Number of the worker.</summary>
@@ -58,7 +58,7 @@ internal sealed class ClusterProcess : SimulatedProcess
     public bool IsMaster => IsOpen && Host!.Worker.Cluster?.Master is { IsOver: false };
 
     /// <summary>It takes requests, and nothing is under way.</summary>
-    public bool IsAtRest => IsOpen && !IsStill && Host!.Worker is { Unavailability: null, Relay: { InFlight: 0, Looking: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } worker
+    public bool IsAtRest => IsOpen && !IsStill && Host!.Worker is { Unavailability: null, RequestManager: { InFlight: 0, Looking: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } worker
         && worker.Cluster is { Door.Passing: 0, Pacts.Count: 0, Calls.Count: 0, Requests: { Waiting: 0, MasterEpoch: > 0 } } node
         && worker.Commits.Open.Count == 0
         && node.OpenFreezes.Count == 0
@@ -92,11 +92,11 @@ internal sealed class ClusterProcess : SimulatedProcess
 
             if (worker.Cluster is not { } node)
             {
-                return $"w{Number} (life {Life}) is alone: {worker.Relay.InFlight} in flight";
+                return $"w{Number} (life {Life}) is alone: {worker.RequestManager.InFlight} in flight";
             }
 
             var text = new StringBuilder();
-            text.Append($"{node.Self} (life {Life}) is {worker.Unavailability ?? "available"}{(Scope.IsPaused ? ", paused" : "")}{(Scope.IsDead ? ", dead" : "")}: {worker.Relay.InFlight} in flight, {worker.Relay.Ids.Running} ids running, ")
+            text.Append($"{node.Self} (life {Life}) is {worker.Unavailability ?? "available"}{(Scope.IsPaused ? ", paused" : "")}{(Scope.IsDead ? ", dead" : "")}: {worker.RequestManager.InFlight} in flight, {worker.RequestManager.Ids.Running} ids running, ")
                 .Append($"{node.Door.Passing} passed on, {worker.Acts.Count} ACTs, {worker.Commits.ActsInOrder} in order, {node.Pacts.Count} global PACTs, {node.Calls.Count} calls, {node.Requests.Waiting} wait for ")
                 .Append($"{node.Requests.Master} in master epoch {node.Requests.MasterEpoch}, {worker.Wheel.Count} deadlines, final {worker.Final}, master: {node.Master?.Describe() ?? "no"}, directory {node.Directory.Version}");
             foreach (var batch in worker.Commits.Open)
@@ -106,7 +106,7 @@ internal sealed class ClusterProcess : SimulatedProcess
 
             foreach (var act in worker.Acts.Values)
             {
-                text.Append($"\n    act {act.Tid} of {act.Origin?.Root} alive {act.IsAlive} prepared {act.IsPrepared} root ended {act.RootEnded} doom {act.Doom} visited {string.Join(' ', act.TakeVisited())} at {string.Join(' ', act.TakeParticipants())}");
+                text.Append($"\n    act {act.Tid} of {act.Origin?.Root} alive {act.IsAlive} prepared {act.IsPrepared} root ended {act.RootEnded} doom {act.AbortCause} visited {string.Join(' ', act.TakeVisited())} at {string.Join(' ', act.TakeParticipants())}");
             }
 
             foreach (var mailbox in node.Gate.Hub.Status())
@@ -136,8 +136,8 @@ internal sealed class ClusterProcess : SimulatedProcess
         {
             Options = _world.Times.Worker(Number, Life),
             ActorTypes = World.OwnTypes,
-            Log = new RoadLog(_road, new MemoryTransactionLog(kept), LogSteps.Own, Number, () => _world.SharedStore.FullUntil[Number] > _world.Now),
-            Store = new RoadStates(_road, new MemoryStateStore(kept, Time, _world.Times.Store), LogSteps.Own),
+            Log = new UnreliableLog(_road, new MemoryTransactionLog(kept), LogSteps.Own, Number, () => _world.SharedStore.FullUntil[Number] > _world.Now),
+            Store = new UnreliableStates(_road, new MemoryStateStore(kept, Time, _world.Times.Store), LogSteps.Own),
             Checkpointing = Checkpointing,
             Writing = Writing,
             Time = Time,
@@ -154,9 +154,9 @@ internal sealed class ClusterProcess : SimulatedProcess
         OpenStore = self =>
         {
             Instance = _world.Shared.Instance;
-            return new RoadCluster(_road, _world.Shared.Open(self, _world.Times.Store));
+            return new UnreliableCluster(_road, _world.Shared.Open(self, _world.Times.Store));
         },
-        ArchiveOf = other => new RoadStates(_road, new MemoryStateStore(_world.Shared.Log(other), Time, _world.Times.Store), LogSteps.Own),
+        ArchiveOf = other => new UnreliableStates(_road, new MemoryStateStore(_world.Shared.Log(other), Time, _world.Times.Store), LogSteps.Own),
         Transport = _world.Network.Of(this),
         Opened = hub => _world.Listens(this, hub),
         Address = new MemberAddress($"w{Number}", "", Life, "simulated"),

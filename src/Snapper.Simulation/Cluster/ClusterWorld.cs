@@ -35,7 +35,7 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
         _partitionOffset = SeededChance.For(scenario.Seed, ChanceOf.Cluster, 1).Next(Partition.Count);
         Times = new SimulatedTimes(scenario);
         Shared = new MemoryCluster(new VirtualTime(this, scope: null, StoreClock), Times.Cluster);
-        SharedStore = new SharedStoreWeather(this);
+        SharedStore = new StoreFaults(this);
         LogRules = new ClusterLogRules(Violated, () => Now, scenario.WindowMs * Millisecond, actor => Shared.Owner(DirectoryKey.Of(actor, PartitionOf(actor))).Worker);
         MessageRules = new ClusterMessageRules(LogRules, Shared, Violated);
         Network = new Network(this);
@@ -68,7 +68,7 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
     /// <summary>What all workers share: logs, states, directory, leases, plans.</summary>
     public MemoryCluster Shared { get; }
 
-    public SharedStoreWeather SharedStore { get; }
+    public StoreFaults SharedStore { get; }
 
     /// <summary>Look at what becomes durable.</summary>
     public ClusterLogRules LogRules { get; }

@@ -9,7 +9,7 @@ internal enum StoreStep
     LogRead,
     LogTrim,
     StateLoad,
-    StateFold,
+    StateCheckpoint,
     OutcomesSave,
     OutcomeFind,
     Register,

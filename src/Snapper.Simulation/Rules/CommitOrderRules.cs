@@ -37,7 +37,7 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
             case MessageKind.ActOvertaken:
                 SetOf(_after, message.Tid).Add(message.Bid.Value);
                 break;
-            case MessageKind.ActGone:
+            case MessageKind.ActAborted:
                 _gone.Add(message.Tid.Value);
                 break;
             case MessageKind.Flushed:

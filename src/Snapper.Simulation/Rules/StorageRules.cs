@@ -32,7 +32,7 @@ internal interface IStorageView
 }
 
 /// <summary>
-/// The log and what is made of it, over all lives: a fold of all records of its own, one version after the other, against what is stored (L7, L8), what every
+/// The log and what is made of it, over all lives: a checkpoint of all records of its own, one version after the other, against what is stored (L7, L8), what every
 /// life recovers and loads, the index of ids that it begins with (I2, I3), and what is durable when it answers (L5).
 /// </summary>
 internal sealed class StorageRules(IStorageView view, Action<string> violated, int numbersOfALife = 0) : RuleSet(violated)
@@ -84,28 +84,28 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
         }
     }
 
-    /// <summary>States were folded (L7, L8): each stored one is what the log has made of it at that version, and none goes back.</summary>
-    public void Folded(IReadOnlyList<StateFold> folds)
+    /// <summary>States were checkpointed (L7, L8): each stored one is what the log has made of it at that version, and none goes back.</summary>
+    public void Checkpointed(IReadOnlyList<StateCheckpoint> checkpoints)
     {
         if (!view.IsReadable || view.Epoch == _changesLostIn)
         {
             return;
         }
 
-        foreach (var fold in folds)
+        foreach (var checkpoint in checkpoints)
         {
-            if (view.State(fold.Actor) is not { } stored)
+            if (view.State(checkpoint.Actor) is not { } stored)
             {
                 continue;
             }
 
-            Require(stored.Version >= _stored.GetValueOrDefault(fold.Actor), $"L7: the stored state of {fold.Actor} goes back from version {_stored.GetValueOrDefault(fold.Actor)} to {stored.Version}");
-            _stored[fold.Actor] = stored.Version;
-            RequireAsInLog(fold.Actor, stored, "L8: stored");
+            Require(stored.Version >= _stored.GetValueOrDefault(checkpoint.Actor), $"L7: the stored state of {checkpoint.Actor} goes back from version {_stored.GetValueOrDefault(checkpoint.Actor)} to {stored.Version}");
+            _stored[checkpoint.Actor] = stored.Version;
+            RequireAsInLog(checkpoint.Actor, stored, "L8: stored");
         }
     }
 
-    /// <summary>Records were trimmed (L8): what they changed is folded, what they answered is copied.</summary>
+    /// <summary>Records were trimmed (L8): what they changed is checkpointed, what they answered is copied.</summary>
     public void Trimmed()
     {
         if (!view.IsReadable || view.Epoch == _changesLostIn)
@@ -118,7 +118,7 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
         {
             var (sequence, change) = _changes.Dequeue();
             Require(
-                view.State(change.Actor)?.Version >= change.Version, $"L8: record {sequence} is trimmed, and version {change.Version} of {change.Actor} is not folded");
+                view.State(change.Actor)?.Version >= change.Version, $"L8: record {sequence} is trimmed, and version {change.Version} of {change.Actor} is not checkpointed");
         }
 
         while (_outcomes.TryPeek(out var next) && next.Sequence < first)
@@ -150,7 +150,7 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
 
         if (IsForeign(life) || !view.IsReadable)
         {
-            return; // replaced meanwhile, or the server has lost what this life had just folded: the fence of its first call will tell it
+            return; // replaced meanwhile, or the server has lost what this life had just checkpointed: the fence of its first call will tell it
         }
 
         foreach (var (actor, states) in _states)
@@ -162,7 +162,7 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
             }
         }
 
-        RequireIndex(host.Worker.Relay.Ids);
+        RequireIndex(host.Worker.RequestManager.Ids);
     }
 
     /// <summary>Another life owns the log.</summary>
@@ -174,7 +174,7 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
     /// <summary>The log, or what was stored beside it, is not what the life left.</summary>
     public bool IsBehind(LifeOnLog life) => view.IsLost || life.Epoch <= _changesLostIn;
 
-    /// <summary>The server has lost folds, and no record: what is stored is older, and lives of this epoch believe otherwise until a call tells them.</summary>
+    /// <summary>The server has lost checkpoints, and no record: what is stored is older, and lives of this epoch believe otherwise until a call tells them.</summary>
     public void ChangesLost()
     {
         _changesLostIn = view.Epoch;

@@ -95,7 +95,7 @@ public sealed record Scenario
     /// <summary>Longest way.</summary>
     public int StorageTicksMax { get; init; }
 
-    /// <summary>Pause between folds, in ms.</summary>
+    /// <summary>Pause between checkpoints, in ms.</summary>
     public int CheckpointMs { get; init; }
 
     /// <summary>Longest time that an executor takes for one item, in ticks.</summary>

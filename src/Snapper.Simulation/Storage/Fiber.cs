@@ -6,7 +6,7 @@ namespace Snapper.Simulation.Storage;
 /// </summary>
 internal sealed class Fiber
 {
-    private const int MostKept = 32;
+    private const int MaxKept = 32;
     private static readonly Stack<Fiber> s_idle = new();
 
     // Semaphores spin before they sleep, on both sides: measured, sleeping at once costs a run of many hand-overs a third more processor time.
@@ -31,7 +31,7 @@ internal sealed class Fiber
     {
         lock (s_idle)
         {
-            if (s_idle.Count < MostKept)
+            if (s_idle.Count < MaxKept)
             {
                 s_idle.Push(this);
                 return;

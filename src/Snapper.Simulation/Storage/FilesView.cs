@@ -28,14 +28,14 @@ internal sealed class FilesView(FolderDamage folder) : IStorageView
 
     public void Opened(long epoch) => Epoch = Math.Max(Epoch, epoch);
 
-    /// <summary>Changes were folded. A later answer to an earlier fold does not take anything back.</summary>
-    public void Folded(IReadOnlyList<StateFold> folds)
+    /// <summary>Changes were checkpointed. A later answer to an earlier checkpoint does not take anything back.</summary>
+    public void Checkpointed(IReadOnlyList<StateCheckpoint> checkpoints)
     {
-        foreach (var fold in folds)
+        foreach (var checkpoint in checkpoints)
         {
-            if (!_folded.TryGetValue(fold.Actor, out var before) || before.Version < fold.To)
+            if (!_folded.TryGetValue(checkpoint.Actor, out var before) || before.Version < checkpoint.To)
             {
-                _folded[fold.Actor] = new StoredState(fold.To, fold.Fields);
+                _folded[checkpoint.Actor] = new StoredState(checkpoint.To, checkpoint.Fields);
             }
         }
     }

@@ -18,15 +18,15 @@ internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage sto
     public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) =>
         link.Read(() => Store.Load(actor, CancellationToken.None).Result, cancellation);
 
-    public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
+    public Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation)
     {
-        var copy = folds.ToArray();
+        var copy = checkpoints.ToArray();
         var changes = link.Changes;
         return link.Counted(
             () =>
             {
-                var result = storage.Lost(epoch, 0, changes) ?? Store.Fold(epoch, copy, CancellationToken.None).Result;
-                rules.Folded(copy);
+                var result = storage.Lost(epoch, 0, changes) ?? Store.Checkpoint(epoch, copy, CancellationToken.None).Result;
+                rules.Checkpointed(copy);
                 return result;
             },
             cancellation);

@@ -40,7 +40,7 @@ internal sealed class SimulatedStorage(World world)
     /// <summary>What a server says to a writer that knows more than it does (as the scripts of the Redis log); null: it does not.</summary>
     /// <param name="epoch">The writer's.</param>
     /// <param name="acknowledged">Every record below it was acknowledged to the writer.</param>
-    /// <param name="changes">So many folds, trims and savings of outcomes were.</param>
+    /// <param name="changes">So many checkpoints, trims and savings of outcomes were.</param>
     public AppendResult? Lost(long epoch, long acknowledged, long changes) =>
         epoch > Kept.Epoch || (epoch == Kept.Epoch && (acknowledged > Kept.NextSequence || (changes > Kept.Changes && !Planted.Is(PlantedFault.FoldsNotCounted))))
             ? new AppendResult(AppendStatus.Gap, $"simulated: the log lost acknowledged records: it is at epoch {Kept.Epoch}, record {Kept.NextSequence} and change {Kept.Changes}")
@@ -52,7 +52,7 @@ internal sealed class SimulatedStorage(World world)
     /// <summary>The server comes back as another one: empty, or with an older copy.</summary>
     /// <param name="remembered">What the worker remembers of it.</param>
     /// <returns>False: what would come back is not older than that; nothing has happened.</returns>
-    public bool Lose(RememberedStanding remembered)
+    public bool Lose(LogIdentity remembered)
     {
         var other = _chance.Percent(50) || _copy is null ? new MemoryStorage() : _copy.Copy();
         if (IsLost || (other.Id == remembered.Id && other.Epoch >= remembered.Epoch && other.NextSequence >= remembered.NextSequence))
@@ -68,8 +68,8 @@ internal sealed class SimulatedStorage(World world)
     }
 
     /// <summary>
-    /// The server comes back without its latest folds, trims and saved outcomes, and with everything that was ever logged: a crash or a failover within the second after a
-    /// fold. Until there is such a moment a copy is kept of what there is.
+    /// The server comes back without its latest checkpoints, trims and saved outcomes, and with everything that was ever logged: a crash or a failover within the second after a
+    /// checkpoint. Until there is such a moment a copy is kept of what there is.
     /// </summary>
     /// <returns>False: not now; look again soon.</returns>
     public bool LoseChanges()

@@ -19,7 +19,7 @@ internal sealed class StorageLink(World world, ProcessScope scope)
     public Task<AppendResult> Fenced(Func<AppendResult> carryOut, CancellationToken cancellation) =>
         Send(carryOut, static () => new AppendResult(AppendStatus.Refused, "simulated: no room"), cancellation);
 
-    /// <summary>So many folds, trims and savings of outcomes were acknowledged to this process.</summary>
+    /// <summary>So many checkpoints, trims and savings of outcomes were acknowledged to this process.</summary>
     public long Changes { get; set; }
 
     /// <summary>One of those.</summary>

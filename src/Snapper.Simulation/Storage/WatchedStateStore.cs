@@ -10,14 +10,14 @@ internal sealed class WatchedStateStore(IStateStore store, FilesView view, Stora
 {
     public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => store.Load(actor, cancellation);
 
-    public async Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
+    public async Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation)
     {
-        var copy = folds.ToArray();
-        var result = await store.Fold(epoch, folds, cancellation);
+        var copy = checkpoints.ToArray();
+        var result = await store.Checkpoint(epoch, checkpoints, cancellation);
         if (result.Status == AppendStatus.Appended && !view.IsLost)
         {
-            view.Folded(copy);
-            rules.Folded(copy);
+            view.Checkpointed(copy);
+            rules.Checkpointed(copy);
         }
 
         return result;

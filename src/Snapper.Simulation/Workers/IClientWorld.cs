@@ -81,7 +81,7 @@ internal interface IRequestTarget
     bool IsStill { get; }
 
     /// <summary>Where they enter.</summary>
-    ITransactionDoor Door { get; }
+    ITransactionService Door { get; }
 
     /// <summary>Where it stands, in words.</summary>
     string Standing { get; }

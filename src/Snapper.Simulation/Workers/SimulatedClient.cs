@@ -17,8 +17,8 @@ namespace Snapper.Simulation.Workers;
 /// <param name="route">Where all of its requests go; null: where the world leads them.</param>
 internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequestTarget?>? route = null)
 {
-    private const int MostSends = 6;
-    private const int MostLooks = 4;
+    private const int MaxSends = 6;
+    private const int MaxLooks = 4;
     private static readonly TimeSpan s_ample = TimeSpan.FromMilliseconds(500);
     private const long Road = 3 * TimeSpan.TicksPerMillisecond;
 
@@ -155,7 +155,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
         /// <summary>An answer has left the worker, whether it arrives or not.</summary>
         private void Left(TransactionEnvelope envelope, bool lost)
         {
-            if (envelope.Doubt == Relay.OutcomeIsMoving && !_world.LogWasLost)
+            if (envelope.Doubt == RequestManager.OutcomeIsMoving && !_world.LogWasLost)
             {
                 _world.Violated($"I3: request {Name} has an outcome, and it is neither in the log nor stored.");
             }
@@ -198,7 +198,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
                     break;
                 case Outcome.InDoubt when !HasKey && !_isConcluded:
                     _sends++; // it waits for what it hears by the id
-                    AskLater(envelope.Id, MostLooks);
+                    AskLater(envelope.Id, MaxLooks);
                     break;
                 default:
                     GoOn(); // in doubt, or still running
@@ -282,7 +282,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
                 return;
             }
 
-            if ((HasKey || _undecided == 0) && (_sends < MostSends || _world.IsFinal))
+            if ((HasKey || _undecided == 0) && (_sends < MaxSends || _world.IsFinal))
             {
                 _sends++; // whoever waits for the answer of the last one waits no more
                 _world.After(Chance.Between(Road, 30 * Road) + (HasKey ? _world.DrawLongPause(Chance) : 0), null, SendAgain);
@@ -312,7 +312,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
 
         private void NoAnswer()
         {
-            if (HasKey && _sends < MostSends)
+            if (HasKey && _sends < MaxSends)
             {
                 if (_world.DrawLongPause(Chance) is > 0 and var pause)
                 {

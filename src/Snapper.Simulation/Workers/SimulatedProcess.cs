@@ -38,7 +38,7 @@ internal abstract class SimulatedProcess : IRequestTarget
 
     public abstract string Standing { get; }
 
-    public ITransactionDoor Door => Host!.Door;
+    public ITransactionService Door => Host!.Door;
 
     public Executor[] Executors { get; private set; } = [];
 

@@ -13,16 +13,16 @@ internal sealed class SimulatedWorker : SimulatedProcess
 {
     private readonly World _world;
     private readonly StorageLink _link;
-    private readonly LifeRules _rules;
+    private readonly IncarnationRules _rules;
     private readonly DiskProcess _disk;
-    private RememberedLog? _remembered;
+    private DataLossGuard? _remembered;
 
     public SimulatedWorker(World world, int life)
         : base(world, life)
     {
         _world = world;
         _link = new StorageLink(world, Scope);
-        _rules = new LifeRules(world.StorageRules, world.Violated);
+        _rules = new IncarnationRules(world.StorageRules, world.Violated);
         _disk = new DiskProcess(world, Scope, kind => world.CrashedInACall(this, kind));
     }
 
@@ -35,15 +35,15 @@ internal sealed class SimulatedWorker : SimulatedProcess
     public bool IsRecovering => Host is null && !Scope.IsDead;
 
     /// <summary>It takes requests, and none is under way.</summary>
-    public bool IsAtRest => !Scope.IsPaused && !Scope.IsDead && Host is { Worker: { Unavailability: null, Relay: { InFlight: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } };
+    public bool IsAtRest => !Scope.IsPaused && !Scope.IsDead && Host is { Worker: { Unavailability: null, RequestManager: { InFlight: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } };
 
     /// <summary>Why it is not at rest, in words.</summary>
     public override string Standing => Host is { Worker: var worker }
-        ? $"life {Life} is {worker.Unavailability ?? "available"}, {worker.Relay.InFlight} requests are in flight, {worker.Acts.Count} ACTs are open, {worker.Commits.ActsInOrder} in the commit order, {worker.Wheel.Count} deadlines are looked at, {worker.Relay.Ids.Running} ids are running"
+        ? $"life {Life} is {worker.Unavailability ?? "available"}, {worker.RequestManager.InFlight} requests are in flight, {worker.Acts.Count} ACTs are open, {worker.Commits.ActsInOrder} in the commit order, {worker.Wheel.Count} deadlines are looked at, {worker.RequestManager.Ids.Running} ids are running"
         : $"life {Life} is not open";
 
     /// <summary>Requests that it has begun and, now that it has failed or was stopped, will not answer any more.</summary>
-    public int LeftUnanswered => Host is { Worker: { IsOver: true, Relay.InFlight: var left } } ? left : 0;
+    public int LeftUnanswered => Host is { Worker: { IsOver: true, RequestManager.InFlight: var left } } ? left : 0;
 
     /// <summary>Ends it as <c>kill -9</c> would.</summary>
     public override void Crash()
@@ -63,7 +63,7 @@ internal sealed class SimulatedWorker : SimulatedProcess
         }
     }
 
-    private static bool WriteDown(RememberedLog remembered)
+    private static bool WriteDown(DataLossGuard remembered)
     {
         try
         {
@@ -98,8 +98,8 @@ internal sealed class SimulatedWorker : SimulatedProcess
             return (log, store);
         }
 
-        var memory = new LogMemory(SimulatedMachine.MemoryFile, "simulated", _disk);
-        _remembered = new RememberedLog(log, memory, "simulated log", static () => TimeSpan.Zero, Time);
+        var memory = new LogIdentityFile(SimulatedMachine.MemoryFile, "simulated", _disk);
+        _remembered = new DataLossGuard(log, memory, "simulated log", static () => TimeSpan.Zero, Time);
         return (_remembered, store);
     }
 

@@ -7,7 +7,7 @@ namespace Snapper.Simulation.Workloads;
 /// </summary>
 internal sealed class ReportText
 {
-    private const int MostKept = 64;
+    private const int MaxKept = 64;
 
     [ThreadStatic]
     private static Stack<ReportText>? t_idle;
@@ -27,7 +27,7 @@ internal sealed class ReportText
     {
         _length = 0;
         var idle = t_idle ??= new Stack<ReportText>();
-        if (idle.Count < MostKept)
+        if (idle.Count < MaxKept)
         {
             idle.Push(this);
         }

@@ -7,7 +7,7 @@ namespace Snapper.Testing.Histories;
 internal sealed class ObservedKey(string name)
 {
     /// <summary>A list is compared with so many branches before it becomes one of its own: a bound for the time that very broken histories take.</summary>
-    private const int MostCompared = 32;
+    private const int MaxCompared = 32;
 
     private readonly List<Branch> _branches = [];
 
@@ -26,7 +26,7 @@ internal sealed class ObservedKey(string name)
     /// <returns>The index of the branch.</returns>
     public int Place(long[] array, int length, int readOperation, bool committed)
     {
-        for (var index = 0; index < Math.Min(_branches.Count, MostCompared); index++)
+        for (var index = 0; index < Math.Min(_branches.Count, MaxCompared); index++)
         {
             if (_branches[index].TryFit(array, length, readOperation, committed))
             {

@@ -58,7 +58,7 @@ internal sealed partial class RuleModel
             var all = WorkersOf(_visited[attempt]);
             if ((all & (all - 1)) != 0)
             {
-                return !IsDoomed(attempt);
+                return !IsAborting(attempt);
             }
         }
 

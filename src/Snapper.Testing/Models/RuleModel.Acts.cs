@@ -75,7 +75,7 @@ internal sealed partial class RuleModel
                     // A repetition starts at the root like its predecessor, and channels keep their order: Abort comes first.
                     if (IsCalled(attempt, script, operation) && !IsAwaitedFromEarlierAttempts(attempt, actor))
                     {
-                        Offer(Kind.ActVisit, attempt, operation);
+                        Offer(Kind.ActScheduleEntry, attempt, operation);
                     }
 
                     break;
@@ -103,7 +103,7 @@ internal sealed partial class RuleModel
     }
 
     /// <summary>H1: the first visit takes the place at the tail.</summary>
-    private void ActVisit(int attempt, int operation)
+    private void ActScheduleEntry(int attempt, int operation)
     {
         var actor = ScriptOf(attempt).ActorOf(operation);
         _operationState[attempt * O + operation] = Visited;

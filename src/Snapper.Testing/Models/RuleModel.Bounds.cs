@@ -37,7 +37,7 @@ internal sealed partial class RuleModel
 
     private void JudgeOne(int attempt)
     {
-        if (_dead[attempt] || _committed[attempt] || Is(ModelVariant.NoFloorCeilTest) || !IsDoomed(attempt))
+        if (_dead[attempt] || _committed[attempt] || Is(ModelVariant.NoFloorCeilTest) || !IsAborting(attempt))
         {
             return;
         }
@@ -77,7 +77,7 @@ internal sealed partial class RuleModel
         return all;
     }
 
-    private bool IsDoomed(int attempt)
+    private bool IsAborting(int attempt)
     {
         Array.Fill(_floor, -1);
         Array.Fill(_ceil, NoBatchBehind);

@@ -24,7 +24,7 @@ internal sealed partial class RuleModel
         Acknowledge,
         Decide,
         DecisionArrives,
-        ActVisit,
+        ActScheduleEntry,
         ActOperation,
         ActQueue,
         ActPrepare,
@@ -34,7 +34,7 @@ internal sealed partial class RuleModel
         AbortArrives,
         Answer,
         UndoArrives,
-        PoisonAct,
+        InvalidateBranches,
         UndoDone,
         UndoDoneArrives,
         Crash,
@@ -108,7 +108,7 @@ internal sealed partial class RuleModel
             case Kind.Acknowledge: Acknowledge(first, second); break;
             case Kind.Decide: Decide(first); break;
             case Kind.DecisionArrives: DecisionArrives(first, second); break;
-            case Kind.ActVisit: ActVisit(first, second); break;
+            case Kind.ActScheduleEntry: ActScheduleEntry(first, second); break;
             case Kind.ActOperation: ActOperation(first, second); break;
             case Kind.ActQueue: ActQueue(first); break;
             case Kind.ActPrepare: ActPrepare(first, second); break;
@@ -118,7 +118,7 @@ internal sealed partial class RuleModel
             case Kind.AbortArrives: AbortArrives(first, second); break;
             case Kind.Answer: Answer(first); break;
             case Kind.UndoArrives: UndoArrives(first); break;
-            case Kind.PoisonAct: PoisonAct(first); break;
+            case Kind.InvalidateBranches: InvalidateBranches(first); break;
             case Kind.UndoDone: UndoDone(); break;
             case Kind.UndoDoneArrives: UndoDoneArrives(first); break;
             case Kind.Crash: Crash(first); break;

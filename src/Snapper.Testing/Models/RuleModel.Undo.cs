@@ -158,7 +158,7 @@ internal sealed partial class RuleModel
 
         for (var open = _unpoisoned; open != 0; open &= open - 1)
         {
-            Offer(Kind.PoisonAct, Lowest(open));
+            Offer(Kind.InvalidateBranches, Lowest(open));
         }
 
         if (_undoRuns && !isOut && (_unpoisoned == 0 || Is(ModelVariant.UndoDoneBeforeRootsAcknowledge)))
@@ -167,7 +167,7 @@ internal sealed partial class RuleModel
         }
     }
 
-    private void PoisonAct(int attempt)
+    private void InvalidateBranches(int attempt)
     {
         _unpoisoned &= ~Bit(attempt);
         _dead[attempt] = true;

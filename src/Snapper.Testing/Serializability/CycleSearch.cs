@@ -132,7 +132,7 @@ internal sealed class CycleSearch(DependencyGraph graph, long budget)
         return edges;
     }
 
-    /// <summary>Folds the ways through helper nodes into one step each.</summary>
+    /// <summary>Checkpoints the ways through helper nodes into one step each.</summary>
     private List<CycleStep> Steps(List<(int Source, int Edge)> edges)
     {
         var steps = new List<CycleStep>();

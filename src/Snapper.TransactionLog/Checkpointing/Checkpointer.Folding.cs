@@ -3,27 +3,27 @@ using Snapper.Protocol.Identity;
 
 namespace Snapper.TransactionLog.Checkpointing;
 
-/// <summary>One fold: states, outcomes, trim, in this order (L8), and what follows when it fails.</summary>
+/// <summary>One checkpoint: states, outcomes, trim, in this order (L8), and what follows when it fails.</summary>
 public sealed partial class Checkpointer
 {
     /// <summary>
-    /// Folds everything heard of before the call, and trims, without rests. Never throws for a store or log that fails: see
-    /// <see cref="LastError"/>; what was not folded stays pending.
+    /// Checkpoints everything heard of before the call, and trims, without rests. Never throws for a store or log that fails: see
+    /// <see cref="LastError"/>; what was not checkpointed stays pending.
     /// </summary>
-    public Task FoldNow() => OneAtATime(() => FoldOnce(null), isUrgent: true);
+    public Task CheckpointNow() => OneAtATime(() => CheckpointOnce(null), isUrgent: true);
 
     /// <summary>
-    /// Folds what was heard of some actors before the call, and copies out all outcomes; the log is not trimmed for it. What a hand-over needs (M5).
+    /// Checkpoints what was heard of some actors before the call, and copies out all outcomes; the log is not trimmed for it. What a hand-over needs (M5).
     /// </summary>
     /// <param name="which">The actors. Called under this checkpointer's lock: it must be quick and ask nothing of it.</param>
-    /// <param name="isUrgent">Callers wait for it: no rests, in this fold nor in one before it.</param>
-    /// <returns>False: it failed, see <see cref="LastError"/>, or no fold happens any more; what was not folded stays pending.</returns>
-    public Task<bool> FoldOf(Func<ActorKey, bool> which, bool isUrgent) => OneAtATime(() => FoldOnce(which), isUrgent);
+    /// <param name="isUrgent">Callers wait for it: no rests, in this checkpoint nor in one before it.</param>
+    /// <returns>False: it failed, see <see cref="LastError"/>, or no checkpoint happens any more; what was not checkpointed stays pending.</returns>
+    public Task<bool> CheckpointOf(Func<ActorKey, bool> which, bool isUrgent) => OneAtATime(() => CheckpointOnce(which), isUrgent);
 
     /// <summary>Drops copied outcomes whose window has ended. Never throws for a store that fails: the next call drops them.</summary>
     public Task DropOutcomes() => OneAtATime(Drop, isUrgent: false);
 
-    /// <summary>A second call waits and then folds what has come since.</summary>
+    /// <summary>A second call waits and then checkpoints what has come since.</summary>
     private async Task<bool> OneAtATime(Func<Task<bool>> step, bool isUrgent)
     {
         var mine = new TaskCompletionSource();
@@ -55,9 +55,9 @@ public sealed partial class Checkpointer
         }
     }
 
-    private async Task<bool> FoldOnce(Func<ActorKey, bool>? which)
+    private async Task<bool> CheckpointOnce(Func<ActorKey, bool>? which)
     {
-        UnfoldedChanges.Snapshot taken;
+        DirtyActors.Snapshot taken;
         bool isLarge;
         lock (_gate)
         {
@@ -75,11 +75,11 @@ public sealed partial class Checkpointer
             taken = which is null ? _changes.Take() : _changes.Take(which);
         }
 
-        Transitions.Note(Transition.FoldStarted);
+        Transitions.Note(Transition.CheckpointStarted);
         AppendResult result;
         try
         {
-            result = await Fold(taken, isLarge);
+            result = await Checkpoint(taken, isLarge);
             if (result.Status == AppendStatus.Appended && which is null)
             {
                 result = await Trim(taken);
@@ -101,24 +101,24 @@ public sealed partial class Checkpointer
         return false;
     }
 
-    private async Task<AppendResult> Fold(UnfoldedChanges.Snapshot taken, bool isLarge)
+    private async Task<AppendResult> Checkpoint(DirtyActors.Snapshot taken, bool isLarge)
     {
-        var chunk = new List<StateFold>();
+        var chunk = new List<StateCheckpoint>();
         var chunkBytes = 0;
         var isOneByOne = taken.Actors.Count > 1 && _options.Rare?.Happens(RarePoint.FoldedOneByOne) == true;
         var (most, mostPaced) = isOneByOne ? (0, 1) : (_options.ChunkBytes, _options.PacedActors);
         foreach (var (actor, pending) in taken.Actors)
         {
-            chunk.Add(pending.ToFold(actor));
+            chunk.Add(pending.ToCheckpoint(actor));
             chunkBytes += pending.Bytes;
             var isPaced = chunk.Count >= mostPaced && !isLarge && !_pace.IsUrgent;
             if (chunkBytes >= most || isPaced)
             {
                 var began = _time.GetTimestamp();
-                var folded = await _store.Fold(_epoch, chunk, _disposal.Token);
-                if (folded.Status != AppendStatus.Appended)
+                var checkpointed = await _store.Checkpoint(_epoch, chunk, _disposal.Token);
+                if (checkpointed.Status != AppendStatus.Appended)
                 {
-                    return folded;
+                    return checkpointed;
                 }
 
                 Transitions.Note(Transition.FoldedInPart);
@@ -134,10 +134,10 @@ public sealed partial class Checkpointer
 
         if (chunk.Count > 0 && !Planted.Is(PlantedFault.TrimBeforeFold))
         {
-            var folded = await _store.Fold(_epoch, chunk, _disposal.Token);
-            if (folded.Status != AppendStatus.Appended)
+            var checkpointed = await _store.Checkpoint(_epoch, chunk, _disposal.Token);
+            if (checkpointed.Status != AppendStatus.Appended)
             {
-                return folded;
+                return checkpointed;
             }
         }
 
@@ -155,7 +155,7 @@ public sealed partial class Checkpointer
         return new AppendResult(AppendStatus.Appended);
     }
 
-    private async Task<AppendResult> Trim(UnfoldedChanges.Snapshot taken)
+    private async Task<AppendResult> Trim(DirtyActors.Snapshot taken)
     {
         if (_options.Rare?.Happens(RarePoint.NotTrimmed) == true)
         {
@@ -183,7 +183,7 @@ public sealed partial class Checkpointer
 
         try
         {
-            return (await _store.DropOutcomes(_epoch, _disposal.Token)).Status == AppendStatus.Appended; // a fence is the writer's, and the next fold's, to find
+            return (await _store.DropOutcomes(_epoch, _disposal.Token)).Status == AppendStatus.Appended; // a fence is the writer's, and the next checkpoint's, to find
         }
         catch (Exception error)
         {
@@ -196,13 +196,13 @@ public sealed partial class Checkpointer
         }
     }
 
-    private void Succeeded(UnfoldedChanges.Snapshot taken, bool isAll)
+    private void Succeeded(DirtyActors.Snapshot taken, bool isAll)
     {
         bool arm;
         lock (_gate)
         {
             Checkpoints++;
-            FoldedActors += taken.Actors.Count;
+            CheckpointedActors += taken.Actors.Count;
             SavedOutcomes += taken.Outcomes.Count;
             LastError = null;
             _changes.Forget(taken);
@@ -222,7 +222,7 @@ public sealed partial class Checkpointer
         }
     }
 
-    private void Failed(UnfoldedChanges.Snapshot taken, AppendResult result)
+    private void Failed(DirtyActors.Snapshot taken, AppendResult result)
     {
         var stopped = result.Status is AppendStatus.Fenced or AppendStatus.Gap or AppendStatus.Behind;
         Transitions.Note(stopped, Transition.FoldFenced, Transition.FoldFailed);

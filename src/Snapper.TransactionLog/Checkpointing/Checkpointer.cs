@@ -6,11 +6,11 @@ using Snapper.TransactionLog.Recovery;
 namespace Snapper.TransactionLog.Checkpointing;
 
 /// <summary>
-/// Folds durable changes into the actors' stored states and trims the log behind them (L7, L8): first the states, then the
+/// Checkpoints durable changes into the actors' stored states and trims the log behind them (L7, L8): first the states, then the
 /// outcomes of callers' keys, then the trim, so that a crash between leaves everything in at least one place.
 /// </summary>
 /// <remarks>
-/// Thread-safe. Nothing runs while there is nothing to fold. What could not be folded stays pending and is tried again one
+/// Thread-safe. Nothing runs while there is nothing to checkpoint. What could not be checkpointed stays pending and is tried again one
 /// interval later; a fence or a gap stops it for good. Its continuations follow the caller's context, so that a simulator can
 /// run it on one thread; a server should start it from a thread without one.
 /// </remarks>
@@ -21,13 +21,13 @@ public sealed partial class Checkpointer : IAsyncDisposable
     private readonly CheckpointerOptions _options;
     private readonly long _epoch;
     private readonly TimeProvider _time;
-    private readonly FoldPace _pace;
+    private readonly CheckpointRateLimiter _pace;
     private readonly ITimer _timer;
     private readonly CancellationTokenSource _disposal = new();
     private readonly Lock _gate = new();
 
     // Guarded by the gate.
-    private readonly UnfoldedChanges _changes;
+    private readonly DirtyActors _changes;
     private Task _running = Task.CompletedTask;
     private long _foldedBelow;
     private long _trimmedBelow;
@@ -35,7 +35,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
     private bool _armed;
     private bool _disposed;
 
-    /// <summary>Continues after a recovery, which has folded everything that the log held.</summary>
+    /// <summary>Continues after a recovery, which has checkpointed everything that the log held.</summary>
     /// <param name="log">The opened log; not disposed here.</param>
     /// <param name="store">Its store; not disposed here.</param>
     /// <param name="opening">What opening the log told.</param>
@@ -55,18 +55,18 @@ public sealed partial class Checkpointer : IAsyncDisposable
         _store = store;
         _options = options;
         _time = time;
-        _pace = new FoldPace(time);
+        _pace = new CheckpointRateLimiter(time);
         _epoch = opening.Epoch;
         _foldedBelow = opening.FirstSequence;
         _trimmedBelow = opening.FirstSequence;
-        _changes = new UnfoldedChanges(
+        _changes = new DirtyActors(
             opening.NextSequence - 1,
             opening.Watermarks.Max(new LogWatermarks(recovered.HighestTransaction, recovered.HighestActCounter)),
             recovered.Outcomes);
         _timer = time.CreateTimer(static c => ((Checkpointer)c!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>Actors with a durable change that is not folded.</summary>
+    /// <summary>Actors with a durable change that is not checkpointed.</summary>
     public int PendingActors
     {
         get
@@ -78,7 +78,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
         }
     }
 
-    /// <summary>Rough bytes of records heard of since the last fold.</summary>
+    /// <summary>Rough bytes of records heard of since the last checkpoint.</summary>
     public long UnfoldedBytes
     {
         get
@@ -90,19 +90,19 @@ public sealed partial class Checkpointer : IAsyncDisposable
         }
     }
 
-    /// <summary>Records below this number are folded and trimmed (whole groups; a backend may keep a little more).</summary>
+    /// <summary>Records below this number are checkpointed and trimmed (whole groups; a backend may keep a little more).</summary>
     public long TrimmedBelow => Volatile.Read(ref _trimmedBelow);
 
-    /// <summary>Folds that ended well.</summary>
+    /// <summary>Checkpoints that ended well.</summary>
     public long Checkpoints { get; private set; }
 
     /// <summary>Actors' states handed to the store, since the start.</summary>
-    public long FoldedActors { get; private set; }
+    public long CheckpointedActors { get; private set; }
 
     /// <summary>Outcomes copied out of the log, since the start.</summary>
     public long SavedOutcomes { get; private set; }
 
-    /// <summary>Why the last fold failed; null: it did not.</summary>
+    /// <summary>Why the last checkpoint failed; null: it did not.</summary>
     public string? LastError { get; private set; }
 
     /// <summary><see cref="AppendStatus.Fenced"/>, <see cref="AppendStatus.Gap"/> or <see cref="AppendStatus.Behind"/>: it stopped for good; null: it works.</summary>
@@ -112,10 +112,10 @@ public sealed partial class Checkpointer : IAsyncDisposable
     public Action<AppendStatus, string>? OnStopped { get; init; }
 
     /// <summary>
-    /// True when no durable change of the actor waits to be folded. It knows what <see cref="OnDurable"/> told: whoever asks
+    /// True when no durable change of the actor waits to be checkpointed. It knows what <see cref="OnDurable"/> told: whoever asks
     /// must know that the actor has no change that is still on its way to the log.
     /// </summary>
-    public bool IsFolded(ActorKey actor)
+    public bool IsCheckpointed(ActorKey actor)
     {
         lock (_gate)
         {
@@ -123,7 +123,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
         }
     }
 
-    /// <summary>From now on folds happen by themselves.</summary>
+    /// <summary>From now on checkpoints happen by themselves.</summary>
     public void Start()
     {
         bool arm;
@@ -150,7 +150,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
             var before = _changes.Bytes;
             _changes.Add(record, sequence);
 
-            // Once per crossing: the fold that it starts takes everything that has gathered.
+            // Once per crossing: the checkpoint that it starts takes everything that has gathered.
             now = _started && Stopped is null
                 && ((before < _options.UnfoldedBytesMax && _changes.Bytes >= _options.UnfoldedBytesMax) || _options.Rare?.Happens(RarePoint.FoldedAtOnce) == true);
             arm = TakeArm();
@@ -175,7 +175,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
         }
     }
 
-    /// <summary>Ends a <see cref="Hold"/>; the log is trimmed with the next fold.</summary>
+    /// <summary>Ends a <see cref="Hold"/>; the log is trimmed with the next checkpoint.</summary>
     public void Release(long sequence)
     {
         lock (_gate)
@@ -184,7 +184,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
         }
     }
 
-    /// <summary>Stops folding and waits for a fold that runs. Does not fold what is pending: the log has it.</summary>
+    /// <summary>Stops checkpointing and waits for a checkpoint that runs. Does not checkpoint what is pending: the log has it.</summary>
     public async ValueTask DisposeAsync()
     {
         Task running;
@@ -217,7 +217,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
         }
         catch (ObjectDisposedException)
         {
-            // Disposed of meanwhile: nothing is folded any more.
+            // Disposed of meanwhile: nothing is checkpointed any more.
         }
     }
 
@@ -232,6 +232,6 @@ public sealed partial class Checkpointer : IAsyncDisposable
             }
         }
 
-        _ = OneAtATime(() => FoldOnce(null), isUrgent: false);
+        _ = OneAtATime(() => CheckpointOnce(null), isUrgent: false);
     }
 }

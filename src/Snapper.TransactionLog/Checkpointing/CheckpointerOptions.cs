@@ -2,13 +2,13 @@ using Snapper.Protocol;
 
 namespace Snapper.TransactionLog.Checkpointing;
 
-/// <summary>When and how much is folded.</summary>
+/// <summary>When and how much is checkpointed.</summary>
 public sealed record CheckpointerOptions
 {
     /// <summary>Rare points; null: none.</summary>
     internal IRarePoints? Rare { get; init; }
 
-    /// <summary>Time from the first change that is not folded to the next fold. Range: 10 ms to 1 h. Default: 5 s.</summary>
+    /// <summary>Time from the first change that is not checkpointed to the next checkpoint. Range: 10 ms to 1 h. Default: 5 s.</summary>
     public TimeSpan Interval
     {
         get;
@@ -20,7 +20,7 @@ public sealed record CheckpointerOptions
         }
     } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Bytes of records since the last fold that start one at once. Range: 64 KiB or more. Default: 32 MiB.</summary>
+    /// <summary>Bytes of records since the last checkpoint that start one at once. Range: 64 KiB or more. Default: 32 MiB.</summary>
     public long UnfoldedBytesMax
     {
         get;
@@ -43,7 +43,7 @@ public sealed record CheckpointerOptions
     } = 2 * 1024 * 1024;
 
     /// <summary>
-    /// Most actors handed to the store in one call while nobody waits for the fold; it rests between such calls. Range: 1 or more. Default: 50.
+    /// Most actors handed to the store in one call while nobody waits for the checkpoint; it rests between such calls. Range: 1 or more. Default: 50.
     /// </summary>
     public int PacedActors
     {

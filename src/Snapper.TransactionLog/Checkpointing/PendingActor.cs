@@ -17,12 +17,12 @@ internal sealed class PendingActor
     /// <summary>Rough size of what it holds.</summary>
     public int Bytes { get; private set; }
 
-    /// <summary>True: something is to be folded.</summary>
+    /// <summary>True: something is to be checkpointed.</summary>
     public bool IsPending => _whole is not null || _fields is not null;
 
     /// <summary>Takes in the next change.</summary>
     /// <param name="change">The change.</param>
-    /// <param name="mayReturn">The actor may have been another worker's meanwhile: then what was before is folded, and the store has the version that this one follows (M5).</param>
+    /// <param name="mayReturn">The actor may have been another worker's meanwhile: then what was before is checkpointed, and the store has the version that this one follows (M5).</param>
     /// <returns>False: its version does not follow.</returns>
     public bool Add(ActorChange change, bool mayReturn = false)
     {
@@ -66,11 +66,11 @@ internal sealed class PendingActor
     }
 
     /// <summary>What a store takes. A whole state needs no earlier one (L7); fields build on the version before the first change.</summary>
-    public StateFold ToFold(ActorKey actor)
+    public StateCheckpoint ToCheckpoint(ActorKey actor)
     {
         if (_whole is not null)
         {
-            return new StateFold(actor, _returned ? _from : 0, To, _whole);
+            return new StateCheckpoint(actor, _returned ? _from : 0, To, _whole);
         }
 
         var fields = new StateField[_fields!.Count];
@@ -80,7 +80,7 @@ internal sealed class PendingActor
             fields[i++] = new StateField(name, value);
         }
 
-        return new StateFold(actor, _from, To, fields);
+        return new StateCheckpoint(actor, _from, To, fields);
     }
 
     /// <summary>Forgets the fields and keeps the version.</summary>

@@ -46,7 +46,7 @@ public interface IClusterDirectory
     Task<ClusterResult> AssignAll(IReadOnlyList<Incarnation> owners, CancellationToken cancellation);
 
     /// <summary>
-    /// Gives entries of a worker that was fenced to another incarnation (R4), once everything in its log is folded. Only entries that still name that worker in an epoch
+    /// Gives entries of a worker that was fenced to another incarnation (R4), once everything in its log is checkpointed. Only entries that still name that worker in an epoch
     /// before the fence change; others stay as they are, so that repeating does no harm.
     /// </summary>
     /// <param name="rescue">Still the latest opening of that worker's log.</param>
@@ -56,7 +56,7 @@ public interface IClusterDirectory
     /// <returns>The entries that changed. <see cref="ClusterStatus.Stale"/>: the rescue is over (the log was opened again), or the target is not current.</returns>
     Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> TakeOver(Rescue rescue, IReadOnlyList<DirectoryKey> keys, Incarnation target, CancellationToken cancellation);
 
-    /// <summary>Gives this worker the entries of its own earlier incarnations (R4), once everything in its log is folded.</summary>
+    /// <summary>Gives this worker the entries of its own earlier incarnations (R4), once everything in its log is checkpointed.</summary>
     /// <param name="keys">At most <see cref="ClusterOptions.KeysPerCall"/>; those that do not name this worker stay as they are.</param>
     /// <param name="cancellation">Gives up.</param>
     /// <returns>The entries that changed. <see cref="ClusterStatus.Stale"/>: this worker is not registered.</returns>

@@ -40,7 +40,7 @@ public interface IClusterMembers
 
     /// <summary>
     /// Fences an incarnation: raises the epoch of its log from outside and ends its lease (R4, R5). What it returns is the log, opened on behalf of this worker under the
-    /// new epoch, to be read to its end and folded; each of its scripts checks this worker's epoch, too. Repeated, or done by another worker, it raises the epoch again
+    /// new epoch, to be read to its end and checkpointed; each of its scripts checks this worker's epoch, too. Repeated, or done by another worker, it raises the epoch again
     /// and fences the rescuer before.
     /// </summary>
     /// <param name="target">The incarnation as it is registered.</param>

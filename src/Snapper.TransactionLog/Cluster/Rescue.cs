@@ -3,7 +3,7 @@ using Snapper.Protocol.Identity;
 namespace Snapper.TransactionLog.Cluster;
 
 /// <summary>
-/// A worker that this worker has fenced, and its log, opened on this worker's behalf (R4). The order is: read the log to its end and resolve what is in doubt, fold all of
+/// A worker that this worker has fenced, and its log, opened on this worker's behalf (R4). The order is: read the log to its end and resolve what is in doubt, checkpoint all of
 /// it (<see cref="Recovery.LogRecovery"/>), copy out what must be found later (<see cref="IStateStore.SaveOutcomes"/>), then
 /// <see cref="IClusterDirectory.TakeOver"/>, then open. Each step may be repeated, from the fence on by anyone.
 /// </summary>

@@ -53,8 +53,8 @@ public sealed class FileStateStore : IStateStore, IActorListing
         cancellation);
 
     /// <inheritdoc/>
-    public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation) =>
-        _folder.Files.Run(this, () => Fenced(epoch, () => _states.Fold(folds)), cancellation);
+    public Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation) =>
+        _folder.Files.Run(this, () => Fenced(epoch, () => _states.Checkpoint(checkpoints)), cancellation);
 
     /// <inheritdoc/>
     public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation) =>

@@ -56,7 +56,7 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
         folder.DemandStateFile(meta, numbers);
         if (numbers.Count > 1)
         {
-            // The move was not finished: what is folded into the newest counts only if its name stays.
+            // The move was not finished: what is checkpointed into the newest counts only if its name stays.
             folder.Files.FlushFolder(folder.Path);
         }
 
@@ -95,12 +95,12 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
         return found.Equals(actor) ? new StoredState(entry.Version, fields) : throw new CorruptLogException($"The index of states names {actor} where {found} is stored.");
     }
 
-    public AppendResult Fold(IReadOnlyList<StateFold> folds)
+    public AppendResult Checkpoint(IReadOnlyList<StateCheckpoint> checkpoints)
     {
-        StateFolding.Validate(folds);
-        foreach (var fold in folds)
+        CheckpointRule.Validate(checkpoints);
+        foreach (var checkpoint in checkpoints)
         {
-            if (StateFolding.Missing(fold, VersionOf(fold.Actor)) is { } missing)
+            if (CheckpointRule.Missing(checkpoint, VersionOf(checkpoint.Actor)) is { } missing)
             {
                 return new AppendResult(AppendStatus.Behind, missing);
             }
@@ -108,19 +108,19 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
 
         TakeMoveBack();
 
-        // Before what is there counts as folded: the log is trimmed on the strength of that.
+        // Before what is there counts as checkpointed: the log is trimmed on the strength of that.
         _file?.MakeCertain(folder);
         _file ??= NewFile(_fileNumber + 1);
         NoteFile();
         _frames.Release();
-        var entries = new List<(ActorKey Actor, Entry Entry)>(folds.Count);
-        foreach (var fold in folds)
+        var entries = new List<(ActorKey Actor, Entry Entry)>(checkpoints.Count);
+        foreach (var checkpoint in checkpoints)
         {
-            if (VersionOf(fold.Actor) < fold.To)
+            if (VersionOf(checkpoint.Actor) < checkpoint.To)
             {
                 var start = _file.Length + _frames.Length;
-                Encode(_file, fold.Actor, StateFolding.Apply(Load(fold.Actor), fold));
-                entries.Add((fold.Actor, new Entry(fold.To, start, (int)(_file.Length + _frames.Length - start))));
+                Encode(_file, checkpoint.Actor, CheckpointRule.Apply(Load(checkpoint.Actor), checkpoint));
+                entries.Add((checkpoint.Actor, new Entry(checkpoint.To, start, (int)(_file.Length + _frames.Length - start))));
             }
         }
 
@@ -219,7 +219,7 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
     }
 
     /// <summary>
-    /// A move that failed once its file had its name: a restart would take that file as the newest, so nothing is folded into
+    /// A move that failed once its file had its name: a restart would take that file as the newest, so nothing is checkpointed into
     /// the old one before it is certain that the new one is gone.
     /// </summary>
     private void TakeMoveBack()
@@ -268,7 +268,7 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
         }
         catch (IOException error)
         {
-            // The old file is whole and goes on; the next fold takes back what is left of the move, and tries again.
+            // The old file is whole and goes on; the next checkpoint takes back what is left of the move, and tries again.
             target?.Dispose();
             folder.Files.Delete(temporary);
             if (DiskFull.Is(error))

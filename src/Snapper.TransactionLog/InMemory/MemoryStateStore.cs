@@ -43,7 +43,7 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
     }
 
     /// <inheritdoc/>
-    public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
+    public Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation)
     {
         lock (storage.Gate)
         {
@@ -52,22 +52,22 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
                 return Task.FromResult(fenced);
             }
 
-            // First all checks, then all effects: a fold that shows a loss stops the worker, it should not go half way.
-            StateFolding.Validate(folds);
-            foreach (var fold in folds)
+            // First all checks, then all effects: a checkpoint that shows a loss stops the worker, it should not go half way.
+            CheckpointRule.Validate(checkpoints);
+            foreach (var checkpoint in checkpoints)
             {
-                if (StateFolding.Missing(fold, storage.States.GetValueOrDefault(fold.Actor)?.Version ?? 0) is { } missing)
+                if (CheckpointRule.Missing(checkpoint, storage.States.GetValueOrDefault(checkpoint.Actor)?.Version ?? 0) is { } missing)
                 {
                     return Task.FromResult(new AppendResult(AppendStatus.Behind, missing));
                 }
             }
 
-            foreach (var fold in folds)
+            foreach (var checkpoint in checkpoints)
             {
-                var stored = storage.States.GetValueOrDefault(fold.Actor);
-                if ((stored?.Version ?? 0) < fold.To || Planted.Is(PlantedFault.FoldWithoutVersions))
+                var stored = storage.States.GetValueOrDefault(checkpoint.Actor);
+                if ((stored?.Version ?? 0) < checkpoint.To || Planted.Is(PlantedFault.FoldWithoutVersions))
                 {
-                    storage.States[fold.Actor] = StateFolding.Apply(stored, fold);
+                    storage.States[checkpoint.Actor] = CheckpointRule.Apply(stored, checkpoint);
                 }
                 else
                 {

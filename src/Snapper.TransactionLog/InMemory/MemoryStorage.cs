@@ -37,7 +37,7 @@ public sealed class MemoryStorage
 
     internal LogWatermarks Watermarks { get; set; }
 
-    /// <summary>Folds, trims and savings of outcomes so far.</summary>
+    /// <summary>Checkpoints, trims and savings of outcomes so far.</summary>
     internal long Changes { get; set; }
 
     /// <summary>How often a writer was found to know more than is here.</summary>

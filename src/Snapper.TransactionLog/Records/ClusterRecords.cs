@@ -21,7 +21,7 @@ public sealed class Prepared : LogRecord
     public required IReadOnlyList<OutcomeRecord> Outcomes { get; init; }
 }
 
-/// <summary>The marker of a <see cref="Prepared"/>: what became of it. Nobody waits for it; it lets folding and trimming go on.</summary>
+/// <summary>The marker of a <see cref="Prepared"/>: what became of it. Nobody waits for it; it lets checkpointing and trimming go on.</summary>
 public sealed class Decided : LogRecord
 {
     /// <summary>The global batch.</summary>

@@ -6,7 +6,7 @@ using Snapper.TransactionLog.Writing;
 
 namespace Snapper.TransactionLog.Recovery;
 
-/// <summary>Reads a log that was opened from its first record to its end and folds all of it into the stored states (R4). Repeats safely.</summary>
+/// <summary>Reads a log that was opened from its first record to its end and checkpoints all of it into the stored states (R4). Repeats safely.</summary>
 public static class LogRecovery
 {
     /// <summary>Bytes of coalesced states that are gathered before they go to the store.</summary>
@@ -39,7 +39,7 @@ public static class LogRecovery
         }
         catch (CorruptLogException)
         {
-            // Whoever opened the log later may have trimmed it under this reading: what is missing then was folded, and nothing is damaged.
+            // Whoever opened the log later may have trimmed it under this reading: what is missing then was checkpointed, and nothing is damaged.
             var check = await log.CheckEpoch(opening.Epoch, cancellation);
             switch (check.Status)
             {
@@ -54,7 +54,7 @@ public static class LogRecovery
         }
 
         pass.NoteWhatItFound();
-        await Fold(store, opening.Epoch, pass, cancellation);
+        await Checkpoint(store, opening.Epoch, pass, cancellation);
         return pass.Summary(time.GetElapsedTime(started));
     }
 
@@ -83,16 +83,16 @@ public static class LogRecovery
             if (pass.PendingBytes > foldBytes)
             {
                 Transitions.Note(Transition.RecoveryFoldedInParts);
-                await Fold(store, opening.Epoch, pass, cancellation);
+                await Checkpoint(store, opening.Epoch, pass, cancellation);
             }
         }
 
         pass.End(opening.NextSequence);
     }
 
-    private static async Task Fold(IStateStore store, long epoch, Pass pass, CancellationToken cancellation)
+    private static async Task Checkpoint(IStateStore store, long epoch, Pass pass, CancellationToken cancellation)
     {
-        var chunk = new List<StateFold>();
+        var chunk = new List<StateCheckpoint>();
         var bytes = 0L;
         foreach (var (actor, pending) in pass.Actors)
         {
@@ -102,37 +102,37 @@ public static class LogRecovery
             }
 
             bytes += pending.Bytes;
-            chunk.Add(pending.ToFold(actor));
-            pass.ActorsFolded++;
+            chunk.Add(pending.ToCheckpoint(actor));
+            pass.ActorsCheckpointed++;
             if (bytes >= ChunkBytes)
             {
-                Check(await store.Fold(epoch, chunk, cancellation));
+                Check(await store.Checkpoint(epoch, chunk, cancellation));
                 chunk.Clear();
                 bytes = 0;
             }
         }
 
         // Also when it is empty: the store looks at the epoch then.
-        Check(await store.Fold(epoch, chunk, cancellation));
-        pass.Folded();
+        Check(await store.Checkpoint(epoch, chunk, cancellation));
+        pass.Checkpointed();
     }
 
-    private static void Check(AppendResult folded, string what = "a fold")
+    private static void Check(AppendResult checkpointed, string what = "a checkpoint")
     {
-        switch (folded.Status)
+        switch (checkpointed.Status)
         {
             case AppendStatus.Appended or AppendStatus.AlreadyThere:
                 return;
             case AppendStatus.Behind:
-                throw new CorruptLogException($"The log does not follow the stored states: {folded.Detail}");
+                throw new CorruptLogException($"The log does not follow the stored states: {checkpointed.Detail}");
             case AppendStatus.Gap:
-                throw new LogLostException(folded.Status, folded.Detail); // since this life opened it; the next one reads what is there
+                throw new LogLostException(checkpointed.Status, checkpointed.Detail); // since this life opened it; the next one reads what is there
             case AppendStatus.Fenced or AppendStatus.RescuerFenced:
                 Transitions.Note(Transition.RecoveryFenced);
-                throw new LogLostException(folded.Status, folded.Detail);
+                throw new LogLostException(checkpointed.Status, checkpointed.Detail);
             default:
                 Transitions.Note(Transition.RecoveryRefused);
-                throw new IOException($"The state store refused {what}: {folded.Detail}");
+                throw new IOException($"The state store refused {what}: {checkpointed.Detail}");
         }
     }
 
@@ -156,7 +156,7 @@ public static class LogRecovery
 
         public long PendingBytes { get; private set; }
 
-        public long ActorsFolded { get; set; }
+        public long ActorsCheckpointed { get; set; }
 
         public void Add(LogGroup group)
         {
@@ -210,7 +210,7 @@ public static class LogRecovery
             }
         }
 
-        public void Folded()
+        public void Checkpointed()
         {
             // The versions stay, to check what follows against.
             foreach (var pending in Actors.Values)
@@ -228,7 +228,7 @@ public static class LogRecovery
             HighestBatch = _batch,
             Records = _records,
             Bytes = _bytes,
-            ActorsFolded = ActorsFolded,
+            ActorsCheckpointed = ActorsCheckpointed,
             Elapsed = elapsed,
             Outcomes = _outcomes,
             InDoubt = _prepared.All,
@@ -300,7 +300,7 @@ public static class LogRecovery
             for (var i = 0; i < changes.Count; i++)
             {
                 var change = changes[i];
-                if (StateFolding.Objection(change) is { } wrong)
+                if (CheckpointRule.Objection(change) is { } wrong)
                 {
                     throw new CorruptLogException($"Record {sequence} has a change of actor {change.Actor} that no worker makes: {wrong}.");
                 }

@@ -53,7 +53,7 @@ internal sealed class PreparedRecords
     /// <param name="settled">What counts from here on: changes with their versions, and outcomes; both empty after an abort.</param>
     /// <returns>
     /// False: nothing was prepared under its number. In a log that was trimmed that is no error: groups are kept whole, so that a marker may outlive what it settled,
-    /// which is folded then.
+    /// which is checkpointed then.
     /// </returns>
     /// <exception cref="CorruptLogException">It gives another number of versions.</exception>
     public bool TrySettle(LogRecord marker, long sequence, out Settled settled)

@@ -22,7 +22,7 @@ public sealed record RecoverySummary
     public required long Bytes { get; init; }
 
     /// <summary>Actors whose changes were handed to the state store.</summary>
-    public required long ActorsFolded { get; init; }
+    public required long ActorsCheckpointed { get; init; }
 
     /// <summary>Time that it took.</summary>
     public required TimeSpan Elapsed { get; init; }

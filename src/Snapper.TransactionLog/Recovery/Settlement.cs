@@ -6,16 +6,16 @@ using Snapper.TransactionLog.Writing;
 namespace Snapper.TransactionLog.Recovery;
 
 /// <summary>
-/// The end of a recovery in which something was in doubt (R2, R4): markers for what was resolved, and what they make final folded. By the restarted worker, or by
+/// The end of a recovery in which something was in doubt (R2, R4): markers for what was resolved, and what they make final checkpointed. By the restarted worker, or by
 /// whoever takes its actors over, before any of them opens (H2). Repeats safely.
 /// </summary>
 public static class Settlement
 {
-    /// <summary>Writes the markers, and folds.</summary>
+    /// <summary>Writes the markers, and checkpoints.</summary>
     /// <param name="log">The log; opened.</param>
     /// <param name="store">Its state store.</param>
     /// <param name="opening">What opening told.</param>
-    /// <param name="recovered">What recovery found; everything but what is in doubt is folded.</param>
+    /// <param name="recovered">What recovery found; everything but what is in doubt is checkpointed.</param>
     /// <param name="verdicts">One per <see cref="RecoverySummary.InDoubt"/>, in the same order: true: it is committed.</param>
     /// <param name="time">For the log's writer.</param>
     /// <param name="cancellation">Gives up; the next recovery starts over.</param>
@@ -43,7 +43,7 @@ public static class Settlement
         }
 
         var versions = new Dictionary<ActorKey, long>();
-        var folds = new Dictionary<ActorKey, PendingActor>();
+        var checkpoints = new Dictionary<ActorKey, PendingActor>();
         var outcomes = new List<(OutcomeRecord, long)>();
         var group = new GroupBuffer();
         try
@@ -54,7 +54,7 @@ public static class Settlement
                 var given = new List<long>();
                 for (var c = 0; verdicts[i] && c < prepared.Changes.Count; c++)
                 {
-                    given.Add(await Version(store, versions, prepared.Changes[c], folds, cancellation).ConfigureAwait(false));
+                    given.Add(await Version(store, versions, prepared.Changes[c], checkpoints, cancellation).ConfigureAwait(false));
                 }
 
                 for (var o = 0; verdicts[i] && o < prepared.Outcomes.Count; o++)
@@ -65,7 +65,7 @@ public static class Settlement
                 RecordEncoder.Encode(MarkerOf(prepared.Record, verdicts[i], given), group);
             }
 
-            // The markers first: a fold without them would count once more when it is repeated.
+            // The markers first: a checkpoint without them would count once more when it is repeated.
             Check(await log.Append(opening.Epoch, opening.NextSequence, verdicts.Count, group.Written.ToArray(), cancellation).ConfigureAwait(false));
         }
         finally
@@ -73,18 +73,18 @@ public static class Settlement
             group.Release();
         }
 
-        var chunk = new List<StateFold>(folds.Count);
-        foreach (var (actor, pending) in folds)
+        var chunk = new List<StateCheckpoint>(checkpoints.Count);
+        foreach (var (actor, pending) in checkpoints)
         {
-            chunk.Add(pending.ToFold(actor));
+            chunk.Add(pending.ToCheckpoint(actor));
         }
 
-        Check(await store.Fold(opening.Epoch, chunk, cancellation).ConfigureAwait(false));
+        Check(await store.Checkpoint(opening.Epoch, chunk, cancellation).ConfigureAwait(false));
         return (opening with { NextSequence = opening.NextSequence + verdicts.Count }, outcomes);
     }
 
     private static async Task<long> Version(
-        IStateStore store, Dictionary<ActorKey, long> versions, ActorChange change, Dictionary<ActorKey, PendingActor> folds, CancellationToken cancellation)
+        IStateStore store, Dictionary<ActorKey, long> versions, ActorChange change, Dictionary<ActorKey, PendingActor> checkpoints, CancellationToken cancellation)
     {
         if (!versions.TryGetValue(change.Actor, out var version))
         {
@@ -92,9 +92,9 @@ public static class Settlement
         }
 
         versions[change.Actor] = ++version;
-        if (!folds.TryGetValue(change.Actor, out var pending))
+        if (!checkpoints.TryGetValue(change.Actor, out var pending))
         {
-            folds.Add(change.Actor, pending = new PendingActor());
+            checkpoints.Add(change.Actor, pending = new PendingActor());
         }
 
         pending.Add(change with { Version = version });

@@ -12,7 +12,7 @@ internal sealed class AppendCommand : TaskCompletionSource<AppendResult>
     /// <summary>Every record below this number was acknowledged.</summary>
     public required long AcknowledgedNext { get; init; }
 
-    /// <summary>So many folds, trims and savings of outcomes were acknowledged.</summary>
+    /// <summary>So many checkpoints, trims and savings of outcomes were acknowledged.</summary>
     public long Changes { get; init; }
 
     public long FirstSequence { get; init; }

@@ -76,7 +76,7 @@ internal sealed class RedisActorListing(RedisCommands commands, RedisKeys keys) 
     {
         try
         {
-            var version = (string?)await commands.Within(commands.Database.HashGetAsync(keys.State(actor), StateFolding.VersionField), cancellation).ConfigureAwait(false);
+            var version = (string?)await commands.Within(commands.Database.HashGetAsync(keys.State(actor), CheckpointRule.VersionField), cancellation).ConfigureAwait(false);
             var number = long.TryParse(version, NumberStyles.None, CultureInfo.InvariantCulture, out var whole) ? whole : (long?)null;
             return new StoredActor(actor.Id, number, number is null || await commands.Within(commands.Database.HashLengthAsync(keys.State(actor)), cancellation).ConfigureAwait(false) > 1);
         }

@@ -10,9 +10,9 @@ internal static class RedisScripts
 {
     /// <summary>
     /// Begins every fenced script: KEYS[1] is the log's hash, ARGV[1] the epoch, ARGV[2] the opener's mark, ARGV[3] the number
-    /// up to which this writer's records were acknowledged, plus one; the last argument, which is taken away, how many folds, trims and savings of outcomes
+    /// up to which this writer's records were acknowledged, plus one; the last argument, which is taken away, how many checkpoints, trims and savings of outcomes
     /// this writer knows of. The mark tells two openings apart that got the same epoch because the server had lost one of them.
-    /// A missing or lower epoch, a lower end and a lower count mean lost data (L6): a loss of folds alone would show in nothing else.
+    /// A missing or lower epoch, a lower end and a lower count mean lost data (L6): a loss of checkpoints alone would show in nothing else.
     /// </summary>
     /// <remarks>
     /// A loss raises, once for each epoch, the log's generation, and that of the cluster, which every worker looks at. Not on another instance of the server: there every life
@@ -43,7 +43,7 @@ internal static class RedisScripts
             .. 'the next record is ' .. (m[3] or '1') .. ' in epoch ' .. (m[1] or '0') .. ', this writer has epoch ' .. ARGV[1] .. ' and was told of everything below ' .. ARGV[3])
         end
         if tonumber(m[5] or '0') < tonumber(known) then
-          return lost('folds, trims or saved outcomes: it counts ' .. (m[5] or '0') .. ' of them, this writer was told of ' .. known .. '; the records up to ' .. string.format('%.0f', next - 1) .. ' are there')
+          return lost('checkpoints, trims or saved outcomes: it counts ' .. (m[5] or '0') .. ' of them, this writer was told of ' .. known .. '; the records up to ' .. string.format('%.0f', next - 1) .. ' are there')
         end
 
         """;
@@ -122,7 +122,7 @@ internal static class RedisScripts
 
     /// <summary>
     /// Raises the epoch and tells the rest. KEYS: hash, stream. ARGV: mark, and a name for the log if it has none yet. Deleting nothing first makes it a script that has
-    /// written, which then works without memory, too: whoever cannot open can neither fold nor trim, and memory is never freed.
+    /// written, which then works without memory, too: whoever cannot open can neither checkpoint nor trim, and memory is never freed.
     /// The last thing answered is the highest entry there ever was: Redis takes none below it, though it may be gone.
     /// A log without <c>first</c> is new, or from before there was one: it is taken as it stands, once.
     /// Locals: <c>joins</c>, the log is that of one of several; <c>leap</c>, or nothing. On an instance of the server where such a log was not opened before, its epoch leaps, also
@@ -236,9 +236,9 @@ internal static class RedisScripts
 
     /// <summary>
     /// KEYS[2..]: states. ARGV[4..]: for each state from, to, number of fields, and for each field its name, 1 or 0 (deleted), value.
-    /// First all checks, then all effects (L7). A state that this program did not write is left as it is and named. Works without memory (see <see cref="Open"/>): folding is what lets the log be trimmed.
+    /// First all checks, then all effects (L7). A state that this program did not write is left as it is and named. Works without memory (see <see cref="Open"/>): checkpointing is what lets the log be trimmed.
     /// </summary>
-    public static readonly RedisScript Fold = new(Fence + $$"""
+    public static readonly RedisScript Checkpoint = new(Fence + $$"""
         local at = 4
         local stored = {}
         for k = 2, #KEYS do
@@ -253,11 +253,11 @@ internal static class RedisScripts
           if not stored[k] then
             return 'DAMAGED key ' .. KEYS[k] .. ': its field version is not a number'
           end
-          if stored[k] > {{StateFolding.HighestFolded}} then
+          if stored[k] > {{CheckpointRule.HighestCheckpointed}} then
             return 'DAMAGED key ' .. KEYS[k] .. ': its field version is higher than any that is counted'
           end
           if stored[k] < tonumber(ARGV[at]) then
-            return 'BEHIND ' .. KEYS[k] .. ' is stored at version ' .. string.format('%.0f', stored[k]) .. ', the fold (' .. ARGV[at] .. ', ' .. ARGV[at + 1] .. '] builds on a later one'
+            return 'BEHIND ' .. KEYS[k] .. ' is stored at version ' .. string.format('%.0f', stored[k]) .. ', the checkpoint (' .. ARGV[at] .. ', ' .. ARGV[at + 1] .. '] builds on a later one'
           end
           at = at + 3 + 3 * tonumber(ARGV[at + 2])
         end

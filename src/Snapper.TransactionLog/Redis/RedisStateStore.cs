@@ -63,9 +63,9 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
         var fields = new List<StateField>(entries.Length - 1);
         foreach (var entry in entries)
         {
-            if (entry.Name == StateFolding.VersionField)
+            if (entry.Name == CheckpointRule.VersionField)
             {
-                version = long.TryParse((string)entry.Value!, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number <= StateFolding.HighestVersion ? number : null;
+                version = long.TryParse((string)entry.Value!, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number <= CheckpointRule.HighestVersion ? number : null;
             }
             else
             {
@@ -75,26 +75,26 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
 
         return version is { } stored
             ? new StoredState(stored, fields)
-            : throw new CorruptLogException($"Key {key}, the stored state of actor {actor}, has no usable field 'version' (0 to {StateFolding.HighestVersion}).");
+            : throw new CorruptLogException($"Key {key}, the stored state of actor {actor}, has no usable field 'version' (0 to {CheckpointRule.HighestVersion}).");
     }
 
     /// <inheritdoc/>
     public Task<IReadOnlyList<StoredActor>> List(ActorListQuery query, CancellationToken cancellation) => _listing.List(query, cancellation);
 
     /// <inheritdoc/>
-    public async Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
+    public async Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation)
     {
-        StateFolding.Validate(folds);
-        if (folds.Count == 0)
+        CheckpointRule.Validate(checkpoints);
+        if (checkpoints.Count == 0)
         {
             return await _log.CheckEpochForStates(epoch, cancellation).ConfigureAwait(false);
         }
 
         var running = new List<Task<AppendResult>>();
         var keys = new List<RedisKey>();
-        var values = new List<RedisValue>(6 * Math.Min(folds.Count, ActorsPerCall)); // as many as actors with one field have
+        var values = new List<RedisValue>(6 * Math.Min(checkpoints.Count, ActorsPerCall)); // as many as actors with one field have
         var bytes = 0;
-        for (var i = 0; i < folds.Count; i++)
+        for (var i = 0; i < checkpoints.Count; i++)
         {
             if (keys.Count == 0)
             {
@@ -102,14 +102,14 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
                 values.AddRange(_log.FenceValues(epoch));
             }
 
-            bytes += Add(folds[i], keys, values);
-            if (keys.Count > ActorsPerCall || bytes >= BytesPerCall || i + 1 == folds.Count)
+            bytes += Add(checkpoints[i], keys, values);
+            if (keys.Count > ActorsPerCall || bytes >= BytesPerCall || i + 1 == checkpoints.Count)
             {
-                running.Add(_log.RunFenced(RedisScripts.Fold, [.. keys], values, cancellation));
+                running.Add(_log.RunFenced(RedisScripts.Checkpoint, [.. keys], values, cancellation));
                 keys.Clear();
                 values.Clear();
                 bytes = 0;
-                if (running.Count == CallsAtOnce || i + 1 == folds.Count)
+                if (running.Count == CallsAtOnce || i + 1 == checkpoints.Count)
                 {
                     foreach (var result in await Task.WhenAll(running).ConfigureAwait(false))
                     {
@@ -236,23 +236,23 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
 
     private static byte[] Utf8(string text) => GroupBuffer.StrictUtf8.GetBytes(text);
 
-    private int Add(StateFold fold, List<RedisKey> keys, List<RedisValue> values)
+    private int Add(StateCheckpoint checkpoint, List<RedisKey> keys, List<RedisValue> values)
     {
         var bytes = 0;
-        keys.Add(_keys.State(fold.Actor));
-        values.Add(fold.From);
-        values.Add(fold.To);
-        values.Add(fold.Fields.Count);
-        for (var i = 0; i < fold.Fields.Count; i++)
+        keys.Add(_keys.State(checkpoint.Actor));
+        values.Add(checkpoint.From);
+        values.Add(checkpoint.To);
+        values.Add(checkpoint.Fields.Count);
+        for (var i = 0; i < checkpoint.Fields.Count; i++)
         {
-            var field = fold.Fields[i];
+            var field = checkpoint.Fields[i];
             values.Add(field.Name == StateField.WholeState ? s_wholeState : Utf8(field.Name));
             values.Add(field.Value is null ? 0 : 1);
             values.Add(field.Value is { } value ? value.ToArray() : RedisValue.EmptyString);
             bytes += field.Name.Length + (field.Value?.Length ?? 0) + 16;
         }
 
-        return bytes + fold.Actor.Id.Length + 64;
+        return bytes + checkpoint.Actor.Id.Length + 64;
     }
 
     /// <summary>A life goes on in the newest minute that is filed.</summary>

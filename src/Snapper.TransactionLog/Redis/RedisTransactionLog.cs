@@ -24,7 +24,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     private readonly AppendConnection? _appends;
     private readonly RedisLogGuard? _guard;
     private long _acknowledgedNext;
-    private long _changes; // folds, trims and savings of outcomes that were acknowledged, by several connections
+    private long _changes; // checkpoints, trims and savings of outcomes that were acknowledged, by several connections
     private string _mark = "";
 
     /// <summary>The log of a worker.</summary>

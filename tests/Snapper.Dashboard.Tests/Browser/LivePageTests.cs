@@ -166,7 +166,7 @@ public sealed class LivePageTests(Chromium chromium, LiveSystem system) : IClass
         Uri[] workers = [.. system.Snapper.Ready.Workers.Select(worker => worker.Url)];
         await using var dashboard = await RunningDashboard.Start(workers);
         using var scope = dashboard.Services.CreateScope();
-        var pulse = scope.ServiceProvider.GetRequiredService<Pulse>();
+        var pulse = scope.ServiceProvider.GetRequiredService<RefreshTimer>();
         var (feeds, streams) = (dashboard.Services.GetRequiredService<Feeds>(), dashboard.Services.GetRequiredService<Streams>());
         var told = new List<(string Path, Func<bool> IsThere)>();
         void Show<T>(string path) where T : class

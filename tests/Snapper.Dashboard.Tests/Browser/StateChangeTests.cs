@@ -142,7 +142,7 @@ public sealed class StateChangeTests(Chromium chromium, LiveSystem system) : ICl
         Assert.Equal(HttpStatusCode.ServiceUnavailable, refused.StatusCode);
     }
 
-    // The owner folds before it answers; another worker tells what is in the store.
+    // The owner checkpoints before it answers; another worker tells what is in the store.
     private async Task<JsonElement> Newest(string id) =>
         (await Task.WhenAll(system.Ask(0, "/v1/actors/Account/" + id), system.Ask(1, "/v1/actors/Account/" + id))).MaxBy(answer => answer.GetProperty("version").GetInt64());
 

@@ -22,7 +22,7 @@ public sealed class LeftPageTests
         var services = scope.ServiceProvider;
         ((IHostEnvironmentNavigationManager)services.GetRequiredService<NavigationManager>()).Initialize("http://127.0.0.1/", "http://127.0.0.1/");
         await using var renderer = new HtmlRenderer(services, services.GetRequiredService<ILoggerFactory>());
-        var (feeds, pulse) = (services.GetRequiredService<Feeds>(), services.GetRequiredService<Pulse>());
+        var (feeds, pulse) = (services.GetRequiredService<Feeds>(), services.GetRequiredService<RefreshTimer>());
         AskingPage page = null!;
         await renderer.Dispatcher.InvokeAsync(async () =>
         {

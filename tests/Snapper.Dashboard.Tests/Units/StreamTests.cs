@@ -224,7 +224,7 @@ public sealed class StreamTests
     /// <summary>Somebody who looks at the dashboard.</summary>
     private sealed class Look : IDisposable
     {
-        private readonly Pulse _pulse;
+        private readonly RefreshTimer _pulse;
         private readonly IServiceScope _scope;
 
         public Look(RunningDashboard dashboard)
@@ -232,7 +232,7 @@ public sealed class StreamTests
             // The dashboard's visit of its own first page leaves nothing behind.
             dashboard.Services.GetRequiredService<Handover>().Dispose();
             _scope = dashboard.Services.CreateScope();
-            _pulse = _scope.ServiceProvider.GetRequiredService<Pulse>();
+            _pulse = _scope.ServiceProvider.GetRequiredService<RefreshTimer>();
             (Feeds, Streams, Fleet) = (dashboard.Services.GetRequiredService<Feeds>(), dashboard.Services.GetRequiredService<Streams>(), dashboard.Services.GetRequiredService<Fleet>());
         }
 

@@ -78,7 +78,7 @@ public sealed class WarmUpTests
     [Fact]
     public void Made_up_answers_are_read_as_those_of_workers_are()
     {
-        var batches = WorkerApi.Read<BatchesView>(200, "/v1/batches", JsonSerializer.SerializeToUtf8Bytes(MadeUp.Of(typeof(BatchesView))));
+        var batches = WorkerApi.Read<BatchesView>(200, "/v1/batches", JsonSerializer.SerializeToUtf8Bytes(PrerenderSamples.Of(typeof(BatchesView))));
         Assert.Null(batches.Problem);
         Assert.Equal((2, "Made/up", 3), (batches.Data!.Batches.Count, batches.Data.Batches[0].LastActor, batches.Data.Batches[0].QueuedMs));
     }

@@ -156,7 +156,7 @@ internal sealed class MailboxTarget : FuzzTarget
 
         public void OnPeerGone(Incarnation peer) => Other += " gone";
 
-        public void OnOwnLifeIsOver(Incarnation later) => Other += " over";
+        public void OnOwnIncarnationEnded(Incarnation later) => Other += " over";
 
         public void OnViolation(Exception violation) => throw new FuzzFailureException($"A packet broke an invariant: {violation.Message}");
 

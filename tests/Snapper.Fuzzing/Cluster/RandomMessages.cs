@@ -42,7 +42,7 @@ internal sealed class RandomMessages(Random random)
                 GlobalMessageKind.InDoubt, GlobalMessageKind.StreamResolved), Sender, Bid(), Number(), Small(), About: Worker())),
         WireKind.Settled => new SettledMessage(Number()),
         WireKind.Marked => new MarkedMessage(Number()),
-        WireKind.AskVerdict => new AskVerdictMessage(Number(), Flag() ? default : Worker()),
+        WireKind.AskVerdict => new OutcomeQueryMessage(Number(), Flag() ? default : Worker()),
         WireKind.Verdict => new VerdictMessage(Number(), Flag()),
         WireKind.Part => new PartMessage(Number(), new GlobalPart(Bid(), Bid(), [Member(), .. Many(Member)])),
         WireKind.FromMaster => new FromMasterMessage(Number(), new GlobalOutput(

@@ -195,7 +195,7 @@ internal sealed partial class HttpTarget(bool actorDoor) : FuzzTarget
             head.Replace("answer", "any", 0, 6);
             head.Append(random.One("Host: localhost\r\n", "Host: \r\n", "Host: [::1]\r\n", "Host: evil.example\r\n", "", "Host: localhost\r\nHost: localhost\r\n"));
             head.Append(random.One("Content-Type: application/json\r\n", "Content-Type: text/plain\r\n", "Content-Type: application/json; charset=utf-16\r\n", "Content-Type: ;;\r\n", ""));
-            head.Append(random.One("", "Origin: null\r\n", "traceparent: 00-x\r\n", "traceparent: " + new string('0', 300) + "\r\n", "dapr-caller-app-id: a\u0001\r\n", "Dapr-Reentrancy-Id: x\r\n", "Accept: text/html\r\n", "Content-Encoding: gzip\r\n", "Expect: 100-continue\r\n", "Expect: nothing\r\n", "X-A:\r\n", " folded\r\n", "X-Long: " + new string('x', 40_000) + "\r\n", "Transfer-Encoding: gzip, chunked\r\n", "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\n", "Cookie: a=b\r\n"));
+            head.Append(random.One("", "Origin: null\r\n", "traceparent: 00-x\r\n", "traceparent: " + new string('0', 300) + "\r\n", "dapr-caller-app-id: a\u0001\r\n", "Dapr-Reentrancy-Id: x\r\n", "Accept: text/html\r\n", "Content-Encoding: gzip\r\n", "Expect: 100-continue\r\n", "Expect: nothing\r\n", "X-A:\r\n", " checkpointed\r\n", "X-Long: " + new string('x', 40_000) + "\r\n", "Transfer-Encoding: gzip, chunked\r\n", "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\n", "Cookie: a=b\r\n"));
         }
 
         var chunked = random.Percent(15);

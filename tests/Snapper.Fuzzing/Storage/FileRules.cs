@@ -52,10 +52,10 @@ internal static class FileRules
             }
         }
 
-        // The states are those of the log's beginning, or of what was folded when that is more; unless the states' own files are broken.
+        // The states are those of the log's beginning, or of what was checkpointed when that is more; unless the states' own files are broken.
         if (original.Where(file => file.Key.StartsWith("state", StringComparison.Ordinal)).All(file => broken.TryGetValue(file.Key, out var now) && now.AsSpan().SequenceEqual(file.Value)))
         {
-            var expected = sample.After(Math.Max(groups, sample.Folded));
+            var expected = sample.After(Math.Max(groups, sample.Checkpointed));
             foreach (var (actor, state) in found.StatesAfter)
             {
                 if (Text(state) != Text(expected.GetValueOrDefault(actor)))

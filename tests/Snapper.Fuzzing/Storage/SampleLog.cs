@@ -7,7 +7,7 @@ using Snapper.TransactionLog.Records;
 namespace Snapper.Fuzzing.Storage;
 
 /// <summary>
-/// A log as a worker leaves it: groups of records on a few actors, some of it folded into the states and trimmed. Drawn from a seed, on any backend; remembers what
+/// A log as a worker leaves it: groups of records on a few actors, some of it checkpointed into the states and trimmed. Drawn from a seed, on any backend; remembers what
 /// a recovery of any beginning of it must give.
 /// </summary>
 internal sealed class SampleLog(int seed)
@@ -23,8 +23,8 @@ internal sealed class SampleLog(int seed)
     /// <summary>First sequence numbers of the groups, and behind them the next one.</summary>
     public List<long> Firsts { get; } = [1];
 
-    /// <summary>Groups that were folded into the states.</summary>
-    public int Folded { get; private set; }
+    /// <summary>Groups that were checkpointed into the states.</summary>
+    public int Checkpointed { get; private set; }
 
     /// <summary>Records below this number were trimmed.</summary>
     public long TrimmedBelow { get; private set; } = 1;
@@ -47,14 +47,14 @@ internal sealed class SampleLog(int seed)
         var opening = await log.Open(None);
         var large = _random.Percent(30);
         var groups = _random.Next(1, 9);
-        var unfolded = new List<OutcomeRecord>();
+        var dirty = new List<OutcomeRecord>();
         for (var g = 0; g < groups; g++)
         {
             var buffer = new GroupBuffer();
             var count = _random.Next(1, 4);
             for (var r = 0; r < count; r++)
             {
-                RecordEncoder.Encode(Record(Firsts[^1] + r, g, large, unfolded), buffer);
+                RecordEncoder.Encode(Record(Firsts[^1] + r, g, large, dirty), buffer);
             }
 
             Demand(await log.Append(opening.Epoch, Firsts[^1], count, buffer.Written.ToArray(), None));
@@ -63,26 +63,26 @@ internal sealed class SampleLog(int seed)
             _after.Add(new Dictionary<ActorKey, StoredState>(_states));
             if (_random.Percent(25))
             {
-                await Checkpoint(log, store, opening.Epoch, unfolded);
+                await Checkpoint(log, store, opening.Epoch, dirty);
             }
         }
     }
 
     private async Task Checkpoint(ITransactionLog log, IStateStore store, long epoch, List<OutcomeRecord> outcomes)
     {
-        var before = _after[Folded];
-        var folds = new List<StateFold>();
+        var before = _after[Checkpointed];
+        var checkpoints = new List<StateCheckpoint>();
         foreach (var (actor, state) in _states)
         {
             if (!before.TryGetValue(actor, out var old) || old.Version < state.Version)
             {
-                folds.Add(new StateFold(actor, 0, state.Version, state.Fields));
+                checkpoints.Add(new StateCheckpoint(actor, 0, state.Version, state.Fields));
             }
         }
 
-        Demand(await store.Fold(epoch, folds, None));
+        Demand(await store.Checkpoint(epoch, checkpoints, None));
         Demand(await store.SaveOutcomes(epoch, outcomes, None));
-        Folded = Groups;
+        Checkpointed = Groups;
         if (_random.Percent(60))
         {
             Demand(await log.Trim(epoch, Firsts[^1], new LogWatermarks(1000 + Firsts[^1], 0), None));
@@ -92,7 +92,7 @@ internal sealed class SampleLog(int seed)
         outcomes.Clear();
     }
 
-    private LocalBatchCommitted Record(long sequence, int group, bool large, List<OutcomeRecord> unfolded)
+    private LocalBatchCommitted Record(long sequence, int group, bool large, List<OutcomeRecord> dirty)
     {
         var changes = new List<ActorChange>();
         for (var i = _random.Next(1, 4); i > 0; i--)
@@ -123,7 +123,7 @@ internal sealed class SampleLog(int seed)
                 Payload = "42"u8.ToArray(),
             });
             Outcomes.Add((outcomes[0].RequestId, group));
-            unfolded.AddRange(outcomes);
+            dirty.AddRange(outcomes);
         }
 
         return new LocalBatchCommitted { Batch = new BatchId(1000 + sequence), LastTransaction = new TransactionId(1000 + sequence), Changes = changes, Outcomes = outcomes };

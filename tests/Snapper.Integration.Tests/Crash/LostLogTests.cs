@@ -79,7 +79,7 @@ public sealed class DaprLostLogTests : IAsyncLifetime
     {
         await StartCommitAndStop();
 
-        // The stop has folded and trimmed everything: the next record is the only one.
+        // The stop has checkpointed and trimmed everything: the next record is the only one.
         Assert.Equal(":0", await _redis.Ask("XLEN snapper:{w1}:log"));
         var next = (await _redis.Ask("HINCRBY snapper:{w1}:meta next 1"))!;
         var sequence = int.Parse(next[1..], System.Globalization.CultureInfo.InvariantCulture) - 1;

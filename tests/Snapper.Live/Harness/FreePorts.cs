@@ -17,7 +17,7 @@ internal static class FreePorts
     private const int Blocks = 312;
 
     /// <summary>Blocks that this process holds at most: the oldest one goes back, its servers have long stopped.</summary>
-    private const int MostHeld = 100;
+    private const int MaxHeld = 100;
 
     private static readonly Lock Gate = new();
     private static readonly Queue<FileStream> Held = new();
@@ -54,7 +54,7 @@ internal static class FreePorts
             lock (Gate)
             {
                 Held.Enqueue(file);
-                if (Held.Count > MostHeld)
+                if (Held.Count > MaxHeld)
                 {
                     Held.Dequeue().Dispose();
                 }

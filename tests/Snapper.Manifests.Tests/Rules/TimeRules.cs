@@ -7,7 +7,7 @@ namespace Snapper.Manifests.Tests.Rules;
 /// <summary>A worker that is told to stop has the time for it, and its sidecar as long.</summary>
 internal static class TimeRules
 {
-    /// <summary>Requests under way, before it has left and before it stops; the last fold; telling the others: each as long as a drain at most.</summary>
+    /// <summary>Requests under way, before it has left and before it stops; the last checkpoint; telling the others: each as long as a drain at most.</summary>
     private const int Drains = 4;
 
     public static IEnumerable<string> Problems(Manifests all)

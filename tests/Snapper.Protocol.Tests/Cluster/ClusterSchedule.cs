@@ -161,7 +161,7 @@ internal sealed class ClusterSchedule
         var worker = World.Workers[World.Homes[World.IndexOf(request.Script.Actor)]];
         if (request.Attempt is { IsAlive: true, RootEnded: false })
         {
-            World.At(worker.Index, () => worker.DoomFromOutside(request, AbortReason.Timeout));
+            World.At(worker.Index, () => worker.AbortFromOutside(request, AbortReason.Timeout));
         }
         else if (request.IsPact && request.Ticket is not null)
         {

@@ -10,7 +10,7 @@ public sealed class ClusterScheduleTests
 {
     private const string CountVariable = "SNAPPER_SCHEDULES";
     private const string SeedVariable = "SNAPPER_SEED";
-    private const int MostTrace = 100_000;
+    private const int MaxTrace = 100_000;
 
     [Fact]
     public void Random_schedules_of_several_workers_are_strictly_serializable_and_end()
@@ -62,7 +62,7 @@ public sealed class ClusterScheduleTests
         var trace = new StringBuilder();
         try
         {
-            new ClusterSchedule(seed, line => _ = trace.Length < MostTrace ? trace.Append(line).Append('\n') : trace).Run();
+            new ClusterSchedule(seed, line => _ = trace.Length < MaxTrace ? trace.Append(line).Append('\n') : trace).Run();
         }
         catch (Exception exception)
         {

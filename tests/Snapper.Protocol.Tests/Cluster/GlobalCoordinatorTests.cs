@@ -94,12 +94,12 @@ public sealed class GlobalCoordinatorTests
             {
                 var members = ((GlobalPart)sent.Body!).Members;
                 sizes.Add(members.Length);
-                Assert.True(members.Length == 1 || members.Sum(member => member.Pact.Weigh()) <= GlobalCoordinatorMachine.MostWeight);
+                Assert.True(members.Length == 1 || members.Sum(member => member.Pact.Weigh()) <= GlobalCoordinatorMachine.MaxWeight);
             }
         }
 
         Assert.Equal(40, sizes.Sum()); // none is lost
-        Assert.Equal(40 * 128 * (64 + (3 * 400)) / GlobalCoordinatorMachine.MostWeight, sizes.Count, 3.0);
+        Assert.Equal(40 * 128 * (64 + (3 * 400)) / GlobalCoordinatorMachine.MaxWeight, sizes.Count, 3.0);
     }
 
     [Fact]

@@ -51,7 +51,7 @@ internal sealed partial class WorkerNode
                 frame.Position++;
                 return true;
             default:
-                Doom(frame.Branch, AbortReason.Application);
+                RequestAbort(frame.Branch, AbortReason.Application);
                 return false;
         }
     }
@@ -73,7 +73,7 @@ internal sealed partial class WorkerNode
                 frame.WaitsFor = mode;
                 return false;
             default:
-                Doom(frame.Branch, AbortReason.Conflict);
+                RequestAbort(frame.Branch, AbortReason.Conflict);
                 return false;
         }
     }
@@ -118,7 +118,7 @@ internal sealed partial class WorkerNode
 
             if (declared < 0 || ++branch.Calls[declared] > branch.Request.Declared![declared].Calls)
             {
-                Doom(branch, AbortReason.Undeclared);
+                RequestAbort(branch, AbortReason.Undeclared);
                 return false;
             }
         }

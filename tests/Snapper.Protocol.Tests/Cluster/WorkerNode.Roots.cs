@@ -115,7 +115,7 @@ internal sealed partial class WorkerNode
     private ActOutcome OutcomeOf(Branch branch, bool committed) =>
         new(branch.Tid, committed, branch.Participants.ToArray(), branch.Request) { Others = [.. branch.Visited.Select(_world.IncarnationOf)] };
 
-    private void Doom(Branch branch, AbortReason reason)
+    private void RequestAbort(Branch branch, AbortReason reason)
     {
         if (!branch.IsAlive)
         {
@@ -127,8 +127,8 @@ internal sealed partial class WorkerNode
         if (branch.IsRoot)
         {
             branch.Attempt!.IsAlive = false;
-            branch.Attempt.Doom = reason;
-            _world.Send(Index, () => EndDoomed(branch));
+            branch.Attempt.AbortCause = reason;
+            _world.Send(Index, () => EndAborted(branch));
         }
         else
         {
@@ -157,49 +157,49 @@ internal sealed partial class WorkerNode
         var branch = (isPact ? _globals : _acts).GetValueOrDefault(tid);
         if (branch is { IsAlive: true })
         {
-            Doom(branch, reason);
+            RequestAbort(branch, reason);
         }
-        else if (branch is not null && !isPact && branch.Attempt!.Doom == AbortReason.Application)
+        else if (branch is not null && !isPact && branch.Attempt!.AbortCause == AbortReason.Application)
         {
-            branch.Attempt.Doom = reason; // H7: its own abort is none
-            EndDoomedAct(branch);
+            branch.Attempt.AbortCause = reason; // H7: its own abort is none
+            EndAbortedAct(branch);
         }
     }
 
-    public void DoomFromOutside(Request request, AbortReason reason)
+    public void AbortFromOutside(Request request, AbortReason reason)
     {
         if (_roots.TryGetValue(request, out var branch) && branch.Attempt is { RootEnded: false })
         {
-            Doom(branch, reason);
+            RequestAbort(branch, reason);
         }
     }
 
-    private void EndDoomed(Branch branch)
+    private void EndAborted(Branch branch)
     {
         var attempt = branch.Attempt!;
         if (!branch.Request.IsPact)
         {
             if (_acts.ContainsKey(branch.Tid))
             {
-                EndDoomedAct(branch);
+                EndAbortedAct(branch);
             }
         }
         else if (!attempt.RootEnded)
         {
             attempt.RootEnded = true;
-            _world.Deaths[(int)attempt.Doom]++;
+            _world.Deaths[(int)attempt.AbortCause]++;
             RootEnding.EndPact(branch.Request.Ticket!, attempt.Marked, succeeded: false, branch.Calls, _outputs);
             Dispatch(-1);
         }
     }
 
-    private void EndDoomedAct(Branch branch)
+    private void EndAbortedAct(Branch branch)
     {
         var attempt = branch.Attempt!;
-        var ownOutcome = !attempt.RootEnded && attempt.Doom == AbortReason.Application;
+        var ownOutcome = !attempt.RootEnded && attempt.AbortCause == AbortReason.Application;
         attempt.RootEnded = true;
         branch.IsAlive = false;
-        _world.Deaths[(int)attempt.Doom]++;
+        _world.Deaths[(int)attempt.AbortCause]++;
         if (ownOutcome)
         {
             branch.IsSealed = true;
@@ -213,7 +213,7 @@ internal sealed partial class WorkerNode
         AbortElsewhere(branch);
         if (branch.RemovedByUndo)
         {
-            ToCommitLater(new Message { Kind = MessageKind.ActPoisoned, Tid = branch.Tid, Body = branch.Participants.ToArray() });
+            ToCommitLater(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = branch.Tid, Body = branch.Participants.ToArray() });
         }
         else
         {
@@ -221,7 +221,7 @@ internal sealed partial class WorkerNode
             Dispatch(-1);
         }
 
-        if (attempt.Doom == AbortReason.Timeout)
+        if (attempt.AbortCause == AbortReason.Timeout)
         {
             _world.AnswerTo(branch.Request, Answer.Aborted, AbortReason.Timeout);
         }
@@ -336,7 +336,7 @@ internal sealed partial class WorkerNode
         {
             if (removed)
             {
-                ToCommitLater(new Message { Kind = MessageKind.ActPoisoned, Tid = message.Tid });
+                ToCommitLater(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = message.Tid });
             }
 
             return;
@@ -348,17 +348,17 @@ internal sealed partial class WorkerNode
             return;
         }
 
-        if (branch.IsAlive || branch.Attempt!.Doom == AbortReason.Application)
+        if (branch.IsAlive || branch.Attempt!.AbortCause == AbortReason.Application)
         {
             branch.IsAlive = false;
             branch.RemovedByUndo = removed;
             branch.Attempt!.IsAlive = false;
-            branch.Attempt.Doom = removed ? AbortReason.Undone : message.Reason;
-            EndDoomedAct(branch);
+            branch.Attempt.AbortCause = removed ? AbortReason.Undone : message.Reason;
+            EndAbortedAct(branch);
         }
         else if (removed)
         {
-            ToCommitLater(new Message { Kind = MessageKind.ActPoisoned, Tid = message.Tid });
+            ToCommitLater(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = message.Tid });
         }
     }
 
@@ -375,7 +375,7 @@ internal sealed partial class WorkerNode
         _acts.Remove(branch.Tid);
         _tombstones.Add(branch.Tid);
         AbortElsewhere(branch);
-        ToCommitLater(new Message { Kind = MessageKind.ActPoisoned, Tid = branch.Tid, Body = branch.Participants.ToArray() });
+        ToCommitLater(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = branch.Tid, Body = branch.Participants.ToArray() });
     }
 
     private void OnPactRemoved(PactTicket ticket, TransactionId tid)
@@ -394,7 +394,7 @@ internal sealed partial class WorkerNode
             {
                 branch.IsAlive = false;
                 attempt.IsAlive = false;
-                attempt.Doom = AbortReason.Undone;
+                attempt.AbortCause = AbortReason.Undone;
             }
         }
     }

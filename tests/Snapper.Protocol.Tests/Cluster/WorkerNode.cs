@@ -261,7 +261,7 @@ internal sealed partial class WorkerNode
                     _world.Send(Index, () => OnLockGranted((ClusterFrame)message.Body!));
                     break;
                 case OutputKind.Refuse:
-                    Doom(((ClusterFrame)message.Body!).Branch, message.Reason);
+                    RequestAbort(((ClusterFrame)message.Body!).Branch, message.Reason);
                     break;
                 case OutputKind.RefuseLock:
                     break;
@@ -330,7 +330,7 @@ internal sealed partial class WorkerNode
                 break;
             case ActOutcome act:
                 var request = (Request)act.Request;
-                _world.AnswerTo(request, act.Committed ? Answer.Committed : Answer.Aborted, request.Attempt!.Doom);
+                _world.AnswerTo(request, act.Committed ? Answer.Committed : Answer.Aborted, request.Attempt!.AbortCause);
                 break;
         }
     }
@@ -344,7 +344,7 @@ internal sealed partial class WorkerNode
             {
                 var request = (Request)batch.Tickets[i].Request;
                 MachineWorld.Require(request.Attempt!.Tid.Value == batch.Bid.Value + i, $"{request.Name} is answered by its own attempt");
-                _world.AnswerTo(request, state == MemberState.Committed ? Answer.Committed : Answer.Aborted, request.Attempt.Doom);
+                _world.AnswerTo(request, state == MemberState.Committed ? Answer.Committed : Answer.Aborted, request.Attempt.AbortCause);
             }
         }
     }

@@ -136,7 +136,7 @@ internal sealed class RandomSchedule
 
         if (request.Attempt is { IsAlive: true, RootEnded: false } attempt)
         {
-            _world.DoomFromOutside(attempt, AbortReason.Timeout);
+            _world.AbortFromOutside(attempt, AbortReason.Timeout);
         }
         else if (request.IsPact)
         {

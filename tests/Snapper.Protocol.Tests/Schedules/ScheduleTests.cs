@@ -14,7 +14,7 @@ public sealed class ScheduleTests
     /// <summary>The first seed, to go where nobody has been.</summary>
     private const string SeedVariable = "SNAPPER_SEED";
 
-    private const int MostTrace = 200_000;
+    private const int MaxTrace = 200_000;
 
     [Fact]
     public void Random_schedules_are_strictly_serializable_and_end()
@@ -81,7 +81,7 @@ public sealed class ScheduleTests
         var trace = new StringBuilder();
         try
         {
-            new RandomSchedule(seed, line => _ = trace.Length < MostTrace ? trace.Append(line).Append('\n') : trace).Run();
+            new RandomSchedule(seed, line => _ = trace.Length < MaxTrace ? trace.Append(line).Append('\n') : trace).Run();
         }
         catch (Exception exception)
         {

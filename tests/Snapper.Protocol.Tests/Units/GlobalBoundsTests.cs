@@ -10,7 +10,7 @@ public sealed class GlobalBoundsTests
     private static readonly TransactionId T = TransactionId.Act(1, 1);
     private readonly HybridOrder _root = new();
     private readonly HybridOrder _other = new();
-    private readonly List<Doomed> _doomed = [];
+    private readonly List<AbortRequested> _doomed = [];
     private readonly List<GlobalBounds> _news = [];
 
     [Theory]
@@ -28,8 +28,8 @@ public sealed class GlobalBoundsTests
         Assert.Empty(_doomed);
 
         _root.Narrow(Assert.Single(_news), _doomed);
-        Assert.Equal(dies, _root.IsDoomed(T));
-        Assert.Equal(dies ? [new Doomed(T, AbortReason.Deadlock, Global(ahead), Global(behind))] : [], _doomed);
+        Assert.Equal(dies, _root.IsAborting(T));
+        Assert.Equal(dies ? [new AbortRequested(T, AbortReason.Deadlock, Global(ahead), Global(behind))] : [], _doomed);
     }
 
     [Fact]
@@ -68,8 +68,8 @@ public sealed class GlobalBoundsTests
         Assert.Contains(new GlobalBounds(T, Global(5), BatchId.None), _news);
 
         _root.Narrow(new GlobalBounds(T, BatchId.None, Global(5)), _doomed);
-        Assert.True(_root.IsDoomed(T));
-        Assert.False(_root.IsDoomed(holder));
+        Assert.True(_root.IsAborting(T));
+        Assert.False(_root.IsAborting(holder));
     }
 
     [Fact]

@@ -10,7 +10,7 @@ public sealed class HybridOrderTests
     private static readonly TransactionId T2 = TransactionId.Act(2, 0);
     private static readonly TransactionId T3 = TransactionId.Act(3, 0);
     private readonly HybridOrder _order = new();
-    private readonly List<Doomed> _doomed = [];
+    private readonly List<AbortRequested> _doomed = [];
 
     [Theory]
     [InlineData(3, 4, false)]
@@ -21,10 +21,10 @@ public sealed class HybridOrderTests
         _order.Visited(T1, Bid(ahead), BatchId.None, _doomed);
         _order.Overtaken(T1, Bid(behind), BatchId.None, _doomed);
 
-        Assert.Equal(dies, _order.IsDoomed(T1));
+        Assert.Equal(dies, _order.IsAborting(T1));
         if (dies)
         {
-            Assert.Equal(new Doomed(T1, AbortReason.Deadlock, Bid(ahead), Bid(behind)), Assert.Single(_doomed));
+            Assert.Equal(new AbortRequested(T1, AbortReason.Deadlock, Bid(ahead), Bid(behind)), Assert.Single(_doomed));
         }
         else
         {
@@ -38,7 +38,7 @@ public sealed class HybridOrderTests
         _order.Overtaken(T1, Bid(4), BatchId.None, _doomed);
         _order.Visited(T1, Bid(4), BatchId.None, _doomed);
 
-        Assert.True(_order.IsDoomed(T1));
+        Assert.True(_order.IsAborting(T1));
     }
 
     [Fact]
@@ -47,7 +47,7 @@ public sealed class HybridOrderTests
         _order.Visited(T1, Bid(5), Bid(4), _doomed);
         _order.Overtaken(T1, Bid(5), Bid(5), _doomed);
 
-        Assert.False(_order.IsDoomed(T1));
+        Assert.False(_order.IsAborting(T1));
         _order.Visited(T2, Bid(5), Bid(5), _doomed);
         Assert.Equal(BatchId.None, _order.AheadOf(T2));
     }
@@ -62,7 +62,7 @@ public sealed class HybridOrderTests
         Assert.Equal(Bid(3), _order.AheadOf(T1));
 
         _order.Overtaken(T1, Bid(3), BatchId.None, _doomed);
-        Assert.True(_order.IsDoomed(T1));
+        Assert.True(_order.IsAborting(T1));
     }
 
     [Fact]
@@ -141,7 +141,7 @@ public sealed class HybridOrderTests
         _order.Overtaken(T1, Bid(4), BatchId.None, _doomed); // known again as one that has ended
         Assert.Equal(1, _order.Count);
         _order.Overtaken(T2, Bid(4), BatchId.None, _doomed);
-        Assert.True(_order.IsDoomed(T2));
+        Assert.True(_order.IsAborting(T2));
     }
 
     private static BatchId Bid(int value) => new(value);

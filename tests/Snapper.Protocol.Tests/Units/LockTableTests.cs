@@ -125,7 +125,7 @@ public sealed class LockTableTests
     {
         var holder = Act(5);
         Ask(holder, LockMode.Exclusive);
-        var again = new ActVisit(TransactionId.Act(50, 0), TransactionId.Act(1, 0), BatchId.None, new TestCall(TransactionId.Act(50, 0)));
+        var again = new ActScheduleEntry(TransactionId.Act(50, 0), TransactionId.Act(1, 0), BatchId.None, new TestCall(TransactionId.Act(50, 0)));
 
         Assert.Equal(LockAnswer.Waiting, Ask(again, LockMode.Exclusive));
     }
@@ -133,8 +133,8 @@ public sealed class LockTableTests
     [Fact]
     public void An_attempt_waits_for_an_earlier_one_of_its_own_request_to_leave()
     {
-        var dead = new ActVisit(TransactionId.Act(5, 0), TransactionId.Act(1, 0), BatchId.None, new TestCall(TransactionId.Act(5, 0)));
-        var again = new ActVisit(TransactionId.Act(9, 0), TransactionId.Act(1, 0), BatchId.None, new TestCall(TransactionId.Act(9, 0)));
+        var dead = new ActScheduleEntry(TransactionId.Act(5, 0), TransactionId.Act(1, 0), BatchId.None, new TestCall(TransactionId.Act(5, 0)));
+        var again = new ActScheduleEntry(TransactionId.Act(9, 0), TransactionId.Act(1, 0), BatchId.None, new TestCall(TransactionId.Act(9, 0)));
         Ask(dead, LockMode.Exclusive);
         Assert.Equal(LockAnswer.Waiting, Ask(again, LockMode.Exclusive));
 
@@ -145,9 +145,9 @@ public sealed class LockTableTests
         Assert.Equal(LockMode.Exclusive, again.Held);
     }
 
-    private static ActVisit Act(int age) =>
+    private static ActScheduleEntry Act(int age) =>
         new(TransactionId.Act(age, 0), TransactionId.Act(age, 0), BatchId.None, new TestCall(TransactionId.Act(age, 0)));
 
-    private LockAnswer Ask(ActVisit visit, LockMode mode) =>
+    private LockAnswer Ask(ActScheduleEntry visit, LockMode mode) =>
         _table.Ask(visit, mode, new TestCall(visit.Tid), _blockers);
 }

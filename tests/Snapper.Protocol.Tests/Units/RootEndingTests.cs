@@ -71,7 +71,7 @@ public sealed class RootEndingTests
     {
         RootEnding.AbortAct(TransactionId.Act(1, 0), [Root, Other], _outputs);
 
-        Assert.Equal(MessageKind.ActGone, _outputs[0].Message.Kind);
+        Assert.Equal(MessageKind.ActAborted, _outputs[0].Message.Kind);
         Assert.All([1, 2], at => Assert.True(_outputs[at].Message is { Kind: MessageKind.ActEnd, Flag: false }));
     }
 

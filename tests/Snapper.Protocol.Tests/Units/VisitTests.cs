@@ -7,7 +7,7 @@ namespace Snapper.Protocol.Tests.Units;
 public sealed class VisitTests
 {
     private static readonly TransactionId T1 = TransactionId.Act(1, 0);
-    private readonly ActVisit _visit = new(T1, T1, BatchId.None, new TestCall(T1));
+    private readonly ActScheduleEntry _visit = new(T1, T1, BatchId.None, new TestCall(T1));
 
     [Fact]
     public void Calls_of_one_transaction_run_one_at_a_time_in_the_order_they_came()
@@ -90,7 +90,7 @@ public sealed class VisitTests
         var key = new ActorKey("T", "a");
         var ticket = isRoot ? new PactTicket(key, [new ActorAccess(key, Access.Whole, declared)], "") : null;
         var batch = new PlacedBatch(new SubBatch(key, new BatchId(1), BatchId.None, 0));
-        var visit = new PactVisit(new SubBatchEntry(tid, Access.Whole, declared, marked, ticket), batch);
+        var visit = new PactScheduleEntry(new SubBatchEntry(tid, Access.Whole, declared, marked, ticket), batch);
         var call = new TestCall(tid);
         visit.Admit(call);
         visit.Leave(call);
@@ -107,7 +107,7 @@ public sealed class VisitTests
     {
         var key = new ActorKey("T", "a");
         var batch = new PlacedBatch(new SubBatch(key, new BatchId(1), BatchId.None, 0));
-        var visit = new PactVisit(new SubBatchEntry(new TransactionId(1), Access.Whole, 3, false, null), batch);
+        var visit = new PactScheduleEntry(new SubBatchEntry(new TransactionId(1), Access.Whole, 3, false, null), batch);
         visit.End(2);
         Assert.False(visit.TurnIsOver);
 

@@ -12,7 +12,7 @@ namespace Snapper.Protocol.Tests.World;
 internal static class HistoryCheck
 {
     /// <summary>Most requests of one history: edges are bits.</summary>
-    public const int MostRequests = 64;
+    public const int MaxRequests = 64;
 
     public static void Check(MachineWorld world)
     {
@@ -137,7 +137,7 @@ internal static class HistoryCheck
     /// <summary>What remains when everything without a predecessor is taken away, again and again.</summary>
     private static int[] Ring(ulong[] edges)
     {
-        var left = edges.Length == MostRequests ? ulong.MaxValue : (1UL << edges.Length) - 1;
+        var left = edges.Length == MaxRequests ? ulong.MaxValue : (1UL << edges.Length) - 1;
         while (left != 0)
         {
             var reached = 0UL;

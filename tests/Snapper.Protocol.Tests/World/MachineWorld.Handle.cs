@@ -71,8 +71,8 @@ internal sealed partial class MachineWorld
             case WorkKind.Result:
                 OnResult((Frame)item.Extra!);
                 break;
-            case WorkKind.Doomed:
-                EndDoomed((Attempt)item.Extra!);
+            case WorkKind.AbortRequested:
+                EndAborted((Attempt)item.Extra!);
                 break;
             case WorkKind.StartAct:
                 StartAct((Request)item.Extra!);
@@ -125,7 +125,7 @@ internal sealed partial class MachineWorld
                     Send(_actorNode[actor], new WorkItem { Kind = WorkKind.LockGranted, Extra = output.Message.Body });
                     break;
                 case OutputKind.Refuse:
-                    Doom(((Frame)output.Message.Body!).Attempt, output.Message.Reason);
+                    RequestAbort(((Frame)output.Message.Body!).Attempt, output.Message.Reason);
                     break;
                 case OutputKind.RefuseLock:
                     break; // the asking script knows it by the return value
@@ -162,7 +162,7 @@ internal sealed partial class MachineWorld
         {
             if (message.Kind == MessageKind.Removed)
             {
-                SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = message.Tid });
+                SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = message.Tid });
             }
 
             return;
@@ -204,7 +204,7 @@ internal sealed partial class MachineWorld
                 {
                     var request = (Request)batch.Tickets[i].Request;
                     Require(request.Attempt!.Tid.Value == batch.Bid.Value + i, $"{request.Name} is answered by its own attempt");
-                    AnswerTo(request, state == MemberState.Committed ? Answer.Committed : Answer.Aborted, request.Attempt.Doom);
+                    AnswerTo(request, state == MemberState.Committed ? Answer.Committed : Answer.Aborted, request.Attempt.AbortCause);
                 }
             }
         }
@@ -212,7 +212,7 @@ internal sealed partial class MachineWorld
         {
             var act = (ActOutcome)item;
             var request = (Request)act.Request;
-            AnswerTo(request, act.Committed ? Answer.Committed : Answer.Aborted, request.Attempt!.Doom);
+            AnswerTo(request, act.Committed ? Answer.Committed : Answer.Aborted, request.Attempt!.AbortCause);
         }
     }
 

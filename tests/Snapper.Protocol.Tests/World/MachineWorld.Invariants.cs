@@ -11,7 +11,7 @@ internal sealed partial class MachineWorld
 {
     private readonly Appended?[] _committed;
     private readonly long[] _versions;
-    private readonly List<ActVisit>[] _stays;
+    private readonly List<ActScheduleEntry>[] _stays;
     private readonly HashSet<TransactionId> _decided = [];
     private BatchId _lastFinal;
 
@@ -60,7 +60,7 @@ internal sealed partial class MachineWorld
             touches.Add(frame.Attempt);
         }
 
-        if (visit is ActVisit act && !_stays[frame.Actor].Contains(act))
+        if (visit is ActScheduleEntry act && !_stays[frame.Actor].Contains(act))
         {
             _stays[frame.Actor].Add(act);
         }

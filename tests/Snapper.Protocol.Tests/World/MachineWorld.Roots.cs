@@ -120,7 +120,7 @@ internal sealed partial class MachineWorld
                 frame.Position++;
                 return true;
             default:
-                Doom(frame.Attempt, AbortReason.Application);
+                RequestAbort(frame.Attempt, AbortReason.Application);
                 return false;
         }
     }
@@ -144,7 +144,7 @@ internal sealed partial class MachineWorld
                 frame.WaitsFor = mode;
                 return false;
             default:
-                Doom(frame.Attempt, AbortReason.Conflict);
+                RequestAbort(frame.Attempt, AbortReason.Conflict);
                 return false;
         }
     }
@@ -184,7 +184,7 @@ internal sealed partial class MachineWorld
         {
             if (!CountCall(attempt, Keys[actor]))
             {
-                Doom(attempt, AbortReason.Undeclared);
+                RequestAbort(attempt, AbortReason.Undeclared);
                 return false;
             }
         }
@@ -273,41 +273,41 @@ internal sealed partial class MachineWorld
         Dispatch(-1);
     }
 
-    private void Doom(Attempt attempt, AbortReason reason)
+    private void RequestAbort(Attempt attempt, AbortReason reason)
     {
         if (attempt.IsAlive)
         {
             attempt.IsAlive = false;
-            attempt.Doom = reason;
+            attempt.AbortCause = reason;
             Trace?.Invoke($"  {attempt} is doomed: {reason}");
-            Send(attempt.Node, new WorkItem { Kind = WorkKind.Doomed, Extra = attempt });
+            Send(attempt.Node, new WorkItem { Kind = WorkKind.AbortRequested, Extra = attempt });
         }
     }
 
-    private void EndDoomed(Attempt attempt)
+    private void EndAborted(Attempt attempt)
     {
         if (!attempt.IsPact)
         {
             if (_acts.ContainsKey(attempt.Tid)) // else it was overruled before this was read
             {
-                EndDoomedAct(attempt);
+                EndAbortedAct(attempt);
             }
         }
         else if (!attempt.RootEnded)
         {
             attempt.RootEnded = true;
-            Deaths[(int)attempt.Doom]++;
+            Deaths[(int)attempt.AbortCause]++;
             RootEnding.EndPact(attempt.Request.Ticket!, attempt.Marked, succeeded: false, attempt.Calls, _outputs);
             Dispatch(-1);
         }
     }
 
-    private void EndDoomedAct(Attempt attempt)
+    private void EndAbortedAct(Attempt attempt)
     {
-        var ownOutcome = !attempt.RootEnded && attempt.Doom == AbortReason.Application;
+        var ownOutcome = !attempt.RootEnded && attempt.AbortCause == AbortReason.Application;
         Require(_acts.ContainsKey(attempt.Tid), $"{attempt} dies before its record is queued");
         attempt.RootEnded = true;
-        Deaths[(int)attempt.Doom]++;
+        Deaths[(int)attempt.AbortCause]++;
         var participants = attempt.Participants.ToArray();
         if (ownOutcome)
         {
@@ -318,9 +318,9 @@ internal sealed partial class MachineWorld
         }
 
         _acts.Remove(attempt.Tid);
-        if (attempt.Doom == AbortReason.Undone)
+        if (attempt.AbortCause == AbortReason.Undone)
         {
-            SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid, Body = participants });
+            SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid, Body = participants });
         }
         else
         {
@@ -328,7 +328,7 @@ internal sealed partial class MachineWorld
             Dispatch(-1);
         }
 
-        if (attempt.Doom == AbortReason.Timeout)
+        if (attempt.AbortCause == AbortReason.Timeout)
         {
             AnswerTo(attempt.Request, Answer.Aborted, AbortReason.Timeout);
         }
@@ -347,23 +347,23 @@ internal sealed partial class MachineWorld
             if (attempt.IsAlive)
             {
                 attempt.IsAlive = false;
-                attempt.Doom = AbortReason.Undone;
+                attempt.AbortCause = AbortReason.Undone;
             }
 
             return;
         }
 
         // An own abort whose outcome is not queued is none when it closes a ring (H5) or rests on undone state (A5).
-        var isOpen = attempt.Doom == AbortReason.Application && _acts.ContainsKey(attempt.Tid);
+        var isOpen = attempt.AbortCause == AbortReason.Application && _acts.ContainsKey(attempt.Tid);
         if (attempt.IsAlive || isOpen)
         {
             attempt.IsAlive = false;
-            attempt.Doom = message.Kind == MessageKind.Removed ? AbortReason.Undone : message.Reason;
-            EndDoomedAct(attempt);
+            attempt.AbortCause = message.Kind == MessageKind.Removed ? AbortReason.Undone : message.Reason;
+            EndAbortedAct(attempt);
         }
         else if (message.Kind == MessageKind.Removed)
         {
-            SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid });
+            SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid });
         }
     }
 }

@@ -108,8 +108,8 @@ internal sealed partial class MachineWorld
                 return $"ActFinished {Name(message.Tid)} {(((ActOutcome)message.Body!).Committed ? "committed" : "aborted")}";
             case MessageKind.ActChanges:
                 return $"ActChanges {Name(message.Tid)} of {message.Actor!.Id} change={Describe((Change?)message.Body)}";
-            case MessageKind.ActPoisoned:
-                return $"ActPoisoned {Name(message.Tid)}{(message.Body is null ? " (over already)" : "")}";
+            case MessageKind.BranchAbortAcknowledged:
+                return $"BranchAbortAcknowledged {Name(message.Tid)}{(message.Body is null ? " (over already)" : "")}";
             case MessageKind.UndoAcknowledged:
                 var victims = (List<Victim>?)message.Body;
                 return $"UndoAcknowledged by {message.Actor!.Id}{(victims is null ? "" : " victims: " + string.Join(' ', victims.Select(victim => Name(victim.Tid))))}";

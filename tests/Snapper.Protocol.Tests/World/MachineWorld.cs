@@ -82,7 +82,7 @@ internal sealed partial class MachineWorld
         _known = new BatchId[_nodes];
         _committed = new Appended?[actors];
         _versions = new long[actors];
-        _stays = new List<ActVisit>[actors];
+        _stays = new List<ActScheduleEntry>[actors];
         Touches = new List<Attempt>[actors];
         for (var i = 0; i < actors; i++)
         {
@@ -207,10 +207,10 @@ internal sealed partial class MachineWorld
     }
 
     /// <summary>The watchdog, or a deadline, dooms what runs.</summary>
-    public void DoomFromOutside(Attempt attempt, AbortReason reason)
+    public void AbortFromOutside(Attempt attempt, AbortReason reason)
     {
         _current = Outside;
-        Doom(attempt, reason);
+        RequestAbort(attempt, reason);
     }
 
     /// <summary>A script that gave way goes on.</summary>

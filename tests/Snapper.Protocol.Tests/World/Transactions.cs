@@ -83,7 +83,7 @@ internal sealed class Attempt(Request request, TransactionId tid, BatchId bid, T
 
     public bool IsAlive { get; set; } = true;
 
-    public AbortReason Doom { get; set; }
+    public AbortReason AbortCause { get; set; }
 
     public bool RootEnded { get; set; }
 

@@ -15,7 +15,7 @@ internal enum WorkKind : byte
     Continue,
     LockGranted,
     Result,
-    Doomed,
+    AbortRequested,
     StartAct,
 }
 

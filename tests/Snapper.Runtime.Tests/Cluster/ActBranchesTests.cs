@@ -57,7 +57,7 @@ public sealed class ActBranchesTests : IDisposable
         var call = called.Single<CallMessage>();
         called.Answer(call);
 
-        _bench.Peer(3).Send(new AskVerdictMessage(call.Tid.Value, _bench.Self)); // it recovers that stream
+        _bench.Peer(3).Send(new OutcomeQueryMessage(call.Tid.Value, _bench.Self)); // it recovers that stream
 
         _bench.Until(() => called.All<CallMessage>().Count == 2, "it is tried again");
         Assert.False(answer.IsCompleted);
@@ -82,7 +82,7 @@ public sealed class ActBranchesTests : IDisposable
         Assert.Single(_bench.Worker.Acts);
 
         var next = _bench.Peer(2); // it was put right, and lives again
-        for (var i = 0; i < 10 && next.All<AskVerdictMessage>().Count == 0; i++)
+        for (var i = 0; i < 10 && next.All<OutcomeQueryMessage>().Count == 0; i++)
         {
             _bench.Advance(1000);
             _bench.Finish(next.Store.Members.Renew("", 0, CancellationToken.None), "renewing");

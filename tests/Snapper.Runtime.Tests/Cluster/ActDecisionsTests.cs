@@ -67,7 +67,7 @@ public sealed class ActDecisionsTests : IDisposable
     {
         var tid = Decide(1, Two);
         var asker = _bench.Peer(3);
-        asker.Send(new AskVerdictMessage(tid.Value, _bench.Self));
+        asker.Send(new OutcomeQueryMessage(tid.Value, _bench.Self));
         Assert.Equal(new VerdictMessage(tid.Value, true), asker.Single<VerdictMessage>());
     }
 
@@ -77,7 +77,7 @@ public sealed class ActDecisionsTests : IDisposable
         var asker = _bench.Peer(3);
         _bench.Log.Fails = true;
         var tid = Decide(1, Two);
-        asker.Send(new AskVerdictMessage(tid.Value, _bench.Self));
+        asker.Send(new OutcomeQueryMessage(tid.Value, _bench.Self));
         _bench.Advance(100);
         Assert.Empty(asker.Heard);
         _bench.Log.Fails = false;
@@ -95,7 +95,7 @@ public sealed class ActDecisionsTests : IDisposable
         var tid = two.Single<ActPrepareMessage>().Tid;
 
         // Its vote is under way when somebody who rescues w2 asks.
-        two.Send(new AskVerdictMessage(tid.Value, _bench.Self));
+        two.Send(new OutcomeQueryMessage(tid.Value, _bench.Self));
         Assert.Equal(new VerdictMessage(tid.Value, false), two.Single<VerdictMessage>());
         two.Send(new ActVotedMessage(tid, true, null, [], []));
         _bench.Advance(20);
@@ -110,7 +110,7 @@ public sealed class ActDecisionsTests : IDisposable
         Assert.Equal(Outcome.Committed, _bench.Finish(paying, "the answer").Outcome);
         Assert.Equal(1, _bench.Value("near"));
         Assert.Equal(new ActDecidedMessage(next, true), two.All<ActDecidedMessage>()[^1]);
-        two.Send(new AskVerdictMessage(next.Value, _bench.Self));
+        two.Send(new OutcomeQueryMessage(next.Value, _bench.Self));
         Assert.Equal(new VerdictMessage(next.Value, true), two.All<VerdictMessage>()[^1]);
         Assert.Equal([next], _bench.Decided());
         two.Send(new ActMarkedMessage(next));

@@ -77,7 +77,7 @@ internal sealed class BenchPeer : IMailboxOwner, IMailboxTransport, IDisposable
     {
     }
 
-    public void OnOwnLifeIsOver(Incarnation later)
+    public void OnOwnIncarnationEnded(Incarnation later)
     {
     }
 

@@ -110,9 +110,9 @@ internal sealed class ClusterBench : IDisposable
     }
 
     /// <summary>w1 is master from now on.</summary>
-    public MasterSeat Lead()
+    public MasterElection Lead()
     {
-        var seat = new MasterSeat(Store, Time);
+        var seat = new MasterElection(Store, Time);
         Assert.True(Finish(seat.TryTake(CancellationToken.None), "taking the master's lease"));
         var epoch = seat.Held!.Mastership.MasterEpoch;
         On(() =>
@@ -150,8 +150,8 @@ internal sealed class ClusterBench : IDisposable
     /// <summary>ACTs whose commit a next life of w1 would find in its log, once everything that may be trimmed was.</summary>
     public List<TransactionId> Decided()
     {
-        Finish(Submit("folded", [Step.Add()]), "something to fold"); // without that, nothing is trimmed
-        Finish(Worker.Checkpoints.FoldNow(), "folding");
+        Finish(Submit("checkpointed", [Step.Add()]), "something to checkpoint"); // without that, nothing is trimmed
+        Finish(Worker.Checkpoints.CheckpointNow(), "checkpointing");
         return Finish(ReadDecided(), "reading the log");
     }
 

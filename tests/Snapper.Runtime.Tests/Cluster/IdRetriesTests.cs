@@ -92,7 +92,7 @@ public sealed class IdRetriesTests(ITestOutputHelper output)
             await Send(perStep / 2, isNew: false);
             if (_random.Next(2) == 0)
             {
-                await Task.WhenAll(Living().Select(host => host.Worker.Checkpoints.FoldNow()));
+                await Task.WhenAll(Living().Select(host => host.Worker.Checkpoints.CheckpointNow()));
             }
 
             await Pass(TimeSpan.FromMinutes(_random.Next(4)));

@@ -36,7 +36,7 @@ internal sealed class RecordingOwner : IMailboxOwner
 
     public void OnPeerGone(Incarnation peer) => Heard.Add($"gone {peer}");
 
-    public void OnOwnLifeIsOver(Incarnation later) => Heard.Add($"over by {later}");
+    public void OnOwnIncarnationEnded(Incarnation later) => Heard.Add($"over by {later}");
 
     public void OnViolation(Exception violation) => Heard.Add($"violation: {violation.Message}");
 

@@ -164,7 +164,7 @@ public sealed class MailboxLoadTests
 
         public void OnPeerGone(Incarnation peer) => Problems.Enqueue($"{peer} is said to be gone.");
 
-        public void OnOwnLifeIsOver(Incarnation later) => Problems.Enqueue($"{later} is said to live.");
+        public void OnOwnIncarnationEnded(Incarnation later) => Problems.Enqueue($"{later} is said to live.");
 
         public void OnViolation(Exception violation) => Problems.Enqueue(violation.Message);
 

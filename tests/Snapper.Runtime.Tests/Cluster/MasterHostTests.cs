@@ -78,7 +78,7 @@ public sealed class MasterHostTests : IDisposable
 
     private MasterHost Take(IReadOnlyList<Incarnation> unfenced, IReadOnlyList<Incarnation> unresolved, params BatchId[] decided)
     {
-        var seat = new MasterSeat(_bench.Store, _bench.Time);
+        var seat = new MasterElection(_bench.Store, _bench.Time);
         Assert.True(_bench.Finish(seat.TryTake(CancellationToken.None), "taking the master's lease"));
         return new MasterHost(_bench.Node, _bench.Worker, seat.Held! with { Decided = [.. decided] }, unfenced, unresolved, new LogWriterOptions());
     }

@@ -70,7 +70,7 @@ public sealed class MasterSuccessionTests : IDisposable
     {
         var bid = Prepare(1);
         _bench.Follow(_next, 2);
-        Assert.Equal(new AskVerdictMessage(bid.Value, default), _next.Single<AskVerdictMessage>());
+        Assert.Equal(new OutcomeQueryMessage(bid.Value, default), _next.Single<OutcomeQueryMessage>());
         Assert.Equal(0, _bench.Node.Requests.MasterEpoch); // it listens to nobody
         Assert.Empty(_next.All<SettledMessage>());
         _next.Send(new VerdictMessage(bid.Value, true));
@@ -96,7 +96,7 @@ public sealed class MasterSuccessionTests : IDisposable
         var (first, second) = (Prepare(1), Prepare(2));
         _bench.Follow(_next, 2);
         _next.Send(new VerdictMessage(first.Value, true));
-        _bench.Until(() => _next.All<AskVerdictMessage>().Count == 2, "the second is asked for");
+        _bench.Until(() => _next.All<OutcomeQueryMessage>().Count == 2, "the second is asked for");
         Assert.Empty(_next.All<SettledMessage>());
         _next.Send(new VerdictMessage(second.Value, false));
         Settles(_next);
@@ -110,7 +110,7 @@ public sealed class MasterSuccessionTests : IDisposable
         Assert.Equal(1, _bench.Node.Pacts.Count);
         _bench.Follow(_next, 2);
         Settles(_next, within: 100);
-        Assert.Empty(_next.All<AskVerdictMessage>());
+        Assert.Empty(_next.All<OutcomeQueryMessage>());
         Assert.Equal(0, _bench.Node.Pacts.Count);
         Assert.Equal(0, _bench.Value("near"));
     }
@@ -163,7 +163,7 @@ public sealed class MasterSuccessionTests : IDisposable
         _bench.Follow(_next, 2);
         _bench.Follow(last, 3);
         _bench.Follow(_next, 2); // heard of late
-        _bench.Until(() => last.All<AskVerdictMessage>().Count > 0, "the last one is asked");
+        _bench.Until(() => last.All<OutcomeQueryMessage>().Count > 0, "the last one is asked");
         last.Send(new VerdictMessage(bid.Value, true));
         Settles(last);
         Assert.Equal(new SettledMessage(3), last.Single<SettledMessage>());
@@ -178,7 +178,7 @@ public sealed class MasterSuccessionTests : IDisposable
         var bid = Prepare(1);
         _bench.Follow(_next, 2);
         _bench.Advance(5000);
-        Assert.True(_next.All<AskVerdictMessage>().Count > 2);
+        Assert.True(_next.All<OutcomeQueryMessage>().Count > 2);
         Assert.Empty(_next.All<SettledMessage>());
         _next.Send(new VerdictMessage(bid.Value, true));
         Settles(_next);

@@ -46,8 +46,8 @@ public sealed class RememberedIdsTests(ITestOutputHelper output)
             await Task.WhenAll(mine).WaitAsync(TimeSpan.FromSeconds(30));
         }
 
-        // Folded, and trimmed: the next life finds them in the copies alone.
-        await cluster[victim].Worker.Checkpoints.FoldNow();
+        // Checkpointed, and trimmed: the next life finds them in the copies alone.
+        await cluster[victim].Worker.Checkpoints.CheckpointNow();
         await cluster.Kill(victim);
         await cluster.Open(victim).WaitAsync(TimeSpan.FromSeconds(15));
         for (var id = 0; id < ids; id++)

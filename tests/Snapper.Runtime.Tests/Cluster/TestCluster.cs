@@ -68,7 +68,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     /// <summary>Workers whose copied outcomes are damaged, by number.</summary>
     public ConcurrentDictionary<int, bool> DamagedArchives { get; } = new();
 
-    /// <summary>What the state store of a worker answers to folds, by its number, in place of doing them.</summary>
+    /// <summary>What the state store of a worker answers to checkpoints, by its number, in place of doing them.</summary>
     public ConcurrentDictionary<int, AppendResult> FoldAnswers { get; } = new();
 
     /// <summary>What a worker has looked for in the outcomes of others is told to it when this completes, by its number.</summary>
@@ -295,7 +295,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
             {
                 var lines = new List<string>
                 {
-                    $"{node.Self}: in flight {worker.Relay.InFlight}, passed {node.Door.Passing}, master epoch {node.Requests.MasterEpoch}, waiting for numbers {node.Requests.Waiting}, "
+                    $"{node.Self}: in flight {worker.RequestManager.InFlight}, passed {node.Door.Passing}, master epoch {node.Requests.MasterEpoch}, waiting for numbers {node.Requests.Waiting}, "
                     + $"pacts {node.Pacts.Count}, calls {node.Calls.Count}, master: {node.Master?.Describe()}, final {worker.Final}",
                 };
                 foreach (var batch in worker.Commits.Open)
@@ -305,7 +305,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
 
                 foreach (var act in worker.Acts.Values)
                 {
-                    lines.Add($"  act {act.Tid} of {act.Origin?.Root} alive {act.IsAlive} prepared {act.IsPrepared} root ended {act.RootEnded} doom {act.Doom} visited {string.Join(' ', act.TakeVisited())} at {string.Join(' ', act.TakeParticipants())}");
+                    lines.Add($"  act {act.Tid} of {act.Origin?.Root} alive {act.IsAlive} prepared {act.IsPrepared} root ended {act.RootEnded} doom {act.AbortCause} visited {string.Join(' ', act.TakeVisited())} at {string.Join(' ', act.TakeParticipants())}");
                 }
 
                 return string.Join(Environment.NewLine, lines);
@@ -330,8 +330,8 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     {
         public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => inner.Load(actor, cancellation);
 
-        public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation) =>
-            cluster.FoldAnswers.TryGetValue(owner, out var answer) ? Task.FromResult(answer) : inner.Fold(epoch, folds, cancellation);
+        public Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation) =>
+            cluster.FoldAnswers.TryGetValue(owner, out var answer) ? Task.FromResult(answer) : inner.Checkpoint(epoch, checkpoints, cancellation);
 
         public Task<IReadOnlyList<StoredActor>> List(ActorListQuery query, CancellationToken cancellation) => inner.List(query, cancellation);
 

@@ -11,7 +11,7 @@ internal sealed class AwayStore(IStateStore inner) : IStateStore
 
     public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => inner.Load(actor, cancellation);
 
-    public Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation) => inner.Fold(epoch, folds, cancellation);
+    public Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation) => inner.Checkpoint(epoch, checkpoints, cancellation);
 
     public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation) => inner.SaveOutcomes(epoch, outcomes, cancellation);
 

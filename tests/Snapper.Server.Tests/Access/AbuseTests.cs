@@ -137,7 +137,7 @@ public sealed class AbuseTests
     [Fact]
     public async Task New_connections_that_say_nothing_are_closed_and_those_that_speak_are_kept()
     {
-        await using var host = await ApiHost.Start(new FakeDoor(), listener: new ApiListener { SilenceMax = TimeSpan.FromMilliseconds(500) });
+        await using var host = await ApiHost.Start(new FakeTransactionService(), listener: new ApiListener { SilenceMax = TimeSpan.FromMilliseconds(500) });
         var silent = new List<Socket>();
         using var speaking = await Connect(host.Address);
         try
@@ -212,7 +212,7 @@ public sealed class AbuseTests
     [Fact]
     public async Task With_all_connections_taken_more_are_closed_at_once_and_room_comes_back()
     {
-        await using var host = await ApiHost.Start(new FakeDoor(), listener: new ApiListener { ConnectionsMax = 20 });
+        await using var host = await ApiHost.Start(new FakeTransactionService(), listener: new ApiListener { ConnectionsMax = 20 });
         var taken = new List<Socket>();
         for (var i = 0; i < 20; i++)
         {

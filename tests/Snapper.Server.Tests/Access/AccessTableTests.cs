@@ -29,11 +29,11 @@ public sealed class AccessTableTests
     public async Task An_address_without_a_row_is_refused_and_a_worker_that_serves_one_does_not_start()
     {
         await using var worker = await SecuredWorker.Start();
-        AccessGate.Verify(worker.App);
+        AuthorizationMiddleware.Verify(worker.App);
         var endpoint = new RouteEndpoint(_ => Task.CompletedTask, Microsoft.AspNetCore.Routing.Patterns.RoutePatternFactory.Parse("/v1/new"), 0, null, "new one");
         ((IEndpointRouteBuilder)worker.App).DataSources.Add(new DefaultEndpointDataSource(endpoint));
 
-        var missing = Assert.Throws<NotSupportedException>(() => AccessGate.Verify(worker.App));
+        var missing = Assert.Throws<NotSupportedException>(() => AuthorizationMiddleware.Verify(worker.App));
         Assert.Contains("new one", missing.Message, StringComparison.Ordinal);
 
         var context = new DefaultHttpContext();
@@ -41,7 +41,7 @@ public sealed class AccessTableTests
         context.SetEndpoint(endpoint);
         var passed = false;
         var app = new Microsoft.AspNetCore.Builder.ApplicationBuilder(worker.App.Services);
-        new AccessGate(new KnownTokens([]), null, new RequestLimits(0, 0, false), AuditLog.InMemory(Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance), false).Use(app);
+        new AuthorizationMiddleware(new KnownTokens([]), null, new RequestLimits(0, 0, false), AuditLog.InMemory(Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance), false).Use(app);
         app.Run(_ =>
         {
             passed = true;

@@ -185,7 +185,7 @@ public sealed class LimitTests
     public async Task While_nothing_is_configured_the_gate_allocates_nothing()
     {
         var app = new Microsoft.AspNetCore.Builder.ApplicationBuilder(new ServiceCollection().BuildServiceProvider());
-        new AccessGate(new KnownTokens([]), null, new RequestLimits(0, 0, false), AuditLog.InMemory(NullLogger.Instance), false).Use(app);
+        new AuthorizationMiddleware(new KnownTokens([]), null, new RequestLimits(0, 0, false), AuditLog.InMemory(NullLogger.Instance), false).Use(app);
         app.Run(_ => Task.CompletedTask);
         var run = app.Build();
         var context = new DefaultHttpContext();

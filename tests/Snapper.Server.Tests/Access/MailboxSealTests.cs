@@ -25,7 +25,7 @@ public sealed class MailboxSealTests
     [InlineData(Old, New + ";" + Old, false)]
     public async Task A_packet_is_taken_from_those_who_have_a_secret_of_ours(string? ours, string? theirs, bool taken)
     {
-        var door = new MailboxDoor(MailboxSeal.From(ours));
+        var door = new MailboxEndpoint(MailboxSeal.From(ours));
         byte[] packet = [1, 2, 3];
         var reply = await door.Call(new ActorCall { ActorType = Mailbox, ActorId = "0", Method = "Deliver", Body = packet, Authorization = MailboxSeal.From(theirs).Of(Mailbox, packet) });
 
@@ -43,7 +43,7 @@ public sealed class MailboxSealTests
     [InlineData("2", true, true)]
     public async Task What_is_to_be_passed_on_comes_to_another_actor(string actor, bool passedOn, bool taken)
     {
-        var door = new MailboxDoor(MailboxSeal.From(Old));
+        var door = new MailboxEndpoint(MailboxSeal.From(Old));
         byte[] packet = passedOn ? PassedOnPacket.Wrap([1, 2, 3]) : [1, 2, 3];
         var reply = await door.Call(new ActorCall { ActorType = Mailbox, ActorId = actor, Method = "Deliver", Body = packet, Authorization = MailboxSeal.From(Old).Of(Mailbox, packet) });
         Assert.Equal(taken, !Encoding.UTF8.GetString(reply.Body.Span).Contains("A mailbox is actor 0", StringComparison.Ordinal));

@@ -28,7 +28,7 @@ internal sealed class SecuredWorker : IAsyncDisposable
 
     public HttpClient Client { get; private set; } = null!;
 
-    public FakeDoor Door { get; } = new();
+    public FakeTransactionService Door { get; } = new();
 
     public string AuditFile { get; private set; } = "";
 
@@ -57,9 +57,9 @@ internal sealed class SecuredWorker : IAsyncDisposable
             configuration[$"Snapper:Security:Tokens:{i}:Sha256"] = TokenHash.Of(token);
         }
 
-        var door = new Server.Api.DoorSwitch();
+        var door = new Server.Api.LifecycleGate();
         door.Open(worker.Door);
-        worker.App = WorkerWeb.Build(settings, door, new InspectionSwitch(settings), new MailboxDoor(), builder => builder.AddInMemoryCollection(configuration));
+        worker.App = WorkerWeb.Build(settings, door, new InspectionSwitch(settings), new MailboxEndpoint(), builder => builder.AddInMemoryCollection(configuration));
         await worker.App.StartAsync();
         worker.Address = new Uri(worker.App.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.First());
         worker.Client = new HttpClient(new SocketsHttpHandler { UseProxy = false, AllowAutoRedirect = false }) { BaseAddress = worker.Address, Timeout = TimeSpan.FromSeconds(60) };

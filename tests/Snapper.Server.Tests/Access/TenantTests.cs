@@ -92,7 +92,7 @@ public sealed class TenantTests
     public async Task Another_tenants_transaction_is_not_found(string path, bool known)
     {
         await using var worker = await SecuredWorker.Start(also: s_bound);
-        worker.Door.OnFind = id => Api.FakeDoor.Committed(new Snapper.Runtime.Door.TransactionRequest { Actor = new Protocol.Identity.ActorKey("Account", "x"), Method = "m", Id = id });
+        worker.Door.OnFind = id => Api.FakeTransactionService.Committed(new Snapper.Runtime.Door.TransactionRequest { Actor = new Protocol.Identity.ActorKey("Account", "x"), Method = "m", Id = id });
         var line = await worker.Raw($"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {worker.TokenOf(Role.Caller)}\r\n\r\n");
         Assert.StartsWith(known ? "HTTP/1.1 200" : "HTTP/1.1 404", line, StringComparison.Ordinal);
     }
@@ -136,7 +136,7 @@ public sealed class TenantTests
         var caller = new RequestCaller(new Principal("eve", Role.Viewer, ["acme"]), null, "10.0.0.1");
         var context = new DefaultHttpContext();
         context.Features.Get<IHttpRequestFeature>()!.RawTarget = view;
-        var problem = AccessGate.ViewProblem(context, caller, AccessTable.Rows.First(row => row is { Method: "GET", Pattern: "/v1/actors/{**actor}" }));
+        var problem = AuthorizationMiddleware.ViewProblem(context, caller, AccessTable.Rows.First(row => row is { Method: "GET", Pattern: "/v1/actors/{**actor}" }));
         Assert.Equal(allowed ? null : 404, problem?.Status);
     }
 }

@@ -34,7 +34,7 @@ internal sealed class ApiHost : IAsyncDisposable
     public Uri? Http2Address { get; }
 
     public static async Task<ApiHost> Start(
-        ITransactionDoor door, FakeInspection? inspection = null, ApiOptions? options = null, ApiListener? listener = null, bool http2 = false, IClusterControl? control = null)
+        ITransactionService door, FakeInspection? inspection = null, ApiOptions? options = null, ApiListener? listener = null, bool http2 = false, IClusterControl? control = null)
     {
         options ??= new ApiOptions();
         var builder = WebApplication.CreateSlimBuilder();

@@ -16,7 +16,7 @@ public sealed class BatchTests
     public async Task Results_come_in_the_order_of_the_requests_whatever_ends_first()
     {
         var last = new TaskCompletionSource();
-        var door = new FakeDoor
+        var door = new FakeTransactionService
         {
             OnSubmit = async (request, _) =>
             {
@@ -29,7 +29,7 @@ public sealed class BatchTests
                     last.SetResult();
                 }
 
-                return FakeDoor.Committed(request);
+                return FakeTransactionService.Committed(request);
             },
         };
         await using var host = await ApiHost.Start(door);
@@ -43,7 +43,7 @@ public sealed class BatchTests
     [Fact]
     public async Task A_bad_request_is_rejected_in_its_place_and_the_others_run()
     {
-        var door = new FakeDoor();
+        var door = new FakeTransactionService();
         await using var host = await ApiHost.Start(door);
 
         var answer = await host.Post(Batch(
@@ -70,7 +70,7 @@ public sealed class BatchTests
     [Fact]
     public async Task Results_beyond_the_limit_of_an_answer_are_left_out_and_the_outcomes_stay()
     {
-        var door = FakeDoor.Answering(request => new TransactionEnvelope
+        var door = FakeTransactionService.Answering(request => new TransactionEnvelope
         {
             Id = request.Id!,
             Outcome = request.Id == "r4" ? Outcome.Aborted : Outcome.Committed,
@@ -96,7 +96,7 @@ public sealed class BatchTests
     [Fact]
     public async Task What_the_worker_answers_stands_in_the_envelope_with_its_status()
     {
-        await using var host = await ApiHost.Start(FakeDoor.Rejecting(RejectionKind.Overloaded, TimeSpan.FromMilliseconds(250)));
+        await using var host = await ApiHost.Start(FakeTransactionService.Rejecting(RejectionKind.Overloaded, TimeSpan.FromMilliseconds(250)));
 
         var answer = await host.Post(Batch(WithId("r0")));
 
@@ -108,13 +108,13 @@ public sealed class BatchTests
     [Fact]
     public async Task A_request_that_the_worker_fails_on_is_in_doubt_and_the_others_are_answered()
     {
-        var door = new FakeDoor
+        var door = new FakeTransactionService
         {
             OnSubmit = (request, _) => request.Id switch
             {
                 "r0" => throw new InvalidOperationException("a bug, at once"),
                 "r1" => Task.FromException<TransactionEnvelope>(new InvalidOperationException("a bug, later")),
-                _ => Task.FromResult(FakeDoor.Committed(request)),
+                _ => Task.FromResult(FakeTransactionService.Committed(request)),
             },
         };
         await using var host = await ApiHost.Start(door);
@@ -138,7 +138,7 @@ public sealed class BatchTests
     [InlineData("""{"transactions":[{}]} x""", "readable JSON")]
     public async Task A_batch_that_is_wrong_as_a_whole_answers_400(string body, string names)
     {
-        var door = new FakeDoor();
+        var door = new FakeTransactionService();
         await using var host = await ApiHost.Start(door);
 
         var answer = await host.Post(body);
@@ -151,7 +151,7 @@ public sealed class BatchTests
     [Fact]
     public async Task A_batch_holds_up_to_1000_requests()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         var full = await host.Post(Batch([.. Enumerable.Repeat(Good, 1000)]));
         var over = await host.Post(Batch([.. Enumerable.Repeat(Good, 1001)]));
@@ -165,7 +165,7 @@ public sealed class BatchTests
     public async Task A_batch_may_be_longer_than_one_transaction_but_not_longer_than_its_own_limit()
     {
         var options = new ApiOptions { TransactionBodyBytesMax = 1_000, BatchBodyBytesMax = 10_000 };
-        await using var host = await ApiHost.Start(new FakeDoor(), options: options);
+        await using var host = await ApiHost.Start(new FakeTransactionService(), options: options);
 
         Assert.Equal(200, (await host.Post(Batch([.. Enumerable.Repeat(Good, 50)]))).Status);
         StatusTableTests.AssertProblem(await host.Post(Batch([.. Enumerable.Repeat(Good, 500)])), 413, "rejected");

@@ -14,11 +14,11 @@ public sealed class ClusterEndpointTests
     [InlineData("/v1/migrations/proposals")]
     public async Task A_worker_that_is_starting_is_not_one_that_is_alone(string path)
     {
-        var door = new DoorSwitch();
+        var door = new LifecycleGate();
         await using var api = await ApiHost.Start(door);
 
         var starting = await api.Get(path);
-        door.Open(new FakeDoor());
+        door.Open(new FakeTransactionService());
         var alone = await api.Get(path);
 
         Assert.Equal((503, "1"), (starting.Status, starting.RetryAfter));

@@ -15,7 +15,7 @@ public sealed class HostileBodyTests
     [Fact]
     public async Task Ten_megabytes_with_a_length_answer_413()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         var body = new byte[10 * 1024 * 1024];
         Array.Fill(body, (byte)' ');
 
@@ -26,7 +26,7 @@ public sealed class HostileBodyTests
     [Fact]
     public async Task Ten_megabytes_in_chunks_answer_413_on_the_wire()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         var chunk = Encoding.ASCII.GetBytes("10000\r\n" + new string(' ', 0x10000) + "\r\n");
 
         var answer = await host.Raw(
@@ -42,7 +42,7 @@ public sealed class HostileBodyTests
     public async Task A_batch_in_chunks_beyond_its_limit_answers_413()
     {
         var options = new ApiOptions { BatchBodyBytesMax = 2 * 1024 * 1024 };
-        await using var host = await ApiHost.Start(new FakeDoor(), options: options);
+        await using var host = await ApiHost.Start(new FakeTransactionService(), options: options);
         var chunk = Encoding.ASCII.GetBytes("10000\r\n" + new string(' ', 0x10000) + "\r\n");
 
         var answer = await host.Raw(
@@ -56,7 +56,7 @@ public sealed class HostileBodyTests
     [Fact]
     public async Task Others_do_not_notice_hostile_requests_beside_them()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         var large = new byte[10 * 1024 * 1024];
         Array.Fill(large, (byte)'[');
         string[] hostile =
@@ -77,7 +77,7 @@ public sealed class HostileBodyTests
     [Fact]
     public async Task A_body_that_promises_to_be_too_long_is_refused_before_it_is_sent()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         var answer = await host.Raw(Head("Content-Length: 100000000\r\nExpect: 100-continue"));
 
@@ -87,7 +87,7 @@ public sealed class HostileBodyTests
     [Fact]
     public async Task An_endless_body_is_answered_after_as_much_as_it_takes_to_know()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         using var socket = new TcpClient();
         await socket.ConnectAsync(IPAddress.Loopback, host.Address.Port);
         var stream = socket.GetStream();
@@ -110,7 +110,7 @@ public sealed class HostileBodyTests
     public async Task An_access_set_of_100000_actors_answers_422()
     {
         var options = new ApiOptions { TransactionBodyBytesMax = 4 * 1024 * 1024 };
-        await using var host = await ApiHost.Start(new FakeDoor(), options: options);
+        await using var host = await ApiHost.Start(new FakeTransactionService(), options: options);
         var body = StatusTableTests.WithActors(100_000);
 
         StatusTableTests.AssertProblem(await host.Post(body), 422, "rejected");
@@ -124,7 +124,7 @@ public sealed class HostileBodyTests
     [InlineData("{\"transactions\":", 500_000)]
     public async Task Json_of_any_depth_answers_without_harm(string before, int levels)
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         var answer = await host.Post(before + new string('[', levels));
 
@@ -136,7 +136,7 @@ public sealed class HostileBodyTests
     public async Task A_body_that_dribbles_in_is_cut_off()
     {
         var listener = new ApiListener { BodyBytesPerSecondMin = 100_000, BodyGrace = TimeSpan.FromSeconds(1.1) };
-        await using var host = await ApiHost.Start(new FakeDoor(), listener: listener);
+        await using var host = await ApiHost.Start(new FakeTransactionService(), listener: listener);
 
         // The rest never comes.
         var answer = await host.Raw(Head("Content-Length: 1000"), "{"u8.ToArray());
@@ -148,7 +148,7 @@ public sealed class HostileBodyTests
     [Fact]
     public async Task Broken_chunks_answer_400()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         var answer = await host.Raw(Head("Transfer-Encoding: chunked"), "zz\r\n"u8.ToArray());
 
@@ -158,7 +158,7 @@ public sealed class HostileBodyTests
     [Fact]
     public async Task Headers_beyond_the_limit_answer_431()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         var answer = await host.Raw(Head(string.Create(CultureInfo.InvariantCulture, $"X-Long: {new string('x', 40_000)}")));
 
@@ -168,7 +168,7 @@ public sealed class HostileBodyTests
     [Fact]
     public async Task Connections_beyond_the_limit_are_closed()
     {
-        await using var host = await ApiHost.Start(new FakeDoor(), listener: new ApiListener { ConnectionsMax = 1 });
+        await using var host = await ApiHost.Start(new FakeTransactionService(), listener: new ApiListener { ConnectionsMax = 1 });
         await AssertStillServing(host); // Its connection is kept alive.
 
         var answer = await host.Raw(Head("Content-Length: 2"), "{}"u8.ToArray());
@@ -181,14 +181,14 @@ public sealed class HostileBodyTests
     {
         var entered = new TaskCompletionSource();
         var cancelled = new TaskCompletionSource();
-        var door = new FakeDoor
+        var door = new FakeTransactionService
         {
             OnSubmit = async (request, cancellation) =>
             {
                 using var registration = cancellation.Register(() => cancelled.TrySetResult());
                 entered.SetResult();
                 await cancelled.Task;
-                return FakeDoor.Committed(request);
+                return FakeTransactionService.Committed(request);
             },
         };
         await using var host = await ApiHost.Start(door);
@@ -200,7 +200,7 @@ public sealed class HostileBodyTests
         }
 
         await cancelled.Task.WaitAsync(TimeSpan.FromSeconds(10));
-        door.OnSubmit = (request, _) => Task.FromResult(FakeDoor.Committed(request));
+        door.OnSubmit = (request, _) => Task.FromResult(FakeTransactionService.Committed(request));
         await AssertStillServing(host);
     }
 

@@ -16,7 +16,7 @@ public sealed partial class InspectionTests
     [InlineData(Outcome.Running)]
     public async Task A_transaction_asked_for_by_id_answers_200_whatever_became_of_it(Outcome outcome)
     {
-        var door = new FakeDoor { OnFind = id => new TransactionEnvelope { Id = id, Outcome = outcome } };
+        var door = new FakeTransactionService { OnFind = id => new TransactionEnvelope { Id = id, Outcome = outcome } };
         await using var host = await ApiHost.Start(door);
 
         var answer = await host.Get("/v1/transactions/order-1");
@@ -29,7 +29,7 @@ public sealed partial class InspectionTests
     [Fact]
     public async Task An_unknown_id_answers_404()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         StatusTableTests.AssertProblem(await host.Get("/v1/transactions/order-1"), 404, "rejected");
         StatusTableTests.AssertProblem(await host.Get("/v1/transactions/" + new string('x', 129)), 400, "rejected");
@@ -46,7 +46,7 @@ public sealed partial class InspectionTests
     public async Task Ids_come_through_the_path_as_they_are(string id)
     {
         var inspection = new FakeInspection();
-        var door = new FakeDoor { OnFind = found => new TransactionEnvelope { Id = found, Outcome = Outcome.Running } };
+        var door = new FakeTransactionService { OnFind = found => new TransactionEnvelope { Id = found, Outcome = Outcome.Running } };
         await using var host = await ApiHost.Start(door, inspection);
         var escaped = Uri.EscapeDataString(id);
 
@@ -64,7 +64,7 @@ public sealed partial class InspectionTests
     [Fact]
     public async Task An_actor_shows_its_durable_state()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         Assert.Equal(
             """{"type":"Account","id":"alice","state":{"balance":1.50},"version":8,"lastBatch":12,"worker":"w1","resident":true}""",
@@ -81,7 +81,7 @@ public sealed partial class InspectionTests
     [Fact]
     public async Task A_damaged_state_is_409_and_says_which_actor_and_what_is_wrong()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         var answer = await host.Get("/v1/actors/Account/damaged");
 
@@ -97,7 +97,7 @@ public sealed partial class InspectionTests
     public async Task A_path_that_is_no_UTF8_is_400_and_names_no_other_actor(string path)
     {
         var inspection = new FakeInspection();
-        await using var host = await ApiHost.Start(new FakeDoor(), inspection);
+        await using var host = await ApiHost.Start(new FakeTransactionService(), inspection);
 
         var answer = await host.Get(path);
 
@@ -109,7 +109,7 @@ public sealed partial class InspectionTests
     [Fact]
     public async Task A_state_that_cannot_be_read_now_is_503_and_says_when_to_come_back()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         var answer = await host.Get("/v1/actors/Account/away");
 
@@ -120,7 +120,7 @@ public sealed partial class InspectionTests
     [Fact]
     public async Task A_schedule_shows_its_entries_in_order()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         Assert.Equal(
             """{"type":"Account","id":"alice","entries":[{"kind":"pact","transaction":13,"batch":12,"state":"executing","calls":1,"declared":2,"ahead":0,"behind":0},{"kind":"act","transaction":4503599627370497,"batch":0,"state":"waiting","calls":0,"declared":0,"ahead":12,"behind":0}]}""",
@@ -130,7 +130,7 @@ public sealed partial class InspectionTests
     [Fact]
     public async Task Status_and_actor_types_have_the_fields_of_the_contract()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         Assert.Equal(
             """{"worker":"w1","pid":4711,"sidecarPid":4712,"redisPid":null,"epoch":3,"dapr":"daprd","log":"redis","durability":"always","uptimeMs":12500,"version":"0.1.0","committed":90,"aborted":10,"inFlight":2,"committedPact":60,"committedAct":30,"abortsByReason":{"conflict":7,"application":3},"batches":12,"openBatches":0,"highestCommittedBatch":9120,"logPosition":500,"durablePosition":499,"undos":1,"residentActors":44,"repeatsByReason":{"conflict":4},"cpuMs":1500,"residentBytes":1048576,"redis":{"usedBytes":900,"maxBytes":1000,"systemBytes":8000},"latency":{"pact":{"count":60,"p50Ms":1.5,"p90Ms":2,"p99Ms":3,"p999Ms":4,"maxMs":5},"act":null}}""",
@@ -144,7 +144,7 @@ public sealed partial class InspectionTests
     public async Task Batches_and_aborts_are_listed_up_to_a_limit()
     {
         var inspection = new FakeInspection();
-        await using var host = await ApiHost.Start(new FakeDoor(), inspection);
+        await using var host = await ApiHost.Start(new FakeTransactionService(), inspection);
         const string batch = """{"batch":12,"previousBatch":9,"transactions":3,"actors":4,"state":"committed","formedAtMs":1000,"completedMs":0.5,"queuedMs":0.75,"committedMs":null,"waitingFor":["Account/alice"],"globalBatch":11,"preparedMs":0.625,"lastActor":"Account/bob","beforeLastActor":"Account/carol","lastActorAfterMs":0.25,"heldBackBy":"decision","heldBackMs":0.125}""";
 
         Assert.Equal($$"""{"batches":[{{batch}}]}""", (await host.Get("/v1/batches?limit=7")).Text);
@@ -166,7 +166,7 @@ public sealed partial class InspectionTests
     [Fact]
     public async Task Events_tell_the_status_at_once_and_then_what_is_new()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(20));
 
         using var answer = await host.Client.GetAsync(new Uri("/v1/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead, timeout.Token);
@@ -190,11 +190,11 @@ public sealed partial class InspectionTests
     public async Task Readiness_follows_the_checks_and_the_door()
     {
         var inspection = new FakeInspection();
-        var door = new DoorSwitch();
+        var door = new LifecycleGate();
         await using var host = await ApiHost.Start(door, inspection);
 
         var starting = await host.Get("/readyz");
-        door.Open(new FakeDoor());
+        door.Open(new FakeTransactionService());
         var ready = await host.Get("/readyz");
         inspection.HealthChecks[0] = new HealthCheck("log", false, "Redis does not answer.");
         var unreachable = await host.Get("/readyz");
@@ -212,7 +212,7 @@ public sealed partial class InspectionTests
     public async Task Liveness_asks_what_the_host_says()
     {
         var options = new ApiOptions { Liveness = () => [new HealthCheck("executors", false, "Executor 1 is blocked.")] };
-        await using var host = await ApiHost.Start(new FakeDoor(), options: options);
+        await using var host = await ApiHost.Start(new FakeTransactionService(), options: options);
 
         Assert.Equal(503, (await host.Get("/healthz")).Status);
     }
@@ -222,7 +222,7 @@ public sealed partial class InspectionTests
     {
         var inspection = new FakeInspection();
         inspection.HealthChecks.Add(new HealthCheck("odd \"name\"\\\n", false, ""));
-        await using var host = await ApiHost.Start(new FakeDoor(), inspection);
+        await using var host = await ApiHost.Start(new FakeTransactionService(), inspection);
 
         var answer = await host.Get("/metrics");
 
@@ -255,7 +255,7 @@ public sealed partial class InspectionTests
     [Fact]
     public async Task The_managed_heap_in_the_metrics_is_what_survived_the_last_collection()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         var kept = new byte[64 * 1024 * 1024];
         GC.Collect();
 
@@ -280,7 +280,7 @@ public sealed partial class InspectionTests
     [InlineData("POST", "/metrics", 405, "GET, HEAD")]
     public async Task What_is_not_there_is_a_problem_too(string method, string path, int status, string? allow)
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         using var request = new HttpRequestMessage(new HttpMethod(method), new Uri(path, UriKind.Relative));
 
         using var response = await host.Client.SendAsync(request);
@@ -296,7 +296,7 @@ public sealed partial class InspectionTests
     [Fact]
     public async Task Http_2_without_tls_is_served_on_its_own_port()
     {
-        await using var host = await ApiHost.Start(new FakeDoor(), http2: true);
+        await using var host = await ApiHost.Start(new FakeTransactionService(), http2: true);
         using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(host.Http2Address!, "/v1/transactions"))
         {
             Version = new Version(2, 0),
@@ -318,7 +318,7 @@ public sealed partial class InspectionTests
     [InlineData("/v1/ring?x=1", "'x'")]
     public async Task Questions_of_watchers_that_are_wrong_say_what(string address, string named)
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         var answer = await host.Get(address);
         Assert.Equal(400, answer.Status);
         Assert.Contains(named, answer.String("detail"), StringComparison.Ordinal);
@@ -332,7 +332,7 @@ public sealed partial class InspectionTests
     [InlineData("/v1/actors/Account/alice/timeline")]
     public async Task A_worker_that_is_starting_has_nothing_to_look_at(string address)
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         var answer = await host.Get(address);
         Assert.Equal((503, "1"), (answer.Status, answer.RetryAfter));
         Assert.Equal("urn:snapper:starting", answer.String("type"));
@@ -341,7 +341,7 @@ public sealed partial class InspectionTests
     [Fact]
     public async Task Headers_tell_the_trace_and_no_caller_since_anybody_can_send_them()
     {
-        var door = new FakeDoor();
+        var door = new FakeTransactionService();
         await using var host = await ApiHost.Start(door);
         using var content = new StringContent("""{"actor":{"type":"Account","id":"alice"},"method":"M"}""");
         content.Headers.Add("dapr-caller-app-id", "shop");

@@ -14,7 +14,7 @@ public sealed class StatusTableTests
     [Fact]
     public async Task A_committed_transaction_answers_200_with_its_envelope()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         var answer = await host.Post(Transfer);
 
@@ -35,7 +35,7 @@ public sealed class StatusTableTests
     [InlineData("""{"actor":{"type":"Account","id":"alice"},"method":"Transfer","timeoutMs":300001}""", "timeoutMs")]
     public async Task A_malformed_request_answers_400_and_is_not_executed(string body, string names)
     {
-        var door = new FakeDoor();
+        var door = new FakeTransactionService();
         await using var host = await ApiHost.Start(door);
 
         var answer = await host.Post(body);
@@ -53,7 +53,7 @@ public sealed class StatusTableTests
     [InlineData(RejectionKind.TooMany, 422)]
     public async Task What_the_worker_rejects_answers_the_status_of_its_kind(RejectionKind kind, int status)
     {
-        await using var host = await ApiHost.Start(FakeDoor.Rejecting(kind));
+        await using var host = await ApiHost.Start(FakeTransactionService.Rejecting(kind));
 
         var answer = await host.Post(Transfer);
 
@@ -71,7 +71,7 @@ public sealed class StatusTableTests
     public async Task What_passes_with_time_says_when_to_come_back(RejectionKind kind, int status, int? retryAfterMs, string header)
     {
         TimeSpan? retryAfter = retryAfterMs is { } ms ? TimeSpan.FromMilliseconds(ms) : null;
-        await using var host = await ApiHost.Start(FakeDoor.Rejecting(kind, retryAfter));
+        await using var host = await ApiHost.Start(FakeTransactionService.Rejecting(kind, retryAfter));
 
         var answer = await host.Post(Transfer);
 
@@ -93,7 +93,7 @@ public sealed class StatusTableTests
     public async Task An_aborted_transaction_answers_409_and_says_whether_to_try_again(AbortReason reason, string name)
     {
         var retryable = reason == AbortReason.Failure;
-        await using var host = await ApiHost.Start(FakeDoor.Aborting(reason, retryable));
+        await using var host = await ApiHost.Start(FakeTransactionService.Aborting(reason, retryable));
 
         var answer = await host.Post(Transfer);
 
@@ -107,7 +107,7 @@ public sealed class StatusTableTests
     [Fact]
     public async Task An_abort_by_overload_answers_429_with_retry_after()
     {
-        await using var host = await ApiHost.Start(FakeDoor.Aborting(AbortReason.Overloaded, retryable: true));
+        await using var host = await ApiHost.Start(FakeTransactionService.Aborting(AbortReason.Overloaded, retryable: true));
 
         var answer = await host.Post(Transfer);
 
@@ -120,7 +120,7 @@ public sealed class StatusTableTests
     [InlineData(Outcome.Running, "running")]
     public async Task An_outcome_that_is_not_known_yet_answers_504(Outcome outcome, string name)
     {
-        await using var host = await ApiHost.Start(FakeDoor.Answering(request =>
+        await using var host = await ApiHost.Start(FakeTransactionService.Answering(request =>
             new TransactionEnvelope { Id = request.Id!, Outcome = outcome, Mode = request.Mode }));
 
         var answer = await host.Post(Transfer);
@@ -132,7 +132,7 @@ public sealed class StatusTableTests
     [Fact]
     public async Task A_transaction_over_the_body_limit_answers_413()
     {
-        var door = new FakeDoor();
+        var door = new FakeTransactionService();
         await using var host = await ApiHost.Start(door);
 
         var answer = await host.Post($$"""{"actor":{"type":"Account","id":"alice"},"method":"M","input":"{{new string('x', 1024 * 1024)}}"}""");
@@ -144,7 +144,7 @@ public sealed class StatusTableTests
     [Fact]
     public async Task The_body_limit_is_configurable()
     {
-        await using var host = await ApiHost.Start(new FakeDoor(), options: new ApiOptions { TransactionBodyBytesMax = Transfer.Length });
+        await using var host = await ApiHost.Start(new FakeTransactionService(), options: new ApiOptions { TransactionBodyBytesMax = Transfer.Length });
 
         Assert.Equal(200, (await host.Post(Transfer)).Status);
         Assert.Equal(413, (await host.Post(Transfer + " ")).Status);
@@ -153,7 +153,7 @@ public sealed class StatusTableTests
     [Fact]
     public async Task An_access_set_of_257_actors_answers_422_and_one_of_256_is_accepted()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
 
         AssertProblem(await host.Post(WithActors(257)), 422, "rejected");
         Assert.Equal(200, (await host.Post(WithActors(256))).Status);
@@ -162,8 +162,8 @@ public sealed class StatusTableTests
     [Fact]
     public async Task While_the_worker_starts_or_stops_requests_answer_503_and_are_not_executed()
     {
-        var behind = new FakeDoor();
-        var door = new DoorSwitch();
+        var behind = new FakeTransactionService();
+        var door = new LifecycleGate();
         await using var host = await ApiHost.Start(door);
 
         var starting = await host.Post(Transfer);
@@ -186,7 +186,7 @@ public sealed class StatusTableTests
     [Fact]
     public async Task A_refused_request_without_an_id_has_none_in_its_answer()
     {
-        await using var host = await ApiHost.Start(new DoorSwitch());
+        await using var host = await ApiHost.Start(new LifecycleGate());
 
         var answer = await host.Post("""{"actor":{"type":"Account","id":"alice"},"method":"M"}""");
 
@@ -196,11 +196,11 @@ public sealed class StatusTableTests
     [Fact]
     public async Task A_door_that_throws_answers_500_and_the_next_request_is_served()
     {
-        var door = new FakeDoor { OnSubmit = (_, _) => throw new InvalidOperationException("a bug") };
+        var door = new FakeTransactionService { OnSubmit = (_, _) => throw new InvalidOperationException("a bug") };
         await using var host = await ApiHost.Start(door);
 
         var answer = await host.Post(Transfer);
-        door.OnSubmit = (request, _) => Task.FromResult(FakeDoor.Committed(request));
+        door.OnSubmit = (request, _) => Task.FromResult(FakeTransactionService.Committed(request));
 
         Assert.Equal(500, answer.Status);
         Assert.Equal("application/problem+json", answer.MediaType);

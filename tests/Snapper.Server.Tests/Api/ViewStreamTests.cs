@@ -22,7 +22,7 @@ public sealed class ViewStreamTests
     public async Task Each_view_is_told_at_once_as_its_own_address_answers_it_and_then_only_when_it_changes()
     {
         var inspection = new FakeInspection();
-        await using var host = await ApiHost.Start(new FakeDoor(), inspection);
+        await using var host = await ApiHost.Start(new FakeTransactionService(), inspection);
         string[] views = ["/v1/status", "/readyz", "/v1/batches/12", "/v1/batches/13", "/v1/batches?limit=7", "/v1/actors/Account/a%2Fb", "/v1/actors/Account/alice/schedule", "/v1/hot", "/v1/workers"];
         await using var reader = await EventReader.Open(host.Client, "every=500&" + Query(views));
         var expected = new Dictionary<string, Answer>();
@@ -52,7 +52,7 @@ public sealed class ViewStreamTests
     public async Task A_view_that_others_must_be_asked_for_holds_up_nothing_else()
     {
         var held = new TaskCompletionSource<IReadOnlyList<ClusterWorkerView>>();
-        await using var host = await ApiHost.Start(new FakeDoor(), control: new FakeControl("w1") { OnWorkers = () => held.Task });
+        await using var host = await ApiHost.Start(new FakeTransactionService(), control: new FakeControl("w1") { OnWorkers = () => held.Task });
         await using var reader = await EventReader.Open(host.Client, "every=500&" + Query("/v1/workers", "/v1/status"));
         Assert.Equal("/v1/status", (await reader.Next())!.Value.View);
 
@@ -89,7 +89,7 @@ public sealed class ViewStreamTests
     [InlineData("view=/v1/status&views=/v1/ring", "There is no query parameter 'views' here; there are view and every.")]
     public async Task What_cannot_be_told_is_refused_with_its_reason(string query, params string[] said)
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         var answer = await host.Get("/v1/events?" + query);
         Assert.Equal(400, answer.Status);
         Assert.All(said, words => Assert.Contains(words, answer.String("detail"), StringComparison.Ordinal));
@@ -98,7 +98,7 @@ public sealed class ViewStreamTests
     [Fact]
     public async Task Views_are_so_many_and_so_long_and_no_more()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         var many = Enumerable.Range(0, 65).Select(i => $"/v1/batches/{i}").ToArray();
         Assert.Equal("A stream has at most 64 views; these are 65.", (await host.Get("/v1/events?" + Query(many))).String("detail"));
         Assert.Contains("has 2049 characters; at most 2048", (await host.Get("/v1/events?" + Query("/v1/actors/Account/" + new string('x', 2030)))).String("detail"), StringComparison.Ordinal);
@@ -110,7 +110,7 @@ public sealed class ViewStreamTests
     [Fact]
     public async Task Streams_are_so_many_and_one_that_is_left_makes_room()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         using var http = new HttpClient(new SocketsHttpHandler { MaxConnectionsPerServer = 100 }) { BaseAddress = host.Address };
         var readers = new List<EventReader>();
         try
@@ -138,7 +138,7 @@ public sealed class ViewStreamTests
     {
         var asked = 0;
         var large = LargeWorkers(() => Interlocked.Increment(ref asked));
-        await using var host = await ApiHost.Start(new FakeDoor(), options: new ApiOptions { StalledReaderMax = TimeSpan.FromSeconds(5) }, control: large);
+        await using var host = await ApiHost.Start(new FakeTransactionService(), options: new ApiOptions { StalledReaderMax = TimeSpan.FromSeconds(5) }, control: large);
         using var http = new HttpClient(new SocketsHttpHandler { MaxConnectionsPerServer = 100 }) { BaseAddress = host.Address };
         using var socket = Socket();
         var readers = new List<EventReader>();
@@ -179,7 +179,7 @@ public sealed class ViewStreamTests
     [Fact]
     public async Task A_worker_that_stops_waits_for_no_reader_that_takes_nothing()
     {
-        await using var host = await ApiHost.Start(new FakeDoor(), options: new ApiOptions { StalledReaderMax = TimeSpan.FromHours(1) }, control: LargeWorkers(() => 1));
+        await using var host = await ApiHost.Start(new FakeTransactionService(), options: new ApiOptions { StalledReaderMax = TimeSpan.FromHours(1) }, control: LargeWorkers(() => 1));
         using var socket = Socket();
         await Begin(socket, host);
         await host.Stop().WaitAsync(TimeSpan.FromSeconds(20));
@@ -238,7 +238,7 @@ public sealed class ViewStreamTests
     [Fact]
     public async Task A_quiet_stream_has_comments()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(40));
         using var answer = await host.Client.GetAsync(new Uri("/v1/events?every=10000&view=/v1/batches/12", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead, timeout.Token);
         using var reader = new StreamReader(await answer.Content.ReadAsStreamAsync(timeout.Token));

@@ -21,7 +21,7 @@ public sealed class ChangeFilesTests : IDisposable
         var files = new ChangeFiles(_temp.Path);
         Assert.True(files.TryAsk(new ChangeRequest("1", "join", null)));
         Assert.True(File.GetUnixFileMode(Request).HasFlag(UnixFileMode.GroupRead | UnixFileMode.OtherRead));
-        Assert.False(OwnerOnly.IsWritable(Request));
+        Assert.False(FileModeMask.IsWritable(Request));
         Assert.False(files.TryAsk(new ChangeRequest("2", "join", null)));
         Assert.Equal(new ChangeRequest("1", "join", null), files.Take());
         Assert.Null(files.Take());

@@ -46,11 +46,11 @@ public sealed class DataOwnerTests : IDisposable
         await using (var up = UpProcess.Start("up", root, ports[0] - 1, ports[1], "--embedded"))
         {
             Assert.Equal(1, await up.Exit());
-            Assert.Contains($"the data directory {root} cannot be used: {foreign} belongs to another account (uid {Stranger}, this one is 0); {Remedies.Owner}", up.ErrorText);
+            Assert.Contains($"the data directory {root} cannot be used: {foreign} belongs to another account (uid {Stranger}, this one is 0); {FixHints.Owner}", up.ErrorText);
         }
 
         Assert.Equal(mode, File.GetUnixFileMode(foreign));
-        foreach (var check in (string[])["data directory", "rights on data"]) Assert.Equal((Health.Broken, Remedies.Owner), (Row(root, check).Health, Row(root, check).Fix));
+        foreach (var check in (string[])["data directory", "rights on data"]) Assert.Equal((Health.Broken, FixHints.Owner), (Row(root, check).Health, Row(root, check).Fix));
         Assert.DoesNotContain("of this account alone", Row(root, "rights on data").Finding);
 
         ChangeOwner(foreign, 0);
@@ -68,7 +68,7 @@ public sealed class DataOwnerTests : IDisposable
         DataDirectory.Open(root).Dispose();
         ChangeOwner(elsewhere, Stranger);
         var problem = Assert.Throws<StartupException>(() => DataDirectory.Open(root));
-        Assert.Contains($"what {Path.Combine(root, "redis")} points to belongs to another account (uid {Stranger}, this one is 0); {Remedies.Owner}", problem.Message);
+        Assert.Contains($"what {Path.Combine(root, "redis")} points to belongs to another account (uid {Stranger}, this one is 0); {FixHints.Owner}", problem.Message);
     }
 
     [NeedsRootFact]
@@ -83,8 +83,8 @@ public sealed class DataOwnerTests : IDisposable
         File.CreateSymbolicLink(planted, _temp.File("victim"));
         OwnLink(planted, Stranger);
         var problem = Assert.Throws<StartupException>(() => DataDirectory.Open(root));
-        Assert.Contains($"{planted} belongs to another account (uid {Stranger}, this one is 0); {Remedies.Planted}", problem.Message);
-        foreach (var check in (string[])["data directory", "rights on data"]) Assert.Equal((Health.Broken, Remedies.Planted), (Row(root, check).Health, Row(root, check).Fix));
+        Assert.Contains($"{planted} belongs to another account (uid {Stranger}, this one is 0); {FixHints.Planted}", problem.Message);
+        foreach (var check in (string[])["data directory", "rights on data"]) Assert.Equal((Health.Broken, FixHints.Planted), (Row(root, check).Health, Row(root, check).Fix));
 
         File.Delete(planted);
         DataDirectory.Open(root).Dispose();
@@ -99,7 +99,7 @@ public sealed class DataOwnerTests : IDisposable
         Assert.Equal(Health.Good, Row(root, "rights on data").Health);
 
         File.SetUnixFileMode(above, OpenFolder | UnixFileMode.GroupWrite | UnixFileMode.OtherWrite);
-        Assert.Equal((Health.Limited, $"every account may change {above}, and so put what it likes in the place of {root}", Remedies.Parent), (Row(root, "rights on data").Health, Row(root, "rights on data").Finding, Row(root, "rights on data").Fix));
+        Assert.Equal((Health.Limited, $"every account may change {above}, and so put what it likes in the place of {root}", FixHints.Parent), (Row(root, "rights on data").Health, Row(root, "rights on data").Finding, Row(root, "rights on data").Fix));
         DataDirectory.Open(root).Dispose();
 
         File.SetUnixFileMode(above, OpenFolder | UnixFileMode.GroupWrite | UnixFileMode.OtherWrite | UnixFileMode.StickyBit);
@@ -113,8 +113,8 @@ public sealed class DataOwnerTests : IDisposable
         var root = Directory.CreateDirectory(_temp.File("volume")).FullName;
         ChangeOwner(root, Stranger);
         File.SetUnixFileMode(root, OpenFolder | UnixFileMode.GroupWrite | UnixFileMode.SetGroup);
-        OwnerOnly.MakeFolder(Path.Combine(root, "logs"));
-        Assert.Empty(DataRights.CloseFolders(root, Assert.Fail));
+        FileModeMask.MakeFolder(Path.Combine(root, "logs"));
+        Assert.Empty(DataDirectoryPermissions.CloseFolders(root, Assert.Fail));
     }
 
     [Fact]
@@ -125,9 +125,9 @@ public sealed class DataOwnerTests : IDisposable
         {
             File.SetUnixFileMode(root, OpenFolder | write);
             var problem = Assert.Throws<StartupException>(() => DataDirectory.Open(root));
-            Assert.Equal($"the data directory {root} cannot be used: other accounts may change {root}, and put what they like in the place of its folders; {Remedies.Rights}", problem.Message);
+            Assert.Equal($"the data directory {root} cannot be used: other accounts may change {root}, and put what they like in the place of its folders; {FixHints.Rights}", problem.Message);
             Assert.Empty(Directory.EnumerateFileSystemEntries(root));
-            Assert.Equal((Health.Broken, Remedies.Rights), (Row(root, "data directory").Health, Row(root, "data directory").Fix));
+            Assert.Equal((Health.Broken, FixHints.Rights), (Row(root, "data directory").Health, Row(root, "data directory").Fix));
         }
 
         foreach (var fine in (UnixFileMode[])[OpenFolder, OwnFolder, OpenFolder | UnixFileMode.OtherWrite | UnixFileMode.StickyBit])
@@ -146,7 +146,7 @@ public sealed class DataOwnerTests : IDisposable
         var elsewhere = Directory.CreateDirectory(_temp.File("elsewhere")).FullName;
         File.SetUnixFileMode(elsewhere, OpenFolder);
         Directory.CreateSymbolicLink(Path.Combine(root, "audit"), elsewhere);
-        Assert.Empty(DataRights.Close(root, Assert.Fail));
+        Assert.Empty(DataDirectoryPermissions.Close(root, Assert.Fail));
         Assert.Equal(OpenFolder, File.GetUnixFileMode(elsewhere));
         Assert.Equal($"other accounts may look into {Path.Combine(root, "audit")} (a link, which 'up' leaves as it is)", Row(root, "rights on data").Finding);
     }
@@ -155,8 +155,8 @@ public sealed class DataOwnerTests : IDisposable
     {
         var root = _temp.File("data");
         using var data = DataDirectory.Open(root);
-        OwnerOnly.MakeFolder(data.Redis);
-        OwnerOnly.MakeFolder(Path.Combine(root, DataDirectory.RememberedFolder));
+        FileModeMask.MakeFolder(data.Redis);
+        FileModeMask.MakeFolder(Path.Combine(root, DataDirectory.RememberedFolder));
         PrivateRedisSecret.Take(data);
         return root;
     }

@@ -29,8 +29,8 @@ public sealed class DataRightsTests : IDisposable
         using var data = DataDirectory.Open(root);
         Assert.All((string[])[root, data.Logs, data.Run], folder => Assert.Equal(OwnFolder, File.GetUnixFileMode(folder)));
         Assert.Equal(OwnFile, File.GetUnixFileMode(Path.Combine(root, "up.lock")));
-        Assert.Empty(DataRights.Close(root, Assert.Fail));
-        Assert.Null(DataRights.Open(root));
+        Assert.Empty(DataDirectoryPermissions.Close(root, Assert.Fail));
+        Assert.Null(DataDirectoryPermissions.Open(root));
     }
 
     [Theory]
@@ -40,19 +40,19 @@ public sealed class DataRightsTests : IDisposable
     {
         var root = Earlier(name);
         if (beside is not null) Folder(root, beside);
-        Assert.Contains("which an earlier version left open", DataRights.Open(root));
-        Assert.Equal(Remedies.EarlierRights, Row(root).Fix);
+        Assert.Contains("which an earlier version left open", DataDirectoryPermissions.Open(root));
+        Assert.Equal(FixHints.EarlierRights, Row(root).Fix);
 
-        var closed = DataRights.Close(root, Assert.Fail);
+        var closed = DataDirectoryPermissions.Close(root, Assert.Fail);
         Assert.Equal([root, Path.Combine(root, "logs"), Path.Combine(root, "redis"), Path.Combine(root, "audit")], closed);
         Assert.All(closed, folder => Assert.Equal(OwnFolder, File.GetUnixFileMode(folder)));
         Assert.Equal(OwnFile, File.GetUnixFileMode(Path.Combine(root, "up.lock")));
-        Assert.Null(DataRights.Open(root));
+        Assert.Null(DataDirectoryPermissions.Open(root));
         Assert.Equal(Health.Good, Row(root).Health);
 
         // What its owner opens afterwards is meant so.
         File.SetUnixFileMode(root, OpenFolder);
-        Assert.Empty(DataRights.Close(root, Assert.Fail));
+        Assert.Empty(DataDirectoryPermissions.Close(root, Assert.Fail));
         Assert.Equal(OpenFolder, File.GetUnixFileMode(root));
     }
 
@@ -61,11 +61,11 @@ public sealed class DataRightsTests : IDisposable
     {
         var root = Earlier("shared");
         Folder(root, "photos");
-        Assert.Equal([Path.Combine(root, "logs"), Path.Combine(root, "redis"), Path.Combine(root, "audit")], DataRights.Close(root, Assert.Fail));
+        Assert.Equal([Path.Combine(root, "logs"), Path.Combine(root, "redis"), Path.Combine(root, "audit")], DataDirectoryPermissions.Close(root, Assert.Fail));
         Assert.Equal(OpenFolder, File.GetUnixFileMode(root));
         Assert.Equal(OpenFolder, File.GetUnixFileMode(Path.Combine(root, "photos")));
-        Assert.Equal($"other accounts may look into {root}", DataRights.Open(root));
-        Assert.Equal((Health.Limited, Remedies.Rights), (Row(root).Health, Row(root).Fix));
+        Assert.Equal($"other accounts may look into {root}", DataDirectoryPermissions.Open(root));
+        Assert.Equal((Health.Limited, FixHints.Rights), (Row(root).Health, Row(root).Fix));
 
         File.SetUnixFileMode(root, OpenFolder | UnixFileMode.OtherWrite);
         Assert.Contains($"may change {root}", Row(root).Finding);
@@ -86,7 +86,7 @@ public sealed class DataRightsTests : IDisposable
             Assert.DoesNotContain("could look into", up.ErrorText);
             var inside = Directory.GetFileSystemEntries(root, "*", SearchOption.AllDirectories);
             Assert.Contains(inside, path => path.EndsWith("meta.json", StringComparison.Ordinal)); // the log of the worker, a process of its own
-            Assert.All(inside, path => Assert.False(OwnerOnly.IsOpen(path), path));
+            Assert.All(inside, path => Assert.False(FileModeMask.IsOpen(path), path));
         }
 
         var doctor = new StringWriter();

@@ -95,9 +95,9 @@ public sealed class PrivateRedisTests : IDisposable
         await using var next = Up();
         var ready = await next.Ready();
         Assert.Contains($"other accounts of this machine could look into {Data}, {Path.Combine(Data, "logs")}", next.ErrorText);
-        Assert.All(Folders(), folder => Assert.False(OwnerOnly.IsOpen(folder) && Path.GetDirectoryName(folder) == Data, folder));
-        Assert.False(OwnerOnly.IsOpen(Data));
-        Assert.False(OwnerOnly.IsOpen(PasswordFile));
+        Assert.All(Folders(), folder => Assert.False(FileModeMask.IsOpen(folder) && Path.GetDirectoryName(folder) == Data, folder));
+        Assert.False(FileModeMask.IsOpen(Data));
+        Assert.False(FileModeMask.IsOpen(PasswordFile));
         Assert.True(HostAndPort.TryParse(ready.Redis!, out var address));
         Assert.Contains("it asks for a password", await RedisProbe.Unavailable(address, CancellationToken.None));
         Assert.Equal(10_005, await Balance(ready));
@@ -119,7 +119,7 @@ public sealed class PrivateRedisTests : IDisposable
         var second = PrivateRedisSecret.Take(data);
         Assert.Equal($"{PasswordFile} is made anew: other accounts could read it", second.Note);
         Assert.NotEqual(first.Login.Password, second.Login.Password);
-        Assert.False(OwnerOnly.IsOpen(PasswordFile));
+        Assert.False(FileModeMask.IsOpen(PasswordFile));
 
         foreach (var wrong in (string[])["", "short", new string('a', 31) + " \"", new string('a', 40) + "\nrename-command FLUSHALL x"])
         {
@@ -141,7 +141,7 @@ public sealed class PrivateRedisTests : IDisposable
         using var data = DataDirectory.Open(Data);
         Directory.CreateDirectory(PasswordFile);
         var problem = Assert.Throws<StartupException>(() => PrivateRedisSecret.Take(data));
-        Assert.Equal($"{PasswordFile} is a folder, not a file with the password of the private Redis; {Remedies.Password}", problem.Message);
+        Assert.Equal($"{PasswordFile} is a folder, not a file with the password of the private Redis; {FixHints.Password}", problem.Message);
 
         Directory.Delete(PasswordFile);
         PrivateRedisSecret.Take(data);
@@ -176,13 +176,13 @@ public sealed class PrivateRedisTests : IDisposable
         var careless = _temp.Script("careless-redis", $"""[ "$1" = --include ] && shift 2; exec "{ServerPrograms.Redis(ExecutableFinder.System).Path}" "$@" """);
         await using var up = UpProcess.Start("up", Data, _ports[0] - 1, _ports[1], [], new Dictionary<string, string?> { ["SNAPPER_REDIS_SERVER"] = careless });
         Assert.Equal(1, await up.Exit());
-        Assert.Contains($"lets everybody in without the password of {Path.Combine(Data, "run", "redis.conf")}; {Remedies.OpenRedis}", up.ErrorText);
+        Assert.Contains($"lets everybody in without the password of {Path.Combine(Data, "run", "redis.conf")}; {FixHints.OpenRedis}", up.ErrorText);
     }
 
     private static void AssertClosed(string root)
     {
         var open = Directory.EnumerateFileSystemEntries(root, "*", SearchOption.AllDirectories).Prepend(root)
-            .Where(path => (File.Exists(path) || Directory.Exists(path)) && OwnerOnly.IsOpen(path)).Select(path => $"{path} {File.GetUnixFileMode(path)}");
+            .Where(path => (File.Exists(path) || Directory.Exists(path)) && FileModeMask.IsOpen(path)).Select(path => $"{path} {File.GetUnixFileMode(path)}");
         Assert.Empty(open);
     }
 

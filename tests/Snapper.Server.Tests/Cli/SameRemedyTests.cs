@@ -43,8 +43,8 @@ public sealed class SameRemedyTests : IDisposable
     [Fact]
     public async Task A_taken_port_of_a_worker_and_of_a_sidecar()
     {
-        using (var worker = Take(_ports[0])) await BothSay(Remedies.Port("--base-port"), "--embedded");
-        using (var sidecar = Take(_ports[1])) await BothSay(Remedies.Port("--sidecar-port"), "--embedded");
+        using (var worker = Take(_ports[0])) await BothSay(FixHints.Port("--base-port"), "--embedded");
+        using (var sidecar = Take(_ports[1])) await BothSay(FixHints.Port("--sidecar-port"), "--embedded");
     }
 
     [Fact]
@@ -59,22 +59,22 @@ public sealed class SameRemedyTests : IDisposable
     public async Task A_data_directory_that_is_none()
     {
         File.WriteAllText(Data, "a file");
-        await BothSay(Remedies.Data, "--embedded");
+        await BothSay(FixHints.Data, "--embedded");
     }
 
     [Fact]
     public async Task A_data_directory_in_which_another_up_works()
     {
         using var other = DataDirectory.Open(Data);
-        await BothSay(Remedies.OtherUp, "--embedded");
+        await BothSay(FixHints.OtherUp, "--embedded");
     }
 
     [Fact]
-    public async Task A_named_Redis_that_is_not_there() => await BothSay(Remedies.NamedRedis, "--redis", $"127.0.0.1:{Ports.Free(1)[0]}");
+    public async Task A_named_Redis_that_is_not_there() => await BothSay(FixHints.NamedRedis, "--redis", $"127.0.0.1:{Ports.Free(1)[0]}");
 
     [Theory]
-    [InlineData("role", "slave", "it is a replica, which takes no writes; " + Remedies.Primary)]
-    [InlineData("redis_version", "6.0.16", "it is Redis 6.0.16; " + Remedies.NewerRedis)]
+    [InlineData("role", "slave", "it is a replica, which takes no writes; " + FixHints.Primary)]
+    [InlineData("redis_version", "6.0.16", "it is Redis 6.0.16; " + FixHints.NewerRedis)]
     [InlineData("maxmemory-policy", "allkeys-lru", "set 'maxmemory-policy noeviction' there")]
     public async Task A_named_Redis_that_must_not_be_used(string fact, string value, string remedy)
     {
@@ -104,7 +104,7 @@ public sealed class SameRemedyTests : IDisposable
     public async Task A_variable_that_names_what_is_not_there(string variable)
     {
         using var set = new Variable(variable, _temp.File("absent"));
-        await BothSay(Remedies.Variable);
+        await BothSay(FixHints.Variable);
     }
 
     [Theory]
@@ -116,32 +116,32 @@ public sealed class SameRemedyTests : IDisposable
         var doctor = await Run("doctor", "--embedded");
         Assert.Equal(ExitCode.Failure, doctor.Exit);
         Assert.Contains(named, doctor.Said);
-        Assert.Contains(Remedies.Setting, doctor.Said);
+        Assert.Contains(FixHints.Setting, doctor.Said);
         await using var up = UpProcess.Start("up", Data, _ports[0] - 1, _ports[1], ["--embedded"]);
         Assert.Equal(ExitCode.Failure, await up.Exit());
-        Assert.Contains(Remedies.Setting, up.ErrorText);
+        Assert.Contains(FixHints.Setting, up.ErrorText);
     }
 
     [Fact]
     public async Task Several_workers_without_Redis_or_without_Dapr()
     {
         var bare = new ExecutableFinder(_ => null, _temp.Path);
-        Assert.Contains(Remedies.Redis, Assert.Throws<StartupException>(() => Plan.Make(Options("--workers", "2"), bare)).Message);
-        Assert.Contains(Remedies.Dapr, Assert.Throws<StartupException>(() => Plan.Make(Options("--workers", "2", "--redis", "localhost:1"), bare)).Message);
+        Assert.Contains(FixHints.Redis, Assert.Throws<StartupException>(() => Plan.Make(Options("--workers", "2"), bare)).Message);
+        Assert.Contains(FixHints.Dapr, Assert.Throws<StartupException>(() => Plan.Make(Options("--workers", "2", "--redis", "localhost:1"), bare)).Message);
         var rows = await ServerChecks.All(Options("--workers", "2"), bare);
-        Assert.Contains(rows, r => (r.Health, r.Check, r.Fix) == (Health.Broken, "redis-server", Remedies.Redis));
-        Assert.Contains(rows, r => (r.Health, r.Check, r.Fix) == (Health.Broken, "daprd", Remedies.Dapr));
+        Assert.Contains(rows, r => (r.Health, r.Check, r.Fix) == (Health.Broken, "redis-server", FixHints.Redis));
+        Assert.Contains(rows, r => (r.Health, r.Check, r.Fix) == (Health.Broken, "daprd", FixHints.Dapr));
     }
 
     [Fact]
     public async Task A_log_that_is_not_the_one_that_is_remembered()
     {
         Directory.CreateDirectory(Data);
-        new LogMemory(Path.Combine(Data, "remembered", "w1.json"), "file").Write(new RememberedStanding("0123456789abcdef", 3, 1000));
+        new LogIdentityFile(Path.Combine(Data, "remembered", "w1.json"), "file").Write(new LogIdentity("0123456789abcdef", 3, 1000));
         var doctor = await Run("doctor", "--embedded");
         Assert.Equal(ExitCode.Failure, doctor.Exit);
         Assert.Contains("Found: there is no log. Remembered in", doctor.Said);
-        Assert.Contains(Remedies.LostLog, doctor.Said);
+        Assert.Contains(FixHints.LostLog, doctor.Said);
         Assert.Equal(ExitCode.Success, (await Run("doctor", "--embedded", "--accept-lost-log")).Exit);
         File.WriteAllText(Path.Combine(Data, "remembered", "w1.json"), "{");
         Assert.Contains("FAIL   log of w1", (await Run("doctor", "--embedded")).Said);
@@ -151,7 +151,7 @@ public sealed class SameRemedyTests : IDisposable
     public async Task A_private_Redis_whose_file_is_gone()
     {
         Directory.CreateDirectory(Data);
-        new LogMemory(Path.Combine(Data, "remembered", "w1.json"), "redis, private snapper:").Write(new RememberedStanding("0123456789abcdef", 3, 1000));
+        new LogIdentityFile(Path.Combine(Data, "remembered", "w1.json"), "redis, private snapper:").Write(new LogIdentity("0123456789abcdef", 3, 1000));
         _temp.Script("redis-server", "echo v=7.0.15");
         using var set = new Variable("SNAPPER_REDIS_SERVER", _temp.File("redis-server"));
         Assert.Contains("FAIL   log of w1", (await Run("doctor")).Said);
@@ -161,9 +161,9 @@ public sealed class SameRemedyTests : IDisposable
     }
 
     [Theory]
-    [InlineData("LOST LOG. The log is gone.", Remedies.LostLog)]
-    [InlineData("DAMAGED log in folder x: bad record", Remedies.DamagedLog)]
-    [InlineData("OTHER PLACEMENT. Account is placed by another key.", Remedies.OtherPlacement)]
+    [InlineData("LOST LOG. The log is gone.", FixHints.LostLog)]
+    [InlineData("DAMAGED log in folder x: bad record", FixHints.DamagedLog)]
+    [InlineData("OTHER PLACEMENT. Account is placed by another key.", FixHints.OtherPlacement)]
     public async Task A_worker_that_ended_for_good_is_told_with_its_reason(string line, string remedy)
     {
         Directory.CreateDirectory(Path.Combine(Data, "logs"));

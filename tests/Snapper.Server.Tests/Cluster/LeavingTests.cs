@@ -104,7 +104,7 @@ public sealed class LeavingTests
             if (control.Asked.Count == 1) throw new MigrationRefusedException("it moves already");
             control.Entries("w2", 2);
         };
-        await new ShareTaking(control, NullLogger.Instance).Run(CancellationToken.None).WaitAsync(Long);
+        await new RebalanceOnJoin(control, NullLogger.Instance).Run(CancellationToken.None).WaitAsync(Long);
         Assert.Equal([("share-w2-3-1", true), ("share-w2-3-2", true)], control.Asked.Select(ask => (ask.Id!, ask.Rebalance)));
     }
 
@@ -114,7 +114,7 @@ public sealed class LeavingTests
     public async Task Whoever_owns_something_or_is_alone_asks_for_nothing(long entries, string other)
     {
         var control = new FakeControl("w2", Worker("w1", 0, other), Worker("w2", entries));
-        await new ShareTaking(control, NullLogger.Instance).Run(CancellationToken.None).WaitAsync(Long);
+        await new RebalanceOnJoin(control, NullLogger.Instance).Run(CancellationToken.None).WaitAsync(Long);
         Assert.Empty(control.Asked);
     }
 
@@ -135,6 +135,6 @@ public sealed class LeavingTests
     private static async Task<bool> Leave(FakeControl control, TimeSpan within)
     {
         using var end = new CancellationTokenSource(within);
-        return await new Leaving(control, NullLogger.Instance).Run(end.Token);
+        return await new DrainOnStop(control, NullLogger.Instance).Run(end.Token);
     }
 }

@@ -51,7 +51,7 @@ internal sealed class LedgerOwner(Incarnation own) : IMailboxOwner
 
     public void OnPeerGone(Incarnation peer) => Notices.Enqueue($"gone {peer}");
 
-    public void OnOwnLifeIsOver(Incarnation later) => Notices.Enqueue($"over by {later}");
+    public void OnOwnIncarnationEnded(Incarnation later) => Notices.Enqueue($"over by {later}");
 
     public void OnViolation(Exception violation) => Problems.Enqueue(violation.Message);
 

@@ -21,7 +21,7 @@ internal sealed class MailboxWorker : IAsyncDisposable, IMailboxTransport
 
     private readonly int _number;
     private readonly WebApplication _web;
-    private readonly MailboxDoor _door;
+    private readonly MailboxEndpoint _door;
     private readonly int _port;
     private DaprFixture _sidecar = null!;
     private DaprSidecarClient _client = null!;
@@ -30,7 +30,7 @@ internal sealed class MailboxWorker : IAsyncDisposable, IMailboxTransport
     /// <summary>What the workers show each other, through daprd.</summary>
     public static MailboxSeal Seal { get; } = MailboxSeal.From("the secret of the workers");
 
-    private MailboxWorker(int number, WebApplication web, MailboxDoor door)
+    private MailboxWorker(int number, WebApplication web, MailboxEndpoint door)
     {
         _number = number;
         _web = web;
@@ -52,8 +52,8 @@ internal sealed class MailboxWorker : IAsyncDisposable, IMailboxTransport
         builder.Logging.ClearProviders();
         builder.WebHost.ConfigureKestrel(server => server.Listen(IPAddress.Loopback, 0));
         var web = builder.Build();
-        var door = new MailboxDoor(Seal);
-        var host = new SidecarActorHost($"w{number}", ["Account"], new FakeDoor(), new ApiOptions(), door);
+        var door = new MailboxEndpoint(Seal);
+        var host = new SidecarActorHost($"w{number}", ["Account"], new FakeTransactionService(), new ApiOptions(), door);
         web.MapDaprActorHost(host, new DaprHostOptions { AppApiToken = AppToken });
         await web.StartAsync();
         var worker = new MailboxWorker(number, web, door);

@@ -44,7 +44,7 @@ public sealed class AnswerTests
     {
         var schema = _api.Document["paths"]!["/v1/transactions"]!["post"]!["requestBody"]!["content"]!["application/json"]!["schema"]!;
         Assert.Equal(taken, _api.Check.Problems(System.Text.Json.Nodes.JsonNode.Parse(body), schema).Count == 0);
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         Assert.Equal(taken ? 200 : 400, (await host.Post(body)).Status);
     }
 
@@ -81,7 +81,7 @@ public sealed class AnswerTests
             Assert.NotEmpty((await asker.Ask(worker.Address, 200, "GET " + path, null, s_token))![list]!.AsArray());
         }
 
-        await Cli.Eventually.True("the accounts are folded", async () =>
+        await Cli.Eventually.True("the accounts are checkpointed", async () =>
             (await asker.Ask(worker.Address, 200, "GET /v1/actors?type=Account&limit=2", null, s_token))!["actors"]!.AsArray().Select(a => (string)a!["id"]!).SequenceEqual(["alice", "bob"]));
         await Ask(200, "GET /v1/actors?type=Account&after=alice&search=b");
         foreach (var path in (string[])["/v1/actors", "/v1/actors?type=Account&x=1", "/v1/actors?type=Account&limit=0", "/v1/actors?type=a/b", "/v1/actors?type=Account&search=%01", "/v1/actors?type=Account&type=B"]) await Ask(400, "GET " + path);
@@ -158,7 +158,7 @@ public sealed class AnswerTests
 
     private async Task OfAClosedDoor(Asker asker)
     {
-        await using var host = await ApiHost.Start(new DoorSwitch());
+        await using var host = await ApiHost.Start(new LifecycleGate());
         await asker.Ask(host.Address, 503, "GET /readyz");
         await asker.Ask(host.Address, 503, "POST /v1/transactions", Good);
         await asker.Ask(host.Address, 503, "GET /v1/transactions/order-1");
@@ -175,16 +175,16 @@ public sealed class AnswerTests
     {
         foreach (var (kind, status) in ((RejectionKind, int)[])[(RejectionKind.Overloaded, 429), (RejectionKind.Unavailable, 503)])
         {
-            await Submit(asker, FakeDoor.Rejecting(kind), status);
+            await Submit(asker, FakeTransactionService.Rejecting(kind), status);
         }
 
-        await Submit(asker, FakeDoor.Aborting(AbortReason.Overloaded, retryable: true), 429);
-        foreach (var reason in Enum.GetValues<AbortReason>().Where(r => r is not (AbortReason.None or AbortReason.Overloaded or AbortReason.Undone))) await Submit(asker, FakeDoor.Aborting(reason), 409);
-        await Submit(asker, FakeDoor.Answering(request => new TransactionEnvelope { Id = request.Id!, Outcome = Outcome.InDoubt, Mode = request.Mode, Transaction = 1, Attempts = 1 }), 504);
-        await Submit(asker, FakeDoor.Answering(_ => throw new InvalidOperationException("unforeseen")), 500);
+        await Submit(asker, FakeTransactionService.Aborting(AbortReason.Overloaded, retryable: true), 429);
+        foreach (var reason in Enum.GetValues<AbortReason>().Where(r => r is not (AbortReason.None or AbortReason.Overloaded or AbortReason.Undone))) await Submit(asker, FakeTransactionService.Aborting(reason), 409);
+        await Submit(asker, FakeTransactionService.Answering(request => new TransactionEnvelope { Id = request.Id!, Outcome = Outcome.InDoubt, Mode = request.Mode, Transaction = 1, Attempts = 1 }), 504);
+        await Submit(asker, FakeTransactionService.Answering(_ => throw new InvalidOperationException("unforeseen")), 500);
     }
 
-    private static async Task Submit(Asker asker, FakeDoor door, int status)
+    private static async Task Submit(Asker asker, FakeTransactionService door, int status)
     {
         await using var host = await ApiHost.Start(door);
         await asker.Ask(host.Address, status, "POST /v1/transactions", Good);
@@ -195,7 +195,7 @@ public sealed class AnswerTests
     private static async Task OfSlowBodies(Asker asker)
     {
         var listener = new ApiListener { BodyBytesPerSecondMin = 100_000, BodyGrace = TimeSpan.FromSeconds(1.1) };
-        await using var host = await ApiHost.Start(new FakeDoor(), listener: listener, control: new FakeControl("w1", FakeControl.Worker("w1", 1)));
+        await using var host = await ApiHost.Start(new FakeTransactionService(), listener: listener, control: new FakeControl("w1", FakeControl.Worker("w1", 1)));
         foreach (var (method, path) in ((string, string)[])[("POST", "/v1/transactions"), ("POST", "/v1/migrations"), ("PUT", "/v1/actors/Account/alice")])
         {
             var answer = await host.Raw(Encoding.ASCII.GetBytes($"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{"));
@@ -207,7 +207,7 @@ public sealed class AnswerTests
 
     private static async Task OfDamage(Asker asker)
     {
-        await using var host = await ApiHost.Start(new FakeDoor(), options: new ApiOptions { Liveness = () => [new HealthCheck("process", false, "It hangs.")] });
+        await using var host = await ApiHost.Start(new FakeTransactionService(), options: new ApiOptions { Liveness = () => [new HealthCheck("process", false, "It hangs.")] });
         await asker.Ask(host.Address, 503, "GET /healthz");
         await asker.Ask(host.Address, 409, "GET /v1/actors/Account/damaged");
         await asker.Ask(host.Address, 503, "GET /v1/actors/Account/away");

@@ -19,7 +19,7 @@ public sealed partial class DescriptionTests
     public async Task Every_mapped_route_is_described()
     {
         await using var app = WebApplication.CreateSlimBuilder().Build();
-        SnapperApi.Map(app, new FakeDoor(), new FakeInspection(), new ApiOptions());
+        SnapperApi.Map(app, new FakeTransactionService(), new FakeInspection(), new ApiOptions());
         var routes = ((IEndpointRouteBuilder)app).DataSources.SelectMany(source => source.Endpoints).OfType<RouteEndpoint>()
             .SelectMany(endpoint => endpoint.Metadata.GetMetadata<IHttpMethodMetadata>()?.HttpMethods.Select(method => (Method: method, Pattern: endpoint.RoutePattern.RawText!)) ?? [])
             .Where(route => route.Method != "HEAD").ToArray();
@@ -33,7 +33,7 @@ public sealed partial class DescriptionTests
     [Fact]
     public async Task Every_described_operation_is_mapped()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         foreach (var operation in _api.Operations)
         {
             var path = Parameter().Replace(operation.Path, "1");
@@ -47,7 +47,7 @@ public sealed partial class DescriptionTests
     [Fact]
     public async Task Every_address_that_takes_GET_answers_HEAD_alike_without_a_body_but_the_stream_of_events()
     {
-        await using var host = await ApiHost.Start(new FakeDoor());
+        await using var host = await ApiHost.Start(new FakeTransactionService());
         foreach (var path in _api.Operations.Where(o => o.Method == "GET").Select(o => Parameter().Replace(o.Path, "1")))
         {
             var head = await Ask("HEAD");

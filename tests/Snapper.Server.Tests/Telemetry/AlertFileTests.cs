@@ -56,7 +56,7 @@ public sealed partial class AlertFileTests
         {
             Cluster = new ClusterStatusView("w1", 3, 7, 0, 0, 0, 0, [new PeerView("w2", 1, 0, 0, 0, 0, 0, null)]),
         };
-        await using var host = await ApiHost.Start(new FakeDoor(), inspection);
+        await using var host = await ApiHost.Start(new FakeTransactionService(), inspection);
         var text = (await host.Get("/metrics")).Text;
         return [.. text.Split('\n').Where(line => line.StartsWith("# TYPE ", StringComparison.Ordinal)).Select(line => line.Split(' ')[2])];
     }

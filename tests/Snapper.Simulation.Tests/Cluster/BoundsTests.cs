@@ -22,7 +22,7 @@ public sealed class BoundsTests
         Assert.Equal(5000, bounds["MigrationRun.Bound"]);
         Assert.Equal(50, bounds[$"{nameof(WorkerOptions)}.{nameof(WorkerOptions.LongWait)}"]);
         Assert.Contains(bounds, static bound => bound.Key.EndsWith($".{nameof(ClusterSetup.Patience)}", StringComparison.Ordinal) && bound.Value == 777);
-        Assert.Contains("DoubtResolver.s_answer", bounds.Keys);
+        Assert.Contains("InDoubtResolver.s_answer", bounds.Keys);
     }
 
     [Fact]

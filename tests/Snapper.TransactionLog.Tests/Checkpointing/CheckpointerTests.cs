@@ -29,7 +29,7 @@ public sealed class CheckpointerTests : IAsyncLifetime
     {
         _opening = await _log.Open(None);
         var recovered = await LogRecovery.Run(_log, _store, _opening, new NoSink(), _time, None);
-        _store.Folds.Clear();
+        _store.Checkpoints.Clear();
         _checkpointer = new Checkpointer(_log, _store, _opening, recovered, new CheckpointerOptions { UnfoldedBytesMax = 64 * 1024 }, _time);
     }
 
@@ -47,7 +47,7 @@ public sealed class CheckpointerTests : IAsyncLifetime
         _time.Advance(TimeSpan.FromSeconds(5));
 
         Assert.Equal((1L, 0, 0), (_checkpointer.Checkpoints, _checkpointer.PendingActors, _time.Due));
-        Assert.Equal([("a", 0L, 2L)], _store.Folds.Select(f => (f.Actor.Id, f.From, f.To)));
+        Assert.Equal([("a", 0L, 2L)], _store.Checkpoints.Select(f => (f.Actor.Id, f.From, f.To)));
         Assert.Empty(_storage.Groups);
         _time.Advance(TimeSpan.FromHours(1));
         Assert.Equal(1, _checkpointer.Checkpoints);
@@ -70,9 +70,9 @@ public sealed class CheckpointerTests : IAsyncLifetime
         await Durable(Some.Batch(1, "a", 1));
         Assert.Equal(0, _time.Due);
 
-        await _checkpointer.FoldNow();
+        await _checkpointer.CheckpointNow();
 
-        Assert.True(_checkpointer.IsFolded(Some.Actor("a")));
+        Assert.True(_checkpointer.IsCheckpointed(Some.Actor("a")));
         Assert.Equal(2, _checkpointer.TrimmedBelow);
     }
 
@@ -80,14 +80,14 @@ public sealed class CheckpointerTests : IAsyncLifetime
     public async Task Changes_of_fields_are_merged_and_name_the_version_that_they_build_on()
     {
         await Durable(Batch(Fields("a", 1, ("k:x", "1"), ("k:y", "1"))));
-        await _checkpointer.FoldNow();
+        await _checkpointer.CheckpointNow();
         await Durable(Batch(Fields("a", 2, ("k:x", "2"))));
         await Durable(Batch(Fields("a", 3, ("k:x", "3"), ("k:y", null))));
 
-        await _checkpointer.FoldNow();
+        await _checkpointer.CheckpointNow();
 
-        Assert.Equal([(0L, 1L), (1L, 3L)], _store.Folds.Select(f => (f.From, f.To)));
-        Assert.Equal(["k:x=3", "k:y=deleted"], _store.Folds[1].Fields.Select(f => $"{f.Name}={(f.Value is null ? "deleted" : Some.Text(f.Value))}"));
+        Assert.Equal([(0L, 1L), (1L, 3L)], _store.Checkpoints.Select(f => (f.From, f.To)));
+        Assert.Equal(["k:x=3", "k:y=deleted"], _store.Checkpoints[1].Fields.Select(f => $"{f.Name}={(f.Value is null ? "deleted" : Some.Text(f.Value))}"));
         Assert.Equal("k:x", (await _store.Load(Some.Actor("a"), None))!.Fields.Single().Name);
     }
 
@@ -97,14 +97,14 @@ public sealed class CheckpointerTests : IAsyncLifetime
         _store.Hold = new TaskCompletionSource();
         _checkpointer.Start();
         await Durable(Some.Batch(1, [Some.Change("a", 1, "1"), Some.Change("b", 1, "1")]));
-        var fold = _checkpointer.FoldNow();
+        var checkpoint = _checkpointer.CheckpointNow();
         await Durable(Some.Batch(2, "a", 2));
         Assert.Equal(2, _checkpointer.PendingActors);
-        Assert.False(_checkpointer.IsFolded(Some.Actor("b")));
+        Assert.False(_checkpointer.IsCheckpointed(Some.Actor("b")));
         _store.Hold.SetResult();
-        await fold;
+        await checkpoint;
 
-        Assert.Equal((false, true, 1), (_checkpointer.IsFolded(Some.Actor("a")), _checkpointer.IsFolded(Some.Actor("b")), _checkpointer.PendingActors));
+        Assert.Equal((false, true, 1), (_checkpointer.IsCheckpointed(Some.Actor("a")), _checkpointer.IsCheckpointed(Some.Actor("b")), _checkpointer.PendingActors));
         Assert.Equal((2L, 2L), (_checkpointer.TrimmedBelow, _storage.Groups.Single().FirstSequence));
         _time.Advance(TimeSpan.FromSeconds(5));
         Assert.Equal(0, _checkpointer.PendingActors);
@@ -116,15 +116,15 @@ public sealed class CheckpointerTests : IAsyncLifetime
         _checkpointer.Start();
         await Durable(Some.Batch(1, [Some.Change("a", 1, "1"), Some.Change("b", 1, "1")], Some.Outcome("key", Now)));
 
-        Assert.True(await _checkpointer.FoldOf(actor => actor.Id == "a", isUrgent: true));
+        Assert.True(await _checkpointer.CheckpointOf(actor => actor.Id == "a", isUrgent: true));
 
-        Assert.Equal([("a", 0L, 1L)], _store.Folds.Select(f => (f.Actor.Id, f.From, f.To)));
-        Assert.Equal((true, false), (_checkpointer.IsFolded(Some.Actor("a")), _checkpointer.IsFolded(Some.Actor("b"))));
+        Assert.Equal([("a", 0L, 1L)], _store.Checkpoints.Select(f => (f.Actor.Id, f.From, f.To)));
+        Assert.Equal((true, false), (_checkpointer.IsCheckpointed(Some.Actor("a")), _checkpointer.IsCheckpointed(Some.Actor("b"))));
         Assert.NotNull(await _store.FindOutcome("key", None));
         Assert.Single(_storage.Groups);
         await Durable(Some.Batch(2, "a", 2));
         _time.Advance(TimeSpan.FromSeconds(5));
-        Assert.Equal([("a", 0L, 1L), ("a", 0L, 2L), ("b", 0L, 1L)], _store.Folds.Select(f => (f.Actor.Id, f.From, f.To)).Order());
+        Assert.Equal([("a", 0L, 1L), ("a", 0L, 2L), ("b", 0L, 1L)], _store.Checkpoints.Select(f => (f.Actor.Id, f.From, f.To)).Order());
         Assert.Equal((0, 0, 1L), (_checkpointer.PendingActors, _storage.Groups.Count, _checkpointer.SavedOutcomes));
     }
 
@@ -133,18 +133,18 @@ public sealed class CheckpointerTests : IAsyncLifetime
     {
         await Durable(Batch(Fields("a", 1, ("k:x", "1"))), Some.Outcome("key", Now));
         _store.Failures.Enqueue(new IOException("away"));
-        Assert.False(await _checkpointer.FoldOf(actor => actor.Id == "a", isUrgent: true));
+        Assert.False(await _checkpointer.CheckpointOf(actor => actor.Id == "a", isUrgent: true));
         Assert.Contains("away", _checkpointer.LastError, StringComparison.Ordinal);
         await Durable(Batch(Fields("a", 2, ("k:y", "2"))));
         await Durable(Some.Batch(3, "b", 1));
 
-        Assert.True(await _checkpointer.FoldOf(actor => actor.Id == "a", isUrgent: true));
+        Assert.True(await _checkpointer.CheckpointOf(actor => actor.Id == "a", isUrgent: true));
 
-        Assert.Equal([("a", 0L, 2L)], _store.Folds.Select(f => (f.Actor.Id, f.From, f.To)));
+        Assert.Equal([("a", 0L, 2L)], _store.Checkpoints.Select(f => (f.Actor.Id, f.From, f.To)));
         Assert.NotNull(await _store.FindOutcome("key", None));
-        await _checkpointer.FoldNow();
+        await _checkpointer.CheckpointNow();
         Assert.Equal((0, 0), (_checkpointer.PendingActors, _storage.Groups.Count));
-        Assert.True(await _checkpointer.FoldOf(static _ => true, isUrgent: true));
+        Assert.True(await _checkpointer.CheckpointOf(static _ => true, isUrgent: true));
     }
 
     [Fact]
@@ -155,7 +155,7 @@ public sealed class CheckpointerTests : IAsyncLifetime
         _store.Failures.Enqueue(new IOException("away"));
         _time.Advance(TimeSpan.FromSeconds(5));
         Assert.Contains("away", _checkpointer.LastError, StringComparison.Ordinal);
-        Assert.False(_checkpointer.IsFolded(Some.Actor("a")));
+        Assert.False(_checkpointer.IsCheckpointed(Some.Actor("a")));
         await Durable(Batch(Fields("a", 2, ("k:y", "2"))));
         await Durable(Some.Batch(3, "b", 1));
         _store.Refusals = 1;
@@ -177,10 +177,10 @@ public sealed class CheckpointerTests : IAsyncLifetime
         _store.FailingSaves = 1;
         await Durable(Some.Batch(1, "a", 1), Some.Outcome("key", Now));
 
-        await _checkpointer.FoldNow();
+        await _checkpointer.CheckpointNow();
         Assert.NotNull(_checkpointer.LastError);
         Assert.Single(_storage.Groups);
-        await _checkpointer.FoldNow();
+        await _checkpointer.CheckpointNow();
 
         Assert.Empty(_storage.Groups);
         Assert.NotNull(await _store.FindOutcome("key", None));
@@ -198,7 +198,7 @@ public sealed class CheckpointerTests : IAsyncLifetime
     public async Task Records_are_not_kept_once_they_are_folded()
     {
         var (record, outcome) = DurableWeakly();
-        await _checkpointer.FoldNow();
+        await _checkpointer.CheckpointNow();
         _storage.Outcomes.Clear();
 
         GC.Collect();

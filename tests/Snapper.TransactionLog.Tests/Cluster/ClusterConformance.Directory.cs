@@ -39,7 +39,7 @@ public abstract partial class ClusterConformance
         Assert.Empty(await ReadAll(one));
         Assert.Equal(AppendStatus.Appended, (await alone.Log.Append(alone.Self.Epoch, 2, 1, Some.Encode(Some.Batch(2, "a", 2)), None)).Status); // it goes on as before
 
-        var begins = await Open(3); // it has folded, and is about to register
+        var begins = await Open(3); // it has checkpointed, and is about to register
         Assert.Equal(ClusterStatus.NotYet, (await one.Directory.AssignAll(PartitionDivision.Evenly([one.Self]), None)).Status);
         Assert.Equal(ClusterStatus.Done, (await begins.Members.Register(Address(3), None)).Status);
         await Done(one.Directory.AssignAll(PartitionDivision.Evenly([one.Self]), None));

@@ -108,8 +108,8 @@ public abstract partial class ClusterConformance
         var outcome = Some.Outcome("r", DateTimeOffset.UtcNow.ToUnixTimeMilliseconds());
         Assert.Equal(AppendStatus.RescuerFenced, (await rescue.Log.CheckEpoch(epoch, None)).Status);
         Assert.Equal(AppendStatus.RescuerFenced, (await rescue.Log.Append(epoch, 2, 1, Some.Encode(Some.Batch(2, "a", 2)), None)).Status);
-        Assert.Equal(AppendStatus.RescuerFenced, (await rescue.States.Fold(epoch, [new StateFold(Some.Actor("a"), 0, 1, [])], None)).Status);
-        Assert.Equal(AppendStatus.RescuerFenced, (await rescue.States.Fold(epoch, [], None)).Status);
+        Assert.Equal(AppendStatus.RescuerFenced, (await rescue.States.Checkpoint(epoch, [new StateCheckpoint(Some.Actor("a"), 0, 1, [])], None)).Status);
+        Assert.Equal(AppendStatus.RescuerFenced, (await rescue.States.Checkpoint(epoch, [], None)).Status);
         Assert.Equal(AppendStatus.RescuerFenced, (await rescue.States.SaveOutcomes(epoch, [outcome], None)).Status);
         Assert.Equal(AppendStatus.RescuerFenced, (await rescue.Log.Trim(epoch, 2, default, None)).Status);
         var lost = await Assert.ThrowsAsync<LogLostException>(() => Recover(rescue));

@@ -126,7 +126,7 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
         Assert.Equal(AppendStatus.Appended, status);
         Assert.True(_acknowledged[actor] == life.Open[actor], $"{life.Worker.Self} brings {actor} from {life.Open[actor]} on, and {_acknowledged[actor]} was acknowledged: two owners");
         _acknowledged[actor] = ++life.Open[actor];
-        life.Unfolded[actor] = life.Open[actor];
+        life.Dirty[actor] = life.Open[actor];
         Count("write");
     }
 
@@ -247,11 +247,11 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
         var entry = _table.Find(Some.Actor(actor))!;
         var key = _random.Next(2) == 0 && !entry.Key.IsActor ? entry.Key : _table.KeyOf(Some.Actor(actor));
 
-        // Freeze, and hand over by folding everything, so that the target finds it in the hash.
-        var folds = life.Unfolded.OrderBy(u => u.Key, StringComparer.Ordinal)
-            .Select(u => new StateFold(Some.Actor(u.Key), 0, u.Value, Some.Change(u.Key, u.Value, $"{{\"v\":{u.Value}}}").Fields)).ToList();
-        var folded = await life.Worker.States.Fold(life.Worker.Self.Epoch, folds, None);
-        var trimmed = folded.Status == AppendStatus.Appended ? await life.Worker.Log.Trim(life.Worker.Self.Epoch, life.Worker.Next, default, None) : folded;
+        // Freeze, and hand over by checkpointing everything, so that the target finds it in the hash.
+        var checkpoints = life.Dirty.OrderBy(u => u.Key, StringComparer.Ordinal)
+            .Select(u => new StateCheckpoint(Some.Actor(u.Key), 0, u.Value, Some.Change(u.Key, u.Value, $"{{\"v\":{u.Value}}}").Fields)).ToList();
+        var checkpointed = await life.Worker.States.Checkpoint(life.Worker.Self.Epoch, checkpoints, None);
+        var trimmed = checkpointed.Status == AppendStatus.Appended ? await life.Worker.Log.Trim(life.Worker.Self.Epoch, life.Worker.Next, default, None) : checkpointed;
         if (trimmed.Status == AppendStatus.Fenced)
         {
             End(life);
@@ -259,7 +259,7 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
         }
 
         Assert.Equal(AppendStatus.Appended, trimmed.Status);
-        life.Unfolded.Clear();
+        life.Dirty.Clear();
         var plan = new MigrationPlan($"plan{++_planNumber}", [key], life.Worker.Self, target.Worker.Self, "");
         var made = await life.Worker.Plans.Create(plan, None);
         if (made.Status == ClusterStatus.Done)
@@ -518,7 +518,7 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
 
         public Dictionary<string, long> Frozen { get; } = [];
 
-        public Dictionary<string, long> Unfolded { get; } = [];
+        public Dictionary<string, long> Dirty { get; } = [];
 
         public Rescue? Rescue { get; set; }
 

@@ -145,8 +145,8 @@ public abstract class LogConformance : IAsyncLifetime
         Assert.Equal(AppendStatus.Fenced, (await Append(old, oldOpening, 2)).Status);
         Assert.Equal(AppendStatus.Fenced, (await old.CheckEpoch(oldOpening.Epoch, None)).Status);
         Assert.Equal(AppendStatus.Fenced, (await old.Trim(oldOpening.Epoch, 2, default, None)).Status);
-        Assert.Equal(AppendStatus.Fenced, (await oldStore.Fold(oldOpening.Epoch, [Whole("a", 1, "1")], None)).Status);
-        Assert.Equal(AppendStatus.Fenced, (await oldStore.Fold(oldOpening.Epoch, [], None)).Status);
+        Assert.Equal(AppendStatus.Fenced, (await oldStore.Checkpoint(oldOpening.Epoch, [Whole("a", 1, "1")], None)).Status);
+        Assert.Equal(AppendStatus.Fenced, (await oldStore.Checkpoint(oldOpening.Epoch, [], None)).Status);
         Assert.Equal(AppendStatus.Fenced, (await oldStore.SaveOutcomes(oldOpening.Epoch, [Some.Outcome("k", Now)], None)).Status);
 
         Assert.Equal(AppendStatus.Appended, (await Append(log, opening, 2)).Status);
@@ -219,7 +219,7 @@ public abstract class LogConformance : IAsyncLifetime
         var (log, store, epoch) = await Opened();
 
         Assert.Null(await store.Load(Some.Actor("a"), None));
-        Assert.Equal(AppendStatus.Appended, (await store.Fold(epoch, [Whole("a", 3, """{"balance":10}"""), Whole("b", 1, "1")], None)).Status);
+        Assert.Equal(AppendStatus.Appended, (await store.Checkpoint(epoch, [Whole("a", 3, """{"balance":10}"""), Whole("b", 1, "1")], None)).Status);
 
         var state = await store.Load(Some.Actor("a"), None);
         Assert.Equal(3, state!.Version);
@@ -233,14 +233,14 @@ public abstract class LogConformance : IAsyncLifetime
     public async Task A_fold_takes_effect_only_from_a_stored_version_in_its_range()
     {
         var (_, store, epoch) = await Opened();
-        await store.Fold(epoch, [Whole("a", 5, "five")], None);
+        await store.Checkpoint(epoch, [Whole("a", 5, "five")], None);
 
-        // Older than what is stored: skipped, not an error; a fold may be repeated.
-        Assert.Equal(AppendStatus.Appended, (await store.Fold(epoch, [Whole("a", 4, "four")], None)).Status);
+        // Older than what is stored: skipped, not an error; a checkpoint may be repeated.
+        Assert.Equal(AppendStatus.Appended, (await store.Checkpoint(epoch, [Whole("a", 4, "four")], None)).Status);
         Assert.Equal("five", await State(store, "a"));
-        Assert.Equal(AppendStatus.Appended, (await store.Fold(epoch, [Whole("a", 5, "other")], None)).Status);
+        Assert.Equal(AppendStatus.Appended, (await store.Checkpoint(epoch, [Whole("a", 5, "other")], None)).Status);
         Assert.Equal("five", await State(store, "a"));
-        Assert.Equal(AppendStatus.Appended, (await store.Fold(epoch, [Whole("a", 9, "nine")], None)).Status);
+        Assert.Equal(AppendStatus.Appended, (await store.Checkpoint(epoch, [Whole("a", 9, "nine")], None)).Status);
         Assert.Equal("nine", await State(store, "a"));
     }
 
@@ -248,9 +248,9 @@ public abstract class LogConformance : IAsyncLifetime
     public async Task A_fold_of_fields_that_skips_a_version_is_told_so_and_changes_nothing()
     {
         var (_, store, epoch) = await Opened();
-        await store.Fold(epoch, [Fields("a", 0, 2, ("k:x", "1"))], None);
+        await store.Checkpoint(epoch, [Fields("a", 0, 2, ("k:x", "1"))], None);
 
-        var result = await store.Fold(epoch, [Whole("b", 1, "1"), Fields("a", 3, 4, ("k:x", "2"))], None);
+        var result = await store.Checkpoint(epoch, [Whole("b", 1, "1"), Fields("a", 3, 4, ("k:x", "2"))], None);
 
         Assert.Equal(AppendStatus.Behind, result.Status);
         Assert.Contains("Account", result.Detail, StringComparison.Ordinal);
@@ -262,8 +262,8 @@ public abstract class LogConformance : IAsyncLifetime
     public async Task Fields_are_set_and_deleted_one_by_one()
     {
         var (_, store, epoch) = await Opened();
-        await store.Fold(epoch, [Fields("a", 0, 1, ("k:x", "1"), ("k:y", "2"), ("k:", "empty"))], None);
-        await store.Fold(epoch, [Fields("a", 1, 3, ("k:y", null), ("k:z", "3"), ("k:x", ""))], None);
+        await store.Checkpoint(epoch, [Fields("a", 0, 1, ("k:x", "1"), ("k:y", "2"), ("k:", "empty"))], None);
+        await store.Checkpoint(epoch, [Fields("a", 1, 3, ("k:y", null), ("k:z", "3"), ("k:x", ""))], None);
 
         var state = await store.Load(Some.Actor("a"), None);
 
@@ -278,18 +278,18 @@ public abstract class LogConformance : IAsyncLifetime
     {
         var (_, store, epoch) = await Opened();
 
-        Assert.Contains("version", (await Assert.ThrowsAsync<ArgumentException>(() => store.Fold(epoch, [Fields("a", 0, 1, ("version", "1"))], None))).Message, StringComparison.Ordinal);
-        Assert.Contains("twice", (await Assert.ThrowsAsync<ArgumentException>(() => store.Fold(epoch, [Whole("a", 1, "1"), Whole("a", 2, "2")], None))).Message, StringComparison.Ordinal);
-        Assert.Contains("(3, 3]", (await Assert.ThrowsAsync<ArgumentException>(() => store.Fold(epoch, [Fields("a", 3, 3)], None))).Message, StringComparison.Ordinal);
+        Assert.Contains("version", (await Assert.ThrowsAsync<ArgumentException>(() => store.Checkpoint(epoch, [Fields("a", 0, 1, ("version", "1"))], None))).Message, StringComparison.Ordinal);
+        Assert.Contains("twice", (await Assert.ThrowsAsync<ArgumentException>(() => store.Checkpoint(epoch, [Whole("a", 1, "1"), Whole("a", 2, "2")], None))).Message, StringComparison.Ordinal);
+        Assert.Contains("(3, 3]", (await Assert.ThrowsAsync<ArgumentException>(() => store.Checkpoint(epoch, [Fields("a", 3, 3)], None))).Message, StringComparison.Ordinal);
     }
 
     [ServerFact]
     public async Task Many_actors_fold_in_one_call()
     {
         var (_, store, epoch) = await Opened();
-        var folds = Enumerable.Range(0, 1000).Select(i => Whole($"n{i}", 1, new string('x', i))).ToList();
+        var checkpoints = Enumerable.Range(0, 1000).Select(i => Whole($"n{i}", 1, new string('x', i))).ToList();
 
-        Assert.Equal(AppendStatus.Appended, (await store.Fold(epoch, folds, None)).Status);
+        Assert.Equal(AppendStatus.Appended, (await store.Checkpoint(epoch, checkpoints, None)).Status);
 
         foreach (var i in new[] { 0, 199, 200, 201, 999 })
         {
@@ -313,8 +313,8 @@ public abstract class LogConformance : IAsyncLifetime
 
         actors.Add(new ActorKey("Account", "x/y"));
         actors.Add(new ActorKey("Account/x", "y"));
-        var folds = actors.Select((actor, i) => new StateFold(actor, 0, i + 1, [new StateField(StateField.WholeState, Some.Bytes($"s{i}"))])).ToList();
-        Assert.Equal(AppendStatus.Appended, (await store.Fold(epoch, folds, None)).Status);
+        var checkpoints = actors.Select((actor, i) => new StateCheckpoint(actor, 0, i + 1, [new StateField(StateField.WholeState, Some.Bytes($"s{i}"))])).ToList();
+        Assert.Equal(AppendStatus.Appended, (await store.Checkpoint(epoch, checkpoints, None)).Status);
 
         for (var i = 0; i < actors.Count; i++)
         {
@@ -503,10 +503,10 @@ public abstract class LogConformance : IAsyncLifetime
             {
                 checkpointer.OnDurable(records[0], ++sequence);
                 checkpointer.OnDurable(records[1], ++sequence);
-                Assert.False(checkpointer.IsFolded(Some.Actor("a")));
-                await checkpointer.FoldNow();
+                Assert.False(checkpointer.IsCheckpointed(Some.Actor("a")));
+                await checkpointer.CheckpointNow();
                 Assert.Null(checkpointer.LastError);
-                Assert.True(checkpointer.IsFolded(Some.Actor("a")));
+                Assert.True(checkpointer.IsCheckpointed(Some.Actor("a")));
                 Assert.Equal(0, checkpointer.PendingActors);
             }
         }
@@ -530,7 +530,7 @@ public abstract class LogConformance : IAsyncLifetime
 
         // Folding what recovery found trims it, outcomes first.
         await using var next = new Checkpointer(again, againStore, reopening, summary, new CheckpointerOptions(), Time);
-        await next.FoldNow();
+        await next.CheckpointNow();
         Assert.Null(next.LastError);
         Assert.Equal("key 3", (await reader.Find(5, "key 3", None))!.RequestId);
         var third = await NewLog().Open(None);
@@ -551,10 +551,10 @@ public abstract class LogConformance : IAsyncLifetime
         checkpointer.OnDurable(record, 1);
         await NewLog().Open(None);
 
-        await checkpointer.FoldNow();
+        await checkpointer.CheckpointNow();
 
         Assert.Equal((AppendStatus.Fenced, AppendStatus.Fenced), (checkpointer.Stopped, heard));
-        Assert.False(checkpointer.IsFolded(Some.Actor("a")));
+        Assert.False(checkpointer.IsCheckpointed(Some.Actor("a")));
         Assert.Null(await store.Load(Some.Actor("a"), None));
     }
 
@@ -612,8 +612,8 @@ public abstract class LogConformance : IAsyncLifetime
     {
         var (_, store, epoch) = await Opened();
         string[] ids = [.. Enumerable.Range(0, 2500).Select(i => $"n{i}"), "a*", "ab", "a[b]", "a?", "a\\", "é/ü", "z^-"];
-        static StateFold Of(string type, string id) => new(new ActorKey(type, id), 0, 7, [new StateField(StateField.WholeState, Some.Bytes("1"))]);
-        await store.Fold(epoch, [.. ids.Select(id => Of("T", id)), Of("T2", "a"), Of("S", "a")], None);
+        static StateCheckpoint Of(string type, string id) => new(new ActorKey(type, id), 0, 7, [new StateField(StateField.WholeState, Some.Bytes("1"))]);
+        await store.Checkpoint(epoch, [.. ids.Select(id => Of("T", id)), Of("T2", "a"), Of("S", "a")], None);
         var listing = (IActorListing)store;
 
         var pages = new List<StoredActor>();
@@ -640,8 +640,8 @@ public abstract class LogConformance : IAsyncLifetime
     public async Task A_deleted_actor_keeps_its_version_and_is_listed_as_one_without_a_state()
     {
         var (log, store, epoch) = await Opened();
-        await store.Fold(epoch, [Whole("a", 3, "1"), Whole("b", 1, "1")], None);
-        await store.Fold(epoch, [Fields("a", 0, 4, (StateField.WholeState, null)), Fields("new", 0, 1, (StateField.WholeState, null))], None);
+        await store.Checkpoint(epoch, [Whole("a", 3, "1"), Whole("b", 1, "1")], None);
+        await store.Checkpoint(epoch, [Fields("a", 0, 4, (StateField.WholeState, null)), Fields("new", 0, 1, (StateField.WholeState, null))], None);
         for (var round = 0; round < 2; round++)
         {
             var type = Some.Actor("a").Type;
@@ -652,9 +652,9 @@ public abstract class LogConformance : IAsyncLifetime
         }
 
         // What is older than the deletion changes nothing; what is newer does.
-        await store.Fold(epoch, [Whole("a", 4, "2")], None);
+        await store.Checkpoint(epoch, [Whole("a", 4, "2")], None);
         Assert.Empty((await store.Load(Some.Actor("a"), None))!.Fields);
-        await store.Fold(epoch, [Whole("a", 5, "3")], None);
+        await store.Checkpoint(epoch, [Whole("a", 5, "3")], None);
         Assert.Single((await store.Load(Some.Actor("a"), None))!.Fields);
     }
 
@@ -665,10 +665,10 @@ public abstract class LogConformance : IAsyncLifetime
         return (log, NewStore(log), opening.Epoch);
     }
 
-    private protected static StateFold Whole(string actor, long to, string state) =>
+    private protected static StateCheckpoint Whole(string actor, long to, string state) =>
         new(Some.Actor(actor), 0, to, [new StateField(StateField.WholeState, Some.Bytes(state))]);
 
-    private protected static StateFold Fields(string actor, long from, long to, params (string Name, string? Value)[] fields) =>
+    private protected static StateCheckpoint Fields(string actor, long from, long to, params (string Name, string? Value)[] fields) =>
         new(Some.Actor(actor), from, to, [.. fields.Select(f => new StateField(f.Name, f.Value is null ? (ReadOnlyMemory<byte>?)null : Some.Bytes(f.Value)))]);
 
     private protected static async Task<string> State(IStateStore store, string actor) =>

@@ -242,14 +242,14 @@ public sealed class FileLogFaultTests : IAsyncLifetime
 
         _files.Room = 8;
         Assert.Equal(AppendStatus.Refused, (await Append(log, opening, next)).Status);
-        var fold = new StateFold(Some.Actor("a"), 0, 1, [new("state", Some.Bytes("1"))]);
-        Assert.Equal(AppendStatus.Refused, (await store.Fold(opening.Epoch, [fold], None)).Status);
+        var checkpoint = new StateCheckpoint(Some.Actor("a"), 0, 1, [new("state", Some.Bytes("1"))]);
+        Assert.Equal(AppendStatus.Refused, (await store.Checkpoint(opening.Epoch, [checkpoint], None)).Status);
         Assert.Equal(AppendStatus.Refused, (await log.Trim(opening.Epoch, 1, default, None)).Status);
         Assert.Null(await store.Load(Some.Actor("a"), None));
 
         _files.Room = long.MaxValue / 2;
         Assert.Equal(AppendStatus.Appended, (await Append(log, opening, next)).Status);
-        Assert.Equal(AppendStatus.Appended, (await store.Fold(opening.Epoch, [fold], None)).Status);
+        Assert.Equal(AppendStatus.Appended, (await store.Checkpoint(opening.Epoch, [checkpoint], None)).Status);
         Assert.Equal(AppendStatus.Appended, (await log.Trim(opening.Epoch, next, default, None)).Status);
         Assert.Equal(1, (await store.Load(Some.Actor("a"), None))!.Version);
         await store.DisposeAsync();

@@ -25,9 +25,9 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         long before;
         await using (var store = NewStore(log))
         {
-            await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 1, "old"))], None);
+            await store.Checkpoint(epoch, [.. Enumerable.Range(0, 10).Select(i => Checkpoint(i, 1, "old"))], None);
             before = new FileInfo(DataFile(1)).Length;
-            await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 2, "new"))], None);
+            await store.Checkpoint(epoch, [.. Enumerable.Range(0, 10).Select(i => Checkpoint(i, 2, "new"))], None);
         }
 
         var bytes = await File.ReadAllBytesAsync(DataFile(1));
@@ -41,7 +41,7 @@ public sealed class FileStateStoreTests : IAsyncLifetime
                 Assert.Equal(state!.Version == 1 ? "old" : "new", Some.Text(state.Fields.Single().Value));
             }
 
-            await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 2, "new"))], None);
+            await store.Checkpoint(epoch, [.. Enumerable.Range(0, 10).Select(i => Checkpoint(i, 2, "new"))], None);
             Assert.Equal(2, (await store.Load(Some.Actor("9"), None))!.Version);
         }
     }
@@ -58,9 +58,9 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         long before;
         await using (var store = NewStore(log))
         {
-            await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 1, "old"))], None);
+            await store.Checkpoint(epoch, [.. Enumerable.Range(0, 10).Select(i => Checkpoint(i, 1, "old"))], None);
             before = new FileInfo(DataFile(1)).Length;
-            await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 2, "new"))], None);
+            await store.Checkpoint(epoch, [.. Enumerable.Range(0, 10).Select(i => Checkpoint(i, 2, "new"))], None);
         }
 
         var bytes = await File.ReadAllBytesAsync(DataFile(1));
@@ -73,7 +73,7 @@ public sealed class FileStateStoreTests : IAsyncLifetime
             Assert.Equal(i < torn ? 2 : 1, (await found.Load(Some.Actor($"{i}"), None))!.Version);
         }
 
-        await found.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 2, "new"))], None);
+        await found.Checkpoint(epoch, [.. Enumerable.Range(0, 10).Select(i => Checkpoint(i, 2, "new"))], None);
         await using var again = NewStore(log);
         Assert.Equal(2, (await again.Load(Some.Actor("9"), None))!.Version);
     }
@@ -85,8 +85,8 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         var epoch = (await log.Open(None)).Epoch;
         await using (var store = NewStore(log))
         {
-            await store.Fold(epoch, [.. Enumerable.Range(0, 10).Select(i => Fold(i, 1, "old"))], None);
-            await store.Fold(epoch, [Fold(3, 2, "new")], None);
+            await store.Checkpoint(epoch, [.. Enumerable.Range(0, 10).Select(i => Checkpoint(i, 1, "old"))], None);
+            await store.Checkpoint(epoch, [Checkpoint(3, 2, "new")], None);
         }
 
         var bytes = await File.ReadAllBytesAsync(DataFile(1));
@@ -102,24 +102,24 @@ public sealed class FileStateStoreTests : IAsyncLifetime
     [Theory]
     [InlineData(1)]
     [InlineData(40)]
-    public async Task A_log_whose_states_are_gone_is_not_opened_and_names_the_file(int folds)
+    public async Task A_log_whose_states_are_gone_is_not_opened_and_names_the_file(int checkpoints)
     {
         await using (var log = new FileTransactionLog(_folder))
         {
             var epoch = (await log.Open(None)).Epoch;
             await using var store = NewStore(log);
             var text = new string('x', 1_000_000);
-            for (var version = 1; version <= folds; version++)
+            for (var version = 1; version <= checkpoints; version++)
             {
                 // Many large ones make the file move to a new one.
-                await store.Fold(epoch, [Fold(1, version, text + version)], None);
+                await store.Checkpoint(epoch, [Checkpoint(1, version, text + version)], None);
             }
 
             await log.Trim(epoch, 1, default, None);
         }
 
         var file = Directory.GetFiles(_folder, "state-*.dat").Single();
-        Assert.Equal(folds == 1, file == DataFile(1));
+        Assert.Equal(checkpoints == 1, file == DataFile(1));
         await using (var log = new FileTransactionLog(_folder))
         {
             await log.Open(None); // while it is there, nothing is missed
@@ -138,7 +138,7 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         await using var again = new FileTransactionLog(_folder);
         await again.Open(None);
         await using var found = NewStore(again);
-        Assert.Equal(folds, (await found.Load(Some.Actor("1"), None))!.Version);
+        Assert.Equal(checkpoints, (await found.Load(Some.Actor("1"), None))!.Version);
     }
 
     [Fact]
@@ -149,10 +149,10 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         var text = new string('x', 1_000_000);
         await using (var store = NewStore(log))
         {
-            await store.Fold(epoch, [Fold(99, 7, "quiet")], None);
+            await store.Checkpoint(epoch, [Checkpoint(99, 7, "quiet")], None);
             for (var version = 1; version <= 40; version++)
             {
-                await store.Fold(epoch, [Fold(1, version, text + version)], None);
+                await store.Checkpoint(epoch, [Checkpoint(1, version, text + version)], None);
             }
 
             Assert.True(Directory.GetFiles(_folder, "state-*.dat").Sum(f => new FileInfo(f).Length) < 25_000_000);
@@ -176,13 +176,13 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         await using var log = new FileTransactionLog(_folder);
         await using var store = NewStore(log);
         Assert.Null(await store.Load(Some.Actor("1"), None));
-        await oldStore.Fold(oldEpoch, [Fold(1, 1, "late")], None);
+        await oldStore.Checkpoint(oldEpoch, [Checkpoint(1, 1, "late")], None);
 
         var epoch = (await log.Open(None)).Epoch;
 
         Assert.Equal(1, (await store.Load(Some.Actor("1"), None))!.Version);
-        await store.Fold(epoch, [Fold(2, 1, "mine")], None);
-        Assert.Equal(AppendStatus.Fenced, (await oldStore.Fold(oldEpoch, [Fold(3, 1, "zombie")], None)).Status);
+        await store.Checkpoint(epoch, [Checkpoint(2, 1, "mine")], None);
+        Assert.Equal(AppendStatus.Fenced, (await oldStore.Checkpoint(oldEpoch, [Checkpoint(3, 1, "zombie")], None)).Status);
         await using var third = NewStore(log);
         Assert.Equal(["late", "mine"], new[] { await Text(third, 1), await Text(third, 2) });
         Assert.Null(await third.Load(Some.Actor("3"), None));
@@ -247,23 +247,23 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         var epoch = (await log.Open(None)).Epoch;
         await using var store = NewStore(log);
         var text = new string('x', 1_000_000);
-        await store.Fold(epoch, [Fold(99, 7, "quiet")], None);
+        await store.Checkpoint(epoch, [Checkpoint(99, 7, "quiet")], None);
         var version = 0;
         for (; version < 17; version++)
         {
-            await store.Fold(epoch, [Fold(1, version + 1, text)], None);
+            await store.Checkpoint(epoch, [Checkpoint(1, version + 1, text)], None);
         }
 
         files.FailingFolderFlushes = failingFlushes;
         var failures = 0;
         while (files.FailingFolderFlushes > 0)
         {
-            // As the checkpointer does it: the same fold again until it is done.
+            // As the checkpointer does it: the same checkpoint again until it is done.
             try
             {
-                await store.Fold(epoch, [Fold(1, version + 1, text)], None);
+                await store.Checkpoint(epoch, [Checkpoint(1, version + 1, text)], None);
                 version++;
-                Assert.True(version < 40, "No move was tried in 40 folds of a megabyte.");
+                Assert.True(version < 40, "No move was tried in 40 checkpoints of a megabyte.");
             }
             catch (IOException)
             {
@@ -274,18 +274,18 @@ public sealed class FileStateStoreTests : IAsyncLifetime
 
         Assert.Equal(failingFlushes, failures);
 
-        // Room for a fold, and not for a move: the old file goes on.
+        // Room for a checkpoint, and not for a move: the old file goes on.
         files.Room = 300_000;
-        await store.Fold(epoch, [Fold(50, 1, "folded into the old file")], None);
+        await store.Checkpoint(epoch, [Checkpoint(50, 1, "checkpointed into the old file")], None);
         await using (var restarted = NewStore(log))
         {
-            Assert.Equal("folded into the old file", (await restarted.Load(Some.Actor("50"), None)) is { } state ? Some.Text(state.Fields.Single().Value) : null);
+            Assert.Equal("checkpointed into the old file", (await restarted.Load(Some.Actor("50"), None)) is { } state ? Some.Text(state.Fields.Single().Value) : null);
         }
 
         files.Room = long.MaxValue;
         for (var i = 0; i < 3; i++)
         {
-            await store.Fold(epoch, [Fold(1, version + 1, text), Fold(2 + i, 1, "late")], None);
+            await store.Checkpoint(epoch, [Checkpoint(1, version + 1, text), Checkpoint(2 + i, 1, "late")], None);
             version++;
             await AssertAfterRestart(version);
         }
@@ -334,7 +334,7 @@ public sealed class FileStateStoreTests : IAsyncLifetime
 
     private static FileStateStore NewStore(FileTransactionLog log) => new(log, new ManualTime(), new StateStoreOptions());
 
-    private static StateFold Fold(int actor, long version, string state) => new(Some.Actor($"{actor}"), 0, version, [new("state", Some.Bytes(state))]);
+    private static StateCheckpoint Checkpoint(int actor, long version, string state) => new(Some.Actor($"{actor}"), 0, version, [new("state", Some.Bytes(state))]);
 
     private static async Task<string> Text(FileStateStore store, int actor) => Some.Text((await store.Load(Some.Actor($"{actor}"), None))!.Fields.Single().Value);
 

@@ -24,7 +24,7 @@ public sealed class LogRecoveryTests
 
         var summary = await LogRecovery.Run(log, store, opening, new Sink(), _time, foldBytes: 1, None);
 
-        Assert.Equal((3, 5), (summary.Records, summary.ActorsFolded));
+        Assert.Equal((3, 5), (summary.Records, summary.ActorsCheckpointed));
         var a = await store.Load(Some.Actor("a"), None);
         Assert.Equal((3, "k:y"), (a!.Version, a.Fields.Single().Name));
         Assert.Equal("new", Some.Text((await store.Load(Some.Actor("b"), None))!.Fields.Single().Value));
@@ -37,7 +37,7 @@ public sealed class LogRecoveryTests
     public async Task Versions_that_are_stored_already_are_passed_over()
     {
         var (log, store, opening) = await Written(Some.Batch(1, [Fields("a", 1, ("k:x", "1"))]), Some.Batch(2, [Fields("a", 2, ("k:x", "2"))]));
-        await store.Fold(opening.Epoch, [new StateFold(Some.Actor("a"), 0, 5, [new StateField("k:x", Some.Bytes("5"))])], None);
+        await store.Checkpoint(opening.Epoch, [new StateCheckpoint(Some.Actor("a"), 0, 5, [new StateField("k:x", Some.Bytes("5"))])], None);
 
         await LogRecovery.Run(log, store, opening, new Sink(), _time, None);
 
@@ -51,7 +51,7 @@ public sealed class LogRecoveryTests
 
         var error = await Assert.ThrowsAsync<CorruptLogException>(() => LogRecovery.Run(log, store, opening, new Sink(), _time, None));
 
-        Assert.Contains("actor Account/a is stored at version 0, the fold (2, 3]", error.Message, StringComparison.Ordinal);
+        Assert.Contains("actor Account/a is stored at version 0, the checkpoint (2, 3]", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]

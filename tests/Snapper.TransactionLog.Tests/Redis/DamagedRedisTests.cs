@@ -135,14 +135,14 @@ public sealed class DamagedRedisTests(RedisServerFixture fixture) : IClassFixtur
         Assert.Equal($"${version.Length}\r\n{version}\r\n", await Command("HGET", State("high"), "version"));
     }
 
-    /// <summary>Reading it says so, and recovery, which would have to fold into it, does; the record stays in the log.</summary>
+    /// <summary>Reading it says so, and recovery, which would have to checkpoint into it, does; the record stays in the log.</summary>
     private async Task AssertDamaged(string actor, string what)
     {
         var opening = await _log.Open(None);
         Assert.Equal(AppendStatus.Appended, (await _log.Append(opening.Epoch, 1, 1, Some.Encode(Some.Batch(1, actor, 1)), None)).Status);
         var read = await Assert.ThrowsAsync<CorruptLogException>(() => Store().Load(new ActorKey("Account", actor), None));
-        var fold = await Assert.ThrowsAsync<CorruptLogException>(Recover);
-        foreach (var damage in new[] { read, fold })
+        var checkpoint = await Assert.ThrowsAsync<CorruptLogException>(Recover);
+        foreach (var damage in new[] { read, checkpoint })
         {
             Assert.Contains(State(actor), damage.Message, StringComparison.Ordinal);
             Assert.Contains(what, damage.Message, StringComparison.Ordinal);

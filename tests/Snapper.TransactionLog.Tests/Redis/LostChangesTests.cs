@@ -6,7 +6,7 @@ using Xunit;
 
 namespace Snapper.TransactionLog.Tests.Redis;
 
-/// <summary>A server that lost folds, trims or saved outcomes and nothing else: its log ends where the worker knows it to end.</summary>
+/// <summary>A server that lost checkpoints, trims or saved outcomes and nothing else: its log ends where the worker knows it to end.</summary>
 [NeedsRedis]
 public sealed class LostChangesTests : IAsyncLifetime
 {
@@ -43,7 +43,7 @@ public sealed class LostChangesTests : IAsyncLifetime
     }
 
     [ServerTheory]
-    [InlineData("fold")]
+    [InlineData("checkpoint")]
     [InlineData("trim")]
     [InlineData("outcomes")]
     public async Task A_loss_of_it_alone_is_noticed_by_appends_and_probes_and_the_next_opening_goes_on(string what)
@@ -57,7 +57,7 @@ public sealed class LostChangesTests : IAsyncLifetime
 
         var append = await _log.Append(opening.Epoch, 2, 1, Group, None);
         Assert.Equal(AppendStatus.Gap, append.Status);
-        Assert.Contains("folds, trims or saved outcomes: it counts 1 of them, this writer was told of 2", append.Detail, StringComparison.Ordinal);
+        Assert.Contains("checkpoints, trims or saved outcomes: it counts 1 of them, this writer was told of 2", append.Detail, StringComparison.Ordinal);
         Assert.Equal(AppendStatus.Gap, (await _log.CheckEpoch(opening.Epoch, None)).Status);
         Assert.Equal(AppendStatus.Gap, (await Change(opening.Epoch, what)).Status);
 
@@ -71,11 +71,11 @@ public sealed class LostChangesTests : IAsyncLifetime
     public async Task What_the_last_version_left_has_no_count_and_is_taken_as_it_is()
     {
         var first = await _log.Open(None);
-        await Change(first.Epoch, "fold");
+        await Change(first.Epoch, "checkpoint");
         await _server.Command("HDEL", "snapper:{w1}:meta", "changes", "instance");
         var opening = await _log.Open(None);
         Assert.Equal(AppendStatus.Appended, (await _log.CheckEpoch(opening.Epoch, None)).Status);
-        Assert.Equal(AppendStatus.Appended, (await Change(opening.Epoch, "fold")).Status);
+        Assert.Equal(AppendStatus.Appended, (await Change(opening.Epoch, "checkpoint")).Status);
         Assert.Equal("$1\r\n1\r\n", await _server.Command("HGET", "snapper:{w1}:meta", "changes"));
     }
 
@@ -83,7 +83,7 @@ public sealed class LostChangesTests : IAsyncLifetime
     public async Task A_worker_alone_goes_on_over_a_restart_of_the_server_that_lost_nothing()
     {
         var opening = await _log.Open(None);
-        await Change(opening.Epoch, "fold");
+        await Change(opening.Epoch, "checkpoint");
         Assert.Equal(AppendStatus.Appended, (await _log.Append(opening.Epoch, 1, 1, Group, None)).Status);
         await _server.Kill();
         await _server.Restart();
@@ -95,7 +95,7 @@ public sealed class LostChangesTests : IAsyncLifetime
 
     private Task<AppendResult> Change(long epoch, string what) => what switch
     {
-        "fold" => _states.Fold(epoch, [new StateFold(new ActorKey("Box", "a"), 0, 5, [new StateField("state", "{}"u8.ToArray())])], None),
+        "checkpoint" => _states.Checkpoint(epoch, [new StateCheckpoint(new ActorKey("Box", "a"), 0, 5, [new StateField("state", "{}"u8.ToArray())])], None),
         "trim" => _log.Trim(epoch, 1, default, None),
         _ => _states.SaveOutcomes(epoch, [Some.Outcome("id", DateTimeOffset.UtcNow.ToUnixTimeMilliseconds())], None),
     };

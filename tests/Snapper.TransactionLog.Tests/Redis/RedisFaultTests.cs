@@ -178,7 +178,7 @@ public sealed class RedisFaultTests : IAsyncLifetime
         // What was done is not denied, and what frees memory works.
         Assert.Equal(AppendStatus.AlreadyThere, (await Append(log, opening, 1)).Status);
         Assert.Equal(AppendStatus.Appended, (await log.CheckEpoch(opening.Epoch, None)).Status);
-        Assert.Equal(AppendStatus.Appended, (await store.Fold(opening.Epoch, [new StateFold(Some.Actor("a"), 0, 1, [new("state", Some.Bytes("1"))])], None)).Status);
+        Assert.Equal(AppendStatus.Appended, (await store.Checkpoint(opening.Epoch, [new StateCheckpoint(Some.Actor("a"), 0, 1, [new("state", Some.Bytes("1"))])], None)).Status);
         Assert.Equal(AppendStatus.Appended, (await store.SaveOutcomes(opening.Epoch, [Some.Outcome("k", DateTimeOffset.UtcNow.ToUnixTimeMilliseconds())], None)).Status);
         Assert.Equal(AppendStatus.Appended, (await log.Trim(opening.Epoch, 2, new LogWatermarks(1, 1), None)).Status);
         var (again, reopening) = await Opened();
@@ -271,7 +271,7 @@ public sealed class RedisFaultTests : IAsyncLifetime
         var result = await Soon(() => Append(log, opening, 1));
 
         Assert.Equal(AppendStatus.Fenced, result.Status);
-        Assert.Equal(AppendStatus.Fenced, (await Soon(() => Store(log).Fold(opening.Epoch, [], None))).Status);
+        Assert.Equal(AppendStatus.Fenced, (await Soon(() => Store(log).Checkpoint(opening.Epoch, [], None))).Status);
     }
 
     [ServerFact]
@@ -306,7 +306,7 @@ public sealed class RedisFaultTests : IAsyncLifetime
     public async Task A_state_can_be_read_with_redis_cli()
     {
         var (log, opening) = await Opened();
-        await Store(log).Fold(opening.Epoch, [new StateFold(new ActorKey("Acc/ount", "al/ice"), 0, 3, [new("state", Some.Bytes("""{"balance":10}"""))])], None);
+        await Store(log).Checkpoint(opening.Epoch, [new StateCheckpoint(new ActorKey("Acc/ount", "al/ice"), 0, 3, [new("state", Some.Bytes("""{"balance":10}"""))])], None);
 
         Assert.Contains("""{"balance":10}""", await _server.Command("HGET", "snapper:{state}:Acc%2Fount/al/ice", "state"), StringComparison.Ordinal);
         Assert.Equal("$1\r\n3\r\n", await _server.Command("HGET", "snapper:{state}:Acc%2Fount/al/ice", "version"));
@@ -317,7 +317,7 @@ public sealed class RedisFaultTests : IAsyncLifetime
     {
         var (log, opening) = await Opened();
         var store = Store(log);
-        await store.Fold(opening.Epoch, [new StateFold(new ActorKey("T", "a"), 0, 3, [new("state", Some.Bytes("1"))])], None);
+        await store.Checkpoint(opening.Epoch, [new StateCheckpoint(new ActorKey("T", "a"), 0, 3, [new("state", Some.Bytes("1"))])], None);
         using var begun = new SemaphoreSlim(0);
         using var goOn = new ManualResetEventSlim();
         var held = Task.Run(() => store.List(new ActorListQuery("T", null, "", 10, _ =>

@@ -86,8 +86,8 @@ public sealed class RedisLoginTests : IAsyncLifetime
         var store = new RedisStateStore(log, TimeProvider.System, new StateStoreOptions());
         var opening = await log.Open(default);
         Assert.Equal(AppendStatus.Appended, (await log.Append(opening.Epoch, 1, 1, Some.Encode(Some.Batch(1, "a", 1)), default)).Status);
-        var fold = new StateFold(Some.Actor("a"), 0, 1, [new StateField(StateField.WholeState, Some.Bytes("{}"))]);
-        Assert.Equal(AppendStatus.Appended, (await store.Fold(opening.Epoch, [fold], default)).Status);
+        var checkpoint = new StateCheckpoint(Some.Actor("a"), 0, 1, [new StateField(StateField.WholeState, Some.Bytes("{}"))]);
+        Assert.Equal(AppendStatus.Appended, (await store.Checkpoint(opening.Epoch, [checkpoint], default)).Status);
         Assert.Equal(1, (await store.Load(new ActorKey("Account", "a"), default))!.Version);
     }
 

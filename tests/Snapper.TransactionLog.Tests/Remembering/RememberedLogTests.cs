@@ -29,14 +29,14 @@ public sealed class RememberedLogTests : IDisposable
             log.Remember();
         }
 
-        Assert.Equal(new RememberedStanding(_storage.Id, 3, 4), Memory().Read());
+        Assert.Equal(new LogIdentity(_storage.Id, 3, 4), Memory().Read());
     }
 
     [Fact]
     public async Task What_is_remembered_at_opening_is_on_disk_before_anything_is_acknowledged()
     {
         await Remembered(_storage).Open(default);
-        Assert.Equal(new RememberedStanding(_storage.Id, 1, 1), Memory().Read());
+        Assert.Equal(new LogIdentity(_storage.Id, 1, 1), Memory().Read());
     }
 
     [Fact]
@@ -230,27 +230,27 @@ public sealed class RememberedLogTests : IDisposable
         await Remembered(_storage).Open(default);
         var files = new FaultyFiles { Room = 0 };
         List<IOException> problems = [];
-        var memory = new LogMemory(FilePath, "here", files);
-        var log = new RememberedLog(new MemoryTransactionLog(_storage), memory, "log of the test", () => _durableAfter, _time, problems.Add);
+        var memory = new LogIdentityFile(FilePath, "here", files);
+        var log = new DataLossGuard(new MemoryTransactionLog(_storage), memory, "log of the test", () => _durableAfter, _time, problems.Add);
 
         Assert.Equal(2, (await log.Open(default)).Epoch);
 
         Assert.True(DiskFull.Is(Assert.Single(problems)));
-        Assert.Equal(new RememberedStanding(_storage.Id, 1, 1), Memory().Read());
+        Assert.Equal(new LogIdentity(_storage.Id, 1, 1), Memory().Read());
         await Append(log, 2, 1);
         Assert.Throws<IOException>(log.Remember);
         files.Room = long.MaxValue;
         log.Remember();
-        Assert.Equal(new RememberedStanding(_storage.Id, 2, 2), Memory().Read());
+        Assert.Equal(new LogIdentity(_storage.Id, 2, 2), Memory().Read());
         Assert.Single(problems);
     }
 
     private static async Task Append(ITransactionLog log, long epoch, long sequence) =>
         Assert.Equal(AppendStatus.Appended, (await log.Append(epoch, sequence, 1, Some.Encode(Some.Batch(sequence, "a", sequence)), default)).Status);
 
-    private LogMemory Memory(string place = "here") => new(FilePath, place);
+    private LogIdentityFile Memory(string place = "here") => new(FilePath, place);
 
-    private RememberedLog Remembered(MemoryStorage storage, string place = "here") => Remembered(new MemoryTransactionLog(storage), place);
+    private DataLossGuard Remembered(MemoryStorage storage, string place = "here") => Remembered(new MemoryTransactionLog(storage), place);
 
-    private RememberedLog Remembered(IIdentifiedLog log, string place = "here") => new(log, Memory(place), "log of the test", () => _durableAfter, _time);
+    private DataLossGuard Remembered(IIdentifiedLog log, string place = "here") => new(log, Memory(place), "log of the test", () => _durableAfter, _time);
 }

@@ -72,7 +72,7 @@ public sealed class RememberedRedisTests : IAsyncLifetime
         await Assert.ThrowsAsync<LostLogException>(async () => await (await Remembered("w2")).Open(default));
     }
 
-    private static async Task WriteOne(RememberedLog log)
+    private static async Task WriteOne(DataLossGuard log)
     {
         var opening = await log.Open(default);
         var result = await log.Append(opening.Epoch, opening.NextSequence, 1, Some.Encode(Some.Batch(1, "a", 1)), default);
@@ -87,10 +87,10 @@ public sealed class RememberedRedisTests : IAsyncLifetime
         return connections;
     }
 
-    private async Task<RememberedLog> Remembered(string worker)
+    private async Task<DataLossGuard> Remembered(string worker)
     {
-        var memory = new LogMemory(Path.Combine(_folder, worker + ".json"), "redis");
-        var log = new RememberedLog(new RedisTransactionLog(await Connect(), worker), memory, "log of the test", () => TimeSpan.Zero, TimeProvider.System);
+        var memory = new LogIdentityFile(Path.Combine(_folder, worker + ".json"), "redis");
+        var log = new DataLossGuard(new RedisTransactionLog(await Connect(), worker), memory, "log of the test", () => TimeSpan.Zero, TimeProvider.System);
         _made.Add(log);
         return log;
     }

@@ -3,10 +3,10 @@ using Snapper.TransactionLog.Records;
 
 namespace Snapper.TransactionLog.Tests.Support;
 
-/// <summary>Remembers folds, and fails as planned.</summary>
+/// <summary>Remembers checkpoints, and fails as planned.</summary>
 internal sealed class SpyStore(IStateStore inner) : IStateStore
 {
-    public List<StateFold> Folds { get; } = [];
+    public List<StateCheckpoint> Checkpoints { get; } = [];
 
     /// <summary>How many actors came in each call.</summary>
     public List<int> Calls { get; } = [];
@@ -21,9 +21,9 @@ internal sealed class SpyStore(IStateStore inner) : IStateStore
 
     public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => inner.Load(actor, cancellation);
 
-    public async Task<AppendResult> Fold(long epoch, IReadOnlyList<StateFold> folds, CancellationToken cancellation)
+    public async Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation)
     {
-        Calls.Add(folds.Count);
+        Calls.Add(checkpoints.Count);
         if (Hold is not null)
         {
             await Hold.Task;
@@ -40,8 +40,8 @@ internal sealed class SpyStore(IStateStore inner) : IStateStore
             return new AppendResult(AppendStatus.Refused, "planned");
         }
 
-        Folds.AddRange(folds);
-        return await inner.Fold(epoch, folds, cancellation);
+        Checkpoints.AddRange(checkpoints);
+        return await inner.Checkpoint(epoch, checkpoints, cancellation);
     }
 
     public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation) =>

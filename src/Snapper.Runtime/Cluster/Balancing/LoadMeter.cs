@@ -13,8 +13,8 @@ internal sealed class LoadMeter(DirectoryTable directory)
 {
     private const int SampleOf = 8;
     private const int PairsOfOne = 8;
-    private const int MostPartitions = 64;
-    private const int MostPairs = 16;
+    private const int MaxPartitions = 64;
+    private const int MaxPairs = 16;
 
     private readonly int[] _touched = new int[Partition.Count];
     private readonly PairSketch _pairs = new(256);
@@ -64,9 +64,9 @@ internal sealed class LoadMeter(DirectoryTable directory)
         }
 
         partitions.Sort(static (one, other) => one.Rate != other.Rate ? other.Rate.CompareTo(one.Rate) : one.Partition.Number.CompareTo(other.Partition.Number));
-        partitions.RemoveRange(Math.Min(MostPartitions, partitions.Count), Math.Max(0, partitions.Count - MostPartitions));
+        partitions.RemoveRange(Math.Min(MaxPartitions, partitions.Count), Math.Max(0, partitions.Count - MaxPartitions));
         var pairs = new List<(ActorKey, ActorKey, long)>();
-        foreach (var (one, other, count) in _pairs.Take(MostPairs))
+        foreach (var (one, other, count) in _pairs.Take(MaxPairs))
         {
             pairs.Add((one, other, (long)(count * SampleOf * perCount)));
         }

@@ -27,7 +27,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     /// <summary>A call from another worker.</summary>
     public void OnCall(Incarnation from, CallMessage call)
     {
-        worker.Witness(call.Tid);
+        worker.AdvanceActClock(call.Tid);
         if (_tombstones.Contains(call.Tid))
         {
             Transitions.Note(ClusterTransition.CallTooLate);
@@ -50,7 +50,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         if (state is not OwnershipState.Open && !attempt.Participates(call.Target) && !Planted.Is(PlantedFault.FirstVisitWhileFrozen))
         {
             // M3: it is being moved, or has moved; the caller's directory is old.
-            node.First.Doom(attempt, new AbortInfo(AbortReason.Migration, $"{call.Target} was called, and is being moved.", call.Target));
+            node.First.RequestAbort(attempt, new AbortInfo(AbortReason.Migration, $"{call.Target} was called, and is being moved.", call.Target));
             return;
         }
 
@@ -101,7 +101,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         attempt.TrySeal();
         if (!prepare.Committed)
         {
-            attempt.TryDoom(new AbortInfo(AbortReason.Application, "It was aborted by its root."), evenSealed: true);
+            attempt.TryAbort(new AbortInfo(AbortReason.Application, "It was aborted by its root."), evenSealed: true);
         }
 
         node.First.EndAct(new ActOutcome(attempt.Tid, prepare.Committed, attempt.TakeParticipants(), attempt.Request) { RootWorker = root });
@@ -152,7 +152,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         node.Send(part.RootWorker, new ActVotedMessage(part.Tid, message.Flag, unfit, visited.ToArray(), attempt.IsRecorded ? attempt.Touched() : []));
         if (worker.Rare?.Happens(RarePoint.VoterAsksAtOnce) == true)
         {
-            node.Send(part.RootWorker, new AskVerdictMessage(part.Tid.Value, part.RootWorker));
+            node.Send(part.RootWorker, new OutcomeQueryMessage(part.Tid.Value, part.RootWorker));
         }
     }
 
@@ -268,7 +268,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         if (!worker.Acts.TryRemove(attempt.Tid.Value, out _))
         {
             // It was aborted meanwhile, which releases its actors; the undo waits for this all the same.
-            worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid });
+            worker.SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid });
             return;
         }
 
@@ -276,7 +276,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         _tombstones.Add(attempt.Tid);
         Kill(attempt);
         AbortElsewhere(attempt);
-        worker.SendToCommit(new Message { Kind = MessageKind.ActPoisoned, Tid = attempt.Tid, Body = attempt.TakeParticipants() });
+        worker.SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid, Body = attempt.TakeParticipants() });
         worker.PostToCommits(() => worker.StartAwaiting(attempt));
     }
 
@@ -381,7 +381,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
 
     private void Kill(Attempt attempt)
     {
-        attempt.TryDoom(new AbortInfo(AbortReason.Conflict, "It was aborted, or has ended."), evenSealed: true);
+        attempt.TryAbort(new AbortInfo(AbortReason.Conflict, "It was aborted, or has ended."), evenSealed: true);
         node.First.EndBranch(attempt);
     }
 }

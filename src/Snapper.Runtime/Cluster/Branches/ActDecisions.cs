@@ -21,7 +21,7 @@ internal sealed class ActDecisions(ClusterNode node, Worker worker)
     public int Unmarked => _unmarked.Count;
 
     /// <summary>Decisions of earlier lives of this worker that others may not have marked; null: none.</summary>
-    public KeptDecisions? Kept { get; set; }
+    public RetainedDecisions? Kept { get; set; }
 
     /// <summary>An ACT of several workers is committed by this record: it stays in the log until all others have their markers (R2).</summary>
     public void NoteDecided(ActOutcome outcome, long sequence)

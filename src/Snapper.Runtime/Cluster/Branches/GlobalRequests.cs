@@ -245,7 +245,7 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
         }
     }
 
-    private void Drop(Request request) => worker.Relay.Dropped(request, request.Expired ? AbortReason.Timeout : AbortReason.Cancelled);
+    private void Drop(Request request) => worker.RequestManager.Dropped(request, request.Expired ? AbortReason.Timeout : AbortReason.Cancelled);
 
     private void Ask(long handle, PactTicket ticket) =>
         node.Send(_master, new NewPactMessage(_masterEpoch, new GlobalPact(node.Self, handle, ticket.Root, ticket.Declared, ticket.Marked)));

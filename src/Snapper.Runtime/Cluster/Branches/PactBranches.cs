@@ -119,7 +119,7 @@ internal sealed class PactBranches(ClusterNode node, Worker worker)
     {
         if (ticket.Global is { } member && _branches.TryGetValue(member.Tid, out var branch) && branch.Attempt is { } attempt)
         {
-            attempt.TryDoom(new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."), evenSealed: true);
+            attempt.TryAbort(new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."), evenSealed: true);
             node.First.EndBranch(attempt);
         }
 
@@ -178,7 +178,7 @@ internal sealed class PactBranches(ClusterNode node, Worker worker)
 
         if (!ended.Committed)
         {
-            branch.Attempt?.TryDoom(new AbortInfo(AbortReason.Application, "It was aborted by its root."), evenSealed: true);
+            branch.Attempt?.TryAbort(new AbortInfo(AbortReason.Application, "It was aborted by its root."), evenSealed: true);
         }
 
         worker.SendToActor(new Message
@@ -197,7 +197,7 @@ internal sealed class PactBranches(ClusterNode node, Worker worker)
     {
         if (_branches.TryGetValue(failed.Tid, out var branch) && OwnAttempt(branch) is { } attempt)
         {
-            attempt.RootExecutor.Doom(attempt, RemoteCalls.InfoOf(failed.Failure));
+            attempt.RootExecutor.RequestAbort(attempt, RemoteCalls.InfoOf(failed.Failure));
         }
     }
 

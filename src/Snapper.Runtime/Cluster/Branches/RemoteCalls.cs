@@ -56,7 +56,7 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
         if (!attempt.TryAddCall(call))
         {
             _calls.TryRemove(call.Id, out _);
-            throw new TransactionDoomedException(attempt.Doom!.Reason, attempt.Doom.Message, attempt.Doom.Actor);
+            throw new TransactionDoomedException(attempt.AbortCause!.Reason, attempt.AbortCause.Message, attempt.AbortCause.Actor);
         }
 
         caller.ChildStarted();
@@ -69,7 +69,7 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
         if (!sent && !attempt.IsPact)
         {
             // Its actors are being taken over. (Of a PACT the master knows, and undoes its batch.)
-            node.First.Doom(attempt, new AbortInfo(AbortReason.Migration, $"{target} was called, but {to} is gone.", target));
+            node.First.RequestAbort(attempt, new AbortInfo(AbortReason.Migration, $"{target} was called, but {to} is gone.", target));
         }
 
         return call.Promise;
@@ -173,14 +173,14 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
     private void FailResult(CallFrame frame, string text)
     {
         var why = new AbortInfo(AbortReason.Application, text, frame.Target);
-        node.First.Doom(frame.Attempt, why);
+        node.First.RequestAbort(frame.Attempt, why);
         SendFailure(frame, why);
     }
 
     private void Refuse(Attempt attempt, Incarnation from, CallMessage call, string text)
     {
         var why = new AbortInfo(AbortReason.Application, text, call.Target);
-        node.First.Doom(attempt, why);
+        node.First.RequestAbort(attempt, why);
         node.Send(from, new ResultMessage(call.Id, FailureOf(why), [], [], attempt.TakeVisited()));
     }
 

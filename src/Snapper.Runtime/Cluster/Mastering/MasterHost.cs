@@ -41,7 +41,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     /// <param name="unfenced">The workers that live, or may: none is given numbers before each of them has settled what earlier masters had open, or is fenced (R3).</param>
     /// <param name="unresolved">Lives that are over, and whose streams nobody has resolved yet as far as this worker knows.</param>
     /// <param name="writing">For the decisions.</param>
-    public MasterHost(ClusterNode node, Worker worker, MasterSeat.Taken seat, IReadOnlyList<Incarnation> unfenced, IEnumerable<Incarnation> unresolved, LogWriterOptions writing)
+    public MasterHost(ClusterNode node, Worker worker, MasterElection.Taken seat, IReadOnlyList<Incarnation> unfenced, IEnumerable<Incarnation> unresolved, LogWriterOptions writing)
     {
         var mastership = seat.Mastership;
         Transitions.Note(ClusterTransition.MasterTaken);

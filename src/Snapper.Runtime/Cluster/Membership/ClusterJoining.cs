@@ -27,19 +27,19 @@ internal sealed class ClusterJoining : IAsyncDisposable
     {
         _setup = setup;
         Store = setup.Cluster!.OpenStore(self);
-        Gate = new ClusterGate(self, setup.Cluster.Transport, setup.Cluster.Mailboxes, setup.Time, setup.Background, setup.Logger, Fail);
-        Seat = new MasterSeat(Store, setup.Time);
-        Doubts = new DoubtResolver(Gate, Store, Seat, setup.Time);
+        Gate = new PeerMessenger(self, setup.Cluster.Transport, setup.Cluster.Mailboxes, setup.Time, setup.Background, setup.Logger, Fail);
+        Seat = new MasterElection(Store, setup.Time);
+        Doubts = new InDoubtResolver(Gate, Store, Seat, setup.Time);
         Lease = new LeaseKeeper(Store, setup.Cluster.Options.Lease, setup.Time, setup.Background, Fail);
     }
 
     public IClusterStore Store { get; }
 
-    public ClusterGate Gate { get; }
+    public PeerMessenger Gate { get; }
 
-    public MasterSeat Seat { get; }
+    public MasterElection Seat { get; }
 
-    public DoubtResolver Doubts { get; }
+    public InDoubtResolver Doubts { get; }
 
     public LeaseKeeper Lease { get; }
 
@@ -52,7 +52,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
     /// <summary>Registers.</summary>
     /// <param name="setup">The worker's.</param>
     /// <param name="opening">Its log as it was opened.</param>
-    /// <param name="recovered">What its log holds; all folded but what is in doubt.</param>
+    /// <param name="recovered">What its log holds; all checkpointed but what is in doubt.</param>
     /// <param name="cancellation">Gives up.</param>
     public static async Task<ClusterJoining> Begin(WorkerSetup setup, LogOpening opening, RecoverySummary recovered, CancellationToken cancellation)
     {

@@ -57,7 +57,7 @@ internal sealed partial class ClusterMembership
         }
     }
 
-    private bool BeginMaster(MasterSeat.Taken seat, IReadOnlyList<MigrationPlan> plans)
+    private bool BeginMaster(MasterElection.Taken seat, IReadOnlyList<MigrationPlan> plans)
     {
         // One whose lease has run out may renew it before anybody fences it, and have open what earlier masters numbered. Of one whose life has ended since they were read, this
         // executor has been told already, and nobody tells it again.

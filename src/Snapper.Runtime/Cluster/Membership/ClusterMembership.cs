@@ -36,7 +36,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     private long _expired = -1;
     private bool _anyExpired;
     private string _undivided = ""; // why, as it was logged last
-    private MasterSeat.Taken? _seat;
+    private MasterElection.Taken? _seat;
     private volatile MasterHost? _master; // of that seat
 
     public ClusterMembership(Worker worker, ClusterSetup setup, ClusterJoining joining)

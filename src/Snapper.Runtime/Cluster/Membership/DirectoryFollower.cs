@@ -61,7 +61,7 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
         }
     }
 
-    /// <summary>Takes what earlier lives of this worker owned (R4); everything in its log is folded.</summary>
+    /// <summary>Takes what earlier lives of this worker owned (R4); everything in its log is checkpointed.</summary>
     public async Task Reclaim(CancellationToken cancellation)
     {
         var own = await node.Ask(() =>

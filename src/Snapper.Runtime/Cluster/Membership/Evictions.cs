@@ -7,11 +7,11 @@ namespace Snapper.Runtime.Cluster.Membership;
 
 /// <summary>
 /// Notices workers that live by their leases and cannot be reached (R5). The master asks all of them now and then; others begin to when something that they have sent stays
-/// unanswered. Whom to evict says the <see cref="EvictionJudge"/>.
+/// unanswered. Whom to evict says the <see cref="FailureDetector"/>.
 /// </summary>
 internal sealed class Evictions(Worker worker, ClusterNode node, TimeSpan patience)
 {
-    private readonly EvictionJudge _judge = new(new EvictionLimits((long)patience.TotalMilliseconds, Math.Max(1, (long)patience.TotalMilliseconds / 3)));
+    private readonly FailureDetector _judge = new(new EvictionLimits((long)patience.TotalMilliseconds, Math.Max(1, (long)patience.TotalMilliseconds / 3)));
     private readonly List<PeerSight> _living = [];
     private readonly long _began = worker.Time.GetTimestamp();
     private TimeSpan? _askedAt;

@@ -11,7 +11,7 @@ using Snapper.TransactionLog.Writing;
 namespace Snapper.Runtime.Cluster.Membership;
 
 /// <summary>
-/// Takes the actors of dead workers over (R4): fence, read the stream to its end, resolve what is in doubt, fold all of it, and then give the entries to those who live. One
+/// Takes the actors of dead workers over (R4): fence, read the stream to its end, resolve what is in doubt, checkpoint all of it, and then give the entries to those who live. One
 /// dead worker at a time; each step may be repeated, by anyone.
 /// </summary>
 internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFollower directory, Func<IReadOnlyList<Member>> members) : IAsyncDisposable

@@ -95,7 +95,7 @@ internal sealed class ClusterControl(Worker worker, IClusterStore store, LeaseKe
         var id = ask.Id ?? NewId();
         if (!ask.DryRun && await Reach(() => store.Plans.ReadParts(id, cancellation)).ConfigureAwait(false) is { Count: > 0 } made)
         {
-            return made[0].Plan.Asked == AskDigest.Of(ask)
+            return made[0].Plan.Asked == RequestFingerprint.Of(ask)
                 ? View(id, made[0].Plan.Reason, await Views(made, cancellation).ConfigureAwait(false)) // asked for again
                 : throw new MigrationRefusedException($"The id {id} is another migration's.");
         }

@@ -52,7 +52,7 @@ internal sealed class MigrationNotes(Worker worker, IClusterStore store)
     /// <summary>A note as text: requests that are frozen now and at most, then each phase with its time.</summary>
     public static string Write(MigrationProgress progress)
     {
-        var text = new StringBuilder().Append(CultureInfo.InvariantCulture, $"{progress.Frozen} {progress.MostFrozen}");
+        var text = new StringBuilder().Append(CultureInfo.InvariantCulture, $"{progress.Frozen} {progress.MaxFrozen}");
         foreach (var (phase, at) in progress.Phases)
         {
             text.Append(CultureInfo.InvariantCulture, $" {phase.ToString().ToLowerInvariant()}:{at.ToUnixTimeMilliseconds()}");
@@ -62,7 +62,7 @@ internal sealed class MigrationNotes(Worker worker, IClusterStore store)
     }
 
     /// <summary>Reads a note; what cannot be read, of another version perhaps, is as if it were not there.</summary>
-    public static (int Frozen, int MostFrozen, List<(string Phase, DateTimeOffset At)> Phases) Read(string note)
+    public static (int Frozen, int MaxFrozen, List<(string Phase, DateTimeOffset At)> Phases) Read(string note)
     {
         var words = note.Split(' ', StringSplitOptions.RemoveEmptyEntries);
         var phases = new List<(string, DateTimeOffset)>();

@@ -40,7 +40,7 @@ internal sealed class MigrationPlanner(ClusterNode node)
         }
 
         var plans = new List<MigrationPlan>();
-        var asked = AskDigest.Of(ask);
+        var asked = RequestFingerprint.Of(ask);
         foreach (var (from, target, keys) in groups.Values)
         {
             // Not smaller than a plan may be: while half of what is used together has moved, all its transactions are over two workers.

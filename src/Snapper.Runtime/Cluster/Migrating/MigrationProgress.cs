@@ -12,7 +12,7 @@ public enum MigrationPhase : byte
     /// <summary>What was numbered before comes to its end (M4).</summary>
     Draining,
 
-    /// <summary>All of it becomes durable and is folded (M5).</summary>
+    /// <summary>All of it becomes durable and is checkpointed (M5).</summary>
     HandingOver,
 
     /// <summary>It is the target's (M6).</summary>
@@ -52,7 +52,7 @@ public sealed class MigrationProgress
     public int Frozen => Volatile.Read(ref _frozen);
 
     /// <summary>The highest <see cref="Frozen"/>.</summary>
-    public int MostFrozen => Volatile.Read(ref _mostFrozen);
+    public int MaxFrozen => Volatile.Read(ref _mostFrozen);
 
     /// <summary>The phases so far, in order, each with the time at which it began.</summary>
     public IReadOnlyList<(MigrationPhase Phase, DateTimeOffset At)> Phases

@@ -11,7 +11,7 @@ using Snapper.TransactionLog.Cluster;
 namespace Snapper.Runtime.Cluster.Migrating;
 
 /// <summary>
-/// Carries out one plan (thesis 4.3; M3 to M7): freeze, drain, fold what moves, and let the plan's commit decide. Everything that the source has of an actor is in the shared
+/// Carries out one plan (thesis 4.3; M3 to M7): freeze, drain, checkpoint what moves, and let the plan's commit decide. Everything that the source has of an actor is in the shared
 /// states before the commit, so that the target only reads.
 /// </summary>
 internal sealed class MigrationRun(Worker worker, IClusterStore store, DirectoryFollower directory, MigrationPlan plan, MigrationProgress progress)
@@ -28,10 +28,10 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
     /// <exception cref="IOException">The store, or the log, is away: nobody knows how far it came; its freeze stays. Run again, it goes on where the plan stands.</exception>
     public async Task Run()
     {
-        // What was changed until now is folded while everything still runs, gently, and what changed meanwhile once more, quickly, so that little changes meanwhile: the fold for
+        // What was changed until now is checkpointed while everything still runs, gently, and what changed meanwhile once more, quickly, so that little changes meanwhile: the checkpoint for
         // which the actors wait (M5) then has little to do.
-        await worker.Checkpoints.FoldOf(_moving.Contains, isUrgent: false).WaitAsync(worker.Stopping).ConfigureAwait(false);
-        await worker.Checkpoints.FoldOf(_moving.Contains, isUrgent: true).WaitAsync(worker.Stopping).ConfigureAwait(false);
+        await worker.Checkpoints.CheckpointOf(_moving.Contains, isUrgent: false).WaitAsync(worker.Stopping).ConfigureAwait(false);
+        await worker.Checkpoints.CheckpointOf(_moving.Contains, isUrgent: true).WaitAsync(worker.Stopping).ConfigureAwait(false);
 
         using var limit = new CancellationTokenSource(Bound, worker.Time);
         using var bound = CancellationTokenSource.CreateLinkedTokenSource(worker.Stopping, limit.Token);
@@ -208,7 +208,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
         return false;
     }
 
-    /// <summary>M5: all of it is durable, and folded into what the target reads, with all outcomes until now. Its cells leave memory.</summary>
+    /// <summary>M5: all of it is durable, and checkpointed into what the target reads, with all outcomes until now. Its cells leave memory.</summary>
     private async Task HandOver(CancellationToken cancellation)
     {
         await Behind().ConfigureAwait(false);
@@ -217,18 +217,18 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
             return;
         }
 
-        // What they must wait for is known when they are looked at first: then the log's end below is behind it, and they leave at once when they are folded.
+        // What they must wait for is known when they are looked at first: then the log's end below is behind it, and they leave at once when they are checkpointed.
         await OnEach(executor => TryLeave(executor, cancellation)).ConfigureAwait(false);
         var last = worker.Log.LastSequence;
         await worker.Log.Drain(cancellation).ConfigureAwait(false);
-        while (worker.Commits.ToldSequence < last)
+        while (worker.Commits.CheckpointedThrough < last)
         {
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
 
         if (!Planted.Is(PlantedFault.HandOverWithoutOutcomes))
         {
-            while (!await worker.Checkpoints.FoldOf(_moving.Contains, isUrgent: true).WaitAsync(cancellation).ConfigureAwait(false))
+            while (!await worker.Checkpoints.CheckpointOf(_moving.Contains, isUrgent: true).WaitAsync(cancellation).ConfigureAwait(false))
             {
                 await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false); // the store failed: states would be missed below, outcomes not (I2)
             }

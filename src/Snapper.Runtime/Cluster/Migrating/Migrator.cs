@@ -16,7 +16,7 @@ namespace Snapper.Runtime.Cluster.Migrating;
 /// </summary>
 internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFollower directory) : IAsyncDisposable
 {
-    private const int MostShown = 1000;
+    private const int MaxShown = 1000;
 
     private readonly ClusterNode _node = worker.Cluster!;
     private readonly MigrationNotes _notes = new(worker, store);
@@ -112,7 +112,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
             }
 
             var frozen = 0;
-            foreach (var request in worker.Relay.UnderWay())
+            foreach (var request in worker.RequestManager.UnderWay())
             {
                 frozen += request.Phase == RequestPhase.Waiting && !request.IsAnswered && WaitsFor(request, plan) ? 1 : 0;
             }
@@ -246,7 +246,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
         }
 
         _progress[plan.Id] = progress;
-        while (_shown.Count > MostShown)
+        while (_shown.Count > MaxShown)
         {
             _progress.TryRemove(_shown.Dequeue(), out _);
         }

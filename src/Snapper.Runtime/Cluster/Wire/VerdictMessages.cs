@@ -5,7 +5,7 @@ namespace Snapper.Runtime.Cluster.Wire;
 /// <summary>Somebody recovers a stream in which something was prepared, and asks what became of it (R2).</summary>
 /// <param name="Number">The global batch, or the ACT.</param>
 /// <param name="Root">Of an ACT: the worker of its root, in the life in which it ran; nobody for a batch.</param>
-internal sealed record AskVerdictMessage(long Number, Incarnation Root) : WireMessage
+internal sealed record OutcomeQueryMessage(long Number, Incarnation Root) : WireMessage
 {
     public override WireKind Kind => WireKind.AskVerdict;
 
@@ -15,7 +15,7 @@ internal sealed record AskVerdictMessage(long Number, Incarnation Root) : WireMe
         writer.Worker(Root);
     }
 
-    public static AskVerdictMessage Read(ref WireReader reader) => new(reader.Number(), reader.Worker());
+    public static OutcomeQueryMessage Read(ref WireReader reader) => new(reader.Number(), reader.Worker());
 }
 
 /// <summary>What became of it. For good: whoever says that it was aborted has seen to it that it never commits.</summary>

@@ -30,7 +30,7 @@ internal static class WireCodec
             WireKind.ToMaster => ToMasterMessage.Read(ref reader, from),
             WireKind.Settled => SettledMessage.Read(ref reader),
             WireKind.Marked => MarkedMessage.Read(ref reader),
-            WireKind.AskVerdict => AskVerdictMessage.Read(ref reader),
+            WireKind.AskVerdict => OutcomeQueryMessage.Read(ref reader),
             WireKind.Verdict => VerdictMessage.Read(ref reader),
             WireKind.Freeze => FreezeMessage.Read(ref reader),
             WireKind.Frozen => FrozenMessage.Read(ref reader),

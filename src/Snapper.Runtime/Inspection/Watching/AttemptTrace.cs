@@ -14,7 +14,7 @@ namespace Snapper.Runtime.Inspection.Watching;
 internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, Attempt? before, string worker)
 {
     /// <summary>More calls are counted, not kept.</summary>
-    public const int MostCalls = 128;
+    public const int MaxCalls = 128;
 
     private readonly Lock _lock = new();
     private readonly List<Call> _calls = [];
@@ -72,7 +72,7 @@ internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, Atte
                 return -1;
             }
 
-            if (_calls.Count == MostCalls)
+            if (_calls.Count == MaxCalls)
             {
                 _dropped++;
                 return -1;

@@ -8,7 +8,7 @@ namespace Snapper.Runtime.Inspection.Watching;
 /// </summary>
 internal sealed class SampleRate(WatchClock clock)
 {
-    private const int MostPerSecond = 200;
+    private const int MaxPerSecond = 200;
     private const int OneInMost = 4096;
 
     /// <summary>Where none was sampled, there may still be so many by the next sample of the same size.</summary>
@@ -35,7 +35,7 @@ internal sealed class SampleRate(WatchClock clock)
 
         lock (_lock)
         {
-            if (++_taken > MostPerSecond && _oneIn < OneInMost)
+            if (++_taken > MaxPerSecond && _oneIn < OneInMost)
             {
                 _oneIn *= 2;
                 _taken /= 2;
@@ -62,7 +62,7 @@ internal sealed class SampleRate(WatchClock clock)
 
             for (var windows = 1 + ((now - _windowEnds) / _window); windows > 0 && _oneIn > 1; windows--)
             {
-                for (var expected = (_taken + Doubt) * 2; _oneIn > 1 && expected <= MostPerSecond / 2; expected *= 2)
+                for (var expected = (_taken + Doubt) * 2; _oneIn > 1 && expected <= MaxPerSecond / 2; expected *= 2)
                 {
                     _oneIn /= 2;
                 }

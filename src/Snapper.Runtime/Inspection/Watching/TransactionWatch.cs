@@ -9,10 +9,10 @@ namespace Snapper.Runtime.Inspection.Watching;
 /// </summary>
 internal sealed class TransactionWatch
 {
-    private const int MostKept = 1024;
+    private const int MaxKept = 1024;
 
     /// <summary>Calls, declared and touched actors over all that is kept: some transactions have thousands.</summary>
-    private const int MostWeight = 128 * 1024;
+    private const int MaxWeight = 128 * 1024;
 
     private readonly Lock _lock = new();
     private readonly Queue<AttemptTrace> _kept = new();
@@ -80,7 +80,7 @@ internal sealed class TransactionWatch
             trace.Count(_hot, _access);
             _kept.Enqueue(trace);
             _weight += trace.Weight;
-            while (_kept.Count > MostKept || (_weight > MostWeight && _kept.Count > 1))
+            while (_kept.Count > MaxKept || (_weight > MaxWeight && _kept.Count > 1))
             {
                 _weight -= _kept.Dequeue().Weight;
                 _dropped++;

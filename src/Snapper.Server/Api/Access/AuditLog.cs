@@ -139,10 +139,10 @@ internal sealed partial class AuditLog
 
         try
         {
-            OwnerOnly.MakeFolder(Path.GetDirectoryName(_file)!);
-            OwnerOnly.Close(_file);
+            FileModeMask.MakeFolder(Path.GetDirectoryName(_file)!);
+            FileModeMask.Close(_file);
             if (new FileInfo(_file) is { Exists: true } full && full.Length >= _fileBytesMax) Rotate();
-            using var stream = new FileStream(_file, OwnerOnly.Options(FileMode.Append, FileAccess.Write, FileShare.Read));
+            using var stream = new FileStream(_file, FileModeMask.Options(FileMode.Append, FileAccess.Write, FileShare.Read));
             stream.Write([.. JsonSerializer.SerializeToUtf8Bytes(entry, JsonSerializerOptions.Web), (byte)'\n']);
             stream.Flush(flushToDisk: true);
             _fails = false;

@@ -13,7 +13,7 @@ namespace Snapper.Server.Api.Endpoints;
 /// <param name="control">The workers as one system; null: not now, or never.</param>
 /// <param name="door">Says whether the worker is on its way; null: it is there.</param>
 /// <param name="options">Limits.</param>
-internal sealed class ClusterEndpoints(Func<IClusterControl?> control, DoorSwitch? door, ApiOptions options)
+internal sealed class ClusterEndpoints(Func<IClusterControl?> control, LifecycleGate? door, ApiOptions options)
 {
     private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web)
     {

@@ -4,7 +4,7 @@ using Snapper.Server.Api.Answers;
 namespace Snapper.Server.Api.Endpoints;
 
 /// <summary>Liveness and readiness, with the checks by name.</summary>
-internal sealed class HealthEndpoints(DoorSwitch? door, IWorkerInspection inspection, ApiOptions options)
+internal sealed class HealthEndpoints(LifecycleGate? door, IWorkerInspection inspection, ApiOptions options)
 {
     /// <summary>GET /healthz: 503 asks for a restart of the process, so only what a restart cures belongs here.</summary>
     public Task Live(HttpContext context) =>

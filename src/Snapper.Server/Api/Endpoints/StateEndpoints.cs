@@ -10,7 +10,7 @@ namespace Snapper.Server.Api.Endpoints;
 /// <summary>
 /// An operator's hand on one actor's state: <c>PUT</c> puts a state in its place, <c>DELETE</c> takes it away. Both are PACTs on that actor, so that they stand in the order of all others.
 /// </summary>
-internal sealed class StateEndpoints(ITransactionDoor door, ApiOptions options, Func<IClusterControl?> control)
+internal sealed class StateEndpoints(ITransactionService door, ApiOptions options, Func<IClusterControl?> control)
 {
     /// <summary>Longest reason, in UTF-16 code units.</summary>
     private const int ReasonMax = 300;

@@ -8,7 +8,7 @@ using Snapper.Sidecar;
 namespace Snapper.Server.Api.Endpoints;
 
 /// <summary>The service and direct doors: submit one transaction or many, and ask by id.</summary>
-internal sealed partial class TransactionEndpoints(ITransactionDoor door, ApiOptions options, ILogger log, Func<IClusterControl?> control)
+internal sealed partial class TransactionEndpoints(ITransactionService door, ApiOptions options, ILogger log, Func<IClusterControl?> control)
 {
     /// <summary>POST /v1/transactions.</summary>
     public async Task Submit(HttpContext context)

@@ -18,7 +18,7 @@ internal sealed class EventsEndpoint(IWorkerInspection inspection, ViewTable tab
 
     public async Task Watch(HttpContext context)
     {
-        var ask = ViewAsk.Read(context.Request.Query, table, out var wrong);
+        var ask = ViewSubscription.Read(context.Request.Query, table, out var wrong);
         if (wrong is not null)
         {
             await Respond.Send(context, Problem.Invalid(wrong));

@@ -43,7 +43,7 @@ internal sealed class WatchedView
         buffer.Json.WriteString("view"u8, view);
         buffer.Json.WritePropertyName("status"u8);
         _head = buffer.Written.ToArray();
-        Refusal = caller is null ? null : AccessGate.ViewProblem(Request(Stream.Null, default), caller, route.Row);
+        Refusal = caller is null ? null : AuthorizationMiddleware.ViewProblem(Request(Stream.Null, default), caller, route.Row);
     }
 
     /// <summary>Its address.</summary>
@@ -113,7 +113,7 @@ internal sealed class WatchedView
 
     private DefaultHttpContext Request(Stream answer, CancellationToken cancellation)
     {
-        var path = ViewAsk.PathOf(_view);
+        var path = ViewSubscription.PathOf(_view);
         var context = new DefaultHttpContext { RequestServices = _services, RequestAborted = cancellation };
         var request = context.Features.GetRequiredFeature<IHttpRequestFeature>();
         request.Method = HttpMethods.Get;

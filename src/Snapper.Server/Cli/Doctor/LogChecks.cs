@@ -40,45 +40,45 @@ internal static class LogChecks
             var redis = RedisLogin.At(address, options.RedisLogin);
             var place = plan.Log == LogKind.File ? RememberedPlace.Files
                 : RememberedPlace.OfRedis(options.Redis is null ? RememberedPlace.PrivateRedis : RememberedPlace.Named(address), redis);
-            if (new LogMemory(file, place).Read() is not { } remembered) return new DoctorRow(Health.Good, check, "none is remembered here");
+            if (new LogIdentityFile(file, place).Read() is not { } remembered) return new DoctorRow(Health.Good, check, "none is remembered here");
             var lost = plan.Log == LogKind.File ? await OfFiles(options, worker, remembered, file)
                 : options.Redis is null ? OfPrivateRedis(options, remembered, file)
                 : await RedisProbe.Unavailable(address, CancellationToken.None, options.RedisLogin) is { } why ? throw new IOException(why)
                 : await OfRedis(redis, worker, remembered, file);
-            return lost is null ? new DoctorRow(Health.Good, check, "the one that is remembered") : new DoctorRow(Health.Broken, check, lost, Remedies.LostLog);
+            return lost is null ? new DoctorRow(Health.Good, check, "the one that is remembered") : new DoctorRow(Health.Broken, check, lost, FixHints.LostLog);
         }
         catch (LostLogException unreadable)
         {
-            return new DoctorRow(Health.Broken, check, unreadable.Message, Remedies.LostLog);
+            return new DoctorRow(Health.Broken, check, unreadable.Message, FixHints.LostLog);
         }
         catch (CorruptLogException damaged)
         {
-            return new DoctorRow(Health.Broken, check, damaged.Message, Remedies.DamagedLog);
+            return new DoctorRow(Health.Broken, check, damaged.Message, FixHints.DamagedLog);
         }
         catch (Exception away) when (away is RedisException or TimeoutException or IOException or UnauthorizedAccessException)
         {
-            return new DoctorRow(Health.Limited, check, $"could not be looked at: {away.Message}", Remedies.NamedRedis);
+            return new DoctorRow(Health.Limited, check, $"could not be looked at: {away.Message}", FixHints.NamedRedis);
         }
     }
 
-    private static async Task<string?> OfFiles(UpOptions options, string worker, RememberedStanding remembered, string memory)
+    private static async Task<string?> OfFiles(UpOptions options, string worker, LogIdentity remembered, string memory)
     {
         var folder = Path.Combine(options.DataDirectory, DataDirectory.WorkersFolder, worker);
         await using var log = new FileTransactionLog(folder);
-        return RememberedLog.Difference(remembered, await log.Look(CancellationToken.None), $"log in folder {folder}", memory);
+        return DataLossGuard.Difference(remembered, await log.Look(CancellationToken.None), $"log in folder {folder}", memory);
     }
 
-    private static async Task<string?> OfRedis(RedisOptions options, string worker, RememberedStanding remembered, string memory)
+    private static async Task<string?> OfRedis(RedisOptions options, string worker, LogIdentity remembered, string memory)
     {
         await using var redis = await RedisConnections.Connect(options);
         await using var log = new RedisTransactionLog(redis, worker);
-        return RememberedLog.Difference(remembered, await log.Look(CancellationToken.None), $"log {log.StreamName} in Redis at {options.Host}:{options.Port}", memory);
+        return DataLossGuard.Difference(remembered, await log.Look(CancellationToken.None), $"log {log.StreamName} in Redis at {options.Host}:{options.Port}", memory);
     }
 
-    private static string? OfPrivateRedis(UpOptions options, RememberedStanding remembered, string memory)
+    private static string? OfPrivateRedis(UpOptions options, LogIdentity remembered, string memory)
     {
         var folder = Path.Combine(options.DataDirectory, "redis");
         var isThere = Directory.Exists(folder) && Directory.EnumerateFiles(folder, "*.aof", SearchOption.AllDirectories).Any();
-        return isThere ? null : RememberedLog.Difference(remembered, null, $"append-only file in {folder}", memory);
+        return isThere ? null : DataLossGuard.Difference(remembered, null, $"append-only file in {folder}", memory);
     }
 }

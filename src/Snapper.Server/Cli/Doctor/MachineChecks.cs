@@ -85,7 +85,7 @@ internal static class MachineChecks
         }
         catch (StartupException problem)
         {
-            return new DoctorRow(Health.Broken, check, problem.Message, new[] { Remedies.OtherUp, Remedies.Owner, Remedies.Rights, Remedies.Planted }.FirstOrDefault(problem.Message.EndsWith) ?? Remedies.Data);
+            return new DoctorRow(Health.Broken, check, problem.Message, new[] { FixHints.OtherUp, FixHints.Owner, FixHints.Rights, FixHints.Planted }.FirstOrDefault(problem.Message.EndsWith) ?? FixHints.Data);
         }
     }
 
@@ -93,10 +93,10 @@ internal static class MachineChecks
     private static DoctorRow Rights(string directory)
     {
         const string check = "rights on data";
-        if (DataRights.Refusal(directory) is var (why, remedy)) return new DoctorRow(Health.Broken, check, why, remedy);
-        if (DataRights.OpenParent(directory) is { } parent) return new DoctorRow(Health.Limited, check, parent, Remedies.Parent);
-        return DataRights.Open(directory) is not { } open ? new DoctorRow(Health.Good, check, "of this account alone")
-            : new DoctorRow(Health.Limited, check, open, DataRights.IsOfEarlierVersion(directory) ? Remedies.EarlierRights : Remedies.Rights);
+        if (DataDirectoryPermissions.Refusal(directory) is var (why, remedy)) return new DoctorRow(Health.Broken, check, why, remedy);
+        if (DataDirectoryPermissions.OpenParent(directory) is { } parent) return new DoctorRow(Health.Limited, check, parent, FixHints.Parent);
+        return DataDirectoryPermissions.Open(directory) is not { } open ? new DoctorRow(Health.Good, check, "of this account alone")
+            : new DoctorRow(Health.Limited, check, open, DataDirectoryPermissions.IsOfEarlierVersion(directory) ? FixHints.EarlierRights : FixHints.Rights);
     }
 
     private static DoctorRow Disk(string directory)

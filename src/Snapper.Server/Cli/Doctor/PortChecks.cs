@@ -25,7 +25,7 @@ internal static class PortChecks
         var check = $"port {port} ({use})";
         if (Ports.IsFree(port)) return new DoctorRow(Health.Good, check, "free");
         var holder = Ports.Holder(port) ?? "a process that cannot be seen from here";
-        return new DoctorRow(whenTaken, check, $"taken by {holder}", Remedies.Port(option));
+        return new DoctorRow(whenTaken, check, $"taken by {holder}", FixHints.Port(option));
     }
 
     /// <summary>Redis, placement and the sidecars' inner ports: any that are free.</summary>
@@ -39,7 +39,7 @@ internal static class PortChecks
         }
         catch (StartupException none)
         {
-            return new DoctorRow(Health.Broken, check, none.Message, Remedies.PrivatePorts);
+            return new DoctorRow(Health.Broken, check, none.Message, FixHints.PrivatePorts);
         }
     }
 }

@@ -8,9 +8,9 @@ internal static class RunChecks
     // How a worker's log begins the line with which it ends for good; see ServerLog.
     private static readonly (string Mark, string Fix)[] Ends =
     [
-        ("LOST LOG.", Remedies.LostLog),
-        ("DAMAGED ", Remedies.DamagedLog),
-        ("OTHER PLACEMENT.", Remedies.OtherPlacement),
+        ("LOST LOG.", FixHints.LostLog),
+        ("DAMAGED ", FixHints.DamagedLog),
+        ("OTHER PLACEMENT.", FixHints.OtherPlacement),
     ];
 
     /// <summary>A row for what still runs, and one for each worker that ended for good.</summary>
@@ -33,7 +33,7 @@ internal static class RunChecks
         var left = state.Children().Where(c => c.Process.IsAlive()).Select(c => $"{c.Name} (pid {c.Process.Pid})").ToArray();
         return left.Length == 0
             ? new DoctorRow(Health.Good, check, "was killed; nothing of it runs")
-            : new DoctorRow(Health.Limited, check, $"was killed, and left {string.Join(", ", left)}", $"the next 'up' ends them; should one not end: {Remedies.Leftover}");
+            : new DoctorRow(Health.Limited, check, $"was killed, and left {string.Join(", ", left)}", $"the next 'up' ends them; should one not end: {FixHints.Leftover}");
     }
 
     /// <summary>Not broken: what was put right since then is not known here; <see cref="LogChecks"/> looks at the log itself.</summary>

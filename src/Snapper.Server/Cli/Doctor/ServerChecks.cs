@@ -21,14 +21,14 @@ internal static class ServerChecks
         {
             var found = ServerPrograms.Redis(finder);
             if (found.Path is not null) return new DoctorRow(Health.Good, "redis-server", found.Finding);
-            if (options.Workers > 1 && options.Redis is null) return new DoctorRow(Health.Broken, "redis-server", $"{found.Finding}: several workers share a Redis", Remedies.Redis);
+            if (options.Workers > 1 && options.Redis is null) return new DoctorRow(Health.Broken, "redis-server", $"{found.Finding}: several workers share a Redis", FixHints.Redis);
             return options.Redis is not null
                 ? new DoctorRow(Health.Good, "redis-server", $"{found.Finding}; not needed, a Redis is configured")
-                : new DoctorRow(Health.Limited, "redis-server", $"{found.Finding}: the log would be a local file", Remedies.Redis);
+                : new DoctorRow(Health.Limited, "redis-server", $"{found.Finding}: the log would be a local file", FixHints.Redis);
         }
         catch (StartupException wrong)
         {
-            return new DoctorRow(options.Redis is null ? Health.Broken : Health.Limited, "redis-server", wrong.Message, Remedies.Variable);
+            return new DoctorRow(options.Redis is null ? Health.Broken : Health.Limited, "redis-server", wrong.Message, FixHints.Variable);
         }
     }
 
@@ -38,7 +38,7 @@ internal static class ServerChecks
         if (options.Redis is not { } address) return new DoctorRow(Health.Good, check, "none: a private one is used (--redis or SNAPPER_REDIS names one)");
         if (await RedisProbe.Unavailable(address, CancellationToken.None, options.RedisLogin) is { } why)
         {
-            return new DoctorRow(Health.Broken, check, $"{address}: {why}", Remedies.NamedRedis);
+            return new DoctorRow(Health.Broken, check, $"{address}: {why}", FixHints.NamedRedis);
         }
 
         RedisFacts facts;
@@ -48,7 +48,7 @@ internal static class ServerChecks
         }
         catch (StartupException broke)
         {
-            return new DoctorRow(Health.Broken, check, broke.Message, Remedies.NamedRedis);
+            return new DoctorRow(Health.Broken, check, broke.Message, FixHints.NamedRedis);
         }
 
         var memory = facts.MaxMemory == 0 ? "no memory limit" : $"maxmemory {facts.MaxMemory / (1024 * 1024)} MB, {facts.EvictionPolicy}";
@@ -64,12 +64,12 @@ internal static class ServerChecks
         {
             var found = find();
             return found.Path is not null ? new DoctorRow(Health.Good, name, found.Finding)
-                : options.Workers > 1 ? new DoctorRow(Health.Broken, name, $"{found.Finding}: several workers speak through daprd", Remedies.Dapr)
-                : new DoctorRow(Health.Limited, name, $"{found.Finding}: the embedded stand-in would be used", Remedies.Dapr);
+                : options.Workers > 1 ? new DoctorRow(Health.Broken, name, $"{found.Finding}: several workers speak through daprd", FixHints.Dapr)
+                : new DoctorRow(Health.Limited, name, $"{found.Finding}: the embedded stand-in would be used", FixHints.Dapr);
         }
         catch (StartupException wrong)
         {
-            return new DoctorRow(Health.Broken, name, wrong.Message, Remedies.Variable);
+            return new DoctorRow(Health.Broken, name, wrong.Message, FixHints.Variable);
         }
     }
 
@@ -85,7 +85,7 @@ internal static class ServerChecks
         }
         catch (StartupException wrong)
         {
-            return new DoctorRow(Health.Broken, check, wrong.Message, Remedies.Variable);
+            return new DoctorRow(Health.Broken, check, wrong.Message, FixHints.Variable);
         }
     }
 }

@@ -24,7 +24,7 @@ internal static class SettingChecks
         }
         catch (Exception wrong) when (wrong is UsageException or ArgumentException or InvalidOperationException or FormatException or InvalidDataException or IOException)
         {
-            return new DoctorRow(Health.Broken, check, wrong.Message, Remedies.Setting);
+            return new DoctorRow(Health.Broken, check, wrong.Message, FixHints.Setting);
         }
     }
 }

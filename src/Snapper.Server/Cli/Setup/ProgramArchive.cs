@@ -6,7 +6,7 @@ namespace Snapper.Server.Cli.Setup;
 /// <summary>Takes one program out of a tar.gz. Paths in the archive decide nothing: only the content of the one file is used.</summary>
 internal static class ProgramArchive
 {
-    private const long MostProgramBytes = 1L << 30;
+    private const long MaxProgramBytes = 1L << 30;
 
     /// <summary>Writes the program, executable for everybody, to a file that must not exist.</summary>
     /// <exception cref="SetupException">The archive is damaged, or the program is not in it as a regular file at the top.</exception>
@@ -25,7 +25,7 @@ internal static class ProgramArchive
                     throw new SetupException($"in {Path.GetFileName(archive)}, {program} is no regular file but {entry.EntryType}");
                 }
 
-                if (entry.Length > MostProgramBytes) throw new SetupException($"in {Path.GetFileName(archive)}, {program} has {entry.Length} bytes, more than the {MostProgramBytes} that are taken");
+                if (entry.Length > MaxProgramBytes) throw new SetupException($"in {Path.GetFileName(archive)}, {program} has {entry.Length} bytes, more than the {MaxProgramBytes} that are taken");
                 await using (var into = new FileStream(file, FileMode.CreateNew, FileAccess.Write))
                 {
                     await entry.DataStream.CopyToAsync(into, cancellation);

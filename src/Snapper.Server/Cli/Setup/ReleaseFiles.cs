@@ -7,11 +7,11 @@ namespace Snapper.Server.Cli.Setup;
 /// <summary>Fetches files of a release. What is wrong is a <see cref="SetupException"/>. Proxies are taken from the environment, as everywhere in .NET.</summary>
 internal sealed class ReleaseFiles : IDisposable
 {
-    private const int MostRedirects = 5;
-    private const int MostChecksumBytes = 4096;
+    private const int MaxRedirects = 5;
+    private const int MaxChecksumBytes = 4096;
 
     /// <summary>About three times what an archive has.</summary>
-    private const long MostArchiveBytes = 512L << 20;
+    private const long MaxArchiveBytes = 512L << 20;
 
     private static readonly TimeSpan WithoutAByte = TimeSpan.FromSeconds(60);
 
@@ -23,7 +23,7 @@ internal sealed class ReleaseFiles : IDisposable
     public async Task<string> Checksum(Uri address, string archive, CancellationToken cancellation)
     {
         using var into = new MemoryStream();
-        await Fetch(address, into, MostChecksumBytes, cancellation);
+        await Fetch(address, into, MaxChecksumBytes, cancellation);
         return Checksums.Of(Encoding.UTF8.GetString(into.ToArray()), archive) ?? throw new SetupException($"{address} holds no SHA-256 of {archive}");
     }
 
@@ -34,7 +34,7 @@ internal sealed class ReleaseFiles : IDisposable
     {
         await using (var into = new FileStream(file, FileMode.CreateNew, FileAccess.Write))
         {
-            await Fetch(address, into, MostArchiveBytes, cancellation);
+            await Fetch(address, into, MaxArchiveBytes, cancellation);
         }
 
         return await Checksums.OfFile(file, cancellation);
@@ -88,7 +88,7 @@ internal sealed class ReleaseFiles : IDisposable
     private async Task<HttpResponseMessage> Follow(Uri address, CancellationToken cancellation)
     {
         var at = address;
-        for (var hops = 0; hops <= MostRedirects; hops++)
+        for (var hops = 0; hops <= MaxRedirects; hops++)
         {
             var answer = await _http.GetAsync(at, HttpCompletionOption.ResponseHeadersRead, cancellation);
             if (answer.StatusCode == HttpStatusCode.OK) return answer;
@@ -104,7 +104,7 @@ internal sealed class ReleaseFiles : IDisposable
             }
         }
 
-        throw new SetupException($"{address} sends us on and on, more than {MostRedirects} times");
+        throw new SetupException($"{address} sends us on and on, more than {MaxRedirects} times");
     }
 }
 

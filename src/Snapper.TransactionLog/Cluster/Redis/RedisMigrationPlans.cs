@@ -9,7 +9,7 @@ namespace Snapper.TransactionLog.Cluster.Redis;
 internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrationPlans
 {
     private const int ValuesPerPlan = 12;
-    private const int MostListed = 100_000;
+    private const int MaxListed = 100_000;
 
     public async Task<ClusterResult> Create(MigrationPlan plan, CancellationToken cancellation)
     {
@@ -107,7 +107,7 @@ internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrat
         return ReadList(ClusterScripts.ReadParts, [migration], cancellation);
     }
 
-    public Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation) => ReadList(ClusterScripts.ReadPlans, ["open", MostListed], cancellation);
+    public Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation) => ReadList(ClusterScripts.ReadPlans, ["open", MaxListed], cancellation);
 
     public Task<IReadOnlyList<PlanRecord>> ReadEnded(int most, CancellationToken cancellation)
     {

@@ -1,0 +1,110 @@
+using System.Globalization;
+using System.Net.Http.Json;
+using System.Text.Json;
+using System.Text.Json.Serialization;
+
+namespace Snapper.Client.Sending;
+
+/// <summary>What operators ask of any worker: plain JSON. The next address is asked when one does not answer; every question may be asked again.</summary>
+internal sealed class OperatorEndpoint(SnapperClientOptions options) : IDisposable
+{
+    private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web) { DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull };
+
+    private readonly HttpClient _http = new(new SocketsHttpHandler
+    {
+        ConnectTimeout = options.ConnectTimeout,
+        UseCookies = false,
+        UseProxy = false,
+        AllowAutoRedirect = false,
+    });
+
+    /// <summary>Asks.</summary>
+    /// <returns>Null: there is no such thing (404), and the answer says so in the API's own words.</returns>
+    /// <exception cref="OperationRefusedException">A worker answered with another status than success.</exception>
+    /// <exception cref="HttpRequestException">No address answered.</exception>
+    public async Task<T?> Ask<T>(HttpMethod method, string path, object? body, CancellationToken cancellation)
+        where T : class
+    {
+        using var limit = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
+        limit.CancelAfter(options.Timeout);
+        HttpRequestException? lost = null;
+        foreach (var address in options.UrisOf(path))
+        {
+            try
+            {
+                return await AskOne<T>(method, address, body, limit.Token).ConfigureAwait(false);
+            }
+            catch (HttpRequestException problem)
+            {
+                lost = problem;
+            }
+            catch (IOException broken)
+            {
+                lost = new HttpRequestException("no answer: " + broken.Message, broken);
+            }
+            catch (OperationCanceledException late) when (!cancellation.IsCancellationRequested)
+            {
+                throw new HttpRequestException($"no answer of {address} in time", late);
+            }
+        }
+
+        throw lost!;
+    }
+
+    public void Dispose() => _http.Dispose();
+
+    private async Task<T?> AskOne<T>(HttpMethod method, Uri address, object? body, CancellationToken cancellation)
+        where T : class
+    {
+        using var request = new HttpRequestMessage(method, address) { Content = body is null ? null : JsonContent.Create(body, body.GetType(), options: s_json) };
+        if (options.UsesSidecar && options.ApiToken is { } token)
+        {
+            request.Headers.TryAddWithoutValidation("dapr-api-token", token);
+        }
+
+        if (options.Token is { } own)
+        {
+            request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + own);
+        }
+
+        using var response = await _http.SendAsync(request, cancellation).ConfigureAwait(false);
+        var text = await response.Content.ReadAsStringAsync(cancellation).ConfigureAwait(false);
+        var status = (int)response.StatusCode;
+        if (status is 502 or 503 or 504)
+        {
+            throw new HttpRequestException($"HTTP {status.ToString(CultureInfo.InvariantCulture)} of {address}: {Detail(text)}");
+        }
+
+        if (method == HttpMethod.Get && status == 404)
+        {
+            return null;
+        }
+
+        if (!response.IsSuccessStatusCode)
+        {
+            throw new OperationRefusedException(status, Detail(text));
+        }
+
+        try
+        {
+            return JsonSerializer.Deserialize<T>(text, s_json);
+        }
+        catch (JsonException wrong)
+        {
+            throw new HttpRequestException($"the answer of {address} is malformed: {wrong.Message}", wrong);
+        }
+    }
+
+    private static string Detail(string text)
+    {
+        try
+        {
+            using var json = JsonDocument.Parse(text);
+            return json.RootElement.ValueKind == JsonValueKind.Object && json.RootElement.TryGetProperty("detail", out var detail) && detail.GetString() is { } words ? words : text;
+        }
+        catch (Exception e) when (e is JsonException or InvalidOperationException)
+        {
+            return text;
+        }
+    }
+}

@@ -1,0 +1,286 @@
+using System.Collections.Concurrent;
+using System.Globalization;
+using Snapper.Protocol;
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Requests;
+
+namespace Snapper.Runtime.Cluster;
+
+/// <summary>
+/// The door of one worker of several: takes any request, and passes those on whose roots others own. A request that was passed on to a worker that died is asked again, by its
+/// id, of whoever owns its root then: what was recorded is answered, what was not runs (I2, I3). Thread-safe.
+/// </summary>
+internal sealed partial class ForwardingTransactionService(Worker worker, ClusterNode node, string idPrefix) : ITransactionService
+{
+    private const int MaxHops = 3;
+    private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan s_grace = TimeSpan.FromSeconds(1);
+
+    private readonly ConcurrentDictionary<long, Passed> _passed = new();
+    private long _lastHandle;
+    private long _lastId;
+
+    /// <summary>Requests that other workers run for this one's callers.</summary>
+    public int Passing => _passed.Count;
+
+    public Task<TransactionEnvelope> Submit(TransactionRequest request, CancellationToken cancellation) => Submit(request, hops: 0, isCallers: request.Id is not null, cancellation);
+
+    /// <summary>Another worker passes a request on.</summary>
+    public void OnSubmit(Incarnation from, SubmitMessage submitted)
+    {
+        if (submitted.Request.Timeout <= TimeSpan.Zero && !Planted.Is(PlantedFault.LateRequestBegun))
+        {
+            // Whoever still waits for it passes it on again; whoever does not was told that it is in doubt, and may have got its outcome elsewhere long ago (I2).
+            Transitions.Note(ClusterTransition.PassedOnTooLate);
+            node.Send(from, new SubmittedMessage(submitted.Handle, Rejected(submitted.Request, "It was on its way for longer than its timeout.")));
+            return;
+        }
+
+        _ = Serve(
+            from, submitted.Handle,
+            (node.TakesTooLittle(from) ? Task.FromResult(Overloaded(submitted.Request, from)) : Submit(submitted.Request, submitted.Hops + 1, isCallers: false, CancellationToken.None))!);
+    }
+
+    /// <summary>Another worker looks for an id.</summary>
+    public void OnFind(Incarnation from, FindOutcomeMessage asked) => _ = Serve(from, asked.Handle, FindHere(asked.Id, CancellationToken.None));
+
+    /// <summary>What became of a request that was passed on.</summary>
+    public void OnSubmitted(SubmittedMessage submitted)
+    {
+        if (_passed.TryRemove(submitted.Handle, out var passed))
+        {
+            passed.Answer.TrySet(new Reply(true, submitted.Envelope));
+        }
+    }
+
+    /// <summary>The life of a worker is over: what it was given is asked again.</summary>
+    public void OnGone(Incarnation peer)
+    {
+        foreach (var (handle, passed) in _passed)
+        {
+            if (passed.To == peer && _passed.TryRemove(handle, out _))
+            {
+                passed.Answer.TryFail(new PeerGoneException());
+            }
+        }
+    }
+
+    /// <summary>The root of a request that waits here is frozen: it is looked at again; or it has moved: whoever owns it runs the request (M3, M7).</summary>
+    public void NotHere(Request request, OwnershipState state, Execution.Executor executor)
+    {
+        if (state == OwnershipState.NotOwned)
+        {
+            Transitions.Note(ClusterTransition.FollowedMove);
+            executor.PostRun(() => Leave(request));
+        }
+        else
+        {
+            worker.After(TimeSpan.FromMilliseconds(5), executor, request);
+        }
+    }
+
+    /// <summary>
+    /// On the root's executor, as its deadline is: from here on its outcome is another's to say, and no deadline may say here that nothing was executed. Its id is free here:
+    /// the root may come back, and the request with it.
+    /// </summary>
+    private void Leave(Request request)
+    {
+        if (!request.IsAnswered)
+        {
+            request.Phase = RequestPhase.Ended;
+            worker.RequestManager.Release(request);
+            _ = PassOn(request);
+        }
+    }
+
+    private async Task PassOn(Request request)
+    {
+        var left = TimeSpan.FromSeconds((request.Deadline - worker.Time.GetTimestamp()) / (double)worker.Time.TimestampFrequency);
+        var asked = With(request.Asked, request.Id, left > TimeSpan.Zero ? left : TimeSpan.FromMilliseconds(1));
+        TransactionEnvelope answer;
+        try
+        {
+            answer = await Submit(asked, hops: 0, request.HasCallerKey, CancellationToken.None).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            answer = InDoubt(asked);
+        }
+
+        worker.RequestManager.AnswerFromElsewhere(request, answer);
+    }
+
+    /// <summary>The worker is over: what became of requests that others run for it, those know; they are asked by id.</summary>
+    public void GiveUpAll()
+    {
+        foreach (var (handle, passed) in _passed)
+        {
+            if (_passed.TryRemove(handle, out _))
+            {
+                passed.Answer.TrySet(default);
+            }
+        }
+    }
+
+    /// <param name="request">The request.</param>
+    /// <param name="hops">How often it was passed on.</param>
+    /// <param name="isCallers">Its id is its caller's, who may have sent it before: nobody can say that it was not executed before its owner has looked.</param>
+    /// <param name="cancellation">Ends the wait.</param>
+    private async Task<TransactionEnvelope> Submit(TransactionRequest request, int hops, bool isCallers, CancellationToken cancellation)
+    {
+        var began = worker.Time.GetTimestamp();
+        var asked = request;
+        var mayHaveRun = false;
+        for (var isFirst = true; ; isFirst = false)
+        {
+            var left = request.Timeout - worker.Time.GetElapsedTime(began);
+            var state = node.Ownership.Look(request.Actor).State;
+            if (state is not OwnershipState.NotOwned && (isFirst || left > TimeSpan.Zero))
+            {
+                asked = isFirst ? asked : With(asked, asked.Id!, left); // what others took of its time is gone
+                node.Balancer?.Note(asked);
+                var own = await worker.RequestManager.Submit(asked, cancellation).ConfigureAwait(false);
+                if (own.Outcome != Outcome.Rejected)
+                {
+                    own.Worker ??= worker.Options.Name; // else it was passed on after all, and says where to
+                }
+
+                return Sure(own, mayHaveRun);
+            }
+
+            if (worker.Unavailability is { } why)
+            {
+                return Sure(Rejected(asked, why), mayHaveRun);
+            }
+
+            if (left <= TimeSpan.Zero || hops > MaxHops)
+            {
+                return Sure(Rejected(asked, $"{request.Actor} has no owner that answers now."), mayHaveRun || (isCallers && !Planted.Is(PlantedFault.RefusedThoughItMayHaveRun)));
+            }
+
+            asked = With(asked, asked.Id ?? NewId(), left);
+            var owner = node.Directory.Resolve(request.Actor);
+            if (!owner.IsNone && owner != node.Self && node.Gate.Hub.Known(owner.Worker) == owner)
+            {
+                if (node.TakesTooLittle(owner))
+                {
+                    Transitions.Note(ClusterTransition.PassedOnTooMuch);
+                    return Sure(Overloaded(asked, owner), mayHaveRun);
+                }
+
+                try
+                {
+                    Transitions.Note(ClusterTransition.PassedOn);
+                    var answer = await Ask(owner, handle => new SubmitMessage(handle, hops, asked), left + s_grace, cancellation).ConfigureAwait(false);
+                    if (answer.Envelope is not { } envelope)
+                    {
+                        Transitions.Note(ClusterTransition.PassedOnUnanswered);
+                        return InDoubt(asked);
+                    }
+
+                    if (envelope is not { Outcome: Outcome.Rejected, Rejection.Kind: RejectionKind.Unavailable })
+                    {
+                        return Sure(envelope, mayHaveRun);
+                    }
+                }
+                catch (PeerGoneException)
+                {
+                    Transitions.Note(ClusterTransition.PassedOnAskedAgain);
+                    asked = Planted.Is(PlantedFault.AskedAgainUnderAnotherId) ? With(asked, NewId(), left) : asked;
+                    mayHaveRun = true; // whoever owns the root next finds its id, or runs it (I4)
+                }
+            }
+
+            Transitions.Note(ClusterTransition.WaitedForOwner);
+            await Background.Pause(s_pause, worker.Time, cancellation).ConfigureAwait(false); // frozen, or about to be taken over
+        }
+    }
+
+    /// <returns>Not there: it has not answered in time, or this worker is over.</returns>
+    private async Task<Reply> Ask(Incarnation to, Func<long, WireMessage> message, TimeSpan wait, CancellationToken cancellation)
+    {
+        var handle = Interlocked.Increment(ref _lastHandle);
+        var passed = new Passed(to, worker.Background.Promise<Reply>());
+        _passed[handle] = passed;
+        if (!node.Send(to, message(handle)))
+        {
+            _passed.TryRemove(handle, out _);
+            throw new PeerGoneException();
+        }
+
+        try
+        {
+            return await passed.Answer.Task.WaitAsync(wait, worker.Time, cancellation).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            return default;
+        }
+        finally
+        {
+            _passed.TryRemove(handle, out _);
+        }
+    }
+
+    private async Task Serve(Incarnation from, long handle, Task<TransactionEnvelope?> answer) => node.Send(from, new SubmittedMessage(handle, await answer.ConfigureAwait(false)));
+
+    private string NewId() => string.Create(CultureInfo.InvariantCulture, $"{idPrefix}p{Interlocked.Increment(ref _lastId)}");
+
+    /// <summary>What is passed on always has an id, the caller's or one made here, and is kept by it: workers ask each other again (I4).</summary>
+    internal static TransactionRequest With(TransactionRequest asked, string? id, TimeSpan left) => new()
+    {
+        Actor = asked.Actor,
+        Method = asked.Method,
+        Input = asked.Input,
+        Mode = asked.Mode,
+        AccessMode = asked.AccessMode,
+        Access = asked.Access,
+        Id = id,
+        Timeout = left,
+        Caller = asked.Caller,
+        TraceParent = asked.TraceParent,
+        TraceState = asked.TraceState,
+    };
+
+    /// <summary>A refusal says that nothing was executed. Of a request that a worker that is gone had, only whoever has read that worker's log knows (I4).</summary>
+    private static TransactionEnvelope Sure(TransactionEnvelope answer, bool mayHaveRun) => answer.Outcome != Outcome.Rejected || !mayHaveRun
+        ? answer
+        : new TransactionEnvelope { Id = answer.Id, Outcome = Outcome.InDoubt, Mode = answer.Mode, Doubt = answer.Rejection?.Detail };
+
+    private static TransactionEnvelope Rejected(TransactionRequest asked, string why) => Rejected(asked.Id ?? string.Empty, asked.Mode, why);
+
+    private static TransactionEnvelope Rejected(string id, TransactionMode mode, string why) => new()
+    {
+        Id = id,
+        Outcome = Outcome.Rejected,
+        Mode = mode,
+        Rejection = new Rejection(RejectionKind.Unavailable, why, Admission.ShortRetry),
+    };
+
+    private static TransactionEnvelope Overloaded(TransactionRequest asked, Incarnation slow) => new()
+    {
+        Id = asked.Id ?? string.Empty,
+        Outcome = Outcome.Rejected,
+        Mode = asked.Mode,
+        Rejection = new Rejection(RejectionKind.Overloaded, $"{asked.Actor} is used by way of {Incarnation.NameOf(slow.Worker)}, which takes less than it is sent.", Admission.ShortRetry),
+    };
+
+    private static TransactionEnvelope InDoubt(TransactionRequest asked) => new()
+    {
+        Id = asked.Id ?? string.Empty,
+        Outcome = Outcome.InDoubt,
+        Mode = asked.Mode,
+    };
+
+    private sealed record Passed(Incarnation To, Promise<Reply> Answer);
+
+    /// <param name="IsThere">It has answered.</param>
+    /// <param name="Envelope">What it said; null: it knows nothing, or has not answered.</param>
+    private readonly record struct Reply(bool IsThere, TransactionEnvelope? Envelope);
+
+    private sealed class PeerGoneException : Exception;
+}

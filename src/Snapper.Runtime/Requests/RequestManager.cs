@@ -1,0 +1,401 @@
+using Snapper.Protocol;
+using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Coordination;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Hosting;
+using Snapper.TransactionLog;
+
+namespace Snapper.Runtime.Requests;
+
+/// <summary>
+/// The worker's door: checks ids of requests that were admitted, hands them to coordinators or executors, repeats conflict aborts
+/// with the same age (W2), and answers. Thread-safe.
+/// </summary>
+internal sealed class RequestManager : ITransactionService
+{
+    /// <summary>What the caller is told when an outcome is known and found neither in the log nor in the store.</summary>
+    internal const string OutcomeIsMoving = "The outcome of this id is being moved; ask again.";
+
+    private const string Unreachable = "The log cannot be reached.";
+
+    private readonly Worker _worker;
+    private readonly Admission _admission;
+    private readonly IdempotencyIndex _ids = new();
+    private readonly DeadlineWheel _wheel;
+    private readonly string _idPrefix;
+    private long _nextId;
+    private int _inFlight;
+    private int _looking;
+
+    public RequestManager(Worker worker, DeadlineWheel wheel, string idPrefix)
+    {
+        _worker = worker;
+        _admission = new Admission(worker);
+        _wheel = wheel;
+        _idPrefix = idPrefix;
+    }
+
+    /// <summary>Requests under way.</summary>
+    public int InFlight => Volatile.Read(ref _inFlight);
+
+    /// <summary>Requests whose ids are looked for in the store before they begin.</summary>
+    public int Looking => Volatile.Read(ref _looking);
+
+    /// <summary>The ids of callers.</summary>
+    public IdempotencyIndex Ids => _ids;
+
+    public Task<TransactionEnvelope> Submit(TransactionRequest asked, CancellationToken cancellation)
+    {
+        if (_admission.Check(asked, InFlight, out var admitted) is { } refusal)
+        {
+            Transitions.Note(refusal.Kind == RejectionKind.Overloaded, Transition.RequestOverloaded, Transition.RequestRefused);
+            return Task.FromResult(Refused(asked, refusal));
+        }
+
+        var now = _worker.Time.GetTimestamp();
+        var request = new Request(
+            asked, admitted.Method, admitted.Input, asked.Id ?? NewId(), asked.Id is null ? default : RequestHash.Of(asked), admitted.Declared, _worker.Options.AnswersInline)
+        {
+            ReceivedAt = now,
+            Deadline = now + (long)(asked.Timeout.TotalSeconds * _worker.Time.TimestampFrequency),
+        };
+        return asked.Id is null ? Begin(request, cancellation) : BeginWithKey(request, cancellation);
+    }
+
+    public async Task<TransactionEnvelope?> Find(string id, CancellationToken cancellation)
+    {
+        if (NameRules.RequestIdError(id) is not null)
+        {
+            return null;
+        }
+
+        if (_ids.TryFind(IdempotencyIndex.KeyOf(id), out var running, out var done))
+        {
+            if (running is not null)
+            {
+                return running.Envelope(running.IsClosed || running.Phase == RequestPhase.Ended ? Outcome.InDoubt : Outcome.Running);
+            }
+
+            return done.Envelope ?? await Look(id, done.Sequence, cancellation).ConfigureAwait(false);
+        }
+
+        return await Look(id, 0, cancellation).ConfigureAwait(false);
+    }
+
+    /// <summary>The requests under way now.</summary>
+    public List<Request> UnderWay() => _wheel.UnderWay();
+
+    /// <summary>A PACT was dropped before it was numbered.</summary>
+    public void Dropped(Request request, AbortReason reason)
+    {
+        request.Abort = reason == AbortReason.Timeout ? _worker.DeadlinePassed() : new AbortInfo(reason, "The caller went away.");
+        Answer(request, request.Envelope(Outcome.Aborted));
+    }
+
+    /// <summary>
+    /// W2: an ACT that met a conflict is tried again with the same age: when the one whose locks it died of has ended, or,
+    /// if nobody is to be named, after a jittered pause.
+    /// </summary>
+    public void Repeat(Request request, Executor executor, long blocker)
+    {
+        if (_worker.Rare?.Happens(RarePoint.ActRepeatedAtOnce) == true)
+        {
+            executor.PostStart(request, gateIsOpen: false);
+            return;
+        }
+
+        if (blocker != 0 && _worker.Acts.TryGetValue(blocker, out var holder) && holder.TryAwaitEnd(request))
+        {
+            Transitions.Note(Transition.ActRepeatedAfterEnd);
+            return; // it would die of the same locks until then
+        }
+
+        var first = (int)_worker.Options.FirstBackOff.TotalMilliseconds;
+        var most = first << Math.Min(request.Attempts - 1, 4);
+        var pause = _worker.Rare?.Happens(RarePoint.ActRepeatedLate) == true ? 4 * most : executor.Jitter(most + 1);
+        if (pause == 0)
+        {
+            Transitions.Note(Transition.ActRepeatedAtOnce);
+            executor.PostStart(request, gateIsOpen: false);
+            return;
+        }
+
+        Transitions.Note(Transition.ActRepeatedLater);
+        _worker.After(TimeSpan.FromMilliseconds(pause), executor, request);
+    }
+
+    /// <summary>The last word on a request. Only the first call counts.</summary>
+    public void Answer(Request request, TransactionEnvelope envelope)
+    {
+        if (!request.TryClose())
+        {
+            return;
+        }
+
+        request.Phase = RequestPhase.Answered;
+        _wheel.Remove(request);
+        var reason = envelope.Abort?.Reason ?? AbortReason.None;
+        if (request.HasCallerKey)
+        {
+            KeptOutcome? kept = (AbortReasons.IsKept(reason) || Planted.Is(PlantedFault.RetryableAbortKept)) && request.Sequence > 0
+                ? new KeptOutcome(request.RequestHash, request.Sequence + (Planted.Is(PlantedFault.KeptPlaceIsWrong) ? 1 : 0), _worker.Time.GetTimestamp())
+                : null;
+            _ids.End(request.Key, kept);
+        }
+
+        _worker.NoteEnded(request, envelope.Outcome, reason);
+        if (!request.TryAnswer(envelope))
+        {
+            Transitions.Note(Transition.InDoubtResolved);
+            if (!request.HasCallerKey && !Planted.Is(PlantedFault.InDoubtNotResolved))
+            {
+                // It was answered in doubt: whoever asks by the generated id hears what became of it.
+                _ids.End(request.Key, new KeptOutcome(request.RequestHash, 0, _worker.Time.GetTimestamp(), envelope));
+            }
+        }
+
+        Interlocked.Decrement(ref _inFlight);
+    }
+
+    /// <summary>A request that has not been executed here follows its root to another worker, which keeps its id from now on.</summary>
+    public void Release(Request request)
+    {
+        if (request.HasCallerKey)
+        {
+            _ids.End(request.Key, null);
+        }
+    }
+
+    /// <summary>Another worker has run a request that began here: its root has moved.</summary>
+    public void AnswerFromElsewhere(Request request, TransactionEnvelope envelope)
+    {
+        if (!request.TryClose())
+        {
+            return;
+        }
+
+        request.Phase = RequestPhase.Answered;
+        _wheel.Remove(request);
+        if (!request.TryAnswer(envelope) && !request.HasCallerKey)
+        {
+            _ids.End(request.Key, null); // it was answered in doubt; who owns the root knows it by its id
+        }
+
+        Interlocked.Decrement(ref _inFlight);
+    }
+
+    /// <summary>The deadline passed after the root had ended: the outcome is on its way, but not known.</summary>
+    public void InDoubt(Request request)
+    {
+        if (!request.HasCallerKey)
+        {
+            _ids.Register(request.Key, request);
+        }
+
+        var answered = request.TryAnswerInDoubt(request.Envelope(Outcome.InDoubt));
+        Transitions.Note(answered, Transition.InDoubtAnswered, Transition.InDoubtTooLate);
+        if (!answered && !request.HasCallerKey)
+        {
+            _ids.End(request.Key, null); // the answer was quicker
+        }
+    }
+
+    /// <summary>
+    /// The worker is over: nobody may wait for ever. What had begun is in doubt; asking again by id decides. What had not is certainly not executed if the worker has come to its
+    /// end, or if its log takes nothing of this life any more. After any other failure the executors go on until the process ends, and what waits may still begin, and commit.
+    /// </summary>
+    public void GiveUp(Request request)
+    {
+        if (request.Phase == RequestPhase.Waiting && request.Attempts == 0
+            && (_worker.Failure is null or LogLostFailure { TakesNoMore: true } || (Planted.Is(PlantedFault.CertainThoughTheLogLives) && _worker.Failure is LogLostFailure)))
+        {
+            Transitions.Note(Transition.GivenUpUnbegun);
+            request.Abort = new AbortInfo(AbortReason.Failure, "The worker stopped before the request was executed.");
+            Answer(request, request.Envelope(Outcome.Aborted));
+            return;
+        }
+
+        if (!request.TryClose())
+        {
+            return;
+        }
+
+        Transitions.Note(Transition.GivenUpInDoubt);
+        _wheel.Remove(request);
+        InDoubt(request);
+        Interlocked.Decrement(ref _inFlight);
+    }
+
+    /// <summary>Answers everybody who waits; the worker is over.</summary>
+    public void GiveUpAll()
+    {
+        foreach (var request in _wheel.UnderWay())
+        {
+            GiveUp(request);
+        }
+    }
+
+    /// <summary>After a start: an outcome that the log holds.</summary>
+    public void Recovered(string id, UInt128 requestHash, long sequence) =>
+        _ids.End(IdempotencyIndex.KeyOf(id), new KeptOutcome(requestHash, sequence, _worker.Time.GetTimestamp()));
+
+    private Task<TransactionEnvelope> Begin(Request request, CancellationToken cancellation)
+    {
+        Transitions.Note(request.IsPact, Transition.PactAdmitted, Transition.ActAdmitted);
+        Interlocked.Increment(ref _inFlight);
+        _wheel.Add(request);
+        if (_worker.IsOver && !Planted.Is(PlantedFault.BegunAfterTheEnd))
+        {
+            GiveUp(request); // it came in while the worker ended
+            return request.Answer;
+        }
+
+        if (request.IsPact)
+        {
+            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked || _worker.Rare?.Happens(RarePoint.PactTakenForMarked) == true, Coordinator = _worker.CoordinatorOf(request) };
+            request.Ticket = ticket;
+            _worker.SendToCoordinator(
+                _worker.CoordinatorOf(request), new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.NewPact, Body = ticket });
+        }
+        else
+        {
+            _worker.ExecutorOf(request.Asked.Actor).PostStart(request, gateIsOpen: false);
+        }
+
+        return cancellation.CanBeCanceled ? Watch(request, cancellation) : request.Answer;
+    }
+
+    private async Task<TransactionEnvelope> Watch(Request request, CancellationToken cancellation)
+    {
+        using var registration = cancellation.UnsafeRegister(
+            static state =>
+            {
+                var (worker, request) = ((Worker, Request))state!;
+                Leave(worker, request);
+            },
+            (_worker, request));
+        return await request.Answer.ConfigureAwait(false);
+    }
+
+    /// <summary>The last caller who leaves cancels it: others may wait for the same id.</summary>
+    private static void Leave(Worker worker, Request request)
+    {
+        if (request.StopWaiting())
+        {
+            worker.PostDeadline(request, AbortReason.Cancelled);
+        }
+    }
+
+    private async Task<TransactionEnvelope> BeginWithKey(Request request, CancellationToken cancellation)
+    {
+        var key = request.Key;
+        request.Gains = _worker.Cluster?.Gains ?? 0;
+        if ((_worker.MayHaveOlderOutcomes || _worker.Rare?.Happens(RarePoint.ArchiveAskedAnyway) == true) && !_ids.TryFind(key, out _, out _))
+        {
+            // Copied out of the log before the last start: only the store knows it. Nothing is registered meanwhile: whoever asks for the id is not told
+            // that it runs, and whoever sends it rightly is not refused, while another one looks for it that may be wrong. What begins and ends
+            // until the store has answered is found by TryBegin.
+            Transitions.Note(Transition.ArchiveAsked);
+            TransactionEnvelope? earlier;
+            UInt128 hash;
+            Interlocked.Increment(ref _looking);
+            try
+            {
+                (earlier, hash) = await _worker.ReadArchived(request.Id, cancellation).ConfigureAwait(false);
+            }
+            catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
+            {
+                Transitions.Note(Transition.ArchiveUnreachable);
+                return InDoubt(request.Asked, WhyUnknown(exception));
+            }
+            finally
+            {
+                Interlocked.Decrement(ref _looking);
+            }
+
+            if (earlier is not null)
+            {
+                Transitions.Note(Transition.ArchiveKnew);
+                return hash == request.RequestHash ? earlier : Rejected(request.Asked, OtherRequest());
+            }
+        }
+
+        return _ids.TryBegin(key, request, out var running, out var done)
+            ? await Begin(request, cancellation).ConfigureAwait(false)
+            : await Join(request, running, done, cancellation).ConfigureAwait(false);
+    }
+
+    private async Task<TransactionEnvelope> Join(Request request, Request? running, KeptOutcome done, CancellationToken cancellation)
+    {
+        if ((running?.RequestHash ?? done.RequestHash) != request.RequestHash)
+        {
+            return Rejected(request.Asked, OtherRequest());
+        }
+
+        if (running is not null)
+        {
+            Transitions.Note(Transition.IdJoined);
+            var waits = running.TryWait();
+            try
+            {
+                return await running.Answer.WaitAsync(request.Asked.Timeout, _worker.Time, cancellation).ConfigureAwait(false);
+            }
+            catch (Exception exception) when (exception is TimeoutException or OperationCanceledException)
+            {
+                Transitions.Note(Transition.IdJoinGivenUp);
+                if (waits)
+                {
+                    Leave(_worker, running);
+                }
+
+                return running.Envelope(Outcome.InDoubt);
+            }
+        }
+
+        Transitions.Note(Transition.IdKnown);
+        var kept = done.Envelope ?? await Look(request.Id, done.Sequence, cancellation).ConfigureAwait(false);
+        return kept is null ? InDoubt(request.Asked, OutcomeIsMoving) : kept.Rejection is { } why ? InDoubt(request.Asked, why.Detail) : kept;
+    }
+
+    private static string WhyUnknown(Exception exception) => exception is CorruptLogException ? "Outcomes cannot be read: " + exception.Message : Unreachable;
+
+    /// <summary>What is asked by id cannot be answered while the log is away, or damaged: that is no decision about the id.</summary>
+    private async Task<TransactionEnvelope?> Look(string id, long sequence, CancellationToken cancellation)
+    {
+        try
+        {
+            return await _worker.ReadOutcome(id, sequence, cancellation).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception) || exception is CorruptLogException)
+        {
+            Transitions.Note(Transition.OutcomeUnreachable);
+            return new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Rejection = new Rejection(RejectionKind.Unavailable, WhyUnknown(exception), Admission.ShortRetry) };
+        }
+    }
+
+    /// <summary>Nothing of this sending is executed. An id that is known here has an outcome all the same, or will have: a refusal would deny it.</summary>
+    private TransactionEnvelope Refused(TransactionRequest asked, Rejection refusal) =>
+        asked.Id is not null && refusal.Kind is RejectionKind.Unavailable or RejectionKind.Overloaded && _ids.TryFind(IdempotencyIndex.KeyOf(asked.Id), out _, out _)
+            ? InDoubt(asked, refusal.Detail)
+            : Rejected(asked, refusal);
+
+    /// <summary>Of an id that may have an outcome nobody may say that it was not executed.</summary>
+    private static TransactionEnvelope InDoubt(TransactionRequest asked, string why) => Planted.Is(PlantedFault.RefusedThoughItMayHaveRun)
+        ? Rejected(asked, new Rejection(RejectionKind.Unavailable, why, Admission.ShortRetry))
+        : new TransactionEnvelope { Id = asked.Id!, Outcome = Outcome.InDoubt, Mode = asked.Mode, Doubt = why };
+
+    private static Rejection OtherRequest() =>
+        new(RejectionKind.IdConflict, "This id was used for another request.");
+
+    private static TransactionEnvelope Rejected(TransactionRequest asked, Rejection rejection) => new()
+    {
+        Id = asked.Id ?? string.Empty,
+        Outcome = Outcome.Rejected,
+        Mode = asked.Mode,
+        Rejection = rejection,
+    };
+
+    private string NewId() => string.Create(
+        System.Globalization.CultureInfo.InvariantCulture, $"{_idPrefix}{Interlocked.Increment(ref _nextId)}");
+}

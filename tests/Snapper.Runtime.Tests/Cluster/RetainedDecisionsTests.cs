@@ -1,0 +1,98 @@
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Wire;
+using Snapper.TransactionLog.Records;
+using Xunit;
+
+namespace Snapper.Runtime.Tests.Cluster;
+
+/// <summary>R2, L8: what an earlier life of a worker has decided for others, too, stays in its log until they wait for it no more.</summary>
+public sealed class RetainedDecisionsTests : IDisposable
+{
+    private static readonly TransactionId A = TransactionId.Act(1, 1);
+    private static readonly TransactionId B = TransactionId.Act(2, 1);
+    private readonly ClusterBench _bench = new();
+
+    [Fact]
+    public void They_stay_until_every_worker_that_took_part_has_marked_every_one()
+    {
+        Decided((A, [2, 3]), (B, [2]));
+        Assert.Equal([A, B], _bench.Decided());
+        Marked(2, A);
+        Marked(3, A);
+        Assert.Equal([A, B], _bench.Decided()); // w2 has not marked B
+        Marked(2, B);
+        Assert.Empty(_bench.Decided());
+    }
+
+    [Fact]
+    public void A_marker_that_is_told_again_stands_for_no_other()
+    {
+        Decided((A, [2]), (B, [2]));
+        Marked(2, A);
+        Marked(2, A);
+        Marked(2, TransactionId.Act(99, 1));
+        Marked(3, B); // had no part in it
+        Assert.Equal([A, B], _bench.Decided());
+    }
+
+    [Fact]
+    public void A_worker_whose_stream_was_resolved_is_waited_for_no_more()
+    {
+        Decided((A, [2, 3]), (B, [2]));
+        Resolved(2);
+        Assert.Equal([A, B], _bench.Decided());
+        Resolved(3);
+        Assert.Empty(_bench.Decided());
+    }
+
+    [Fact]
+    public void Who_comes_up_is_told_what_it_has_not_marked_and_nothing_else()
+    {
+        Decided((A, [2, 3]), (B, [2]));
+        Marked(2, A);
+        var (two, three, four) = (_bench.Peer(2), _bench.Peer(3), _bench.Peer(4));
+        Assert.Equal([new ActDecidedMessage(B, true)], two.All<ActDecidedMessage>());
+        Assert.Equal([new ActDecidedMessage(A, true)], three.All<ActDecidedMessage>());
+        Assert.Empty(four.All<ActDecidedMessage>());
+    }
+
+    [Fact]
+    public void A_life_that_died_with_what_it_was_told_is_followed_by_one_that_is_told_again()
+    {
+        Decided((A, [2]));
+        _bench.Peer(2);
+        var next = _bench.Peer(2);
+        next.Single<ActDecidedMessage>();
+        Assert.Equal([A], _bench.Decided());
+        next.Send(new ActMarkedMessage(A));
+        Assert.Empty(_bench.Decided());
+    }
+
+    [Fact]
+    public void Nothing_is_kept_where_nothing_was_decided_for_others()
+    {
+        Decided((A, []));
+        _bench.Peer(2);
+        _bench.Decided();
+        Assert.Equal(_bench.Worker.Log.LastSequence + 1, _bench.Worker.Checkpoints.TrimmedBelow);
+    }
+
+    public void Dispose() => _bench.Dispose();
+
+    // The present life's decisions pass on what they hear.
+    private void Marked(int worker, TransactionId act) => _bench.On(() => _bench.Node.Decisions.OnMarked(new Incarnation(worker, 9), act));
+
+    private void Resolved(int worker) => _bench.On(() => _bench.Node.Decisions.OnResolved(new Incarnation(worker, 9)));
+
+    /// <summary>In a life of w1 that is over.</summary>
+    private void Decided(params (TransactionId Act, int[] Others)[] acts)
+    {
+        foreach (var (act, others) in acts)
+        {
+            _bench.Worker.Log.Enqueue(new ActCommitted { Transaction = act, Changes = [], Participants = others, Outcome = null });
+        }
+
+        _bench.Run();
+        _bench.Restart();
+    }
+}
