@@ -5,8 +5,8 @@ using Snapper.Server.Supervision;
 namespace Snapper.TestRunner;
 
 /// <summary>
-/// Runs the test assemblies in two queues beside each other. One queue has the assemblies that start servers, browsers and workers, so that only one of them does at a time; the
-/// other one has those that compute.
+/// Runs the test assemblies in two queues beside each other. One queue has the assemblies that start whole systems and browsers for most of their time, so that only one of them
+/// does at once; the other one has all others, those that compute first.
 /// </summary>
 /// <param name="root">The repository.</param>
 /// <param name="results">Folder for the result files, one per assembly.</param>
@@ -16,14 +16,12 @@ namespace Snapper.TestRunner;
 /// <param name="output">Takes a line for each assembly, and all output of those that failed.</param>
 internal sealed class TestRun(string root, string results, TestServers servers, string? filter, StopSignals signals, TextWriter output)
 {
-    // The longest first, so that neither queue ends with it.
-    private static readonly string[] s_startProcesses =
-    [
-        "Snapper.Integration.Tests", "Snapper.Server.Tests", "Snapper.Dashboard.Tests", "Snapper.TransactionLog.Tests", "Snapper.Load.Tests", "Snapper.Sidecar.Tests",
-        "Snapper.Client.Tests", "Snapper.Benchmarks.Tests",
-    ];
+    private static readonly string[] s_startSystems = ["Snapper.Integration.Tests", "Snapper.Dashboard.Tests", "Snapper.Server.Tests"];
 
-    private static readonly string[] s_longComputations = ["Snapper.Simulation.Tests", "Snapper.Testing.Tests", "Snapper.Runtime.Tests", "Snapper.Protocol.Tests"];
+    // The longest first. Those at the end start servers, too, and are left out of the core.
+    private static readonly string[] s_computeFirst = ["Snapper.Simulation.Tests", "Snapper.Runtime.Tests", "Snapper.Testing.Tests"];
+    private static readonly string[] s_startServers =
+        ["Snapper.TransactionLog.Tests", "Snapper.Load.Tests", "Snapper.Sidecar.Tests", "Snapper.Client.Tests", "Snapper.Benchmarks.Tests"];
 
     private readonly Lock _gate = new();
 
@@ -33,13 +31,17 @@ internal sealed class TestRun(string root, string results, TestServers servers, 
     public async Task<bool> Run(bool coreOnly)
     {
         var names = Directory.EnumerateDirectories(Path.Combine(root, "tests"), "*.Tests").Select(folder => Path.GetFileName(folder)!).Order(StringComparer.Ordinal).ToList();
-        var processes = s_startProcesses.Where(names.Contains).ToList();
-        var computations = s_longComputations.Concat(names).Except(processes).Distinct().ToList();
-        var others = coreOnly ? Task.FromResult(true) : RunQueue(processes);
-        return await RunQueue(computations) & await others;
+        var core = s_computeFirst.Concat(names).Except(s_startSystems).Except(s_startServers).ToList();
+        if (coreOnly)
+        {
+            return await RunQueue(core);
+        }
+
+        var systems = RunQueue(s_startSystems);
+        return await RunQueue(core.Concat(s_startServers)) & await systems;
     }
 
-    private async Task<bool> RunQueue(List<string> names)
+    private async Task<bool> RunQueue(IEnumerable<string> names)
     {
         var passed = true;
         foreach (var name in names)

@@ -51,6 +51,7 @@ internal sealed record TestSummary(int Passed, int Failed, int Skipped, bool Suc
                     default:
                         failed++;
                         details.Add($"failed: {name}: {Message(test)}");
+                        details.AddRange(Trace(test));
                         break;
                 }
             }
@@ -99,6 +100,19 @@ internal sealed record TestSummary(int Passed, int Failed, int Skipped, bool Suc
         var message = test.Descendants().FirstOrDefault(e => e.Name.LocalName == "Message")?.Value
             ?? test.Descendants().FirstOrDefault(e => e.Name.LocalName == "StdOut")?.Value;
         return string.IsNullOrWhiteSpace(message) ? "no reason given" : FirstLine(message);
+    }
+
+    /// <summary>What else the test has to say: the rest of its message, and where it failed.</summary>
+    private static IEnumerable<string> Trace(XElement test)
+    {
+        foreach (var name in (string[])["Message", "StackTrace"])
+        {
+            var text = test.Descendants().FirstOrDefault(e => e.Name.LocalName == name)?.Value.Trim() ?? "";
+            foreach (var line in text.Split('\n').Skip(name == "Message" ? 1 : 0).Where(static line => line.Length > 0).Take(12))
+            {
+                yield return "    " + line.TrimEnd();
+            }
+        }
     }
 
     private static string FirstLine(string text) => text.Trim().Split('\n')[0].Trim();

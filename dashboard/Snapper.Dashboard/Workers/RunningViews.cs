@@ -48,7 +48,7 @@ public sealed record MigrationPart
     public DateTimeOffset? Ended { get; init; }
     public List<MigrationPhase> Phases { get; init; } = [];
     public long FrozenRequests { get; init; }
-    public long MaxFrozenRequests { get; init; }
+    public long MostFrozenRequests { get; init; }
 }
 
 public sealed record MigrationPhase(string Phase, DateTimeOffset At);

@@ -43,7 +43,7 @@ internal static class MigrationRun
         {
             ["change-ms"] = took,
             ["moved-keys"] = status.Keys,
-            ["most-frozen-requests"] = status.Parts.Sum(static part => part.MaxFrozenRequests),
+            ["most-frozen-requests"] = status.Parts.Sum(static part => part.MostFrozenRequests),
         };
     }
 

@@ -55,10 +55,10 @@ public sealed record MigrationStatus(string Id, string State, int Keys, string R
 /// <param name="Why">Why it was cancelled.</param>
 /// <param name="Phases">What has been done, as far as its source has noted it.</param>
 /// <param name="FrozenRequests">Requests of the source that wait because something in it is frozen.</param>
-/// <param name="MaxFrozenRequests">The most that were counted at a time.</param>
+/// <param name="MostFrozenRequests">The most that were counted at a time.</param>
 public sealed record MigrationPart(
     string Plan, string From, string To, int Keys, string State, DateTimeOffset? Created, DateTimeOffset? Ended, string? Why, IReadOnlyList<MigrationPhase> Phases,
-    int FrozenRequests = 0, int MaxFrozenRequests = 0);
+    int FrozenRequests = 0, int MostFrozenRequests = 0);
 
 /// <summary>A step of a part, and when it began.</summary>
 public sealed record MigrationPhase(string Phase, DateTimeOffset At);

@@ -85,10 +85,10 @@ public sealed record MigrationView(string Id, string State, int Keys, string Rea
 /// <param name="Why">Why it was cancelled.</param>
 /// <param name="Phases">What has been done, in order, as far as the source has noted it.</param>
 /// <param name="FrozenRequests">Requests of the source that wait because something in it is frozen; counted several times a second.</param>
-/// <param name="MaxFrozenRequests">The most that were counted at a time.</param>
+/// <param name="MostFrozenRequests">The most that were counted at a time.</param>
 public sealed record MigrationPartView(
     string Plan, string From, string To, int Keys, string State, DateTimeOffset? Created, DateTimeOffset? Ended, string? Why, IReadOnlyList<MigrationPhaseView> Phases,
-    int FrozenRequests = 0, int MaxFrozenRequests = 0);
+    int FrozenRequests = 0, int MostFrozenRequests = 0);
 
 /// <summary>When a phase began, by the source's clock: <c>planned</c>, <c>freezing</c>, <c>draining</c>, <c>handingover</c>, <c>done</c>, <c>cancelled</c>.</summary>
 public sealed record MigrationPhaseView(string Phase, DateTimeOffset At);

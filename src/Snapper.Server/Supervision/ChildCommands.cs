@@ -63,12 +63,12 @@ internal static class ChildCommands
             "--max-body-size", "16Mi", "--enable-metrics=false", "--log-level", "warn", "--dapr-graceful-shutdown-seconds", "2",
 
             // The first: where two files name one target, the user's own counts.
-            "--resources-path", data.Dapr,
+            "--resources-path", ListItem(data.Dapr),
         };
         if (components is not null)
         {
             arguments.Add("--resources-path");
-            arguments.Add(components);
+            arguments.Add(ListItem(components));
             var configuration = Path.Combine(components, "config.yaml");
             if (File.Exists(configuration))
             {
@@ -159,6 +159,9 @@ internal static class ChildCommands
     public static string Word(LogKind log) => log == LogKind.Redis ? "redis" : "file";
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+
+    /// <summary>A path as an item of a list: daprd reads each such argument as a line of comma-separated values.</summary>
+    private static string ListItem(string path) => path.AsSpan().IndexOfAny(',', '"', '\n') < 0 ? path : $"\"{path.Replace("\"", "\"\"", StringComparison.Ordinal)}\"";
 }
 
 /// <summary>Ports of one sidecar that callers do not see, and the placement service's.</summary>

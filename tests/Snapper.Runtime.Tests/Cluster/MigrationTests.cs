@@ -49,7 +49,7 @@ public sealed class MigrationTests(ITestOutputHelper output)
         await Shows(part => part.Phases.Select(phase => phase.Phase).SequenceEqual(["planned", "freezing", "draining", "handingover", "done"]), "w2 shows all steps");
         await cluster.Kill(1);
         var part = await Part();
-        Assert.Equal((0, 5, 5), (part.FrozenRequests, part.MaxFrozenRequests, part.Phases.Count));
+        Assert.Equal((0, 5, 5), (part.FrozenRequests, part.MostFrozenRequests, part.Phases.Count));
 
         async Task Shows(Func<MigrationPartView, bool> condition, string what)
         {

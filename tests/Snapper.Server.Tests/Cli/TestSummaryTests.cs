@@ -34,13 +34,13 @@ public sealed class TestSummaryTests : IDisposable
     }
 
     [Fact]
-    public void A_failure_is_counted_and_named_with_the_first_line_of_its_message()
+    public void A_failure_is_counted_and_named_with_its_message()
     {
         Report("a", Passed + Failed);
         var summary = TestSummary.Read(_temp.Path, testRunFailed: true, failOnSkipped: false);
         Assert.False(summary.Succeeded);
         Assert.Equal("1 passed, 1 failed", summary.LastLine);
-        Assert.Equal(["failed: A.bad: one is not two"], summary.Details);
+        Assert.Equal(["failed: A.bad: one is not two", "    more"], summary.Details);
     }
 
     [Fact]
