@@ -181,6 +181,9 @@ internal enum PlantedFault
     // A store that lost something.
     LifeNotBoundToInstance,
 
+    // A request that waits at the master.
+    WaitingKeptThroughAFreeze,
+
     // One worker becomes several.
     DividedWithoutLogs,
     // Caught by directed tests alone (docs/verification.md).

@@ -76,6 +76,11 @@ public sealed partial class CoordinatorMachine
 
     private ActorKey? NotOwned(PactTicket ticket)
     {
+        if (!ownership!.MayBegin(ticket))
+        {
+            return ticket.Root;
+        }
+
         foreach (var access in ticket.Declared)
         {
             if (!ownership!.MayNumber(access.Actor))

@@ -88,6 +88,7 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
                 OnFlushed(message.Value, outputs);
                 break;
             case GlobalMessageKind.DirectoryChanged:
+                SendBackMoved(outputs);
                 break;
             default:
                 throw new ProtocolViolationException($"Master: no transition for {message.Kind}.");
@@ -118,6 +119,26 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
         if (message.Count > 0 && Find(_open, message.Bid) is { } batch)
         {
             _most = Math.Max(1, batch.Members / 2);
+        }
+    }
+
+    /// <summary>
+    /// I2, M3: what waits for a number goes back as soon as its root is not its asker's to run, behind a freeze for instance. Else it could be numbered when the root has gone
+    /// and come back, and its id been run by another worker meanwhile.
+    /// </summary>
+    private void SendBackMoved(List<GlobalOutput> outputs)
+    {
+        for (var left = _waiting.Count; left > 0; left--)
+        {
+            var pact = _waiting.Dequeue();
+            if (_gone.Contains(pact.Root) || placement.OwnerOf(pact.RootActor) == pact.Root)
+            {
+                _waiting.Enqueue(pact);
+            }
+            else
+            {
+                outputs.Add(new GlobalOutput(GlobalOutputKind.SendBack, pact.Root, Value: pact.Handle, Body: pact.RootActor));
+            }
         }
     }
 

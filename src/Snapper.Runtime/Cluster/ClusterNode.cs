@@ -95,6 +95,8 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
     bool IOwnership.MayNumber(ActorKey actor) => Ownership.Look(actor).State == OwnershipState.Open || Planted.Is(PlantedFault.NumberedFromStaleDirectory);
 
+    bool IOwnership.MayBegin(PactTicket ticket) => !MayHaveRunElsewhere((Request)ticket.Request);
+
     bool IOwnership.Owns(ActorKey actor) => Ownership.Look(actor).State != OwnershipState.NotOwned;
 
     /// <summary>M4, M7: an actor moves only when no ACT is in on it.</summary>

@@ -169,7 +169,7 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
                 if (node.TakesTooLittle(owner))
                 {
                     Transitions.Note(ClusterTransition.PassedOnTooMuch);
-                    return Sure(Overloaded(asked, owner), mayHaveRun);
+                    return Sure(Overloaded(asked, owner), mayHaveRun || isCallers); // its owner alone knows whether the id has an outcome
                 }
 
                 try

@@ -224,7 +224,7 @@ internal static class WorkerProcess
                 }
 
                 var setup = await cluster();
-                return await WorkerHost.Start(
+                var worker = await WorkerHost.Start(
                     new WorkerSetup
                     {
                         Options = options,
@@ -241,6 +241,14 @@ internal static class WorkerProcess
                             settings.SidecarPid, settings.RedisPid, storage.Durability, WorkerConfiguration.Version) { Redis = storage.Memory },
                     },
                     cancellation);
+                if (setup is null && await storage.IsDivided(cancellation))
+                {
+                    // The others have divided the actors before this log was open, so that nothing fenced it (R4). No request was let in.
+                    await worker.DisposeAsync();
+                    continue;
+                }
+
+                return worker;
             }
             catch (Exception exception) when (StorageFaults.IsPassing(exception))
             {

@@ -39,7 +39,12 @@ internal sealed class OpenRequests(IClientWorld world, long roads = 0)
             if (waiting.Worker.IsStill)
             {
                 // It counts from when the process goes on.
-                waiting = waiting with { Until = Math.Max(waiting.Until, world.Now + s_interval + s_grace) };
+                waiting = waiting with { WasStill = true, Until = Math.Max(waiting.Until, world.Now + s_interval + s_grace) };
+            }
+            else if (waiting.WasStill)
+            {
+                // The last look may be long ago: nothing happened meanwhile.
+                waiting = waiting with { WasStill = false, Until = Math.Max(waiting.Until, world.Now + s_grace + roads) };
             }
             else if (waiting.Until < world.Now)
             {
@@ -55,5 +60,5 @@ internal sealed class OpenRequests(IClientWorld world, long roads = 0)
         NextLook = kept > 0 ? world.Now + s_interval : long.MaxValue;
     }
 
-    private readonly record struct Waiting(IRequestTarget Worker, TransactionRequest Request, Task Answer, long Until);
+    private readonly record struct Waiting(IRequestTarget Worker, TransactionRequest Request, Task Answer, long Until, bool WasStill = false);
 }

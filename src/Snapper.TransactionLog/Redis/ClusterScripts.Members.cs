@@ -16,7 +16,7 @@ internal static partial class ClusterScripts
         dirty()
         call('HSET', guardKey, 'several', '1')
         call('HSETNX', META, 'id', ARGV[7])
-        call('HSET', key, 'epoch', guardEpoch, 'since', text(at), 'app', ARGV[3], 'url', ARGV[4], 'pid', ARGV[5], 'version', ARGV[6])
+        call('HSET', key, 'epoch', guardEpoch, 'since', text(at), 'app', ARGV[3], 'url', ARGV[4], 'pid', ARGV[5], 'version', ARGV[6], 'lease', ARGV[2])
         call('HDEL', key, 'left', 'rescuer', 'rescuerEpoch', 'types')
         call('SADD', MEMBERS, w)
         call('ZADD', LEASES, text(at + tonumber(ARGV[2])), w)
@@ -58,7 +58,12 @@ internal static partial class ClusterScripts
         end
         call('ZADD', LEASES, text(latest), w)
         for _, other in ipairs(late) do
-          call('ZADD', LEASES, text(latest), other)
+          local own = at + number(member(other), 'lease', call('HGET', member(other), 'lease'))
+          if own > latest and own < number(LEASES, other, text(tonumber(call('ZSCORE', LEASES, other)))) then
+            call('ZADD', LEASES, text(own), other)
+          elseif own <= latest then
+            call('ZADD', LEASES, text(latest), other)
+          end
         end
         if masters > latest then
           call('HSET', MASTER, 'until', text(latest))

@@ -139,6 +139,8 @@ public sealed class BatchTests
 
         public bool MayNumber(ActorKey actor) => IsHere;
 
+        public bool MayBegin(PactTicket ticket) => true;
+
         public bool Owns(ActorKey actor) => IsHere;
     }
 

@@ -76,6 +76,11 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
                 {
                     (answered ??= []).Add(handle); // withdrawn when there was nobody to tell
                 }
+                else if (!MayAsk(ticket))
+                {
+                    (answered ??= []).Add(handle);
+                    RouteLater(ticket);
+                }
                 else
                 {
                     Transitions.Note(ClusterTransition.NumberAskedAgain);
@@ -112,6 +117,12 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
         {
             if (!request.IsWithdrawn)
             {
+                if (!MayAsk(ticket))
+                {
+                    RouteLater(ticket);
+                    return;
+                }
+
                 var handle = ++_lastHandle;
                 request.Handle = handle;
                 request.IsAtMaster = true;
@@ -127,6 +138,21 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
 
         // It had come back unnumbered, and was to be looked for again: its caller was told that it is not executed, or is now.
         Drop(request);
+    }
+
+    /// <summary>
+    /// From a freeze of its root on nothing waits at a master (M3): the master sends back what does, before it answers the freeze, and nothing is asked behind that. So no
+    /// request waits while its root is with another worker, which may run the same id (I2).
+    /// </summary>
+    private bool MayAsk(PactTicket ticket) =>
+        node.Ownership.Look(ticket.Root).State == OwnershipState.Open || Planted.Is(PlantedFault.WaitingKeptThroughAFreeze);
+
+    /// <summary>Behind it every request of an actor that is frozen here was sent, or waits here.</summary>
+    public void Barrier()
+    {
+        lock (_gate)
+        {
+        }
     }
 
     /// <summary>Its time is over, or its caller left.</summary>

@@ -173,6 +173,23 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
             Frozen.Freeze(freeze.Plan, freeze.Keys);
         }
 
+        if (!Planted.Is(PlantedFault.WaitingKeptThroughAFreeze))
+        {
+            Step(new GlobalMessage(GlobalMessageKind.DirectoryChanged));
+            for (var left = _early.Count; left > 0; left--)
+            {
+                var early = _early.Dequeue();
+                if (early.Body is GlobalPact pact && ((IPlacement)this).OwnerOf(pact.RootActor) != pact.Root)
+                {
+                    Do(new GlobalOutput(GlobalOutputKind.SendBack, pact.Root, Value: pact.Handle, Body: pact.RootActor));
+                }
+                else
+                {
+                    _early.Enqueue(early);
+                }
+            }
+        }
+
         _node.Send(from, new FrozenMessage(Epoch, freeze.Plan)); // behind all parts that were sent before
     }
 

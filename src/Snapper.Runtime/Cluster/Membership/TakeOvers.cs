@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
@@ -19,8 +20,10 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
     private static readonly TimeSpan s_triedAgain = TimeSpan.FromSeconds(5);
 
     private readonly ClusterNode _node = worker.Cluster!;
-    private readonly Dictionary<int, long> _damaged = []; // when each was found to be, by number
+    private readonly ConcurrentDictionary<int, long> _damaged = []; // when each was found to be, by number
     private Task _running = Task.CompletedTask;
+    private Task _evicting = Task.CompletedTask; // of its own: a take-over may wait for the very worker that has to be evicted (R2, R5)
+    private Incarnation _evicted;
 
     /// <summary>Begins a take-over if somebody needs it and none is under way.</summary>
     public void Look(IReadOnlyList<Member> all)
@@ -34,6 +37,8 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         {
             // One that owned nothing is fenced as well: a new master, ACTs and plans may wait for it (R3).
             if (member.Incarnation.Worker != _node.Self.Worker
+                && (_evicting.IsCompleted || member.Incarnation != _evicted)
+                && !IsRescuedByAnother(member, all)
                 && (member.State == MemberState.Expired || (member.State == MemberState.Fenced && member.Entries > 0))
                 && !(_damaged.TryGetValue(member.Incarnation.Worker, out var found) && worker.Time.GetElapsedTime(found) < s_triedAgain))
             {
@@ -43,21 +48,45 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         }
     }
 
+    /// <summary>Another that lives is at it: who else is dead must not wait for that.</summary>
+    private bool IsRescuedByAnother(Member dead, IReadOnlyList<Member> all)
+    {
+        if (dead.State != MemberState.Fenced || dead.Rescuer.IsNone || dead.Rescuer == _node.Self)
+        {
+            return false;
+        }
+
+        foreach (var other in all)
+        {
+            if (other.Incarnation == dead.Rescuer)
+            {
+                return other.State == MemberState.Live;
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>Fences a worker whose lease lives, and takes its actors over (R5).</summary>
-    /// <returns>False: a take-over is under way; look again.</returns>
+    /// <returns>False: an eviction is under way; look again.</returns>
     public bool TryEvict(Member unreachable)
     {
-        if (!_running.IsCompleted)
+        if (!_evicting.IsCompleted)
         {
             return false;
         }
 
         RuntimeLog.Evicting(worker.Logger, unreachable.Incarnation.ToString());
-        _running = worker.Background.Run(() => Run(unreachable, FenceWhen.Always));
+        _evicted = unreachable.Incarnation;
+        _evicting = worker.Background.Run(() => Run(unreachable, FenceWhen.Always));
         return true;
     }
 
-    public async ValueTask DisposeAsync() => await _running.ConfigureAwait(false);
+    public async ValueTask DisposeAsync()
+    {
+        await _running.ConfigureAwait(false);
+        await _evicting.ConfigureAwait(false);
+    }
 
     private async Task Run(Member dead, FenceWhen when)
     {

@@ -138,6 +138,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
     /// <summary>M3: the master's answer comes behind all parts that it numbered before; a master that changes meanwhile is asked again.</summary>
     private async Task FreezeAtMaster(CancellationToken cancellation)
     {
+        _node.Requests.Barrier();
         while (true)
         {
             var epoch = _node.Requests.MasterEpoch;

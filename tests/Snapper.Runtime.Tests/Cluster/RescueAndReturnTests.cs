@@ -1,0 +1,120 @@
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Tests.Support;
+using Snapper.TransactionLog.Cluster;
+using Xunit;
+
+namespace Snapper.Runtime.Tests.Cluster;
+
+/// <summary>Take-overs that wait for others, and requests that wait while their root goes and comes back.</summary>
+public sealed class RescueAndReturnTests
+{
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(true, false)]
+    [InlineData(false, true)]
+    [InlineData(true, true)]
+    public async Task A_rescuer_that_does_not_reach_the_root_evicts_it(bool isSilent, bool inDoubt)
+    {
+        await using var cluster = await TestCluster.Start(3, lease: TimeSpan.FromSeconds(1), patience: TimeSpan.FromSeconds(1), types: _ => SnapperRuntimeTestsActors.All);
+        var root = cluster.Master;
+        var others = Enumerable.Range(1, 3).Where(worker => worker != root).ToArray();
+        var (part, rescuer) = (others[0], others[1]);
+        using var gate = new Gate();
+        Task<TransactionEnvelope>? answer = null;
+        if (inDoubt)
+        {
+            string near = cluster.IdAt(root, "Box"), far = cluster.IdAt(part, "Box", "far");
+            answer = TestCluster.SubmitTo(cluster[root], "Box", near, "Run", new Script([Step.Call(far, Step.Add()), Step.Wait(gate)]), null, timeoutMs: 10_000);
+            await gate.Reached();
+        }
+
+        var probe = cluster.IdAt(part, "Box", "z");
+        cluster.CutCalls(part, root);
+        cluster.CutCalls(rescuer, root);
+        if (inDoubt)
+        {
+            gate.Open();
+            await Rig.Until(() => cluster[part].Worker.Acts.Values.Any(act => act.IsPrepared), "it has been asked for its vote");
+            await Task.Delay(200);
+        }
+
+        var hold = new TaskCompletionSource();
+        cluster.StoreOf(root).Before = name => name == "Renew" ? hold.Task : Task.CompletedTask;
+        await cluster.Kill(part);
+        await Rig.Until(() => cluster.Members().Result.Single(member => member.Incarnation.Worker == part).Rescuer.Worker == rescuer, "the other rescues it", 20);
+        if (isSilent)
+        {
+            cluster.Cut(root, rescuer);
+            cluster.Cut(rescuer, root);
+            cluster.Cut(root, root);
+        }
+
+        cluster.StoreOf(root).Before = null;
+        hold.SetResult();
+        var asked = await TestCluster.SubmitTo(cluster[rescuer], "Box", probe, "Run", new Script([Step.Add()]), null, timeoutMs: 40_000);
+        Assert.True(asked.Outcome == Outcome.Committed, TestWorker.Describe(asked));
+        _ = answer;
+    }
+
+    [Fact]
+    public async Task Of_two_dead_workers_the_second_is_rescued_by_whoever_is_free()
+    {
+        await using var cluster = await TestCluster.Start(4, lease: TimeSpan.FromSeconds(1), types: _ => SnapperRuntimeTestsActors.All);
+        var holds = new[] { 1, 3, 4 }.ToDictionary(worker => worker, _ => new TaskCompletionSource());
+        foreach (var (worker, hold) in holds)
+        {
+            cluster.StoreOf(worker).Before = name => name == FaultyStore.DirectoryRead ? hold.Task : Task.CompletedTask;
+        }
+
+        var probes = Enumerable.Range(3, 2).ToDictionary(worker => worker, worker => cluster.IdAt(worker, "Box", "z"));
+        await cluster.Kill(2);
+        await Rig.Until(() => !cluster.Members().Result.Single(member => member.Incarnation.Worker == 2).Rescuer.IsNone, "it is rescued", 20);
+        var rescuer = (await cluster.Members()).Single(member => member.Incarnation.Worker == 2).Rescuer.Worker;
+        var second = rescuer == 3 ? 4 : 3;
+        var free = 8 - rescuer - second;
+        holds[free].SetResult();
+        await cluster.Kill(second);
+        var asked = await TestCluster.SubmitTo(cluster[free], "Box", probes[second], "Run", new Script([Step.Add()]), null, timeoutMs: 25_000);
+        holds[rescuer].SetResult();
+        Assert.True(asked.Outcome == Outcome.Committed, TestWorker.Describe(asked));
+    }
+
+    [Fact]
+    public async Task An_id_that_waits_at_the_master_while_its_root_goes_and_comes_back_runs_once()
+    {
+        await using var cluster = await TestCluster.Start(4);
+        var master = cluster.Master;
+        var others = Enumerable.Range(1, 4).Where(worker => worker != master).ToArray();
+        var (a, b, c) = (others[0], others[1], others[2]);
+        string x = cluster.IdAt(a, "Account", "x"), y = cluster.IdAt(b, "Account", "y");
+        var before = await cluster.Total(y);
+
+        // As many global batches are open as may be, since the log of one worker, which has nothing to do with what follows, is away.
+        cluster.Logs[c]!.Hold();
+        var fillers = new List<Task<TransactionEnvelope>>();
+        for (var i = 0; cluster[master].Worker.Cluster!.Master!.Waiting == 0; i++)
+        {
+            Assert.True(i < 20, "the master's line stays empty");
+            fillers.Add(Pay(cluster, master, cluster.IdAt(master, "Account", $"m{i}-"), cluster.IdAt(c, "Account", $"c{i}-"), $"filler-{i}"));
+            await Task.Delay(200);
+        }
+
+        var first = Pay(cluster, a, x, y, "once");
+        await Task.Delay(300);
+        Assert.Equal(PlanState.Done, await cluster.Move("there", a, b, new Snapper.Protocol.Identity.ActorKey("Account", x)));
+        await Task.Delay(300);
+        var second = await Pay(cluster, b, x, y, "once");
+        Assert.True(second.Outcome == Outcome.Committed, TestWorker.Describe(second));
+        Assert.Equal(PlanState.Done, await cluster.Move("back", b, a, new Snapper.Protocol.Identity.ActorKey("Account", x)));
+        await Task.Delay(300);
+        cluster.Logs[c]!.Release();
+        Assert.True((await first).Outcome == Outcome.Committed, TestWorker.Describe(await first));
+        await Task.WhenAll(fillers);
+        var after = await cluster.Total(y);
+        Assert.Equal(before + 1, after);
+    }
+
+    private static Task<TransactionEnvelope> Pay(TestCluster cluster, int at, string from, string to, string key) => TestCluster.SubmitTo(
+        cluster[at], "Account", from, "Transfer", new { to, amount = 1 },
+        [new DeclaredAccess(new("Account", from), 1), new DeclaredAccess(new("Account", to), 1)], key, timeoutMs: 30_000);
+}
