@@ -5,8 +5,9 @@ using Snapper.Server.Supervision;
 namespace Snapper.TestRunner;
 
 /// <summary>
-/// Runs the test assemblies in two queues beside each other. One queue has the assemblies that start whole systems and browsers for most of their time, so that only one of them
-/// does at once; the other one has all others, those that compute first.
+/// Runs the test assemblies one after another, or in two queues beside each other. One queue has the assemblies that start whole systems and browsers for most of their time, so
+/// that only one of them does at once; the other one has all others, those that compute first. Beside each other they need two thirds of the time, and tests of bounds of time
+/// may fail on a machine that is slow for that.
 /// </summary>
 /// <param name="root">The repository.</param>
 /// <param name="results">Folder for the result files, one per assembly.</param>
@@ -27,8 +28,9 @@ internal sealed class TestRun(string root, string results, TestServers servers, 
 
     /// <summary>Runs them.</summary>
     /// <param name="coreOnly">Only those that compute.</param>
+    /// <param name="beside">Two queues.</param>
     /// <returns>Every assembly's run ended well.</returns>
-    public async Task<bool> Run(bool coreOnly)
+    public async Task<bool> Run(bool coreOnly, bool beside)
     {
         var names = Directory.EnumerateDirectories(Path.Combine(root, "tests"), "*.Tests").Select(folder => Path.GetFileName(folder)!).Order(StringComparer.Ordinal).ToList();
         var core = s_computeFirst.Concat(names).Except(s_startSystems).Except(s_startServers).ToList();
@@ -37,8 +39,13 @@ internal sealed class TestRun(string root, string results, TestServers servers, 
             return await RunQueue(core);
         }
 
+        if (!beside)
+        {
+            return await RunQueue([.. core, .. s_startServers, .. s_startSystems]);
+        }
+
         var systems = RunQueue(s_startSystems);
-        return await RunQueue(core.Concat(s_startServers)) & await systems;
+        return await RunQueue([.. core, .. s_startServers]) & await systems;
     }
 
     private async Task<bool> RunQueue(IEnumerable<string> names)
