@@ -1,3 +1,4 @@
+using System.Text;
 using Snapper.Fuzzing.Engine;
 
 namespace Snapper.Fuzzing.Tests;
@@ -32,9 +33,13 @@ public sealed class TargetTests
         var seed = Environment.TickCount & int.MaxValue;
         var report = FuzzRun.Execute(target, [], new FuzzOptions(seed, target.ShortRun, ShortRunEndsAfter));
 
-        Assert.True(report.Findings.Count == 0, $"./snapper verify --fuzz {name} --runs {report.Inputs} --seed {seed}\n{string.Join('\n', report.Findings.Select(one => one.What))}");
+        Assert.True(
+            report.Findings.Count == 0,
+            $"seed {seed}; write each input to a file in tests/Snapper.Fuzzing/Corpus/{name} to keep it\n{string.Join('\n', report.Findings.Select(one => $"{one.What}\n{Text(one.Input)}"))}");
         Assert.True(report.Outcomes > 1 || report.Inputs < FewerMayBeAlike, $"{report.Inputs} inputs had {report.Outcomes} outcomes: the target tests nothing.");
     }
+
+    private static string Text(byte[] input) => input.Any(one => one is < 9 or > 126) ? $"base64 {Convert.ToBase64String(input)}" : Encoding.ASCII.GetString(input);
 
     [Theory]
     [MemberData(nameof(Targets))]

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Snapper.Protocol;
 
 namespace Snapper.TransactionLog.Files;
@@ -52,10 +53,10 @@ internal sealed class SegmentWriter : IDisposable
             last--;
         }
 
-        Open(segments[last], mustReach: segments[^1], trimmedBelow);
+        Open(segments[last], behind: CollectionsMarshal.AsSpan(segments)[(last + 1)..], trimmedBelow);
         if (segments[^1] == _next && _activeFirst != _next)
         {
-            Open(_next, mustReach: _next, trimmedBelow);
+            Open(_next, behind: [], trimmedBelow);
         }
 
         for (var i = last + 1; i < segments.Count; i++)
@@ -67,6 +68,12 @@ internal sealed class SegmentWriter : IDisposable
         }
     }
 
+    private long LengthOf(long first)
+    {
+        using var file = _folder.Files.Open(_segments.PathOf(first), create: false);
+        return file.Length;
+    }
+
     private bool HasGroup(long first)
     {
         var name = _segments.PathOf(first);
@@ -75,8 +82,10 @@ internal sealed class SegmentWriter : IDisposable
         return reader.Start() && reader.Next(mayBeTorn: true, static _ => true, out _);
     }
 
-    private void Open(long first, long mustReach, long trimmedBelow)
+    // The segments in "behind" hold no whole group, and begin behind this one.
+    private void Open(long first, ReadOnlySpan<long> behind, long trimmedBelow)
     {
+        var mustReach = behind.IsEmpty ? first : behind[^1];
         _active?.Dispose();
         _active = null;
         var name = _segments.PathOf(first);
@@ -97,7 +106,7 @@ internal sealed class SegmentWriter : IDisposable
             {
                 // A crash has brought back one of the segments that a trim had deleted, and not those behind it: it is no part of the log any more.
                 file.Dispose();
-                Open(mustReach, mustReach, trimmedBelow);
+                Open(mustReach, behind: [], trimmedBelow);
                 return;
             }
 
@@ -105,6 +114,15 @@ internal sealed class SegmentWriter : IDisposable
             {
                 // Before anything is cut off: a segment behind this one says that its end was whole once.
                 throw new CorruptLogException($"Records {expected} to {mustReach - 1} are missing: segment {name} ends before them, and the last one begins with {mustReach}.");
+            }
+
+            foreach (var other in behind)
+            {
+                // An unfinished segment is empty. One with a group in it had become the end, so that no segment before it goes on past its beginning.
+                if (other < expected && other >= trimmedBelow && LengthOf(other) > FileHeader.Bytes)
+                {
+                    throw new CorruptLogException($"Segment {_segments.PathOf(other)} is damaged, or segment {name} is: that one ends with record {expected - 1}.");
+                }
             }
 
             if (expected < trimmedBelow)
