@@ -36,13 +36,14 @@ public sealed class TcpProxy : IAsyncDisposable
     /// <summary>Back to normal; connections whose answers were swallowed are cut, for their answers are out of step.</summary>
     public void Heal()
     {
-        if (_swallowingAnswers)
-        {
-            CloseAll();
-        }
-
+        var wasSwallowing = _swallowingAnswers;
         _swallowingAnswers = false;
         _refusing = false;
+        if (wasSwallowing)
+        {
+            // After the change: a connection that is accepted meanwhile has lost no answer yet.
+            CloseAll();
+        }
     }
 
     public async ValueTask DisposeAsync()
@@ -88,11 +89,20 @@ public sealed class TcpProxy : IAsyncDisposable
     private async Task Pump(TcpClient from, TcpClient to, bool isAnswer)
     {
         var buffer = new byte[64 * 1024];
+        var hasLostAnswers = false;
         try
         {
             while (await from.GetStream().ReadAsync(buffer) is > 0 and var length)
             {
-                if (!isAnswer || !_swallowingAnswers)
+                if (isAnswer && _swallowingAnswers)
+                {
+                    hasLostAnswers = true;
+                }
+                else if (hasLostAnswers)
+                {
+                    break;
+                }
+                else
                 {
                     await to.GetStream().WriteAsync(buffer.AsMemory(0, length));
                 }
