@@ -59,11 +59,7 @@ internal static partial class ClusterScripts
         call('ZADD', LEASES, text(latest), w)
         for _, other in ipairs(late) do
           local own = at + number(member(other), 'lease', call('HGET', member(other), 'lease'))
-          if own > latest and own < number(LEASES, other, text(tonumber(call('ZSCORE', LEASES, other)))) then
-            call('ZADD', LEASES, text(own), other)
-          elseif own <= latest then
-            call('ZADD', LEASES, text(latest), other)
-          end
+          call('ZADD', LEASES, 'LT', text(math.max(latest, own)), other)
         end
         if masters > latest then
           call('HSET', MASTER, 'until', text(latest))

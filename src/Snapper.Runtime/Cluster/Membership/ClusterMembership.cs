@@ -34,7 +34,6 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     private Task _loop = Task.CompletedTask;
     private long _membershipVersion = -1;
     private long _expired = -1;
-    private bool _anyExpired;
     private string _undivided = ""; // why, as it was logged last
     private MasterElection.Taken? _seat;
     private volatile MasterHost? _master; // of that seat
@@ -115,7 +114,9 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     {
         var standing = await _store.Members.Look(_ending.Token).ConfigureAwait(false);
         _joining.Lease.Look(standing);
-        if (standing.MembershipVersion != _membershipVersion || standing.Expired != _expired || _anyExpired)
+
+        // A worker that had expired when it was read may renew before the next count: then neither the version nor the count would show it.
+        if (standing.MembershipVersion != _membershipVersion || standing.Expired != _expired || Members.Any(static member => member.State == MemberState.Expired))
         {
             await ReadMembers().ConfigureAwait(false);
             _membershipVersion = standing.MembershipVersion;
@@ -199,9 +200,6 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     private async Task ReadMembers()
     {
         Members = await _store.Members.Read(_ending.Token).ConfigureAwait(false);
-
-        // A worker that had expired when this was read may renew before the next count: then neither the version nor the count would show it.
-        _anyExpired = Members.Any(static member => member.State == MemberState.Expired);
         _archives.Note(Members);
         if (_node.Decisions.Kept is not null)
         {
