@@ -241,14 +241,21 @@ internal static class WorkerProcess
                             settings.SidecarPid, settings.RedisPid, storage.Durability, WorkerConfiguration.Version) { Redis = storage.Memory },
                     },
                     cancellation);
-                if (setup is null && await storage.IsDivided(cancellation))
+                try
                 {
-                    // The others have divided the actors before this log was open, so that nothing fenced it (R4). No request was let in.
-                    await worker.DisposeAsync();
-                    continue;
+                    // Others may have divided the actors before this log was open, so that nothing fenced it (R4). No request is let in yet.
+                    if (setup is not null || !await storage.IsDivided(cancellation))
+                    {
+                        return worker;
+                    }
+                }
+                catch
+                {
+                    await worker.DisposeAsync(); // else two would run in this process once the store answers again
+                    throw;
                 }
 
-                return worker;
+                await worker.DisposeAsync();
             }
             catch (Exception exception) when (StorageFaults.IsPassing(exception))
             {
