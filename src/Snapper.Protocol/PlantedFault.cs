@@ -169,6 +169,12 @@ internal enum PlantedFault
     DrainDoesNotWaitForParts,
     AnswerToAnotherFreezeTaken,
 
+    // A store that lost something.
+    LifeNotBoundToInstance,
+
+    // One worker becomes several.
+    DividedWithoutLogs,
+
     // Ids over longer than a run of the simulator: caught by the retries of ids (docs/verification.md).
     WindowFromQueueing,
     CopiesForgottenBeforeMemory,
@@ -178,20 +184,13 @@ internal enum PlantedFault
     CertainThoughTheLogLives,
     RefusedThoughItMayHaveRun,
 
-    // A store that lost something.
-    LifeNotBoundToInstance,
-
-    // A request that waits at the master.
-    WaitingKeptThroughAFreeze,
-
-    // One worker becomes several.
-    DividedWithoutLogs,
     // Caught by directed tests alone (docs/verification.md).
     OverfullThatOwnsNothingStays,
     DamagedArchiveStopsTheLiving,
     DamagedLogStopsTheRescuers,
     LookedForBeforeTheRootCameBack,
     RecoveriesEquallyPatient,
+    WaitingKeptThroughAFreeze,
 }
 
 /// <summary>Which fault is planted.</summary>
