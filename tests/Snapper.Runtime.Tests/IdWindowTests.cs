@@ -159,4 +159,22 @@ public sealed class IdWindowTests
         ((AwayStore)rig.Store).IsAway = false;
         Rig.Saw(await rig.Submit("a", s_steps, ["a"], id: "x"), 1);
     }
+
+    [Fact]
+    public async Task An_id_that_has_committed_before_a_restart_is_looked_up_by_a_worker_that_has_too_much_to_do()
+    {
+        await using var rig = await Rig.Start(new() { MaxInFlight = 1, Executors = 1, DrainTimeout = TimeSpan.FromSeconds(1) });
+        await rig.Submit("a", s_steps, ["a"], id: "x");
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
+        await rig.Restart();
+
+        rig.Log.Hold();
+        var under = rig.Submit("b", s_steps, ["b"]);
+        await Rig.Until(() => rig.Host.Worker.RequestManager.InFlight == 1, "the worker has all that it takes");
+        Rig.Saw(await Rig.Within(rig.Submit("a", s_steps, ["a"], id: "x"), "an id that has committed"), 1);
+        Rig.Rejected(await rig.Submit("b", s_steps, ["b"], id: "x"), RejectionKind.IdConflict);
+        Rig.Rejected(await rig.Submit("a", s_steps, ["a"], id: "never sent before"), RejectionKind.Overloaded);
+        rig.Log.Release();
+        Rig.Saw(await Rig.Within(under, "the one under way"), 1);
+    }
 }

@@ -2,6 +2,7 @@ using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Cluster;
 
@@ -49,7 +50,12 @@ internal sealed partial class ForwardingTransactionService
         }
 
         // "Nothing is known" may be said only when everybody was asked: what somebody who is away has recorded is as true as ever (I2).
-        return all && IsOwnedByTheLiving() ? null : Rejected(id, TransactionMode.Pact, "Nothing is known of this id yet, but a worker that may know it cannot be asked now.");
+        return all && IsOwnedByTheLiving() ? null : new TransactionEnvelope
+        {
+            Id = id,
+            Outcome = Outcome.Rejected,
+            Rejection = new Rejection(RejectionKind.Unavailable, "Nothing is known of this id yet, but a worker that may know it cannot be asked now.", Admission.ShortRetry),
+        };
     }
 
     private bool IsOwnedByTheLiving()

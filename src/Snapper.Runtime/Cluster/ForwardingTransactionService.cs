@@ -36,7 +36,7 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
         {
             // Whoever still waits for it passes it on again; whoever does not was told that it is in doubt, and may have got its outcome elsewhere long ago (I2).
             Transitions.Note(ClusterTransition.PassedOnTooLate);
-            node.Send(from, new SubmittedMessage(submitted.Handle, Rejected(submitted.Request, "It was on its way for longer than its timeout.")));
+            node.Send(from, new SubmittedMessage(submitted.Handle, Refused(submitted.Request, RejectionKind.Unavailable, "It was on its way for longer than its timeout.")));
             return;
         }
 
@@ -128,12 +128,13 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
 
     /// <param name="request">The request.</param>
     /// <param name="hops">How often it was passed on.</param>
-    /// <param name="isCallers">Its id is its caller's, who may have sent it before: nobody can say that it was not executed before its owner has looked.</param>
+    /// <param name="isCallers">Its id is its caller's, who may have sent it before: it was not executed only if its owner has looked.</param>
     /// <param name="cancellation">Ends the wait.</param>
     private async Task<TransactionEnvelope> Submit(TransactionRequest request, int hops, bool isCallers, CancellationToken cancellation)
     {
         var began = worker.Time.GetTimestamp();
         var asked = request;
+        var isNew = hops == 0 && (!isCallers || Planted.Is(PlantedFault.RefusedThoughItMayHaveRun)); // its id was made here, for this sending
         var mayHaveRun = false;
         for (var isFirst = true; ; isFirst = false)
         {
@@ -144,22 +145,22 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
                 asked = isFirst ? asked : With(asked, asked.Id!, left); // what others took of its time is gone
                 node.Balancer?.Note(asked);
                 var own = await worker.RequestManager.Submit(asked, cancellation).ConfigureAwait(false);
-                if (own.Outcome != Outcome.Rejected)
+                if (own.Outcome != Outcome.Rejected && own.Rejection is null)
                 {
                     own.Worker ??= worker.Options.Name; // else it was passed on after all, and says where to
                 }
 
-                return Sure(own, mayHaveRun);
+                return Sure(own, isNew, mayHaveRun);
             }
 
             if (worker.Unavailability is { } why)
             {
-                return Sure(Rejected(asked, why), mayHaveRun);
+                return Sure(Refused(asked, RejectionKind.Unavailable, why), isNew: true, mayHaveRun); // 503 is of this sending alone
             }
 
             if (left <= TimeSpan.Zero || hops > MaxHops)
             {
-                return Sure(Rejected(asked, $"{request.Actor} has no owner that answers now."), mayHaveRun || (isCallers && !Planted.Is(PlantedFault.RefusedThoughItMayHaveRun)));
+                return Sure(Refused(asked, RejectionKind.Unavailable, $"{request.Actor} has no owner that answers now."), isNew, mayHaveRun);
             }
 
             asked = With(asked, asked.Id ?? NewId(), left);
@@ -169,7 +170,7 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
                 if (node.TakesTooLittle(owner))
                 {
                     Transitions.Note(ClusterTransition.PassedOnTooMuch);
-                    return Sure(Overloaded(asked, owner), mayHaveRun || isCallers); // its owner alone knows whether the id has an outcome
+                    return Sure(Overloaded(asked, owner), isNew, mayHaveRun);
                 }
 
                 try
@@ -182,9 +183,9 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
                         return InDoubt(asked);
                     }
 
-                    if (envelope is not { Outcome: Outcome.Rejected, Rejection.Kind: RejectionKind.Unavailable })
+                    if (envelope.Rejection is not { Kind: RejectionKind.Unavailable })
                     {
-                        return Sure(envelope, mayHaveRun);
+                        return Sure(envelope, isNew, mayHaveRun);
                     }
                 }
                 catch (PeerGoneException)
@@ -246,28 +247,29 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
         TraceState = asked.TraceState,
     };
 
-    /// <summary>A refusal says that nothing was executed. Of a request that a worker that is gone had, only whoever has read that worker's log knows (I4).</summary>
-    private static TransactionEnvelope Sure(TransactionEnvelope answer, bool mayHaveRun) => answer.Outcome != Outcome.Rejected || !mayHaveRun
-        ? answer
-        : new TransactionEnvelope { Id = answer.Id, Outcome = Outcome.InDoubt, Mode = answer.Mode, Doubt = answer.Rejection?.Detail };
-
-    private static TransactionEnvelope Rejected(TransactionRequest asked, string why) => Rejected(asked.Id ?? string.Empty, asked.Mode, why);
-
-    private static TransactionEnvelope Rejected(string id, TransactionMode mode, string why) => new()
+    /// <summary>
+    /// "Rejected" says that nothing was executed. Of a request that a worker that is gone had, only a worker that has read its log knows that (I4). A refusal without a look
+    /// at the id is in doubt (see <see cref="RequestManager"/>), unless the id is new.
+    /// </summary>
+    private static TransactionEnvelope Sure(TransactionEnvelope answer, bool isNew, bool mayHaveRun) => answer switch
     {
-        Id = id,
-        Outcome = Outcome.Rejected,
-        Mode = mode,
-        Rejection = new Rejection(RejectionKind.Unavailable, why, Admission.ShortRetry),
+        { Outcome: Outcome.Rejected } when mayHaveRun => new TransactionEnvelope { Id = answer.Id, Outcome = Outcome.InDoubt, Mode = answer.Mode, Doubt = answer.Rejection?.Detail },
+        { Outcome: Outcome.InDoubt, Rejection: { } rejection } when isNew && !mayHaveRun => new TransactionEnvelope { Id = answer.Id, Outcome = Outcome.Rejected, Mode = answer.Mode, Rejection = rejection },
+        _ => answer,
     };
 
-    private static TransactionEnvelope Overloaded(TransactionRequest asked, Incarnation slow) => new()
+    /// <summary>It was not let in here, and nothing was looked up.</summary>
+    private static TransactionEnvelope Refused(TransactionRequest asked, RejectionKind kind, string why) => new()
     {
         Id = asked.Id ?? string.Empty,
-        Outcome = Outcome.Rejected,
+        Outcome = Outcome.InDoubt,
         Mode = asked.Mode,
-        Rejection = new Rejection(RejectionKind.Overloaded, $"{asked.Actor} is used by way of {Incarnation.NameOf(slow.Worker)}, which takes less than it is sent.", Admission.ShortRetry),
+        Doubt = why,
+        Rejection = new Rejection(kind, why, Admission.ShortRetry),
     };
+
+    private static TransactionEnvelope Overloaded(TransactionRequest asked, Incarnation slow) =>
+        Refused(asked, RejectionKind.Overloaded, $"{asked.Actor} is used by way of {Incarnation.NameOf(slow.Worker)}, which takes less than it is sent.");
 
     private static TransactionEnvelope InDoubt(TransactionRequest asked) => new()
     {

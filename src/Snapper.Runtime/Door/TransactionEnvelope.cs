@@ -96,7 +96,7 @@ public sealed class TransactionEnvelope
     /// <summary>Aborted: why.</summary>
     public AbortDetails? Abort { get; init; }
 
-    /// <summary>Rejected: why.</summary>
+    /// <summary>Rejected: why. In doubt: why this sending was not let in; earlier ones of its id were not looked up. Null: it was let in.</summary>
     public Rejection? Rejection { get; init; }
 
     /// <summary>In doubt, without having been let in: why the id, which may have an outcome, could not be looked up; null: it was let in.</summary>

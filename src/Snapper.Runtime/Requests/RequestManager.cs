@@ -50,7 +50,7 @@ internal sealed class RequestManager : ITransactionService
         if (_admission.Check(asked, InFlight, out var admitted) is { } refusal)
         {
             Transitions.Note(refusal.Kind == RejectionKind.Overloaded, Transition.RequestOverloaded, Transition.RequestRefused);
-            return Task.FromResult(Refused(asked, refusal));
+            return Refused(asked, refusal, cancellation);
         }
 
         var now = _worker.Time.GetTimestamp();
@@ -374,16 +374,56 @@ internal sealed class RequestManager : ITransactionService
         }
     }
 
-    /// <summary>Nothing of this sending is executed. An id that is known here has an outcome all the same, or will have: a refusal would deny it.</summary>
-    private TransactionEnvelope Refused(TransactionRequest asked, Rejection refusal) =>
-        asked.Id is not null && refusal.Kind is RejectionKind.Unavailable or RejectionKind.Overloaded && _ids.TryFind(IdempotencyIndex.KeyOf(asked.Id), out _, out _)
-            ? InDoubt(asked, refusal.Detail)
-            : Rejected(asked, refusal);
+    /// <summary>
+    /// Nothing of this sending is executed. An earlier one of the same id may have been, so the id is looked up. An envelope without that look is in doubt and carries the
+    /// rejection: a worker that made the id for this sending knows that there was no other.
+    /// </summary>
+    private Task<TransactionEnvelope> Refused(TransactionRequest asked, Rejection refusal, CancellationToken cancellation)
+    {
+        if (asked.Id is null || refusal.Kind is not (RejectionKind.Unavailable or RejectionKind.Overloaded))
+        {
+            return Task.FromResult(Rejected(asked, refusal));
+        }
+
+        var isKnown = _ids.TryFind(IdempotencyIndex.KeyOf(asked.Id), out _, out _);
+        if (isKnown)
+        {
+            return Task.FromResult(InDoubt(asked, refusal.Detail));
+        }
+
+        if (refusal.Kind == RejectionKind.Unavailable || !_worker.MayHaveOlderOutcomes)
+        {
+            return Task.FromResult(Rejected(asked, refusal)); // a worker that is closed looks nothing up: 503 is of this sending alone
+        }
+
+        return Looking < _worker.Options.MaxInFlight ? LookAndRefuse(asked, refusal, cancellation) : Task.FromResult(InDoubt(asked, refusal.Detail, refusal));
+    }
+
+    private async Task<TransactionEnvelope> LookAndRefuse(TransactionRequest asked, Rejection refusal, CancellationToken cancellation)
+    {
+        TransactionEnvelope? earlier;
+        UInt128 hash;
+        Interlocked.Increment(ref _looking);
+        try
+        {
+            (earlier, hash) = await _worker.ReadArchived(asked.Id!, cancellation).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
+        {
+            return InDoubt(asked, WhyUnknown(exception), refusal);
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _looking);
+        }
+
+        return earlier is null ? Rejected(asked, refusal) : hash == RequestHash.Of(asked) ? earlier : Rejected(asked, OtherRequest());
+    }
 
     /// <summary>Of an id that may have an outcome nobody may say that it was not executed.</summary>
-    private static TransactionEnvelope InDoubt(TransactionRequest asked, string why) => Planted.Is(PlantedFault.RefusedThoughItMayHaveRun)
+    private static TransactionEnvelope InDoubt(TransactionRequest asked, string why, Rejection? refusal = null) => Planted.Is(PlantedFault.RefusedThoughItMayHaveRun)
         ? Rejected(asked, new Rejection(RejectionKind.Unavailable, why, Admission.ShortRetry))
-        : new TransactionEnvelope { Id = asked.Id!, Outcome = Outcome.InDoubt, Mode = asked.Mode, Doubt = why };
+        : new TransactionEnvelope { Id = asked.Id!, Outcome = Outcome.InDoubt, Mode = asked.Mode, Doubt = why, Rejection = refusal };
 
     private static Rejection OtherRequest() =>
         new(RejectionKind.IdConflict, "This id was used for another request.");
