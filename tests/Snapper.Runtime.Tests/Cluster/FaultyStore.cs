@@ -98,7 +98,7 @@ internal sealed class FaultyStore : IClusterStore
         public Task<ClusterResult> AssignAll(IReadOnlyList<Incarnation> owners, CancellationToken cancellation) => inner.AssignAll(owners, cancellation);
 
         public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> TakeOver(Rescue rescue, IReadOnlyList<DirectoryKey> keys, Incarnation target, CancellationToken cancellation) =>
-            inner.TakeOver(rescue, keys, target, cancellation);
+            store.Run(nameof(TakeOver), () => inner.TakeOver(rescue, keys, target, cancellation));
 
         public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Reclaim(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation) => inner.Reclaim(keys, cancellation);
 

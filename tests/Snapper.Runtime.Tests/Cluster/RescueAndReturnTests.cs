@@ -1,6 +1,6 @@
+using Snapper.TransactionLog.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog.Cluster;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
@@ -60,23 +60,30 @@ public sealed class RescueAndReturnTests
     public async Task Of_two_dead_workers_the_second_is_rescued_by_whoever_is_free()
     {
         await using var cluster = await TestCluster.Start(4, lease: TimeSpan.FromSeconds(1), types: _ => SnapperRuntimeTestsActors.All);
-        var holds = new[] { 1, 3, 4 }.ToDictionary(worker => worker, _ => new TaskCompletionSource());
-        foreach (var (worker, hold) in holds)
+        var rescuer = 0;
+        var hold = new TaskCompletionSource();
+        foreach (var worker in (int[])[1, 3, 4])
         {
-            cluster.StoreOf(worker).Before = name => name == FaultyStore.DirectoryRead ? hold.Task : Task.CompletedTask;
+            // The first that would give actors away is held up, and only it.
+            cluster.StoreOf(worker).Before = name =>
+                name == nameof(IClusterDirectory.TakeOver) && (Interlocked.CompareExchange(ref rescuer, worker, 0) == 0 || Volatile.Read(ref rescuer) == worker) ? hold.Task : Task.CompletedTask;
         }
 
-        var probes = Enumerable.Range(3, 2).ToDictionary(worker => worker, worker => cluster.IdAt(worker, "Box", "z"));
-        await cluster.Kill(2);
-        await Rig.Until(() => !cluster.Members().Result.Single(member => member.Incarnation.Worker == 2).Rescuer.IsNone, "it is rescued", 20);
-        var rescuer = (await cluster.Members()).Single(member => member.Incarnation.Worker == 2).Rescuer.Worker;
-        var second = rescuer == 3 ? 4 : 3;
-        var free = 8 - rescuer - second;
-        holds[free].SetResult();
-        await cluster.Kill(second);
-        var asked = await TestCluster.SubmitTo(cluster[free], "Box", probes[second], "Run", new Script([Step.Add()]), null, timeoutMs: 25_000);
-        holds[rescuer].SetResult();
-        Assert.True(asked.Outcome == Outcome.Committed, TestWorker.Describe(asked));
+        try
+        {
+            var probes = Enumerable.Range(3, 2).ToDictionary(worker => worker, worker => cluster.IdAt(worker, "Box", "z"));
+            await cluster.Kill(2);
+            await Rig.Until(() => Volatile.Read(ref rescuer) != 0, "it is rescued", 20);
+            var second = rescuer == 3 ? 4 : 3;
+            var free = 8 - rescuer - second;
+            await cluster.Kill(second);
+            var asked = await TestCluster.SubmitTo(cluster[free], "Box", probes[second], "Run", new Script([Step.Add()]), null, timeoutMs: 25_000);
+            Assert.True(asked.Outcome == Outcome.Committed, TestWorker.Describe(asked));
+        }
+        finally
+        {
+            hold.SetResult();
+        }
     }
 
     [Fact]
