@@ -145,6 +145,27 @@ public sealed class RepetitionTests : IAsyncLifetime
         Assert.Equal(2, _worker.Requests.Count);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Aborts_of_what_was_lost_sight_of_decide_nothing_when_the_time_is_over(bool refusedAtLast)
+    {
+        // The first sending is held on its way (a proxy, daprd while placement is away), and arrives when the client has given up: what aborted meanwhile may run again under its id.
+        await using var snapper = _worker.Client(timeout: TimeSpan.FromMilliseconds(300));
+        FakeWorker.Exchange? first = null;
+        _worker.Then(e => (first = e).Drop());
+        var aborts = 0;
+        _worker.Otherwise = e => refusedAtLast && aborts++ > 0
+            ? e.Text(503, """{"detail":"stopping"}""")
+            : e.Each(t => FakeWorker.Aborted(t, "timeout", "The request's timeout has passed.", retryable: true));
+
+        var told = await snapper.Submit(new Messages.TransactionRequestMessage { Actor = new("Account", "bob"), Method = "Deposit", Input = "1"u8.ToArray(), Mode = Messages.TransactionMode.Act });
+
+        first!.ExecuteAll();
+        Assert.Equal(told.Id, Assert.Single(_worker.Executed).Key);
+        Assert.True(told.Outcome == Messages.TransactionOutcome.InDoubt, $"told {told.Outcome}, and it has committed");
+    }
+
     [Fact]
     public async Task An_application_abort_is_not_repeated()
     {

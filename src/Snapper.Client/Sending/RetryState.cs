@@ -7,10 +7,15 @@ namespace Snapper.Client.Sending;
 /// <param name="repeatsAborted">See <see cref="SnapperClientOptions.RepeatsAborted"/>.</param>
 internal sealed class RetryState(string id, bool repeatsAborted = true)
 {
-    private bool _wasInDoubt;
+    private string? _lost; // why a sending got no answer
 
     /// <summary>Why it is not known whether it was executed; null: it was not, as of the last attempt.</summary>
     public string? Doubt { get; set; }
+
+    /// <summary>
+    /// It may have been executed, or may yet be: an answer is missing, or one was. A sending that got none may still be on its way, and runs after an abort that does not last.
+    /// </summary>
+    public bool MayHaveRun => Doubt is not null || _lost is not null;
 
     /// <summary>The last answer of a worker that did not execute it, or undid it.</summary>
     public TransactionReply? Last { get; private set; }
@@ -30,8 +35,7 @@ internal sealed class RetryState(string id, bool repeatsAborted = true)
             case AttemptEnd.Refused:
                 return NoteRejection(attempt.Rejection!);
             case AttemptEnd.Lost:
-                Doubt = attempt.Detail;
-                _wasInDoubt = true;
+                Doubt = _lost = attempt.Detail ?? "a sending got no answer";
                 return null;
             default:
                 return null;
@@ -39,10 +43,9 @@ internal sealed class RetryState(string id, bool repeatsAborted = true)
     }
 
     /// <summary>The reply when the outcome could not be found out.</summary>
-    public TransactionReply InDoubt() => new() { Id = id, Outcome = TransactionOutcome.InDoubt, Doubt = Doubt };
+    public TransactionReply InDoubt() => new() { Id = id, Outcome = TransactionOutcome.InDoubt, Doubt = Doubt ?? _lost };
 
-    /// <summary>An earlier sending that got no answer may still be on its way, and may run after an abort that may pass: then that abort decides nothing.</summary>
-    private bool MustRepeat => repeatsAborted || _wasInDoubt;
+    private bool MustRepeat => repeatsAborted || _lost is not null;
 
     private TransactionReply? NoteReply(TransactionReply reply)
     {
@@ -66,7 +69,7 @@ internal sealed class RetryState(string id, bool repeatsAborted = true)
     private TransactionReply? NoteRejection(RejectionDetails rejection)
     {
         RetryAfter = rejection.RetryAfter;
-        if (Doubt is not null)
+        if (MayHaveRun)
         {
             // An earlier sending may have been executed; that this one was not says nothing about it.
             Doubt = rejection.Detail;

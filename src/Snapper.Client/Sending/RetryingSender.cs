@@ -110,7 +110,7 @@ internal sealed class RetryingSender(Routes routes, SnapperClientOptions options
     private TransactionReply GiveUp(RetryState heard, string id, CancellationToken cancellation)
     {
         cancellation.ThrowIfCancellationRequested();
-        if (heard.Doubt is not null)
+        if (heard.MayHaveRun)
         {
             return heard.InDoubt();
         }
