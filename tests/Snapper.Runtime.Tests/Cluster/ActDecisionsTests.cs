@@ -55,7 +55,7 @@ public sealed class ActDecisionsTests : IDisposable
         Decide(1, Two);
         var both = Decide(2, Two, Three);
         Decide(3, Two);
-        _bench.On(() => Decisions.OnResolved(Two));
+        _bench.On(() => Decisions.OnResolved(Two, isLast: true));
         Assert.Equal(1, Decisions.Unmarked);
         Assert.Equal([both, TransactionId.Act(3, 1)], _bench.Decided());
         Marked(Three, both);

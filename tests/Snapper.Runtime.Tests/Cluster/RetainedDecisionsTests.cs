@@ -1,5 +1,7 @@
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
+using Snapper.TransactionLog.InMemory;
 using Snapper.TransactionLog.Records;
 using Xunit;
 
@@ -77,12 +79,50 @@ public sealed class RetainedDecisionsTests : IDisposable
         Assert.Equal(_bench.Worker.Log.LastSequence + 1, _bench.Worker.Checkpoints.TrimmedBelow);
     }
 
+    [Fact]
+    public void A_late_packet_of_an_earlier_life_does_not_make_the_one_that_voted_count_as_resolved()
+    {
+        // w2/1 stands still, w2/2 takes its place and votes for A, whose root is w1/1. w1/1 commits A and ends; w2/2 has not heard of it, since the road between the two is cut.
+        var earlier = _bench.Peer(2);
+        var voter = new Incarnation(2, _bench.Finish(new MemoryTransactionLog(_bench.Shared.Log(2)).Open(CancellationToken.None), "opening a log").Epoch);
+        var root = _bench.Self;
+        Decided((A, [2]));
+
+        // w2/1 goes on for a moment: its packet comes to w1/2 before that one has read who is a member.
+        ClusterBench.Alone(() =>
+        {
+            var writer = WireWriter.Begin(WireKind.ActMarked);
+            new ActMarkedMessage(B).Write(writer);
+            earlier.Hub.Send(root, writer.Written);
+        });
+        _bench.Run();
+        Assert.Equal(earlier.Life, _bench.Node.Gate.Hub.Known(2));
+
+        // w1/2 reads the members, and the directory, which names w2/2.
+        _bench.Node.Gate.Hub.Learn(voter);
+        _bench.On(() => Assert.True(_bench.Node.Directory.Apply(new DirectoryEntry(DirectoryKey.Of(new Partition(7)), voter, 1_000_000))));
+        _bench.On(() =>
+        {
+            _bench.Node.Gone.BeginReading();
+            _bench.Node.Gone.EndReading();
+        });
+        var kept = _bench.Decided();
+
+        // w1 begins anew once more, the road is good again, and whoever has the stream of w2/2 asks.
+        _bench.Restart();
+        var next = _bench.Peer(2);
+        next.Send(new OutcomeQueryMessage(A.Value, root));
+        Assert.True(
+            next.All<VerdictMessage>() is [{ Committed: true }],
+            $"A is committed, and whoever has voted for it is told: {string.Join(", ", next.All<VerdictMessage>())}; the log of w1/2 had kept {kept.Count} decisions");
+    }
+
     public void Dispose() => _bench.Dispose();
 
     // The present life's decisions pass on what they hear.
     private void Marked(int worker, TransactionId act) => _bench.On(() => _bench.Node.Decisions.OnMarked(new Incarnation(worker, 9), act));
 
-    private void Resolved(int worker) => _bench.On(() => _bench.Node.Decisions.OnResolved(new Incarnation(worker, 9)));
+    private void Resolved(int worker) => _bench.On(() => _bench.Node.Decisions.OnResolved(new Incarnation(worker, 9), isLast: true));
 
     /// <summary>In a life of w1 that is over.</summary>
     private void Decided(params (TransactionId Act, int[] Others)[] acts)

@@ -67,9 +67,15 @@ internal sealed class ActDecisions(ClusterNode node, Worker worker)
     }
 
     /// <summary>The stream of a life that is over was resolved: nobody will ask for what was decided for it.</summary>
-    public void OnResolved(Incarnation life)
+    /// <param name="life">The life.</param>
+    /// <param name="isLast">Its worker owns nothing, so that the same is true of its later lives. Records name the workers that have voted, not their lives.</param>
+    public void OnResolved(Incarnation life, bool isLast)
     {
-        Kept?.Forget(life.Worker);
+        if (isLast)
+        {
+            Kept?.Forget(life.Worker);
+        }
+
         foreach (var (tid, decision) in _unmarked)
         {
             Drop(life, tid, decision);

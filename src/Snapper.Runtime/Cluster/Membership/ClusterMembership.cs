@@ -226,15 +226,25 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     }
 
     /// <summary>
-    /// L8: who owns nothing and does not live has nothing in doubt (R4); of one that was over before this life began nobody brings any other news. On the first executor.
+    /// L8: a worker that owns nothing and does not live has nothing in doubt (R4). Of a life that was over before this one began there is no other news; while it owns
+    /// something, the directory tells when that ends. On the first executor.
     /// </summary>
     private void ForgetDecisionsOfTheResolved()
     {
         foreach (var member in Members)
         {
-            if (member.State is MemberState.Left or MemberState.Fenced && member.Entries == 0)
+            if (member.State is not (MemberState.Left or MemberState.Fenced))
+            {
+                continue;
+            }
+
+            if (member.Entries == 0)
             {
                 _node.Decisions.Kept?.Forget(member.Incarnation.Worker);
+            }
+            else
+            {
+                _node.Gone.Add(member.Incarnation);
             }
         }
     }

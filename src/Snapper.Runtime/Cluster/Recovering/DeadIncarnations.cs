@@ -20,11 +20,14 @@ internal sealed class DeadIncarnations(ClusterNode node)
     /// <summary>Those that are not known to be resolved.</summary>
     public IEnumerable<Incarnation> Unresolved => [.. _unresolved, .. _new];
 
-    /// <summary>A life is over.</summary>
+    /// <summary>A life is over; it may be told more than once.</summary>
     public void Add(Incarnation life)
     {
-        _new.Add(life);
-        _any = true;
+        if (!_new.Contains(life) && !_unresolved.Contains(life))
+        {
+            _new.Add(life);
+            _any = true;
+        }
     }
 
     /// <summary>The directory is about to be read to its end: of those who are over by now it will tell all that they ever owned.</summary>
@@ -46,7 +49,7 @@ internal sealed class DeadIncarnations(ClusterNode node)
             if (!_owned.Exists(entry => entry.Owner.Epoch <= life.Epoch))
             {
                 _unresolved.RemoveAt(i);
-                node.Decisions.OnResolved(life);
+                node.Decisions.OnResolved(life, isLast: _owned.Count == 0);
                 node.Master?.OnResolved(life);
             }
         }
