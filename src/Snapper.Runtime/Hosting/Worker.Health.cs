@@ -175,9 +175,15 @@ internal sealed partial class Worker : ILogObserver
     private async Task<OutcomeRecord?> FindArchived(string id, CancellationToken cancellation)
     {
         var record = await Store.FindOutcome(id, cancellation).ConfigureAwait(false);
-        if (record is not null || Cluster is not { Archives: { Count: > 0 } archives })
+        if (record is not null || Cluster is not { } cluster)
         {
             return record;
+        }
+
+        var archives = cluster.ArchivesAsOf == cluster.Gains || cluster.ReadArchives is not { } read ? cluster.Archives : await read(cancellation).ConfigureAwait(false);
+        if (archives.Count == 0)
+        {
+            return null;
         }
 
         var lookups = new Task<OutcomeRecord?>[archives.Count]; // all at once: one way to the server and back

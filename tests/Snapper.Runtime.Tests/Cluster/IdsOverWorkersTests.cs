@@ -255,6 +255,48 @@ public sealed class IdsOverWorkersTests
         Assert.Equal((Outcome.InDoubt, Outcome.InDoubt, Outcome.Rejected), (again.Outcome, unknown.Outcome, without.Outcome));
     }
 
+    [Fact]
+    public async Task An_id_that_ran_at_a_worker_of_which_the_next_owner_has_not_read_yet_runs_once()
+    {
+        await using var cluster = await TestCluster.Start(3);
+        var others = Enumerable.Range(1, 3).Where(worker => worker != cluster.Master).ToArray();
+        var (slow, giver) = (others[0], others[1]);
+        var actor = new ActorKey("ListAppend", cluster.IdAt(giver, "ListAppend"));
+        var any = new ActorKey("ListAppend", cluster.IdAt(giver, "ListAppend", "any"));
+
+        // One answer of the store is late: the slow one's look at the members and the directory stands still meanwhile; its lease has a thread of its own.
+        var late = new TaskCompletionSource();
+        var stands = new TaskCompletionSource();
+        cluster.StoreOf(slow).Before = name =>
+        {
+            if (name != FaultyStore.DirectoryRead)
+            {
+                return Task.CompletedTask;
+            }
+
+            stands.TrySetResult();
+            return late.Task;
+        };
+        Assert.Equal(PlanState.Done, await cluster.Move("any", giver, cluster.Master, any));
+        await stands.Task.WaitAsync(TimeSpan.FromSeconds(10));
+
+        // A new worker comes, gets the actor, runs a request, and gives the actor on.
+        await cluster.Open(4).WaitAsync(TimeSpan.FromSeconds(20));
+        Assert.Equal(PlanState.Done, await cluster.Move("there", giver, 4, actor));
+        var first = await Run(4);
+        Assert.True(first.Outcome == Outcome.Committed, TestWorker.Describe(first));
+        Assert.Equal(PlanState.Done, await cluster.Move("on", 4, slow, actor));
+        await Rig.Until(() => cluster[slow].Worker.Cluster!.Ownership.Look(actor).State == OwnershipState.Open, "the next owner has opened it");
+
+        var again = await Run(slow);
+        late.SetResult();
+        Assert.Equal("[1]", await ReadAt(cluster[slow], actor.Id));
+        Assert.True(again.Outcome is Outcome.Committed or Outcome.InDoubt, TestWorker.Describe(again));
+
+        Task<TransactionEnvelope> Run(int worker) =>
+            TestCluster.SubmitTo(cluster[worker], "ListAppend", actor.Id, "Append", new { value = 1 }, [new(actor, 1)], "once", timeoutMs: 5000);
+    }
+
     private static MemoryCluster NewShared() => new(TimeProvider.System, new ClusterOptions { Lease = TimeSpan.FromSeconds(2) });
 
     private static Task<WorkerHost> Alone(MemoryCluster shared) => WorkerHost.Start(

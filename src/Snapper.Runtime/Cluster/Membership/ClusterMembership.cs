@@ -53,6 +53,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
         _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
         _migrator = new Migrator(worker, _store, _directory);
         _archives = new ArchivesOfOthers(worker, _node, setup.ArchiveOf);
+        _node.ReadArchives = async cancellation => _archives.Of(await _store.Members.Read(cancellation).ConfigureAwait(false));
         _evictions = new Evictions(worker, _node, setup.Patience);
         setup.Balancing.Validate();
         if (setup.Balancing.Mode != BalancingMode.Off)
@@ -112,6 +113,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
 
     private async Task Step()
     {
+        var gains = _node.Gains;
         var standing = await _store.Members.Look(_ending.Token).ConfigureAwait(false);
         _joining.Lease.Look(standing);
 
@@ -123,6 +125,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
             _expired = standing.Expired;
         }
 
+        _node.ArchivesAsOf = gains;
         if (standing.DirectoryVersion == 0)
         {
             await Assign().ConfigureAwait(false);
