@@ -1,4 +1,7 @@
+using System.Text.Json;
+using Snapper.Apps.ListAppend;
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
@@ -176,5 +179,65 @@ public sealed class IdWindowTests
         Rig.Rejected(await rig.Submit("a", s_steps, ["a"], id: "never sent before"), RejectionKind.Overloaded);
         rig.Log.Release();
         Rig.Saw(await Rig.Within(under, "the one under way"), 1);
+    }
+
+    [Theory]
+    [InlineData("overloaded")] // too much is under way
+    [InlineData("closed")] // as while it stops, or the log is away
+    [InlineData("another version")] // its method is no more there: a rolling restart to the next version
+    public async Task An_id_that_has_committed_is_not_refused_once_its_outcome_is_a_copy(string why)
+    {
+        await using var rig = await Rig.Start(new WorkerOptions { Executors = 2, DrainTimeout = TimeSpan.FromSeconds(1), MaxInFlight = 1 });
+        await rig.Submit("a", s_steps, ["a"], id: "x");
+        await rig.Host.Worker.Checkpoints.CheckpointNow(); // its record is trimmed
+        using var gate = new Gate();
+        Task<TransactionEnvelope>? busy = null;
+        TransactionEnvelope again;
+        if (why == "another version")
+        {
+            await rig.Host.Stop();
+            await using var next = await WorkerHost.Start(
+                new WorkerSetup
+                {
+                    Options = rig.Options,
+                    ActorTypes = SnapperAppsListAppendActors.All,
+                    Log = new MemoryTransactionLog(rig.Storage),
+                    Store = new MemoryStateStore(rig.Storage, TimeProvider.System, new StateStoreOptions()),
+                    Failed = static _ => { },
+                },
+                CancellationToken.None);
+            again = await next.Door.Submit(
+                new TransactionRequest
+                {
+                    Actor = new ActorKey("Box", "a"),
+                    Method = "Run",
+                    Input = JsonSerializer.SerializeToUtf8Bytes(new Script(s_steps)),
+                    Mode = TransactionMode.Pact,
+                    Access = [new DeclaredAccess(new ActorKey("Box", "a"), 1)],
+                    Id = "x",
+                    Timeout = TimeSpan.FromSeconds(5),
+                },
+                CancellationToken.None);
+        }
+        else
+        {
+            await rig.Restart();
+            if (why == "closed")
+            {
+                rig.Host.Worker.Close("The worker is closed for this test.");
+            }
+            else
+            {
+                busy = rig.Act("b", Step.Wait(gate));
+                await gate.Reached();
+            }
+
+            again = await rig.Submit("a", s_steps, ["a"], id: "x");
+            gate.Open();
+            rig.Host.Worker.Open();
+            await (busy ?? Task.FromResult(again));
+        }
+
+        Assert.True(again.Outcome != Outcome.Rejected, $"{again.Outcome} {again.Rejection?.Kind}: {again.Rejection?.Detail}, and it has committed");
     }
 }

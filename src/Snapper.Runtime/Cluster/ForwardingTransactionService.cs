@@ -155,7 +155,7 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
 
             if (worker.Unavailability is { } why)
             {
-                return Sure(Refused(asked, RejectionKind.Unavailable, why), isNew: true, mayHaveRun); // 503 is of this sending alone
+                return Sure(Refused(asked, RejectionKind.Unavailable, why), isNew, mayHaveRun);
             }
 
             if (left <= TimeSpan.Zero || hops > MaxHops)

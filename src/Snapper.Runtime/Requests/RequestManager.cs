@@ -354,8 +354,13 @@ internal sealed class RequestManager : ITransactionService
         }
 
         Transitions.Note(Transition.IdKnown);
-        var kept = done.Envelope ?? await Look(request.Id, done.Sequence, cancellation).ConfigureAwait(false);
-        return kept is null ? InDoubt(request.Asked, OutcomeIsMoving) : kept.Rejection is { } why ? InDoubt(request.Asked, why.Detail) : kept;
+        return await Kept(request.Asked, done, cancellation).ConfigureAwait(false);
+    }
+
+    private async Task<TransactionEnvelope> Kept(TransactionRequest asked, KeptOutcome done, CancellationToken cancellation)
+    {
+        var kept = done.Envelope ?? await Look(asked.Id!, done.Sequence, cancellation).ConfigureAwait(false);
+        return kept is null ? InDoubt(asked, OutcomeIsMoving) : kept.Rejection is { } why ? InDoubt(asked, why.Detail) : kept;
     }
 
     private static string WhyUnknown(Exception exception) => exception is CorruptLogException ? "Outcomes cannot be read: " + exception.Message : Unreachable;
@@ -380,23 +385,27 @@ internal sealed class RequestManager : ITransactionService
     /// </summary>
     private Task<TransactionEnvelope> Refused(TransactionRequest asked, Rejection refusal, CancellationToken cancellation)
     {
-        if (asked.Id is null || refusal.Kind is not (RejectionKind.Unavailable or RejectionKind.Overloaded))
+        if (asked.Id is null || NameRules.RequestIdError(asked.Id) is not null)
         {
             return Task.FromResult(Rejected(asked, refusal));
         }
 
-        var isKnown = _ids.TryFind(IdempotencyIndex.KeyOf(asked.Id), out _, out _);
-        if (isKnown)
+        if (_ids.TryFind(IdempotencyIndex.KeyOf(asked.Id), out _, out var done))
         {
-            return Task.FromResult(InDoubt(asked, refusal.Detail));
+            return refusal.Kind is RejectionKind.Unavailable or RejectionKind.Overloaded ? Task.FromResult(InDoubt(asked, refusal.Detail))
+                : done.RequestHash == RequestHash.Of(asked) ? Kept(asked, done, cancellation) // this version of the worker does not know what it asks for any more
+                : Task.FromResult(Rejected(asked, refusal));
         }
 
-        if (refusal.Kind == RejectionKind.Unavailable || !_worker.MayHaveOlderOutcomes)
+        if (!_worker.MayHaveOlderOutcomes)
         {
-            return Task.FromResult(Rejected(asked, refusal)); // a worker that is closed looks nothing up: 503 is of this sending alone
+            return Task.FromResult(Rejected(asked, refusal));
         }
 
-        return Looking < _worker.Options.MaxInFlight ? LookAndRefuse(asked, refusal, cancellation) : Task.FromResult(InDoubt(asked, refusal.Detail, refusal));
+        // A worker that is closed looks nothing up: its log may be away.
+        return refusal.Kind == RejectionKind.Unavailable || Looking >= _worker.Options.MaxInFlight
+            ? Task.FromResult(InDoubt(asked, refusal.Detail, refusal))
+            : LookAndRefuse(asked, refusal, cancellation);
     }
 
     private async Task<TransactionEnvelope> LookAndRefuse(TransactionRequest asked, Rejection refusal, CancellationToken cancellation)
@@ -417,7 +426,7 @@ internal sealed class RequestManager : ITransactionService
             Interlocked.Decrement(ref _looking);
         }
 
-        return earlier is null ? Rejected(asked, refusal) : hash == RequestHash.Of(asked) ? earlier : Rejected(asked, OtherRequest());
+        return earlier is null ? Rejected(asked, refusal) : hash == RequestHash.Of(asked) ? earlier : Rejected(asked, refusal.Kind == RejectionKind.Overloaded ? OtherRequest() : refusal);
     }
 
     /// <summary>Of an id that may have an outcome nobody may say that it was not executed.</summary>

@@ -57,5 +57,15 @@ public sealed class DirectoryFollowerTests : IDisposable
         Assert.Equal(_bench.Self, _bench.Node.Directory.Find(new Partition(4))?.Owner);
     }
 
+    [Fact]
+    public async Task A_server_that_refuses_to_be_read_for_a_moment_has_lost_nothing()
+    {
+        _bench.Store.Refuses = call => call == FaultyStore.DirectoryRead;
+        Task? reading = null;
+        ClusterBench.Alone(() => reading = _bench.Directory.Read(CancellationToken.None));
+        var problem = await Record.ExceptionAsync(() => reading!);
+        Assert.True(problem is not null && Snapper.TransactionLog.StorageFaults.IsPassing(problem), $"{problem?.GetType().Name}: {problem?.Message}");
+    }
+
     public void Dispose() => _bench.Dispose();
 }

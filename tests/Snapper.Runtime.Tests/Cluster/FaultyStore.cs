@@ -26,6 +26,9 @@ internal sealed class FaultyStore : IClusterStore
     /// <summary>Asked when a call has taken effect and its caller does not know yet.</summary>
     public Func<string, Task>? After { get; set; }
 
+    /// <summary>The server refuses this call now (READONLY, MISCONF, NOREPLICAS): it certainly has no effect. Of plans' commits and cancels, and readings of the directory.</summary>
+    public Func<string, bool>? Refuses { get; set; }
+
     public Incarnation Self => _inner.Self;
 
     public IClusterMembers Members => _inner.Members;
@@ -60,9 +63,14 @@ internal sealed class FaultyStore : IClusterStore
         public Task<ClusterResult> Create(MigrationPlan plan, CancellationToken cancellation) => store.Run(nameof(Create), () => inner.Create(plan, cancellation));
 
         public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Commit(string id, CancellationToken cancellation) =>
-            store.Run(nameof(Commit), () => inner.Commit(id, cancellation));
+            store.Run(nameof(Commit), () => store.Refuses?.Invoke(nameof(Commit)) == true
+                ? Task.FromResult(new ClusterResult<IReadOnlyList<DirectoryEntry>>(ClusterStatus.Refused, null, "NOREPLICAS Not enough good replicas to write."))
+                : inner.Commit(id, cancellation));
 
-        public Task<ClusterResult> Cancel(string id, string why, CancellationToken cancellation) => store.Run(nameof(Cancel), () => inner.Cancel(id, why, cancellation));
+        public Task<ClusterResult> Cancel(string id, string why, CancellationToken cancellation) => 
+            store.Run(nameof(Cancel), () => store.Refuses?.Invoke(nameof(Cancel)) == true
+                ? Task.FromResult(new ClusterResult(ClusterStatus.Refused, "NOREPLICAS Not enough good replicas to write."))
+                : inner.Cancel(id, why, cancellation));
 
         public Task<PlanRecord?> Find(string id, CancellationToken cancellation) => store.Run(nameof(Find), () => inner.Find(id, cancellation));
 
@@ -91,7 +99,10 @@ internal sealed class FaultyStore : IClusterStore
 
     private sealed class FaultyDirectory(FaultyStore store, IClusterDirectory inner) : IClusterDirectory
     {
-        public Task<ClusterResult<DirectoryPage>> Read(DirectoryCursor after, int most, CancellationToken cancellation) => store.Run(DirectoryRead, () => inner.Read(after, most, cancellation));
+        public Task<ClusterResult<DirectoryPage>> Read(DirectoryCursor after, int most, CancellationToken cancellation) => 
+            store.Run(DirectoryRead, () => store.Refuses?.Invoke(DirectoryRead) == true
+                ? Task.FromResult(new ClusterResult<DirectoryPage>(ClusterStatus.Refused, null, "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."))
+                : inner.Read(after, most, cancellation));
 
         public Task<ClusterResult<PartitionKeys>> Declare(PartitionKeys keys, CancellationToken cancellation) => inner.Declare(keys, cancellation);
 

@@ -121,6 +121,88 @@ public sealed class RescueAndReturnTests
         Assert.Equal(before + 1, after);
     }
 
+    [Fact]
+    public async Task What_has_come_back_before_its_first_move_was_known_to_be_done_is_not_frozen_for_good()
+    {
+        await using var cluster = await TestCluster.Start(3);
+        var others = Enumerable.Range(1, 3).Where(worker => worker != cluster.Master).ToArray();
+        var (a, b) = (others[0], others[1]);
+        var actor = new Snapper.Protocol.Identity.ActorKey("ListAppend", cluster.IdAt(a, "ListAppend"));
+
+        // The answer of the commit is lost, and what a reads of the store is late meanwhile; its lease has a connection and a thread of its own.
+        var late = new TaskCompletionSource();
+        cluster.StoreOf(a).Before = name => name == FaultyStore.DirectoryRead ? late.Task : Task.CompletedTask;
+        cluster.StoreOf(a).After = async name =>
+        {
+            if (name == "Commit")
+            {
+                await late.Task;
+                cluster.StoreOf(a).After = null;
+                throw new IOException("planned");
+            }
+        };
+        var key = Snapper.Protocol.Directory.DirectoryKey.Of(Snapper.Protocol.Identity.Partition.Of(actor));
+        Assert.Equal(PlanState.Done, await cluster.Move("there", a, b, key));
+        await Rig.Until(() => cluster[b].Worker.Cluster!.Ownership.Look(actor).State == Snapper.Protocol.Directory.OwnershipState.Open, "b has opened it");
+        Assert.Equal(PlanState.Done, await cluster.Move("back", b, a, key));
+        await Rig.Until(() => cluster[a].Worker.Cluster!.Directory.Find(key.Partition)!.Version > 4097 && cluster[a].Worker.Cluster!.Directory.Resolve(actor) == cluster[a].Worker.Cluster!.Self, "a has heard that it is back");
+        late.SetResult();
+
+        await Task.Delay(2000); // nothing is wrong any more
+        var holding = cluster[a].Worker.Cluster!.Ownership.Look(actor);
+        var asked = await TestCluster.SubmitTo(cluster[b], "ListAppend", actor.Id, "Append", new { value = 1 }, null, timeoutMs: 3000);
+        Assert.Empty(cluster.Unexpected);
+        Assert.True(asked.Outcome == Outcome.Committed, $"{holding}; {TestWorker.Describe(asked)}");
+    }
+
+    [Fact]
+    public async Task A_commit_that_is_refused_when_it_is_repeated_may_have_been_done_before()
+    {
+        await using var cluster = await TestCluster.Start(3, types: _ => SnapperRuntimeTestsActors.All);
+        var others = Enumerable.Range(1, 3).Where(worker => worker != cluster.Master).ToArray();
+        var (a, b) = (others[0], others[1]);
+        var actor = new Snapper.Protocol.Identity.ActorKey("ListAppend", cluster.IdAt(a, "ListAppend"));
+        var key = Snapper.Protocol.Directory.DirectoryKey.Of(Snapper.Protocol.Identity.Partition.Of(actor));
+
+        // The network around Redis fails for a moment: the answer of the commit is lost, then the server refuses to write until its replica is back. What a reads of the directory is late.
+        var late = new TaskCompletionSource();
+        var store = cluster.StoreOf(a);
+        store.Before = name => name == FaultyStore.DirectoryRead ? late.Task : Task.CompletedTask;
+        var refused = 0;
+        store.After = name =>
+        {
+            if (name == "Commit" && Interlocked.Increment(ref refused) == 1)
+            {
+                store.Refuses = call => call is "Commit" or "Cancel";
+                return Task.FromException(new IOException("planned"));
+            }
+
+            return Task.CompletedTask;
+        };
+        Assert.Equal(PlanState.Done, await cluster.Move("there", a, b, key));
+        await Rig.Until(() => cluster[b].Worker.Cluster!.Ownership.Look(actor).State == Snapper.Protocol.Directory.OwnershipState.Open, "b has opened it");
+        await Task.Delay(300);
+        store.Refuses = null; // the replica is back
+        store.After = null;
+        var holding = cluster[a].Worker.Cluster!.Ownership.Look(actor);
+        var (one, two) = (Append(a, 1), Append(b, 2));
+        await Task.WhenAny(Task.WhenAll(one, two), Task.Delay(1000));
+        late.SetResult();
+        var answers = await Task.WhenAll(one, two);
+        await Task.Delay(500);
+
+        var told = answers.Count(envelope => envelope.Outcome == Outcome.Committed);
+        var list = await TestCluster.SubmitTo(cluster[b], "ListAppend", actor.Id, "Read", null, null, timeoutMs: 10_000);
+        var seen = System.Text.Encoding.UTF8.GetString(list.Result.Span);
+        var problem = $"{told} appends were told to be committed, {seen} is there; a held {holding} while the directory named b; a: {TestWorker.Describe(answers[0])}; b: {TestWorker.Describe(answers[1])}; stopped: {string.Join(", ", cluster.Unexpected)}";
+        Assert.True(System.Text.Json.JsonDocument.Parse(list.Result).RootElement.GetArrayLength() >= told, problem);
+        Assert.True(cluster.Unexpected.Count == 0, problem);
+        Assert.True(holding.State != Snapper.Protocol.Directory.OwnershipState.Open, problem);
+
+        Task<TransactionEnvelope> Append(int worker, int value) =>
+            TestCluster.SubmitTo(cluster[worker], "ListAppend", actor.Id, "Append", new { value }, null, key: $"append-{value}", timeoutMs: 5000);
+    }
+
     private static Task<TransactionEnvelope> Pay(TestCluster cluster, int at, string from, string to, string key) => TestCluster.SubmitTo(
         cluster[at], "Account", from, "Transfer", new { to, amount = 1 },
         [new DeclaredAccess(new("Account", from), 1), new DeclaredAccess(new("Account", to), 1)], key, timeoutMs: 30_000);
