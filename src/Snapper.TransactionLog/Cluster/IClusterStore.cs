@@ -54,9 +54,6 @@ public enum ClusterStatus : byte
 
     /// <summary>There is no such thing.</summary>
     NotFound,
-
-    /// <summary>Certainly not done, for a reason of the server's (a read-only replica, a full disk): the same again later.</summary>
-    Refused,
 }
 
 /// <summary>Status with words for people.</summary>

@@ -64,12 +64,12 @@ internal sealed class FaultyStore : IClusterStore
 
         public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Commit(string id, CancellationToken cancellation) =>
             store.Run(nameof(Commit), () => store.Refuses?.Invoke(nameof(Commit)) == true
-                ? Task.FromResult(new ClusterResult<IReadOnlyList<DirectoryEntry>>(ClusterStatus.Refused, null, "NOREPLICAS Not enough good replicas to write."))
+                ? Task.FromException<ClusterResult<IReadOnlyList<DirectoryEntry>>>(new IOException("NOREPLICAS Not enough good replicas to write."))
                 : inner.Commit(id, cancellation));
 
-        public Task<ClusterResult> Cancel(string id, string why, CancellationToken cancellation) => 
+        public Task<ClusterResult> Cancel(string id, string why, CancellationToken cancellation) =>
             store.Run(nameof(Cancel), () => store.Refuses?.Invoke(nameof(Cancel)) == true
-                ? Task.FromResult(new ClusterResult(ClusterStatus.Refused, "NOREPLICAS Not enough good replicas to write."))
+                ? Task.FromException<ClusterResult>(new IOException("NOREPLICAS Not enough good replicas to write."))
                 : inner.Cancel(id, why, cancellation));
 
         public Task<PlanRecord?> Find(string id, CancellationToken cancellation) => store.Run(nameof(Find), () => inner.Find(id, cancellation));
@@ -99,9 +99,9 @@ internal sealed class FaultyStore : IClusterStore
 
     private sealed class FaultyDirectory(FaultyStore store, IClusterDirectory inner) : IClusterDirectory
     {
-        public Task<ClusterResult<DirectoryPage>> Read(DirectoryCursor after, int most, CancellationToken cancellation) => 
+        public Task<ClusterResult<DirectoryPage>> Read(DirectoryCursor after, int most, CancellationToken cancellation) =>
             store.Run(DirectoryRead, () => store.Refuses?.Invoke(DirectoryRead) == true
-                ? Task.FromResult(new ClusterResult<DirectoryPage>(ClusterStatus.Refused, null, "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."))
+                ? Task.FromException<ClusterResult<DirectoryPage>>(new IOException("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."))
                 : inner.Read(after, most, cancellation));
 
         public Task<ClusterResult<PartitionKeys>> Declare(PartitionKeys keys, CancellationToken cancellation) => inner.Declare(keys, cancellation);

@@ -278,7 +278,16 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
         }
 
         Transitions.Note(ClusterTransition.MigrationCommitted);
-        await _node.Ask(() => _node.OpenFreezes.Remove(plan.Id) && _node.Apply(moved)).ConfigureAwait(false);
+        await _node.Ask(() =>
+        {
+            _node.Apply(moved);
+            foreach (var key in plan.Keys)
+            {
+                _node.Ownership.Unfreeze(key, plan.Id); // what has moved is not; what has come back since is open, and was never read as moved
+            }
+
+            return _node.OpenFreezes.Remove(plan.Id);
+        }).ConfigureAwait(false);
         EndForOthers(_node, plan.Id, moved);
         progress.Enter(MigrationPhase.Done);
         await OnEach(RequireNothingLeft).ConfigureAwait(false);

@@ -59,10 +59,6 @@ internal sealed class RedisClusterSession(RedisConnections connections, Incarnat
             // Of the opening of a log, whose text is that of the log's own.
             throw new CorruptLogException($"Hash {keys[0]} or stream {keys[1]} is not what this program wrote: {error.Message}");
         }
-        catch (RedisServerException error) when (RedisRefusal.Is(error))
-        {
-            return new ScriptAnswer(ClusterStatus.Refused, error.Message, []);
-        }
     }
 }
 
