@@ -1,7 +1,9 @@
 using System.Text;
 using Snapper.Apps.ListAppend;
+using Snapper.Protocol.Channels;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
@@ -295,6 +297,36 @@ public sealed class IdsOverWorkersTests
 
         Task<TransactionEnvelope> Run(int worker) =>
             TestCluster.SubmitTo(cluster[worker], "ListAppend", actor.Id, "Append", new { value = 1 }, [new(actor, 1)], "once", timeoutMs: 5000);
+    }
+
+    [Fact]
+    public async Task An_id_that_has_committed_is_not_refused_by_an_owner_whose_answers_are_not_taken()
+    {
+        await using var cluster = await TestCluster.Start(
+            2, patience: TimeSpan.FromMinutes(1), mailboxes: new MailboxOptions { Limits = new ChannelLimits { FullBytes = 1024 } });
+        var actor = new ActorKey("ListAppend", cluster.IdAt(2, "ListAppend"));
+        var first = await Run("once");
+        Assert.True(first.Outcome == Outcome.Committed, TestWorker.Describe(first));
+
+        // For a moment nothing of the owner's arrives, and answers pile up there.
+        cluster.CutCalls(2, 1);
+        var others = new List<Task<TransactionEnvelope>>();
+        for (var i = 0; !cluster[2].Worker.Cluster!.Gate.Hub.IsFull(1); i++)
+        {
+            Assert.True(i < 100, "no answers pile up");
+            others.Add(Run($"other-{i}"));
+            await Task.Delay(20);
+        }
+
+        var again = Run("once");
+        await Task.Delay(500);
+        cluster.Heal();
+        var answer = await Rig.Within(again, "the second answer", 30);
+        await Task.WhenAll(others);
+        Assert.True(answer.Outcome is Outcome.Committed or Outcome.InDoubt, TestWorker.Describe(answer));
+
+        Task<TransactionEnvelope> Run(string key) =>
+            TestCluster.SubmitTo(cluster[1], actor.Type, actor.Id, "Append", new { value = 1 }, [new(actor, 1)], key, timeoutMs: 20_000);
     }
 
     private static MemoryCluster NewShared() => new(TimeProvider.System, new ClusterOptions { Lease = TimeSpan.FromSeconds(2) });
