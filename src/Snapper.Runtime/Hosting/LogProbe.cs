@@ -6,7 +6,7 @@ namespace Snapper.Runtime.Hosting;
 /// <summary>
 /// Asks the log once a second whether it is there and still this worker's. Appends tell the same, but only when something is
 /// appended: without the probe an idle worker would call itself ready while its log is away, and requests whose actors must
-/// be loaded first would wait for their deadlines instead of being refused.
+/// be loaded first would wait for their deadlines instead of being refused. When numbers of ACTs run short, the question sets more apart (R1).
 /// </summary>
 internal sealed class LogProbe : IAsyncDisposable
 {
@@ -15,16 +15,16 @@ internal sealed class LogProbe : IAsyncDisposable
 
     private readonly Worker _worker;
     private readonly ITransactionLog _log;
-    private readonly long _epoch;
+    private readonly LogOpening _opening;
     private readonly CancellationTokenSource _stop = new();
     private readonly ITimer _timer;
     private Task _asking = Task.CompletedTask;
 
-    public LogProbe(Worker worker, ITransactionLog log, long epoch)
+    public LogProbe(Worker worker, ITransactionLog log, LogOpening opening)
     {
         _worker = worker;
         _log = log;
-        _epoch = epoch;
+        _opening = opening;
         _timer = worker.Time.CreateTimer(static probe => ((LogProbe)probe!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         _timer.Change(TimeSpan.Zero, Timeout.InfiniteTimeSpan); // only now: the first answer sets the timer again
     }
@@ -58,9 +58,12 @@ internal sealed class LogProbe : IAsyncDisposable
     private async Task<bool> IsThere()
     {
         AppendResult answer;
+        var mark = _worker.ActsToKeep;
         try
         {
-            answer = await _log.CheckEpoch(_epoch, _stop.Token).ConfigureAwait(false);
+            answer = mark == 0
+                ? await _log.CheckEpoch(_opening.Epoch, _stop.Token).ConfigureAwait(false)
+                : await _log.Trim(_opening.Epoch, _opening.FirstSequence, new LogWatermarks(0, mark), _stop.Token).ConfigureAwait(false); // of records it trims none
         }
         catch (OperationCanceledException) when (_stop.IsCancellationRequested)
         {
@@ -78,6 +81,11 @@ internal sealed class LogProbe : IAsyncDisposable
         {
             case AppendStatus.Appended or AppendStatus.AlreadyThere:
                 _worker.NoteReachable();
+                if (mark > 0)
+                {
+                    _worker.KeptActs(mark);
+                }
+
                 return true;
             case AppendStatus.Refused:
                 _worker.NoteUnreachable(answer.Detail);

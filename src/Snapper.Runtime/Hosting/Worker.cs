@@ -30,7 +30,10 @@ internal sealed partial class Worker
     // Not by the number of cores: their order, where it is asked for, is then the same on every machine.
     private const int Stripes = 31;
 
+    private readonly long _numbersOfALife;
     private long _actCounter;
+    private long _actsSeen; // the highest that another worker has given, as far as this one knows
+    private long _actsKept; // lower ones are this life's alone
     private long _final;
 
     public Worker(WorkerParts parts, RecoveredPositions positions)
@@ -46,6 +49,8 @@ internal sealed partial class Worker
         ActLatency = new RollingLatency(Time);
         _types = parts.Types.ToFrozenDictionary(type => type.Name, StringComparer.Ordinal);
         _actCounter = positions.ActCounter;
+        _numbersOfALife = positions.NumbersOfALife;
+        _actsKept = _actCounter + _numbersOfALife;
         MayHaveOlderOutcomes = positions.MayHaveOlderOutcomes;
         _olderOutcomesUntil = Time.GetTimestamp() + TicksOf(Options.IdempotencyWindow);
         var seed = Options.Seed ?? Random.Shared.Next();
@@ -141,13 +146,34 @@ internal sealed partial class Worker
 
     public TransactionId NextAct() => TransactionId.Act(Interlocked.Increment(ref _actCounter), Options.Number);
 
-    /// <summary>Numbers of ACTs that begin later are higher: ages are compared over all workers (W1).</summary>
+    /// <summary>
+    /// Numbers of ACTs that begin later are higher: ages are compared over all workers (W1). Not higher than what the log has set apart for this life, with room for its own:
+    /// an attempt that leaves no record would share its number with one of the next life (R1).
+    /// </summary>
     public void AdvanceActClock(TransactionId act)
     {
-        var seen = act.Counter;
-        for (var known = Volatile.Read(ref _actCounter); known < seen; known = Volatile.Read(ref _actCounter))
+        Raise(ref _actsSeen, act.Counter);
+        Raise(ref _actCounter, Math.Min(act.Counter, Volatile.Read(ref _actsKept) - (_numbersOfALife / 2)));
+    }
+
+    /// <summary>Numbers of ACTs above this mark are to be set apart in the log (R1); 0: there are enough. From any thread.</summary>
+    public long ActsToKeep
+    {
+        get
         {
-            if (Interlocked.CompareExchange(ref _actCounter, seen, known) == known)
+            var needed = Math.Max(Volatile.Read(ref _actCounter), Volatile.Read(ref _actsSeen)) + (_numbersOfALife / 2);
+            return needed < Volatile.Read(ref _actsKept) ? 0 : needed / _numbersOfALife * _numbersOfALife;
+        }
+    }
+
+    /// <summary>The mark is durable: a next life begins as many numbers above it as are set apart for one.</summary>
+    public void KeptActs(long mark) => Raise(ref _actsKept, mark + _numbersOfALife);
+
+    private static void Raise(ref long value, long least)
+    {
+        for (var known = Volatile.Read(ref value); known < least; known = Volatile.Read(ref value))
+        {
+            if (Interlocked.CompareExchange(ref value, least, known) == known)
             {
                 return;
             }

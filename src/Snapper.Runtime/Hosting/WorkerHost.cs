@@ -222,6 +222,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var positions = new RecoveredPositions(
             NumbersAbove(Math.Max(opening.Watermarks.Transaction, recovered.HighestTransaction), opening, setup.NumbersOfALife),
             NumbersAbove(Math.Max(opening.Watermarks.ActCounter, recovered.HighestActCounter), opening, setup.NumbersOfALife),
+            setup.NumbersOfALife,
             opening.NextSequence > 1);
         await KeepNumbers(setup.Log, opening, positions, cancellation).ConfigureAwait(false);
         var parts = new WorkerParts(
@@ -270,7 +271,7 @@ public sealed class WorkerHost : IAsyncDisposable
     /// <summary>Lets requests in, once somebody pumps the executors.</summary>
     internal void Open()
     {
-        _probe = new LogProbe(_worker, _log, Opening.Epoch);
+        _probe = new LogProbe(_worker, _log, Opening);
         _worker.Open();
     }
 

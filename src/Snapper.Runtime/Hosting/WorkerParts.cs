@@ -26,4 +26,4 @@ internal sealed record WorkerParts(
     ClusterParts? Cluster);
 
 /// <summary>Where the log of earlier epochs ends: numbering goes on above it (R1).</summary>
-internal sealed record RecoveredPositions(long LastTransaction, long ActCounter, bool MayHaveOlderOutcomes);
+internal sealed record RecoveredPositions(long LastTransaction, long ActCounter, long NumbersOfALife, bool MayHaveOlderOutcomes);

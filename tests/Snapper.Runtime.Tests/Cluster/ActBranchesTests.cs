@@ -30,6 +30,30 @@ public sealed class ActBranchesTests : IDisposable
     }
 
     [Fact]
+    public void A_number_is_given_once_over_all_lives_also_when_others_have_put_the_clock_forward()
+    {
+        // w2 has begun more often than w1, so that its numbers are higher; a call of one of its ACTs puts the clock of w1 forward (W1).
+        var (one, two) = (TransactionId.Act(50_000_002, 2), TransactionId.Act(50_000_003, 2));
+        var peer = _bench.Peer(2);
+        peer.Call(two, "a", Step.Get());
+        peer.Send(new ActAbortMessage(two));
+
+        // An ACT of w1 calls w2, which votes, perhaps; w1 ends before it is decided.
+        _bench.Place(ClusterBench.Box("far"), peer.Life);
+        _ = _bench.Submit("near", [Step.Call("far", Step.Add())]);
+        var before = peer.Single<CallMessage>().Tid;
+        _bench.Restart();
+
+        // An older ACT, of the same worker or of another one, calls w1 in its next life; then an ACT of that life goes to where the other one was.
+        var next = _bench.Peer(2);
+        next.Call(one, "a", Step.Get());
+        _bench.Place(ClusterBench.Box("far"), next.Life);
+        _ = _bench.Submit("near", [Step.Call("far", Step.Add())]);
+        _ = _bench.Submit("near too", [Step.Call("far", Step.Add())]);
+        Assert.DoesNotContain(before, next.All<CallMessage>().Select(call => call.Tid));
+    }
+
+    [Fact]
     public void A_part_whose_worker_was_gone_before_the_root_knew_of_it_is_no_failure_but_tried_again()
     {
         var (called, further) = (_bench.Peer(2), _bench.Peer(3));
