@@ -14,7 +14,7 @@ namespace Snapper.Simulation.Rules;
 internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster shared, Action<string> violated) : RuleSet(violated)
 {
     private readonly Dictionary<(Incarnation From, Incarnation To), long> _next = [];
-    private readonly HashSet<(int Worker, TransactionId Tid)> _askedToCommit = [];
+    private readonly HashSet<(Incarnation Worker, TransactionId Tid)> _askedToCommit = [];
     private readonly HashSet<(Incarnation Worker, TransactionId Tid)> _undone = [];
     private readonly Dictionary<Incarnation, long> _settled = [];
     private readonly Dictionary<long, List<Incarnation>> _awaited = [];
@@ -91,7 +91,7 @@ internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster sh
         switch (message)
         {
             case ActPrepareMessage { Committed: true } prepare:
-                _askedToCommit.Add((to.Worker, prepare.Tid));
+                _askedToCommit.Add((to, prepare.Tid));
                 break;
             case BranchFailedMessage { Failure.Reason: AbortReason.Undone } failed:
                 _undone.Add((from, failed.Tid));
@@ -99,7 +99,7 @@ internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster sh
             case ActVotedMessage { Yes: true } voted when _undone.Contains((from, voted.Tid)):
                 Require(false, $"H7: {from} votes for the end of ACT {voted.Tid}, and an undo has removed its part there");
                 break;
-            case ActVotedMessage { Yes: true, Unfit: null } voted when _askedToCommit.Contains((from.Worker, voted.Tid)):
+            case ActVotedMessage { Yes: true, Unfit: null } voted when _askedToCommit.Contains((from, voted.Tid)):
                 Require(logs.HasPrepared(from.Worker, voted.Tid), $"R: {from} votes for ACT {voted.Tid}, and its log has no part of it");
                 break;
             case ActDecidedMessage { Committed: true } decided:

@@ -205,6 +205,47 @@ public sealed class RescueAndReturnTests
             TestCluster.SubmitTo(cluster[worker], "ListAppend", actor.Id, "Append", new { value }, null, key: $"append-{value}", timeoutMs: 5000);
     }
 
+    [Fact]
+    public async Task Who_evicts_a_worker_and_waits_for_another_silent_one_evicts_that_one_too()
+    {
+        await using var cluster = await TestCluster.Start(4, lease: TimeSpan.FromSeconds(1), patience: TimeSpan.FromSeconds(1), types: _ => SnapperRuntimeTestsActors.All);
+        var master = cluster.Master;
+        var others = Enumerable.Range(1, 4).Where(worker => worker != master).ToArray();
+        var (part, root, idle) = (others[0], others[1], others[2]);
+        using var gate = new Gate();
+        string near = cluster.IdAt(root, "Box"), far = cluster.IdAt(part, "Box", "far"), probe = cluster.IdAt(part, "Box", "z");
+        var answer = TestCluster.SubmitTo(cluster[root], "Box", near, "Run", new Script([Step.Call(far, Step.Add()), Step.Wait(gate)]), null, timeoutMs: 10_000);
+        await gate.Reached();
+
+        // The vote of the one does not come to the other.
+        foreach (var worker in new[] { part, master, idle })
+        {
+            cluster.CutCalls(worker, root);
+        }
+
+        gate.Open();
+        await Rig.Until(() => cluster[part].Worker.Acts.Values.Any(act => act.IsPrepared), "it has been asked for its vote");
+        await Task.Delay(200);
+
+        // Both are silent from now on, for good; their leases live. The fourth judges nobody: it has sent them nothing, or its own end of the road is broken.
+        cluster.Cut(idle, idle);
+        foreach (var worker in new[] { master, idle, part, root })
+        {
+            foreach (var silent in new[] { part, root })
+            {
+                cluster.Cut(worker, silent);
+                cluster.Cut(silent, worker);
+            }
+        }
+
+        var asked = await TestCluster.SubmitTo(cluster[master], "Box", probe, "Run", new Script([Step.Add()]), null, timeoutMs: 40_000);
+        var members = await cluster.Members();
+        _ = answer;
+        Assert.True(
+            asked.Outcome == Outcome.Committed,
+            $"master {master} part {part} root {root} idle {idle}; {TestWorker.Describe(asked)}; {string.Join(", ", members.Select(member => $"{member.Incarnation} {member.State} {member.Entries} rescued by {member.Rescuer}"))}");
+    }
+
     private static Task<TransactionEnvelope> Pay(TestCluster cluster, int at, string from, string to, string key) => TestCluster.SubmitTo(
         cluster[at], "Account", from, "Transfer", new { to, amount = 1 },
         [new DeclaredAccess(new("Account", from), 1), new DeclaredAccess(new("Account", to), 1)], key, timeoutMs: 30_000);

@@ -189,8 +189,10 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
             if (member.State == MemberState.Live && unreachable.Contains(member.Incarnation)
                 && (member.Entries > 0 || IsOverfull(member.Incarnation) || await _node.Ask(() => IsAwaited(member.Incarnation)).ConfigureAwait(false)))
             {
-                _takeOvers.TryEvict(member);
-                return; // one at a time
+                if (_takeOvers.TryEvict(member))
+                {
+                    return; // one at a look
+                }
             }
         }
     }

@@ -22,8 +22,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
     private readonly ClusterNode _node = worker.Cluster!;
     private readonly ConcurrentDictionary<int, long> _damaged = []; // when each was found to be, by number
     private Task _running = Task.CompletedTask;
-    private Task _evicting = Task.CompletedTask; // of its own: a take-over may wait for the very worker that has to be evicted (R2, R5)
-    private Incarnation _evicted;
+    private readonly Dictionary<Incarnation, Task> _evicting = []; // each of its own: a take-over may wait for the very worker that has to be evicted (R2, R5)
 
     /// <summary>Begins a take-over if somebody needs it and none is under way.</summary>
     public void Look(IReadOnlyList<Member> all)
@@ -37,7 +36,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         {
             // One that owned nothing is fenced as well: a new master, ACTs and plans may wait for it (R3).
             if (member.Incarnation.Worker != _node.Self.Worker
-                && (_evicting.IsCompleted || member.Incarnation != _evicted)
+                && !IsEvicting(member.Incarnation)
                 && !IsRescuedByAnother(member, all)
                 && (member.State == MemberState.Expired || (member.State == MemberState.Fenced && member.Entries > 0))
                 && !(_damaged.TryGetValue(member.Incarnation.Worker, out var found) && worker.Time.GetElapsedTime(found) < s_triedAgain))
@@ -68,24 +67,41 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
     }
 
     /// <summary>Fences a worker whose lease lives, and takes its actors over (R5).</summary>
-    /// <returns>False: an eviction is under way; look again.</returns>
+    /// <returns>False: that is under way.</returns>
     public bool TryEvict(Member unreachable)
     {
-        if (!_evicting.IsCompleted)
+        if (IsEvicting(unreachable.Incarnation))
         {
             return false;
         }
 
         RuntimeLog.Evicting(worker.Logger, unreachable.Incarnation.ToString());
-        _evicted = unreachable.Incarnation;
-        _evicting = worker.Background.Run(() => Run(unreachable, FenceWhen.Always));
+        _evicting[unreachable.Incarnation] = worker.Background.Run(() => Run(unreachable, FenceWhen.Always));
         return true;
+    }
+
+    private bool IsEvicting(Incarnation other)
+    {
+        if (!_evicting.TryGetValue(other, out var eviction))
+        {
+            return false;
+        }
+
+        if (eviction.IsCompleted)
+        {
+            _evicting.Remove(other);
+        }
+
+        return !eviction.IsCompleted;
     }
 
     public async ValueTask DisposeAsync()
     {
         await _running.ConfigureAwait(false);
-        await _evicting.ConfigureAwait(false);
+        foreach (var eviction in _evicting.Values)
+        {
+            await eviction.ConfigureAwait(false);
+        }
     }
 
     private async Task Run(Member dead, FenceWhen when)
