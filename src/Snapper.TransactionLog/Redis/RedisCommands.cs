@@ -17,13 +17,19 @@ internal sealed class RedisScript(string text)
 
     // Redis names scripts so; it is no safeguard of anything.
 #pragma warning disable CA5350
-    public string Sha { get; } = Convert.ToHexStringLower(SHA1.HashData(Encoding.UTF8.GetBytes(text)));
+    public byte[] Hash { get; } = SHA1.HashData(Encoding.UTF8.GetBytes(text));
 #pragma warning restore CA5350
+
+    /// <summary>The hash as text.</summary>
+    public string Sha => Convert.ToHexStringLower(Hash);
 }
 
 /// <summary>Commands with a bound on their time. An exception other than a certain refusal means: effect unknown.</summary>
 internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
 {
+    /// <summary>So many times as long may a command take whose answer is large.</summary>
+    public const int LargeFactor = 6;
+
     public IDatabase Database => database;
 
     /// <summary>Bounds a command. When it throws, the command may still be on its way: its effect is unknown.</summary>
@@ -44,9 +50,8 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
     }
 
     /// <summary>
-    /// Does what may be done twice, again while there is no connection. After an outage appends work at once, but the client
-    /// library looks for the server only every few seconds unless it is told to, and one attempt of its own that hangs has to
-    /// end before another begins: hence several times what connecting may take.
+    /// Does what may be done twice, again while there is no connection. An attempt of the client library to connect that
+    /// hangs has to end before another begins: hence several times what connecting may take.
     /// </summary>
     public async Task<T> WhenConnected<T>(Func<Task<T>> call, CancellationToken cancellation)
     {
@@ -59,7 +64,7 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
             }
             catch (RedisConnectionException) when (Stopwatch.GetElapsedTime(start) < 5 * RedisOptions.ConnectTimeout)
             {
-                await Reconnect(cancellation).ConfigureAwait(false);
+                await Task.Delay(25, cancellation).ConfigureAwait(false);
             }
         }
     }
@@ -69,56 +74,28 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
 
     /// <summary>A command without effects whose answer may be large: it may take longer.</summary>
     public Task<RedisResult> ReadLarge(CancellationToken cancellation, string command, params object[] arguments) =>
-        Within(database.ExecuteAsync(command, arguments), 6 * timeout, cancellation);
-
-    private async Task Reconnect(CancellationToken cancellation)
-    {
-        try
-        {
-            await Within(database.Multiplexer.ConfigureAsync(), cancellation).ConfigureAwait(false);
-        }
-        catch (Exception error) when (error is RedisException or TimeoutException)
-        {
-            // The call itself tells what is wrong, when its time is over.
-        }
-
-        await Task.Delay(25, cancellation).ConfigureAwait(false);
-    }
+        Within(database.ExecuteAsync(command, arguments), LargeFactor * timeout, cancellation);
 
     /// <summary>
     /// Runs a script by its name, and by its text when the server does not know it (it was restarted): that answer comes
-    /// before anything is run. The client library's own script cache fails here instead.
+    /// before anything is run. The client library's own cache of scripts needs a right of its own, SCRIPT LOAD.
     /// </summary>
     public Task<RedisResult> Run(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) => Run(script, keys, values, timeout, cancellation);
 
     /// <summary>A script without effects whose answer may be large: it may take longer.</summary>
     public Task<RedisResult> ReadLarge(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) =>
-        Run(script, keys, values, 6 * timeout, cancellation);
+        Run(script, keys, values, LargeFactor * timeout, cancellation);
 
     private async Task<RedisResult> Run(RedisScript script, RedisKey[] keys, RedisValue[] values, TimeSpan within, CancellationToken cancellation)
     {
-        var arguments = new object[2 + keys.Length + values.Length];
-        arguments[0] = script.Sha;
-        arguments[1] = keys.Length;
-        for (var i = 0; i < keys.Length; i++)
-        {
-            arguments[2 + i] = keys[i];
-        }
-
-        for (var i = 0; i < values.Length; i++)
-        {
-            arguments[2 + keys.Length + i] = values[i];
-        }
-
         try
         {
-            return await Within(database.ExecuteAsync("EVALSHA", arguments), within, cancellation).ConfigureAwait(false);
+            return await Within(database.ScriptEvaluateAsync(script.Hash, keys, values), within, cancellation).ConfigureAwait(false);
         }
-        catch (RedisServerException error) when (error.Message.StartsWith("NOSCRIPT", StringComparison.Ordinal))
+        catch (RedisServerException error) when (error.Kind == RedisErrorKind.NoScript)
         {
-            arguments = (object[])arguments.Clone();
-            arguments[0] = script.Text;
-            return await Within(database.ExecuteAsync("EVAL", arguments), within, cancellation).ConfigureAwait(false);
+            var byText = database.ScriptEvaluateAsync(script.Text, keys, values, CommandFlags.NoScriptCache);
+            return await Within(byText, within, cancellation).ConfigureAwait(false);
         }
     }
 }

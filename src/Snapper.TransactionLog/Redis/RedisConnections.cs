@@ -10,12 +10,10 @@ public sealed class RedisConnections : IAsyncDisposable
 {
     private readonly ConnectionMultiplexer _log;
     private readonly ConnectionMultiplexer _state;
-    private readonly RedisTunnel? _tunnel;
     private readonly List<AppendConnection> _appends = [];
 
-    private RedisConnections(RedisOptions options, ConnectionMultiplexer log, ConnectionMultiplexer state, RedisTunnel? tunnel)
+    private RedisConnections(RedisOptions options, ConnectionMultiplexer log, ConnectionMultiplexer state)
     {
-        _tunnel = tunnel;
         Options = options;
         _log = log;
         _state = state;
@@ -39,18 +37,16 @@ public sealed class RedisConnections : IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(options);
         options.Validate();
-        var tunnel = options.NeedsTunnel ? new RedisTunnel(options) : null;
         ConnectionMultiplexer? log = null;
         try
         {
-            log = await ConnectionMultiplexer.ConnectAsync(options.ToConfiguration("snapper-log", tunnel)).ConfigureAwait(false);
-            var state = await ConnectionMultiplexer.ConnectAsync(options.ToConfiguration("snapper-state", tunnel)).ConfigureAwait(false);
-            return new RedisConnections(options, log, state, tunnel);
+            log = await ConnectionMultiplexer.ConnectAsync(options.ToConfiguration("snapper-log")).ConfigureAwait(false);
+            var state = await ConnectionMultiplexer.ConnectAsync(options.ToConfiguration("snapper-state")).ConfigureAwait(false);
+            return new RedisConnections(options, log, state);
         }
         catch
         {
             log?.Dispose();
-            if (tunnel is not null) await tunnel.DisposeAsync().ConfigureAwait(false);
             throw;
         }
     }
@@ -68,10 +64,6 @@ public sealed class RedisConnections : IAsyncDisposable
 
         await Close(_log).ConfigureAwait(false);
         await Close(_state).ConfigureAwait(false);
-        if (_tunnel is not null)
-        {
-            await _tunnel.DisposeAsync().ConfigureAwait(false);
-        }
     }
 
     /// <summary>A connection for a log's appends. The log disposes of it; otherwise it ends with these connections.</summary>

@@ -6,6 +6,9 @@ namespace Snapper.TransactionLog.Redis;
 /// <summary>How to reach Redis and how to name things there.</summary>
 public sealed record RedisOptions
 {
+    // What the client library would ask of a server that it does not need to know; each would need a right.
+    private static readonly CommandMap s_commands = CommandMap.Create(["CLUSTER", "SUBSCRIBE", "UNSUBSCRIBE"], available: false);
+
     /// <summary>Host name or address. Default: loopback.</summary>
     public string Host { get; init; } = "127.0.0.1";
 
@@ -33,22 +36,8 @@ public sealed record RedisOptions
     /// <summary>How long making a connection may take.</summary>
     internal static TimeSpan ConnectTimeout { get; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>The client library that this was built with can sign in as a user that is not the default one.</summary>
-    public static bool KnowsUsers
-    {
-        get
-        {
-            try
-            {
-                ConfigurationOptions.Parse("user=somebody");
-                return true;
-            }
-            catch (ArgumentException)
-            {
-                return false;
-            }
-        }
-    }
+    /// <summary>While the server is away the client library looks for it so often. A shorter time costs idle workers CPU.</summary>
+    internal static TimeSpan Heartbeat { get; } = TimeSpan.FromMilliseconds(500);
 
     internal void Validate()
     {
@@ -73,52 +62,36 @@ public sealed record RedisOptions
         }
     }
 
-    /// <summary>The client library gets there only through a <see cref="RedisTunnel"/>.</summary>
-    internal bool NeedsTunnel => Tls || (User is not null && !KnowsUsers);
-
-    internal ConfigurationOptions ToConfiguration(string clientName, RedisTunnel? tunnel)
+    /// <summary>The client library's settings. There is one server: nothing to choose among, and no channel with news of others.</summary>
+    internal ConfigurationOptions ToConfiguration(string clientName) => new()
     {
-        var configuration = tunnel is null ? WithUser() : new ConfigurationOptions();
+        EndPoints = { { Host, Port } },
+        User = User,
+        Password = Password,
+        Ssl = Tls,
+        SslClientAuthenticationOptions = Tls ? _ => RedisTrust.Client(this) : null,
+        ClientName = clientName,
+        SetClientLibrary = false,
+        Protocol = RedisProtocol.Resp2,
+        AllowAdmin = true, // INFO and CONFIG GET count as commands of administrators
+        CommandMap = s_commands,
+        TieBreaker = "",
+        ConfigurationChannel = "",
 
         // A server that is away at the start is like one that goes away later: the writer tries until it is there.
-        configuration.AbortOnConnectFail = false;
-        configuration.ClientName = clientName;
-        configuration.ConnectTimeout = (int)ConnectTimeout.TotalMilliseconds;
-        configuration.ConnectRetry = 3;
+        AbortOnConnectFail = false,
+        ConnectTimeout = (int)ConnectTimeout.TotalMilliseconds,
+        ReconnectRetryPolicy = new LinearRetry((int)Heartbeat.TotalMilliseconds / 2),
+        HeartbeatInterval = Heartbeat,
 
-        // One server: there is no other to choose, and nothing to be told of. Each of them would need a right of its own.
-        configuration.TieBreaker = "";
-        configuration.ConfigurationChannel = "";
-        configuration.KeepAlive = 30;
-        configuration.SyncTimeout = (int)CommandTimeout.TotalMilliseconds;
-        configuration.Password = tunnel is null ? Password : tunnel.Password;
-        if (tunnel is null) configuration.EndPoints.Add(Host, Port);
-        else configuration.EndPoints.Add(System.Net.IPAddress.Loopback, tunnel.Port);
-        return configuration;
-    }
+        // A command is sent at once or fails: it never waits in this process for a server that comes back.
+        BacklogPolicy = BacklogPolicy.FailFast,
+        KeepAlive = 30,
+        IncludeDetailInExceptions = false, // its state and the thread pool's, in sentences that operators read
 
-    private ConfigurationOptions WithUser()
-    {
-        if (User is null)
-        {
-            return new ConfigurationOptions();
-        }
-
-        if (User.AsSpan().IndexOfAny(',', '=') >= 0)
-        {
-            throw new ArgumentException("A Redis user name with ',' or '=' cannot be given.");
-        }
-
-        try
-        {
-            // As text, because only newer clients have a property for it; the older ones say here that they know no users.
-            return ConfigurationOptions.Parse("user=" + User);
-        }
-        catch (ArgumentException error)
-        {
-            throw new NotSupportedException("This version of the Redis client knows no user names: give Redis' default user a password instead.", error);
-        }
-    }
+        // Commands have a bound of their own, see RedisCommands; the longest of them must not end here.
+        AsyncTimeout = (int)(RedisCommands.LargeFactor * CommandTimeout).TotalMilliseconds,
+    };
 
     /// <summary>Never shows the password.</summary>
     private bool PrintMembers(StringBuilder text)

@@ -53,7 +53,7 @@ public sealed class LeastRightsServer : IAsyncLifetime
     }
 }
 
-/// <summary>All that a log must do, with no more rights than the documentation asks for, and through the tunnel.</summary>
+/// <summary>All that a log must do, with no more rights than the documentation asks for.</summary>
 [NeedsRedis]
 public sealed class RedisLogWithLeastRightsTests(LeastRightsServer fixture) : LogConformance, IClassFixture<LeastRightsServer>
 {
@@ -96,6 +96,19 @@ public sealed class LeastRightsTests(LeastRightsServer fixture) : IClassFixture<
     {
         var answer = await fixture.Server.Command(["ACL", "DRYRUN", "snapper", .. command]);
         Assert.Contains("no permissions", answer, StringComparison.OrdinalIgnoreCase);
+    }
+
+    /// <summary>Lines of ACL files stay as they are when a new version is taken.</summary>
+    [ServerFact]
+    public async Task The_line_of_earlier_versions_is_enough()
+    {
+        var line = LeastRightsServer.Line().Replace("user snapper", "ACL SETUSER earlier", StringComparison.Ordinal).Replace(" +client|id", "", StringComparison.Ordinal);
+        Assert.StartsWith("+OK", await fixture.Server.Command(line.Split(' ')), StringComparison.Ordinal);
+        await using var connections = await RedisConnections.Connect(fixture.Options() with { User = "earlier" });
+        Assert.True(connections.IsConnected);
+        await using var log = new RedisTransactionLog(connections, "earlier");
+        Assert.Equal(1, (await log.Open(default)).NextSequence);
+        await fixture.Server.Command("ACL", "LOG", "RESET");
     }
 
     [ServerFact]

@@ -454,6 +454,50 @@ public sealed class RedisFaultTests : IAsyncLifetime
         Assert.Equal(AppendStatus.Appended, (await Append(log, opening, 2)).Status);
     }
 
+    /// <summary>A command that waited in this process could run after its caller has gone on without it.</summary>
+    [ServerFact]
+    public async Task A_command_that_meets_an_outage_fails_at_once_and_is_not_run_afterwards()
+    {
+        await using var proxy = new TcpProxy(_server.Port);
+        var (log, opening) = await Opened(proxy.Port);
+        var store = Store(log);
+        Task<AppendResult> Checkpoint() => store.Checkpoint(opening.Epoch, [new StateCheckpoint(Some.Actor("a"), 0, 1, [new("state", Some.Bytes("1"))])], None);
+        Assert.Null(await store.Load(Some.Actor("a"), None));
+
+        proxy.Cut();
+        var watch = System.Diagnostics.Stopwatch.StartNew();
+        for (var i = 0; i < 5; i++)
+        {
+            var away = await Assert.ThrowsAnyAsync<Exception>(Checkpoint);
+            Assert.True(StorageFaults.IsPassing(away), away.ToString());
+        }
+
+        Assert.True(watch.Elapsed < TimeSpan.FromSeconds(1), "commands waited for the server");
+        proxy.Heal();
+        watch.Restart();
+        Assert.Null(await Soon(() => store.Load(Some.Actor("a"), None)));
+        Assert.True(watch.Elapsed < TimeSpan.FromSeconds(4), "the server was looked for too seldom");
+        Assert.Equal("$-1", (await _server.Command("HGET", "snapper:{w1}:meta", "changes")).Trim());
+        Assert.Equal(AppendStatus.Appended, (await Checkpoint()).Status);
+    }
+
+    [ServerFact]
+    public async Task States_are_refused_by_a_replica_and_written_when_it_is_a_master_again()
+    {
+        var (log, opening) = await Opened();
+        var store = Store(log);
+        Task<AppendResult> Checkpoint() => store.Checkpoint(opening.Epoch, [new StateCheckpoint(Some.Actor("a"), 0, 1, [new("state", Some.Bytes("1"))])], None);
+        await _server.Command("REPLICAOF", "127.0.0.1", "1");
+        Assert.Equal(AppendStatus.Refused, (await Checkpoint()).Status);
+
+        // The client library takes note of the role when it connects.
+        await _server.Command("CLIENT", "KILL", "TYPE", "normal");
+        Assert.Equal(AppendStatus.Refused, (await Soon(Checkpoint)).Status);
+
+        await _server.Command("REPLICAOF", "NO", "ONE");
+        Assert.Equal(AppendStatus.Appended, (await Checkpoint()).Status);
+    }
+
     private async Task<RedisConnections> Connect(int? port = null)
     {
         var connections = await RedisConnections.Connect(new RedisOptions { Port = port ?? _server.Port, CommandTimeout = TimeSpan.FromMilliseconds(1500) });
@@ -502,7 +546,7 @@ public sealed class RedisFaultTests : IAsyncLifetime
     private static Task<AppendResult> Append(ITransactionLog log, LogOpening opening, long first) =>
         log.Append(opening.Epoch, first, 1, Some.Encode(Some.Batch(first, "a", first)), None);
 
-    /// <summary>Reads until it succeeds: appends are back at once, the client library that reads looks for a server again after a while.</summary>
+    /// <summary>Reads until it succeeds: appends are back at once, the client library looks for the server twice a second.</summary>
     private static async Task<List<LogGroup>> Entries(ITransactionLog log, long from = 1)
     {
         var limit = DateTime.UtcNow + TimeSpan.FromSeconds(20);

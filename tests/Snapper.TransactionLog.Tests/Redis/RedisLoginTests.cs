@@ -41,7 +41,7 @@ public sealed class RedisLoginTests : IAsyncLifetime
     }
 
     [ServerFact]
-    public async Task A_user_works_although_the_client_library_knows_none()
+    public async Task A_user_works_by_its_own_rights()
     {
         var options = new RedisOptions { Port = _server.Port, User = "app", Password = Secret };
         await AssertWorks(await Connect(options));
