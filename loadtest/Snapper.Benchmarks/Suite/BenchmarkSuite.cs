@@ -27,6 +27,7 @@ public static class BenchmarkSuite
         new IdleBenchmark(),
         new RecoveryBenchmark(),
         new MemoryBenchmark(),
+        new AppendBenchmark(),
         new BuildCpuBenchmark("single-worker-cpu", "PACT", 1, 1),
         new BuildCpuBenchmark("single-worker-cpu-act", "ACT", 0, 1),
         new BuildCpuBenchmark("two-worker-cpu", "PACT", 1, 2),
