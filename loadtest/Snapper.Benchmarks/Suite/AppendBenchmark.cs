@@ -11,8 +11,9 @@ using Snapper.TransactionLog.Writing;
 namespace Snapper.Benchmarks.Suite;
 
 /// <summary>
-/// What a group of records costs the process that writes it: over the log's own connection, and over the client library's,
-/// by the same script. The bar is missed when the own connection is not worth its code any more (docs/decisions/append-connection.md).
+/// What a group of records costs the process that writes it: over the log's own connection, and over the client
+/// library's, by the same script. The bar is missed when the own connection is not worth its code any more
+/// (docs/decisions/append-connection.md).
 /// </summary>
 public sealed class AppendBenchmark : IBenchmark
 {
@@ -22,7 +23,7 @@ public sealed class AppendBenchmark : IBenchmark
     public string Name => "append-cpu";
 
     /// <inheritdoc />
-    public string What => "CPU of a log writer per group over the log's own connection ÷ over the client library's, the server not included";
+    public string What => "CPU of a log writer per group, own connection ÷ client library's, the server not included";
 
     /// <inheritdoc />
     public async Task<BenchmarkResult> RunAsync(BenchmarkContext context)
@@ -32,8 +33,10 @@ public sealed class AppendBenchmark : IBenchmark
         {
             await using var server = await RedisServer.StartAsync(folder);
             await using var connections = await server.ConnectAsync();
-            await using var own = await Turns.StartAsync(context, "own connection", new RedisTransactionLog(connections, "w1"));
-            await using var library = await Turns.StartAsync(context, "client library", new LibraryLog(new RedisTransactionLog(connections, "w2")));
+            var first = new RedisTransactionLog(connections, "w1");
+            var second = new LibraryLog(new RedisTransactionLog(connections, "w2"));
+            await using var own = await Turns.StartAsync(context, "own connection", first);
+            await using var library = await Turns.StartAsync(context, "client library", second);
             await own.RunAsync(isWarmUp: true);
             await library.RunAsync(isWarmUp: true);
             foreach (var isLibrary in AbbaOrder.Of(Math.Max(BuildCpuBenchmark.PairsMin, context.Options.Repeat)))
@@ -42,7 +45,8 @@ public sealed class AppendBenchmark : IBenchmark
             }
 
             var goal = new Goal(0.9, 0.5, false) { WholeInterval = true };
-            var result = BenchmarkResult.PairedRatio(Name, What, goal, own.Runs, library.Runs, static run => run.CpuPerTransaction, context.Plan.Seed);
+            var result = BenchmarkResult.PairedRatio(
+                Name, What, goal, own.Runs, library.Runs, static run => run.CpuPerTransaction, context.Plan.Seed);
             return result with
             {
                 Notes = new Dictionary<string, string>
@@ -59,12 +63,14 @@ public sealed class AppendBenchmark : IBenchmark
     }
 
     /// <summary>A writer that is given the next record when the last one is durable.</summary>
-    private sealed class Turns(BenchmarkContext context, string side, ITransactionLog log) : ILogObserver, IAsyncDisposable
+    private sealed class Turns(BenchmarkContext context, string side, ITransactionLog log)
+        : ILogObserver, IAsyncDisposable
     {
+        private static readonly StateField s_state = new(StateField.WholeState, new byte[StateBytes]);
         private static readonly ActCommitted s_record = new()
         {
             Transaction = TransactionId.Act(1, 1),
-            Changes = [new ActorChange(new ActorKey("Account", "a"), 1, [new StateField(StateField.WholeState, new byte[StateBytes])])],
+            Changes = [new ActorChange(new ActorKey("Account", "a"), 1, [s_state])],
             Outcome = null,
         };
 
@@ -80,7 +86,8 @@ public sealed class AppendBenchmark : IBenchmark
         public static async Task<Turns> StartAsync(BenchmarkContext context, string side, ITransactionLog log)
         {
             var turns = new Turns(context, side, log);
-            turns._writer = new LogWriter(log, await log.Open(CancellationToken.None), turns, new LogWriterOptions(), TimeProvider.System);
+            var opening = await log.Open(CancellationToken.None);
+            turns._writer = new LogWriter(log, opening, turns, new LogWriterOptions(), TimeProvider.System);
             return turns;
         }
 
@@ -113,7 +120,8 @@ public sealed class AppendBenchmark : IBenchmark
             if (!isWarmUp)
             {
                 _runs.Add(run);
-                context.Progress($"  {side}: {run.PerSecond:F0} groups/s, {run.CpuPerTransaction:F1} us CPU{(run.Void is null ? "" : $", VOID: {run.Void}")}");
+                var failed = run.Void is null ? "" : $", VOID: {run.Void}";
+                context.Progress($"  {side}: {run.PerSecond:F0} groups/s, {run.CpuPerTransaction:F1} us CPU{failed}");
             }
         }
 
@@ -156,16 +164,20 @@ public sealed class AppendBenchmark : IBenchmark
 
         public Task<LogOpening> Open(CancellationToken cancellation) => log.Open(cancellation);
 
-        public Task<AppendResult> Append(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation) =>
+        public Task<AppendResult> Append(
+            long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation) =>
             log.RunFenced(
                 RedisScripts.Append, [log.Keys.Meta, log.Keys.Stream],
                 log.FenceValues(epoch, firstSequence, firstSequence + count, count, group), cancellation);
 
-        public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) => log.CheckEpochForStates(epoch, cancellation);
+        public Task<AppendResult> CheckEpoch(long epoch, CancellationToken cancellation) =>
+            log.CheckEpochForStates(epoch, cancellation);
 
-        public IAsyncEnumerable<LogGroup> Read(long fromSequence, CancellationToken cancellation) => log.Read(fromSequence, cancellation);
+        public IAsyncEnumerable<LogGroup> Read(long fromSequence, CancellationToken cancellation) =>
+            log.Read(fromSequence, cancellation);
 
-        public Task<AppendResult> Trim(long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
+        public Task<AppendResult> Trim(
+            long epoch, long keepFrom, LogWatermarks watermarks, CancellationToken cancellation) =>
             log.Trim(epoch, keepFrom, watermarks, cancellation);
 
         public ValueTask DisposeAsync() => log.DisposeAsync();

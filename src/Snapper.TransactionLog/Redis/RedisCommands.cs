@@ -50,8 +50,8 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
     }
 
     /// <summary>
-    /// Does what may be done twice, again while there is no connection. An attempt of the client library to connect that
-    /// hangs has to end before another begins: hence several times what connecting may take.
+    /// Does what may be done twice, again while there is no connection. An attempt of the client library to connect
+    /// that hangs has to end before another begins: hence several times what connecting may take.
     /// </summary>
     public async Task<T> WhenConnected<T>(Func<Task<T>> call, CancellationToken cancellation)
     {
@@ -90,7 +90,8 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
     {
         try
         {
-            return await Within(database.ScriptEvaluateAsync(script.Hash, keys, values), within, cancellation).ConfigureAwait(false);
+            var byName = database.ScriptEvaluateAsync(script.Hash, keys, values);
+            return await Within(byName, within, cancellation).ConfigureAwait(false);
         }
         catch (RedisServerException error) when (error.Kind == RedisErrorKind.NoScript)
         {

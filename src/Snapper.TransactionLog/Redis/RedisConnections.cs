@@ -40,15 +40,17 @@ public sealed class RedisConnections : IAsyncDisposable
         ConnectionMultiplexer? log = null;
         try
         {
-            log = await ConnectionMultiplexer.ConnectAsync(options.ToConfiguration("snapper-log")).ConfigureAwait(false);
-            var state = await ConnectionMultiplexer.ConnectAsync(options.ToConfiguration("snapper-state")).ConfigureAwait(false);
-            return new RedisConnections(options, log, state);
+            log = await Open("snapper-log").ConfigureAwait(false);
+            return new RedisConnections(options, log, await Open("snapper-state").ConfigureAwait(false));
         }
         catch
         {
             log?.Dispose();
             throw;
         }
+
+        Task<ConnectionMultiplexer> Open(string name) =>
+            ConnectionMultiplexer.ConnectAsync(options.ToConfiguration(name));
     }
 
     /// <inheritdoc/>

@@ -7,7 +7,8 @@ namespace Snapper.TransactionLog.Redis;
 public sealed record RedisOptions
 {
     // What the client library would ask of a server that it does not need to know; each would need a right.
-    private static readonly CommandMap s_commands = CommandMap.Create(["CLUSTER", "SUBSCRIBE", "UNSUBSCRIBE"], available: false);
+    private static readonly CommandMap s_commands =
+        CommandMap.Create(["CLUSTER", "SUBSCRIBE", "UNSUBSCRIBE"], available: false);
 
     /// <summary>Host name or address. Default: loopback.</summary>
     public string Host { get; init; } = "127.0.0.1";
@@ -36,7 +37,7 @@ public sealed record RedisOptions
     /// <summary>How long making a connection may take.</summary>
     internal static TimeSpan ConnectTimeout { get; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>While the server is away the client library looks for it so often. A shorter time costs idle workers CPU.</summary>
+    /// <summary>How often the client library looks for a server that is away. More often costs idle workers CPU.</summary>
     internal static TimeSpan Heartbeat { get; } = TimeSpan.FromMilliseconds(500);
 
     internal void Validate()
@@ -62,7 +63,7 @@ public sealed record RedisOptions
         }
     }
 
-    /// <summary>The client library's settings. There is one server: nothing to choose among, and no channel with news of others.</summary>
+    /// <summary>The client library's settings, for one server: no choice among several, no channel with news of them.</summary>
     internal ConfigurationOptions ToConfiguration(string clientName) => new()
     {
         EndPoints = { { Host, Port } },

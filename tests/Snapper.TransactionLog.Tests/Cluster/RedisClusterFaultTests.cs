@@ -280,8 +280,9 @@ public sealed class RedisClusterFaultTests(RedisServerFixture fixture) : IClassF
         var renewed = await Done(store.Members.Renew(standing.DirectoryId, 4096, None));
         Assert.Equal((standing.DirectoryId, 4096L), (renewed.DirectoryId, renewed.DirectoryVersion));
         await server.Command("REPLICAOF", "127.0.0.1", "1");
-        var refused = await Assert.ThrowsAsync<StackExchange.Redis.RedisServerException>(() => store.Members.Renew("", 0, None));
-        Assert.Equal((StackExchange.Redis.RedisErrorKind.ReadOnly, true), (refused.Kind, StorageFaults.IsPassing(refused)));
+        var refused = await Assert.ThrowsAnyAsync<Exception>(() => store.Members.Renew("", 0, None));
+        Assert.StartsWith("READONLY", refused.Message, StringComparison.Ordinal);
+        Assert.True(StorageFaults.IsPassing(refused));
         await server.Command("REPLICAOF", "NO", "ONE");
         await Done(store.Members.Renew("", 0, None));
     }

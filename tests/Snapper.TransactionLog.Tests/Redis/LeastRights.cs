@@ -102,8 +102,9 @@ public sealed class LeastRightsTests(LeastRightsServer fixture) : IClassFixture<
     [ServerFact]
     public async Task The_line_of_earlier_versions_is_enough()
     {
-        var line = LeastRightsServer.Line().Replace("user snapper", "ACL SETUSER earlier", StringComparison.Ordinal).Replace(" +client|id", "", StringComparison.Ordinal);
-        Assert.StartsWith("+OK", await fixture.Server.Command(line.Split(' ')), StringComparison.Ordinal);
+        string[] rights = [.. LeastRightsServer.Line().Split(' ').Skip(2).Where(right => right != "+client|id")];
+        var made = await fixture.Server.Command(["ACL", "SETUSER", "earlier", .. rights]);
+        Assert.StartsWith("+OK", made, StringComparison.Ordinal);
         await using var connections = await RedisConnections.Connect(fixture.Options() with { User = "earlier" });
         Assert.True(connections.IsConnected);
         await using var log = new RedisTransactionLog(connections, "earlier");

@@ -461,7 +461,8 @@ public sealed class RedisFaultTests : IAsyncLifetime
         await using var proxy = new TcpProxy(_server.Port);
         var (log, opening) = await Opened(proxy.Port);
         var store = Store(log);
-        Task<AppendResult> Checkpoint() => store.Checkpoint(opening.Epoch, [new StateCheckpoint(Some.Actor("a"), 0, 1, [new("state", Some.Bytes("1"))])], None);
+        var change = new StateCheckpoint(Some.Actor("a"), 0, 1, [new("state", Some.Bytes("1"))]);
+        Task<AppendResult> Checkpoint() => store.Checkpoint(opening.Epoch, [change], None);
         Assert.Null(await store.Load(Some.Actor("a"), None));
 
         proxy.Cut();
@@ -486,7 +487,8 @@ public sealed class RedisFaultTests : IAsyncLifetime
     {
         var (log, opening) = await Opened();
         var store = Store(log);
-        Task<AppendResult> Checkpoint() => store.Checkpoint(opening.Epoch, [new StateCheckpoint(Some.Actor("a"), 0, 1, [new("state", Some.Bytes("1"))])], None);
+        var change = new StateCheckpoint(Some.Actor("a"), 0, 1, [new("state", Some.Bytes("1"))]);
+        Task<AppendResult> Checkpoint() => store.Checkpoint(opening.Epoch, [change], None);
         await _server.Command("REPLICAOF", "127.0.0.1", "1");
         Assert.Equal(AppendStatus.Refused, (await Checkpoint()).Status);
 
@@ -546,7 +548,7 @@ public sealed class RedisFaultTests : IAsyncLifetime
     private static Task<AppendResult> Append(ITransactionLog log, LogOpening opening, long first) =>
         log.Append(opening.Epoch, first, 1, Some.Encode(Some.Batch(first, "a", first)), None);
 
-    /// <summary>Reads until it succeeds: appends are back at once, the client library looks for the server twice a second.</summary>
+    /// <summary>Reads until it succeeds: appends are back at once, the client library within a second.</summary>
     private static async Task<List<LogGroup>> Entries(ITransactionLog log, long from = 1)
     {
         var limit = DateTime.UtcNow + TimeSpan.FromSeconds(20);
