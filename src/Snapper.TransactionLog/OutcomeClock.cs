@@ -1,5 +1,3 @@
-using Snapper.Protocol;
-
 namespace Snapper.TransactionLog;
 
 /// <summary>
@@ -49,5 +47,5 @@ internal sealed class OutcomeClock(TimeProvider time, StateStoreOptions options)
     }
 
     /// <summary>The oldest minute that may hold an id inside its window; those before it are dropped.</summary>
-    public long Oldest => Minute - (long)Math.Ceiling(options.OutcomeWindow.TotalMinutes) - (Planted.Is(PlantedFault.CopiesForgottenBeforeMemory) ? -2 : MoreMinutes);
+    public long Oldest => Minute - (long)Math.Ceiling(options.OutcomeWindow.TotalMinutes) - MoreMinutes;
 }

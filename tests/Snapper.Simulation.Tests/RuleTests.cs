@@ -8,7 +8,7 @@ using Snapper.Simulation.Rules;
 
 namespace Snapper.Simulation.Tests;
 
-/// <summary>The rules themselves: each is told of a run that breaks it, in a way that no planted fault shows, and of the same run as it should be.</summary>
+/// <summary>The rules themselves: each is told of a run that breaks it, in a way that no mutation shows, and of the same run as it should be.</summary>
 public sealed class RuleTests
 {
     private static readonly ActorKey s_x = new("Cell", "x");

@@ -51,11 +51,11 @@ public sealed class ScenarioTests
         Assert.Contains(message, Assert.Throws<FormatException>(() => Scenario.Parse(text)).Message, StringComparison.Ordinal);
 
     [Fact]
-    public void The_product_as_built_has_no_faults_to_plant()
+    public void The_product_as_built_has_no_mutations()
     {
-        Assert.Empty(Simulator.PlantedFaults);
-        Assert.Empty(Snapper.Simulation.Cluster.ClusterSimulator.PlantedFaults);
-        Assert.Throws<InvalidOperationException>(() => Simulator.Plant("NoFence"));
+        Assert.Empty(Simulator.Mutations);
+        Assert.Empty(Snapper.Simulation.Cluster.ClusterSimulator.Mutations);
+        Assert.Throws<InvalidOperationException>(() => Simulator.Select("NoFence"));
     }
 
     /// <summary>What a failing run prints must be read again, whatever was drawn.</summary>

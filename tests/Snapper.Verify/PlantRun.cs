@@ -4,7 +4,7 @@ using Snapper.Simulation.Running;
 
 namespace Snapper.Verify;
 
-/// <summary>The table of planted faults: which seed catches each, by what, and how long that takes.</summary>
+/// <summary>The table of mutations: which seed catches each, by what, and how long that takes.</summary>
 internal static class PlantRun
 {
     /// <summary>Seeds within which each must be caught; the default of <c>--limit</c>.</summary>
@@ -12,20 +12,20 @@ internal static class PlantRun
 
     public static int Run(VerifyOptions options, CancellationToken interrupted)
     {
-        if (Simulator.PlantedFaults.Count == 0)
+        if (Simulator.Mutations.Count == 0)
         {
-            Console.Error.WriteLine("This build has no faults to plant; './snapper verify --plant' makes one that has.");
+            Console.Error.WriteLine("This build has no mutations; './snapper verify --plant' makes one that has.");
             return 2;
         }
 
-        var names = options.Faults.Count > 0 ? options.Faults : options.Workers is null ? Simulator.PlantedFaults : ClusterSimulator.PlantedFaults;
+        var names = options.Faults.Count > 0 ? options.Faults : options.Workers is null ? Simulator.Mutations : ClusterSimulator.Mutations;
         if (options.Rotate > 0)
         {
             names = OfToday(names, options.Rotate);
         }
 
         var (missed, caught) = (0, 0);
-        Console.WriteLine(options.Markdown ? "| planted fault | caught by | seeds | seconds |\n|---|---|---|---|" : $"{"planted fault",-34} seeds  seconds  caught by");
+        Console.WriteLine(options.Markdown ? "| mutation | caught by | seeds | seconds |\n|---|---|---|---|" : $"{"mutation",-34} seeds  seconds  caught by");
         foreach (var name in names)
         {
             if (interrupted.IsCancellationRequested)
@@ -33,10 +33,10 @@ internal static class PlantRun
                 break;
             }
 
-            Simulator.Plant(name);
+            Simulator.Select(name);
             var watch = Stopwatch.StartNew();
             var (seeds, by) = Search(options, interrupted);
-            Simulator.Plant(null);
+            Simulator.Select(null);
             if (by is null && interrupted.IsCancellationRequested)
             {
                 Console.WriteLine(options.Markdown ? $"\n`{name}` was being looked for, {seeds} seeds so far." : $"{name} was being looked for, {seeds} seeds so far");
@@ -57,7 +57,7 @@ internal static class PlantRun
         }
         else if (missed > 0 && options.Limit < EnoughForAll)
         {
-            Console.WriteLine($"What is missed in {options.Limit:N0} seeds may only need more of them: every planted fault is to be caught within {EnoughForAll:N0} (--limit {EnoughForAll}).");
+            Console.WriteLine($"What is missed in {options.Limit:N0} seeds may only need more of them: every mutation is to be caught within {EnoughForAll:N0} (--limit {EnoughForAll}).");
         }
 
         return missed == 0 ? 0 : 1;

@@ -13,7 +13,7 @@ internal enum VerifyTask
     /// <summary>One scenario, again.</summary>
     Replay,
 
-    /// <summary>Planted faults.</summary>
+    /// <summary>Mutations, one at a time.</summary>
     Plant,
 
     /// <summary>The model of the rules alone.</summary>
@@ -29,9 +29,9 @@ internal sealed record VerifyOptions
           --minutes M       stops after so many minutes      --threads N    runs beside each other (one per core)
           --seed N          replays one seed, twice, and says whether both runs are alike
           --scenario TEXT   replays one scenario, as a failing run has printed it
-          --plant [NAME...] plants faults in a verification build, one at a time: the table of which seed catches each; with --workers those of several workers
-          --rotate N        only N of the planted faults, others each day
-          --limit N         most seeds per planted fault (10,000)
+          --plant [NAME...] selects mutations of a verification build, one at a time: the table of which seed catches each; with --workers those of several workers
+          --rotate N        only N of the mutations, others each day
+          --limit N         most seeds per mutation (10,000)
           --markdown        the table, or the counts, for docs/verification.md
           --workers W       several workers: so many, 2 to 8, or 'any', 2 to 4 by the seed (1)
           --model           random schedules of the rules alone, without any of the product's code; then of the rules broken one by one
@@ -73,7 +73,7 @@ internal sealed record VerifyOptions
 
     public int Limit { get; private init; } = PlantRun.EnoughForAll;
 
-    /// <summary>So many planted faults, others each day; 0: all.</summary>
+    /// <summary>So many mutations, others each day; 0: all.</summary>
     public int Rotate { get; private init; }
 
     public bool Markdown { get; private init; }
@@ -149,7 +149,7 @@ internal sealed record VerifyOptions
         var (task, words, fitting) = options.What switch
         {
             VerifyTask.Replay => (tasks[0], "which replays one run", s_none),
-            VerifyTask.Plant => ("--plant", "which plants faults", s_ofPlant),
+            VerifyTask.Plant => ("--plant", "which selects mutations", s_ofPlant),
             VerifyTask.Model => ("--model", "which runs the rules alone", s_ofModel),
             _ => ("--seeds", "runs of many seeds", s_ofSeeds),
         };
@@ -172,10 +172,10 @@ internal sealed record VerifyOptions
         while (i + 1 < arguments.Count && !arguments[i + 1].StartsWith("--", StringComparison.Ordinal))
         {
             var name = arguments[++i];
-            if (!Simulator.PlantedFaults.Contains(name) && !ClusterSimulator.PlantedFaults.Contains(name))
+            if (!Simulator.Mutations.Contains(name) && !ClusterSimulator.Mutations.Contains(name))
             {
                 throw new FormatException(
-                    $"There is no fault '{name}' to plant; there are: {string.Join(", ", Simulator.PlantedFaults)}; and with --workers: {string.Join(", ", ClusterSimulator.PlantedFaults)}.");
+                    $"There is no mutation '{name}'; there are: {string.Join(", ", Simulator.Mutations)}; and with --workers: {string.Join(", ", ClusterSimulator.Mutations)}.");
             }
 
             names.Add(name);

@@ -50,11 +50,6 @@ public sealed class ChannelReceiver
             return false;
         }
 
-        if (Planted.Is(PlantedFault.ChannelTakesTwice) && packet.First < _next)
-        {
-            _next = packet.First;
-        }
-
         skip = (int)Math.Min(_next - packet.First, packet.Count);
         Duplicates += skip;
         return true;
@@ -76,7 +71,7 @@ public sealed class ChannelReceiver
             return Say(AnswerKind.Refused, packet) with { Problem = $"The packet from {packet.From} to {packet.To} came to {_own}." };
         }
 
-        if (packet.From.Epoch < _peer.Lowest && !Planted.Is(PlantedFault.EarlierLifeHeard))
+        if (packet.From.Epoch < _peer.Lowest)
         {
             return Say(AnswerKind.Fenced, packet) with { Newest = _peer.Lowest };
         }
@@ -84,7 +79,7 @@ public sealed class ChannelReceiver
         // Also from a packet that was meant for another life of this worker: its sender is who it says.
         _peer.Learn(packet.From);
         Follow();
-        if (packet.To.Epoch != _own.Epoch && !Planted.Is(PlantedFault.MessageForAnotherLifeTaken))
+        if (packet.To.Epoch != _own.Epoch)
         {
             if (packet.To.Epoch > _own.Epoch)
             {

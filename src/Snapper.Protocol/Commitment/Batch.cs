@@ -183,11 +183,6 @@ public sealed class Batch
     /// <summary>Forgets the completion of an actor that is undoing: only one sent after undo <paramref name="undoNumber"/> counts.</summary>
     internal void ReopenSlot(int slot, long undoNumber)
     {
-        if (Planted.Is(PlantedFault.StaleCompletionsCount))
-        {
-            return;
-        }
-
         var entry = _slots[slot];
         entry.RequiredUndo = undoNumber;
         entry.Change = null;

@@ -47,7 +47,7 @@ public sealed partial class CommitMachine
         else
         {
             var change = (Change?)message.Body;
-            outcome.Add(Planted.Is(PlantedFault.ForgetOneParticipant) && outcome.Arrived > 0 ? null : change);
+            outcome.Add(change);
             Weigh(outcome, change);
         }
 
@@ -89,8 +89,7 @@ public sealed partial class CommitMachine
             return false;
         }
 
-        if (_order.AheadOf(outcome.Tid) > _final && !Planted.Is(PlantedFault.QueueActBeforeAllAheadIsFinal)
-            && !(outcome.IsPart && Planted.Is(PlantedFault.VoteBeforeAllAheadIsFinal)))
+        if (_order.AheadOf(outcome.Tid) > _final)
         {
             Transitions.Note(Transition.ActWaitsForBatches);
             return false;
@@ -101,23 +100,10 @@ public sealed partial class CommitMachine
             // Kept among the finished ones, with its locks and places, until the decision arrives (H2, H4).
             outcome.HasVoted = true;
             outputs.Add(OutputKind.Append).Body = new PreparedAct(outcome);
-            if (Planted.Is(PlantedFault.VotedBeforeDurable))
-            {
-                ref var vote = ref outputs.Add(OutputKind.SendToRootWorker, MessageKind.ActVoted);
-                vote.Tid = outcome.Tid;
-                vote.Flag = true;
-                vote.Body = outcome;
-            }
-
-            for (var i = 0; i < outcome.Participants.Count && IsReleasedAtItsVote(outcome); i++)
-            {
-                outputs.ToActor(MessageKind.ActEnd, outcome.Participants[i], outcome.Tid, BatchId.None).Flag = true;
-            }
-
             return false;
         }
 
-        if (outcome.VotesMissing > 0 && !Planted.Is(PlantedFault.ActDecidedBeforeAllVotes))
+        if (outcome.VotesMissing > 0)
         {
             return false;
         }
@@ -126,7 +112,7 @@ public sealed partial class CommitMachine
         _finished.Remove(outcome);
         _order.Ended(outcome.Tid);
         outputs.Add(OutputKind.Append).Body = outcome;
-        if (!outcome.Committed || Planted.Is(PlantedFault.ActCommitToldBeforeDurable))
+        if (!outcome.Committed)
         {
             TellOthers(outcome, outcome.Committed, outputs); // R1: an abort is presumed, nothing has to be durable first
         }
@@ -196,18 +182,11 @@ public sealed partial class CommitMachine
             outputs.Add(OutputKind.Append).Body = new DecidedAct(part, committed);
         }
 
-        if (part.HasVoted && IsReleasedAtItsVote(part))
-        {
-            return;
-        }
-
         foreach (var participant in part.Participants)
         {
             outputs.ToActor(MessageKind.ActEnd, participant, tid, BatchId.None).Flag = committed;
         }
     }
-
-    private static bool IsReleasedAtItsVote(ActOutcome part) => Planted.Is(PlantedFault.ReadOnlyPartReleasedAtItsVote) && part.Changes.Count == 0;
 
     /// <summary>What became of an ACT, to the other workers that it visited.</summary>
     private static void TellOthers(ActOutcome outcome, bool committed, OutputBuffer outputs)

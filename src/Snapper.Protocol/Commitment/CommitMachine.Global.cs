@@ -54,11 +54,6 @@ public sealed partial class CommitMachine
 
         batch.PartState = PartState.Prepared;
         outputs.Add(OutputKind.Append).Body = new PreparedPart(batch);
-        if (Planted.Is(PlantedFault.AcknowledgedBeforeDurable))
-        {
-            outputs.Add(OutputKind.SendToMaster, MessageKind.PartPrepared).Bid = batch.Part!.Bid;
-        }
-
         return true;
     }
 

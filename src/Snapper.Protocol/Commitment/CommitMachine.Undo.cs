@@ -244,11 +244,6 @@ public sealed partial class CommitMachine
 
         var batch = Find(victim.Bid);
         var state = batch.StateOf(batch.MemberOf(victim.Tid));
-        if (Planted.Is(PlantedFault.AbortOnUndoneStateStands) && state == MemberState.Aborted)
-        {
-            return;
-        }
-
         if (state == MemberState.Removed || undo.Fresh.Contains(victim))
         {
             Transitions.Note(Transition.VictimKnown);
@@ -286,7 +281,7 @@ public sealed partial class CommitMachine
             return;
         }
 
-        if (undo.Fresh.Count > 0 && !Planted.Is(PlantedFault.VictimsOfVictimsForgotten))
+        if (undo.Fresh.Count > 0)
         {
             Transitions.Note(Transition.VictimsOfVictims);
             StartRound(outputs);
@@ -337,11 +332,6 @@ public sealed partial class CommitMachine
             ref var message = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator);
             message.Tid = ticket.Tid;
             message.Body = ticket;
-            if (Planted.Is(PlantedFault.RemovedIsNumberedTwice))
-            {
-                outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator).Body = ticket;
-            }
-
             Forget(ticket);
         }
 

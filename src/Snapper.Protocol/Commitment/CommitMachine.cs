@@ -164,7 +164,7 @@ public sealed partial class CommitMachine
     /// <param name="ticket">Ticket of its record, or of a barrier when it needs no record; tickets never go back.</param>
     public void Queued(object item, long ticket)
     {
-        _unflushed.Enqueue(new Pending(item, Planted.Is(PlantedFault.AnswerBeforeFlush) ? 0 : ticket));
+        _unflushed.Enqueue(new Pending(item, ticket));
     }
 
     private void OnBatchFormed(Batch batch, OutputBuffer outputs)
@@ -228,19 +228,8 @@ public sealed partial class CommitMachine
             var batch = _open[at];
             if (!batch.IsComplete || batch.Previous > (at == 0 ? _final : _open[at - 1].Bid) || IsHeldByUndo(batch.Bid))
             {
-                if (Planted.Is(PlantedFault.PreparedBehindUnfinished) && _open.Find(static b => b is { IsComplete: true, IsGlobal: true, PartState: PartState.Executing }) is { } early
-                    && !IsHeldByUndo(early.Bid) && early.Undecided == 0)
-                {
-                    TryPrepare(early, outputs);
-                }
-
                 NoteWaiting();
-                if (at > 0 || !Planted.Is(PlantedFault.BatchesFinalOutOfOrder) || _open.Find(static b => b.IsComplete && b.Part is null) is not { } later)
-                {
-                    break;
-                }
-
-                batch = later;
+                break;
             }
 
             if (batch.Undecided > 0)
@@ -259,7 +248,7 @@ public sealed partial class CommitMachine
                 continue;
             }
 
-            if ((at > 0 && !Planted.Is(PlantedFault.FinalBehindUndecidedGlobal)) || !TryFinalize(batch, outputs))
+            if (at > 0 || !TryFinalize(batch, outputs))
             {
                 break;
             }
@@ -341,7 +330,7 @@ public sealed partial class CommitMachine
                 case PreparedPart { Batch.PartState: PartState.Prepared or PartState.Decided } prepared:
                     outputs.Add(OutputKind.SendToMaster, MessageKind.PartPrepared).Bid = prepared.Batch.Part!.Bid; // R: durable before the acknowledgement
                     break;
-                case PreparedAct prepared when !Planted.Is(PlantedFault.VotedBeforeDurable) && prepared.Part.HasVoted && FindFinished(prepared.Part.Tid) == prepared.Part:
+                case PreparedAct prepared when prepared.Part.HasVoted && FindFinished(prepared.Part.Tid) == prepared.Part:
                     ref var vote = ref outputs.Add(OutputKind.SendToRootWorker, MessageKind.ActVoted); // R: durable before the vote
                     vote.Tid = prepared.Part.Tid;
                     vote.Flag = true;

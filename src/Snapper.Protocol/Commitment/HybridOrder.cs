@@ -172,7 +172,7 @@ public sealed partial class HybridOrder
 
     private void JudgeOne(Node node, BatchId final, List<AbortRequested> doomed)
     {
-        if (node.IsAborting || node.Ceil == BatchId.None || Planted.Is(PlantedFault.NoFloorCeil))
+        if (node.IsAborting || node.Ceil == BatchId.None)
         {
             return;
         }
@@ -205,7 +205,7 @@ public sealed partial class HybridOrder
         foreach (var holder in node.WaitsFor)
         {
             // A holder that has ended is gone from here, and with it what T inherited from it.
-            if (_nodes.TryGetValue(holder, out var other) && !Planted.Is(PlantedFault.FloorNotInherited))
+            if (_nodes.TryGetValue(holder, out var other))
             {
                 var inherited = FloorOf(other, final);
                 if (inherited > floor)

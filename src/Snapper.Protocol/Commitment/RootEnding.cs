@@ -31,7 +31,7 @@ public static class RootEnding
     /// <param name="outputs">Receives the messages.</param>
     public static PactEnd EndPact(PactTicket ticket, bool marked, bool succeeded, ReadOnlySpan<int> calls, OutputBuffer outputs)
     {
-        if (!succeeded && !marked && ATurnMayHavePassed(ticket, calls) && !Planted.Is(PlantedFault.UnmarkedAbortStands))
+        if (!succeeded && !marked && ATurnMayHavePassed(ticket, calls))
         {
             outputs.ToCommit(MessageKind.PactFailed, ticket.Tid, ticket.Bid);
             return PactEnd.RunAgain;
@@ -72,20 +72,10 @@ public static class RootEnding
     /// <summary>Ends an ACT by its own outcome (H7): its actors send their changes, the commit machine waits for H3.</summary>
     public static void EndAct(ActOutcome outcome, OutputBuffer outputs)
     {
-        var late = Planted.Is(PlantedFault.CollectedBeforeFinished);
-        if (!late)
-        {
-            outputs.ToCommit(MessageKind.ActFinished, outcome.Tid, BatchId.None).Body = outcome;
-        }
-
+        outputs.ToCommit(MessageKind.ActFinished, outcome.Tid, BatchId.None).Body = outcome;
         foreach (var participant in outcome.Participants)
         {
             outputs.ToActor(MessageKind.ActCollect, participant, outcome.Tid, BatchId.None).Flag = outcome.Committed;
-        }
-
-        if (late)
-        {
-            outputs.ToCommit(MessageKind.ActFinished, outcome.Tid, BatchId.None).Body = outcome;
         }
 
         for (var i = 0; i < outcome.Others.Count; i++)

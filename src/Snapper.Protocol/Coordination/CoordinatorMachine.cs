@@ -205,7 +205,7 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
                 if (last is null || last.Bid != bid)
                 {
                     Transitions.Note(last is null, Transition.SubBatchFirst, Transition.SubBatchChained);
-                    last = new SubBatch(access.Actor, bid, Planted.Is(PlantedFault.PreviousBatchDropped) ? BatchId.None : last?.Bid ?? BatchId.None, batch.SlotCount);
+                    last = new SubBatch(access.Actor, bid, last?.Bid ?? BatchId.None, batch.SlotCount);
                     batch.AddSlot(last);
                     token.SetLast(last);
                 }
@@ -216,21 +216,11 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
         }
 
         _formed.Enqueue(batch);
-        var late = Planted.Is(PlantedFault.SubBatchesBeforeBatch);
-        if (!late)
-        {
-            outputs.ToCommit(MessageKind.BatchFormed, TransactionId.None, bid).Body = batch;
-        }
-
+        outputs.ToCommit(MessageKind.BatchFormed, TransactionId.None, bid).Body = batch;
         for (var slot = 0; slot < batch.SlotCount; slot++)
         {
             var subBatch = batch.SubBatchOf(slot);
             outputs.ToActor(MessageKind.SubBatch, subBatch.Actor, TransactionId.None, bid).Body = subBatch;
-        }
-
-        if (late)
-        {
-            outputs.ToCommit(MessageKind.BatchFormed, TransactionId.None, bid).Body = batch;
         }
     }
 

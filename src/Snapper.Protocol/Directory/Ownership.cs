@@ -90,11 +90,6 @@ public sealed class Ownership
 
         if (entry.Owner != Self)
         {
-            if (Planted.Is(PlantedFault.OldOwnerKeepsWhatMoved) && Of(entry.Key) is not null)
-            {
-                return false;
-            }
-
             Set(entry.Key, NotOwned);
             return false;
         }

@@ -18,7 +18,7 @@ public sealed partial class GlobalCoordinatorMachine
     /// <summary>A9: nothing is decided that is being undone, or that has failed meanwhile and is undone next: somebody may have been told so (R2).</summary>
     private bool IsHeldByUndo(BatchId bid)
     {
-        if (_undo is null || Planted.Is(PlantedFault.DecidedWhileUndone))
+        if (_undo is null)
         {
             return false;
         }
@@ -100,10 +100,6 @@ public sealed partial class GlobalCoordinatorMachine
         }
 
         undo.Missing.Sort(static (left, right) => left.Worker.CompareTo(right.Worker));
-        if (Planted.Is(PlantedFault.UndoneOnOneWorkerAlone) && undo.Missing.Count > 1)
-        {
-            undo.Missing.RemoveRange(1, undo.Missing.Count - 1);
-        }
     }
 
     private void OnUndoReport(Incarnation worker, long number, int round, BatchId lowest, List<GlobalOutput> outputs)
@@ -195,7 +191,7 @@ public sealed partial class GlobalCoordinatorMachine
         _lastSent.Remove(worker);
         foreach (var batch in _open)
         {
-            if (batch.IsUnpreparedAt(worker) && !Planted.Is(PlantedFault.LossOfAWorkerNotNoticed))
+            if (batch.IsUnpreparedAt(worker))
             {
                 // What it has prepared stands: its Prepared is in its stream (R3).
                 OnFailed(batch.Bid, outputs);

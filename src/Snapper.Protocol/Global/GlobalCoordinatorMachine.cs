@@ -201,10 +201,7 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
 
         // R2: it is decided now, and never waits: whoever recovers holds others up.
         outputs.Add(new GlobalOutput(GlobalOutputKind.SendVerdict, asker, bid, Flag: false));
-        if (!Planted.Is(PlantedFault.MasterForgetsItsVerdict))
-        {
-            OnFailed(bid, outputs);
-        }
+        OnFailed(bid, outputs);
     }
 
     private void OnFlushed(long ticket, List<GlobalOutput> outputs)
@@ -247,17 +244,13 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
                 continue;
             }
 
-            if (batch.Unprepared > (Planted.Is(PlantedFault.DecidedBeforeAllAcknowledged) ? 1 : 0) || IsHeldByUndo(batch.Bid))
+            if (batch.Unprepared > 0 || IsHeldByUndo(batch.Bid))
             {
                 return;
             }
 
             batch.IsDecided = true;
             outputs.Add(new GlobalOutput(GlobalOutputKind.Append, Bid: batch.Bid));
-            for (var part = 0; part < batch.PartCount && Planted.Is(PlantedFault.DecisionToldBeforeDurable); part++)
-            {
-                outputs.Add(new GlobalOutput(GlobalOutputKind.SendDecided, batch.WorkerOf(part), batch.Bid));
-            }
         }
     }
 
@@ -344,7 +337,7 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
             owners[i] = placement.OwnerOf(actor);
 
             // A9: a request whose root has moved goes back, too: the worker that keeps it does not run it any more.
-            if (owners[i].IsNone || _gone.Contains(owners[i]) || (actor.Equals(pact.RootActor) && owners[i] != pact.Root && !Planted.Is(PlantedFault.NumberedThoughRootMoved)))
+            if (owners[i].IsNone || _gone.Contains(owners[i]) || (actor.Equals(pact.RootActor) && owners[i] != pact.Root))
             {
                 outputs.Add(new GlobalOutput(GlobalOutputKind.SendBack, pact.Root, Value: pact.Handle, Body: actor));
                 return null;

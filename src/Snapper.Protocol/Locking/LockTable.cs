@@ -69,12 +69,12 @@ public sealed class LockTable
 
         // An upgrade goes ahead of the queue: everyone in the queue waits for its shared lock already, so waiting for
         // them would be a ring.
-        var position = visit.Held == LockMode.Shared && !Planted.Is(PlantedFault.UpgradeAtTheTail) ? 0 : _waiters.Count;
+        var position = visit.Held == LockMode.Shared ? 0 : _waiters.Count;
         foreach (var holder in _holders)
         {
             if (!ReferenceEquals(holder, visit) && Conflict(holder.Held, mode))
             {
-                if (Planted.Is(PlantedFault.OlderDiesYoungerWaits) ? visit.Age.IsOlderThan(holder.Age) : holder.Age.IsOlderThan(visit.Age))
+                if (holder.Age.IsOlderThan(visit.Age))
                 {
                     blockers.Clear();
                     blockers.Add(holder.Tid);
@@ -86,7 +86,7 @@ public sealed class LockTable
             }
         }
 
-        for (var i = 0; i < position && !Planted.Is(PlantedFault.WaitersAreOvertaken); i++)
+        for (var i = 0; i < position; i++)
         {
             var waiter = _waiters[i];
             if (!ReferenceEquals(waiter.Visit, visit) && Conflict(waiter.Mode, mode))
@@ -187,7 +187,6 @@ public sealed class LockTable
     private static bool Conflict(LockMode held, LockMode asked) =>
         held != LockMode.None
         && (held == LockMode.Exclusive || asked == LockMode.Exclusive)
-        && !(Planted.Is(PlantedFault.ReadersPassWriters) && asked == LockMode.Shared)
         && Accesses.Conflicts(Access.Whole, Access.Whole);
 
     private void Hold(ActScheduleEntry visit, LockMode mode)

@@ -62,7 +62,7 @@ public sealed partial class ActorMachine
 
     private bool EnterAct(IActorCall call, OutputBuffer outputs)
     {
-        if (!call.IsAlive && !Planted.Is(PlantedFault.LateCallAfterAbort))
+        if (!call.IsAlive)
         {
             Transitions.Note(Transition.ActCallTooLate);
             Refuse(call, AbortReason.Conflict, outputs); // W3: a late call
@@ -112,7 +112,7 @@ public sealed partial class ActorMachine
         }
 
         var isFree = behind == BatchId.None ? _cursor == _visits.Count : _cursor < _visits.Count && _visits[_cursor].Batch.Bid >= behind;
-        var visit = new ActScheduleEntry(call.Tid, call.Age, ahead, call) { Started = (isFree && !_frozen) || Planted.Is(PlantedFault.ActStartsBeforeBatchesAhead) };
+        var visit = new ActScheduleEntry(call.Tid, call.Age, ahead, call) { Started = isFree && !_frozen };
         (_acts ??= new(1)).Add(visit);
         if (behind != BatchId.None)
         {
@@ -143,7 +143,7 @@ public sealed partial class ActorMachine
         {
             at--;
             var visit = _visits[at];
-            if ((visit.Touched || visit.IsOver || visit.IsRootStarted) && !Planted.Is(PlantedFault.PlaceBeforeWhatHasBegun))
+            if (visit.Touched || visit.IsOver || visit.IsRootStarted)
             {
                 Transitions.Note(Transition.ActNoPlaceAhead);
                 return -1;
@@ -166,12 +166,6 @@ public sealed partial class ActorMachine
             {
                 visit.Version = ++_version;
                 change = new Change(Key, visit.Version, _state!);
-            }
-
-            if (Planted.Is(PlantedFault.LocksReleasedBeforeQueueing) && _locks is not null)
-            {
-                _locks.Release(visit);
-                _locks.GrantNext(outputs);
             }
         }
         else

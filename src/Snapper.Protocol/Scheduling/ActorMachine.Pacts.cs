@@ -140,7 +140,7 @@ public sealed partial class ActorMachine
             // A3: each actor puts back the before-image and passes the turn. The touch stays: if what it read is undone,
             // its abort was decided on undone state (A5).
             Transitions.Note(visit.Wrote, Transition.PactAbortedHere, Transition.PactAbortedUnwritten);
-            if (visit.Wrote && !Planted.Is(PlantedFault.AbortKeepsItsWrites))
+            if (visit.Wrote)
             {
                 _state = visit.BeforeImage;
                 visit.DropWrites();
@@ -157,7 +157,7 @@ public sealed partial class ActorMachine
     /// <summary>Ends turns that are over and starts those whose time has come.</summary>
     private void Advance(OutputBuffer outputs)
     {
-        if (_frozen && !Planted.Is(PlantedFault.TurnsBeginDuringUndo))
+        if (_frozen)
         {
             return; // A5: starts nothing until UndoDone
         }
@@ -168,7 +168,7 @@ public sealed partial class ActorMachine
             if (!visit.Started)
             {
                 // H1: a batch starts when every ACT placed before it has ended.
-                if (_acts is not null && HasActAheadOf(visit.Batch.Bid) && !Planted.Is(PlantedFault.BatchStartsBeforeActsAhead))
+                if (_acts is not null && HasActAheadOf(visit.Batch.Bid))
                 {
                     Transitions.Note(Transition.BatchWaitsForAct);
                     StartActs(outputs);

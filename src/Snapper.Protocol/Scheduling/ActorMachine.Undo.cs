@@ -46,7 +46,7 @@ public sealed partial class ActorMachine
             }
 
             var visit = _visits[at];
-            if (visit.Wrote && (restoreAt < 0 || (at < restoreAt) != Planted.Is(PlantedFault.RestoreTheLatestWrite)))
+            if (visit.Wrote && (restoreAt < 0 || at < restoreAt))
             {
                 restoreAt = at;
             }
@@ -57,17 +57,6 @@ public sealed partial class ActorMachine
         if (restoreAt >= 0)
         {
             Restore(restoreAt, ref victims);
-        }
-
-        else if (Planted.Is(PlantedFault.VictimsOfReaders))
-        {
-            foreach (var later in _visits)
-            {
-                if (later.Touched && !later.Removed && later.Tid.Value > order.Tids[0].Value)
-                {
-                    (victims ??= []).Add(new Victim(later.Tid, later.Batch.Bid));
-                }
-            }
         }
 
         _locks?.GrantNext(outputs);
@@ -138,17 +127,14 @@ public sealed partial class ActorMachine
             var later = _visits[i];
             if (later.Touched)
             {
-                if (!later.Removed && (later.Wrote || !Planted.Is(PlantedFault.VictimsWithoutReaders)))
+                if (!later.Removed)
                 {
                     Transitions.Note(later.Wrote, Transition.WriterIsVictim, Transition.ReaderIsVictim);
                     (victims ??= []).Add(new Victim(later.Tid, later.Batch.Bid));
                 }
 
                 // A5: a restore drops the touches of that tid and everything after it.
-                if (!Planted.Is(PlantedFault.TouchesKeptAfterRestore))
-                {
-                    later.DropWrites();
-                }
+                later.DropWrites();
             }
         }
 
@@ -157,7 +143,7 @@ public sealed partial class ActorMachine
             foreach (var act in _acts)
             {
                 // Whoever was let in may have read; a live ACT stands behind everything that has executed.
-                if (act.Touched && !Planted.Is(PlantedFault.VictimsWithoutActs))
+                if (act.Touched)
                 {
                     Transitions.Note(Transition.ActIsVictim);
                     (victims ??= []).Add(new Victim(act.Tid, BatchId.None));
@@ -170,11 +156,6 @@ public sealed partial class ActorMachine
     /// <summary>Gives versions and end states anew to the batches that are not final, in order (L7).</summary>
     private void RecountVersions()
     {
-        if (Planted.Is(PlantedFault.VersionsNotRecounted))
-        {
-            return;
-        }
-
         var at = 0;
         PlacedBatch? lastChanged = null;
         var recount = false;

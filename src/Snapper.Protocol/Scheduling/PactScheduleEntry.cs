@@ -50,8 +50,7 @@ public sealed class PactScheduleEntry(in SubBatchEntry entry, PlacedBatch batch)
         Removed
         || (_ended
             ? EndedCalls >= _finalCalls
-            : (!Marked || Planted.Is(PlantedFault.MarkedPassesItsTurn)) && !IsRoot
-                && EndedCalls >= (Planted.Is(PlantedFault.TurnPassesAtTheFirstCall) ? 1 : DeclaredCalls));
+            : !Marked && !IsRoot && EndedCalls >= DeclaredCalls);
 
     /// <summary>Hands the request over to be started.</summary>
     public PactTicket? TakeTicket()

@@ -94,7 +94,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     /// <summary>Where messages from other workers are handled.</summary>
     public Executor First => _worker.Executors[0];
 
-    bool IOwnership.MayNumber(ActorKey actor) => Ownership.Look(actor).State == OwnershipState.Open || Planted.Is(PlantedFault.NumberedFromStaleDirectory);
+    bool IOwnership.MayNumber(ActorKey actor) => Ownership.Look(actor).State == OwnershipState.Open;
 
     bool IOwnership.MayBegin(PactTicket ticket) => !MayHaveRunElsewhere((Request)ticket.Request);
 
@@ -326,7 +326,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     public void NoteGained(DirectoryEntry entry)
     {
         // The first owners have the first versions. Before them one worker alone may have owned everything.
-        var hadOwner = entry.Version > Partition.Count ? !Planted.Is(PlantedFault.OutcomesLeftBehind) : OthersLivedBefore && !Planted.Is(PlantedFault.FirstOwnerGainsNothing);
+        var hadOwner = entry.Version > Partition.Count || OthersLivedBefore;
         if (hadOwner)
         {
             Archives = AllArchives;
@@ -372,7 +372,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     /// Looked at behind the ownership, which shows what was gained only when that is counted.
     /// </summary>
     public bool MayHaveRunElsewhere(Request request) =>
-        request.HasCallerKey && request.Gains != Gains && !Planted.Is(PlantedFault.LookedForBeforeTheRootCameBack);
+        request.HasCallerKey && request.Gains != Gains;
 
     /// <summary>Another worker, as far as this one knows, has had a life before its present one: perhaps alone, as the owner of everything.</summary>
     public volatile bool OthersLivedBefore;

@@ -32,7 +32,7 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
     /// <summary>Another worker passes a request on.</summary>
     public void OnSubmit(Incarnation from, SubmitMessage submitted)
     {
-        if (submitted.Request.Timeout <= TimeSpan.Zero && !Planted.Is(PlantedFault.LateRequestBegun))
+        if (submitted.Request.Timeout <= TimeSpan.Zero)
         {
             // Whoever still waits for it passes it on again; whoever does not was told that it is in doubt, and may have got its outcome elsewhere long ago (I2).
             Transitions.Note(ClusterTransition.PassedOnTooLate);
@@ -134,7 +134,7 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
     {
         var began = worker.Time.GetTimestamp();
         var asked = request;
-        var isNew = hops == 0 && (!isCallers || Planted.Is(PlantedFault.RefusedThoughItMayHaveRun)); // its id was made here, for this sending
+        var isNew = hops == 0 && !isCallers; // its id was made here, for this sending
         var mayHaveRun = false;
         for (var isFirst = true; ; isFirst = false)
         {
@@ -191,7 +191,6 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
                 catch (PeerGoneException)
                 {
                     Transitions.Note(ClusterTransition.PassedOnAskedAgain);
-                    asked = Planted.Is(PlantedFault.AskedAgainUnderAnotherId) ? With(asked, NewId(), left) : asked;
                     mayHaveRun = true; // whoever owns the root next finds its id, or runs it (I4)
                 }
             }

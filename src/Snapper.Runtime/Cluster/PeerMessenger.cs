@@ -217,7 +217,7 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
 
     /// <summary>What became of an ACT of a life whose stream was read to its end, by this worker; null: it was not read.</summary>
     public bool? Decided(TransactionId act, Incarnation root) =>
-        _readThrough.TryGetValue(root.Worker, out var through) && root.Epoch < through ? _decidedActs.ContainsKey((root.Worker, act.Value)) || Planted.Is(PlantedFault.CommitPresumed) : null;
+        _readThrough.TryGetValue(root.Worker, out var through) && root.Epoch < through ? _decidedActs.ContainsKey((root.Worker, act.Value)) : null;
 
     /// <summary>As the other, for what every packet brings: once the worker exists, a message costs no delegate and no lock.</summary>
     private void Pass(Incarnation from, WireMessage message)

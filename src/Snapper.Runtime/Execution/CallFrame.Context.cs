@@ -170,7 +170,7 @@ internal abstract partial class CallFrame
     {
         var machine = Executor.Machine(Cell!);
         var state = AbsentState.Seen(machine.Read(this));
-        if (state is null or DamagedState || Cell!.Type.Descriptor.StateIsImmutable || Visit!.Wrote || Planted.Is(PlantedFault.RestoreTheSameObject))
+        if (state is null or DamagedState || Cell!.Type.Descriptor.StateIsImmutable || Visit!.Wrote)
         {
             return state;
         }

@@ -265,10 +265,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     {
         Failure = exception;
         Attempt.RootExecutor.Worker.Trace?.Failed(Tid);
-        if (!Planted.Is(PlantedFault.CaughtExceptionCommits) || IsRoot)
-        {
-            Attempt.RootExecutor.RequestAbort(Attempt, why);
-        }
+        Attempt.RootExecutor.RequestAbort(Attempt, why);
 
         if (CallerFrame is not null)
         {

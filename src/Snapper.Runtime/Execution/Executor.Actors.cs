@@ -403,7 +403,7 @@ internal sealed partial class Executor
 
         cell.Broken = broken;
         Worker.Trace?.Loaded(cell.Key, stored, state);
-        cell.Machine = new ActorMachine(cell.Key, state, Planted.Is(PlantedFault.VersionsForgottenByTheNextOwner) && Worker.Cluster is not null ? 0 : stored?.Version ?? 0) { Trace = Worker.Trace };
+        cell.Machine = new ActorMachine(cell.Key, state, stored?.Version ?? 0) { Trace = Worker.Trace };
         Worker.Watch.Timelines.Loaded(cell.Key, cell.Machine);
     }
 

@@ -69,7 +69,7 @@ internal sealed partial class Executor
 
         Transitions.Note(Transition.ActStarted);
         var tid = Worker.NextAct();
-        if (request.Age == TransactionId.None || Planted.Is(PlantedFault.AgeNotKept))
+        if (request.Age == TransactionId.None)
         {
             request.Age = tid;
         }
@@ -373,7 +373,7 @@ internal sealed partial class Executor
     /// </summary>
     private bool TryOverride(Attempt attempt, AbortInfo why)
     {
-        if (attempt.AbortCause!.Reason != AbortReason.Application || Planted.Is(PlantedFault.ActAbortOnUndoneStateStands) || !Worker.Acts.ContainsKey(attempt.Tid.Value))
+        if (attempt.AbortCause!.Reason != AbortReason.Application || !Worker.Acts.ContainsKey(attempt.Tid.Value))
         {
             return false;
         }

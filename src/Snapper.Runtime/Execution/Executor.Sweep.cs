@@ -57,7 +57,7 @@ internal sealed partial class Executor
             // Checkpointed is what the checkpointer was told of: all records that may hold a change of this actor.
             if (cell.IdleSweeps > sweeps
                 && Worker.Commits.CheckpointedThrough >= cell.SequenceWhenIdle
-                && (Worker.Checkpoints.IsCheckpointed(key) || Planted.Is(PlantedFault.EvictedBeforeFolded)))
+                && Worker.Checkpoints.IsCheckpointed(key))
             {
                 (leaving ??= []).Add(key);
             }

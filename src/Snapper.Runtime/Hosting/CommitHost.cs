@@ -231,7 +231,7 @@ internal sealed class CommitHost
         long sequence = 0;
         if (record is null)
         {
-            ticket = Planted.Is(PlantedFault.ReadOnlyAnswerWithoutFlush) ? 0 : _worker.Log.EnqueueBarrier();
+            ticket = _worker.Log.EnqueueBarrier();
         }
         else
         {

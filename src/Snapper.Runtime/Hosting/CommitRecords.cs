@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Requests;
 using Snapper.TransactionLog.Records;
@@ -94,7 +93,7 @@ internal static class CommitRecords
     public static bool IsDecision(ActOutcome act) => act.Committed && act.Others.Count > 0;
 
     /// <summary>The conditional record of a worker's part of an ACT, also of one that only read (H2); null: it is the ACT's own abort, which needs none.</summary>
-    public static ActPrepared? Of(PreparedAct prepared) => !prepared.Part.Committed || HasNoRecord(prepared.Part) ? null : new ActPrepared
+    public static ActPrepared? Of(PreparedAct prepared) => !prepared.Part.Committed ? null : new ActPrepared
     {
         Transaction = prepared.Part.Tid,
         Root = prepared.Part.RootWorker,
@@ -104,7 +103,7 @@ internal static class CommitRecords
     /// <summary>The marker of an <see cref="ActPrepared"/>; null: there is none to mark.</summary>
     public static ActEnded? Of(DecidedAct decided)
     {
-        if (!decided.Part.Committed || HasNoRecord(decided.Part))
+        if (!decided.Part.Committed)
         {
             return null;
         }
@@ -117,8 +116,6 @@ internal static class CommitRecords
 
         return new ActEnded { Transaction = decided.Part.Tid, Committed = decided.Committed, Versions = versions };
     }
-
-    private static bool HasNoRecord(ActOutcome part) => Planted.Is(PlantedFault.ReadOnlyVoteWithoutRecord) && part.Changes.Count == 0;
 
     private static List<ActorChange> ChangesOf(Batch batch, bool withVersions)
     {
@@ -173,7 +170,7 @@ internal static class CommitRecords
 
     private static OutcomeRecord? OutcomeOf(Request request, bool committed, long now)
     {
-        if (!HasOutcome(request, committed) || Planted.Is(PlantedFault.OutcomeNotInTheRecord) || (Planted.Is(PlantedFault.AbortNotRecorded) && !committed))
+        if (!HasOutcome(request, committed))
         {
             return null;
         }

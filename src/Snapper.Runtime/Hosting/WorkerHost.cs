@@ -193,10 +193,7 @@ public sealed class WorkerHost : IAsyncDisposable
         if (setup.Cluster is not null)
         {
             // From the moment that it is a member, others may own what it had owned, alone or with them, and ask for its ids (I2).
-            if (!Planted.Is(PlantedFault.OutcomesOfOneNotCopied))
-            {
-                await LogRecovery.Copy(setup.Store, opening.Epoch, recovered.Outcomes, cancellation).ConfigureAwait(false);
-            }
+            await LogRecovery.Copy(setup.Store, opening.Epoch, recovered.Outcomes, cancellation).ConfigureAwait(false);
 
             joining = await ClusterJoining.Begin(setup, opening, recovered, cancellation).ConfigureAwait(false);
             try
@@ -234,13 +231,8 @@ public sealed class WorkerHost : IAsyncDisposable
         worker.Commits.StartAt(opening.NextSequence - 1);
         foreach (var (id, hash, sequence) in sink.Outcomes)
         {
-            if (Planted.Is(PlantedFault.KeysLostInRecovery))
-            {
-                break;
-            }
-
             Transitions.Note(Transition.OutcomesRecovered);
-            worker.RequestManager.Recovered(id, hash, Planted.Is(PlantedFault.KeyOfAnotherRecord) ? sequence + 1 : sequence);
+            worker.RequestManager.Recovered(id, hash, sequence);
         }
 
         foreach (var (outcome, sequence) in settled)
@@ -280,7 +272,7 @@ public sealed class WorkerHost : IAsyncDisposable
     /// a gap that they rarely fill: beyond ten million of them in one life, transactions that only read share numbers with the next.
     /// </summary>
     private static long NumbersAbove(long highest, LogOpening opening, long ofALife) =>
-        opening.Epoch == 1 || Planted.Is(PlantedFault.NumbersUsedAgain) ? 0 : ((highest / ofALife) + 1) * ofALife;
+        opening.Epoch == 1 ? 0 : ((highest / ofALife) + 1) * ofALife;
 
     /// <summary>
     /// Makes the numbers of this life durable before one is used: a life whose transactions left no record would otherwise share
@@ -288,11 +280,6 @@ public sealed class WorkerHost : IAsyncDisposable
     /// </summary>
     private static async Task KeepNumbers(ITransactionLog log, LogOpening opening, RecoveredPositions positions, CancellationToken cancellation)
     {
-        if (Planted.Is(PlantedFault.NumbersUsedAgain))
-        {
-            return;
-        }
-
         var watermarks = new LogWatermarks(positions.LastTransaction, positions.ActCounter);
         var kept = await log.Trim(opening.Epoch, opening.FirstSequence, watermarks, cancellation).ConfigureAwait(false);
         switch (kept.Status)

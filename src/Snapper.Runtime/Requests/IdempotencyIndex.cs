@@ -1,6 +1,5 @@
 using System.Security.Cryptography;
 using System.Text;
-using Snapper.Protocol;
 
 namespace Snapper.Runtime.Requests;
 
@@ -49,7 +48,7 @@ internal sealed class IdempotencyIndex
         var shard = ShardOf(key);
         lock (shard)
         {
-            if (shard.Running.TryGetValue(key, out running) && !Planted.Is(PlantedFault.RunningRequestNotJoined))
+            if (shard.Running.TryGetValue(key, out running))
             {
                 done = default;
                 return false;

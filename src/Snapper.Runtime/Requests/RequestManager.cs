@@ -138,8 +138,8 @@ internal sealed class RequestManager : ITransactionService
         var reason = envelope.Abort?.Reason ?? AbortReason.None;
         if (request.HasCallerKey)
         {
-            KeptOutcome? kept = (AbortReasons.IsKept(reason) || Planted.Is(PlantedFault.RetryableAbortKept)) && request.Sequence > 0
-                ? new KeptOutcome(request.RequestHash, request.Sequence + (Planted.Is(PlantedFault.KeptPlaceIsWrong) ? 1 : 0), _worker.Time.GetTimestamp())
+            KeptOutcome? kept = AbortReasons.IsKept(reason) && request.Sequence > 0
+                ? new KeptOutcome(request.RequestHash, request.Sequence, _worker.Time.GetTimestamp())
                 : null;
             _ids.End(request.Key, kept);
         }
@@ -148,7 +148,7 @@ internal sealed class RequestManager : ITransactionService
         if (!request.TryAnswer(envelope))
         {
             Transitions.Note(Transition.InDoubtResolved);
-            if (!request.HasCallerKey && !Planted.Is(PlantedFault.InDoubtNotResolved))
+            if (!request.HasCallerKey)
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
                 _ids.End(request.Key, new KeptOutcome(request.RequestHash, 0, _worker.Time.GetTimestamp(), envelope));
@@ -208,7 +208,7 @@ internal sealed class RequestManager : ITransactionService
     public void GiveUp(Request request)
     {
         if (request.Phase == RequestPhase.Waiting && request.Attempts == 0
-            && (_worker.Failure is null or LogLostFailure { TakesNoMore: true } || (Planted.Is(PlantedFault.CertainThoughTheLogLives) && _worker.Failure is LogLostFailure)))
+            && _worker.Failure is null or LogLostFailure { TakesNoMore: true })
         {
             Transitions.Note(Transition.GivenUpUnbegun);
             request.Abort = new AbortInfo(AbortReason.Failure, "The worker stopped before the request was executed.");
@@ -245,7 +245,7 @@ internal sealed class RequestManager : ITransactionService
         Transitions.Note(request.IsPact, Transition.PactAdmitted, Transition.ActAdmitted);
         Interlocked.Increment(ref _inFlight);
         _wheel.Add(request);
-        if (_worker.IsOver && !Planted.Is(PlantedFault.BegunAfterTheEnd))
+        if (_worker.IsOver)
         {
             GiveUp(request); // it came in while the worker ended
             return request.Answer;
@@ -430,9 +430,8 @@ internal sealed class RequestManager : ITransactionService
     }
 
     /// <summary>Of an id that may have an outcome nobody may say that it was not executed.</summary>
-    private static TransactionEnvelope InDoubt(TransactionRequest asked, string why, Rejection? refusal = null) => Planted.Is(PlantedFault.RefusedThoughItMayHaveRun)
-        ? Rejected(asked, new Rejection(RejectionKind.Unavailable, why, Admission.ShortRetry))
-        : new TransactionEnvelope { Id = asked.Id!, Outcome = Outcome.InDoubt, Mode = asked.Mode, Doubt = why, Rejection = refusal };
+    private static TransactionEnvelope InDoubt(TransactionRequest asked, string why, Rejection? refusal = null) =>
+        new() { Id = asked.Id!, Outcome = Outcome.InDoubt, Mode = asked.Mode, Doubt = why, Rejection = refusal };
 
     private static Rejection OtherRequest() =>
         new(RejectionKind.IdConflict, "This id was used for another request.");

@@ -22,7 +22,7 @@ internal static class VerifyCommand
             The attacks, in a clone of the repository:
               ./snapper verify [--seeds N] [--first N] [--minutes M] [--threads N]     runs of the simulator
               ./snapper verify --seed N, --scenario TEXT                               one run again
-              ./snapper verify --plant [NAME...], --model, --fuzz [TARGET,...]         planted faults, the rules alone, broken input
+              ./snapper verify --plant [NAME...], --model, --fuzz [TARGET,...]         mutations, the rules alone, broken input
               ./snapper verify --live [--rounds N] [--faults A,B]                      a running system
             './snapper verify --seeds 1 --help', './snapper verify --live --help' and './snapper verify --fuzz --help' say all of them.
             """);
@@ -81,7 +81,7 @@ internal static class VerifyCommand
 
     private static readonly string[] s_ofHistories = ["--json", "--no-real-time"];
 
-    /// <summary>The simulator is a program of its own; faults are planted in a build of their own.</summary>
+    /// <summary>The simulator is a program of its own; mutations are in a build of their own.</summary>
     private static Task<int> Attack(ParsedArguments arguments, TextWriter errors)
     {
         if (Array.Find(s_ofHistories, arguments.Flag) is { } idle)

@@ -11,22 +11,22 @@ public static class Simulator
     /// <summary>This program counts transitions: its runtime setting <c>Snapper.CountTransitions</c> is on.</summary>
     public static bool CountsTransitions => Transitions.AreCounted;
 
-    /// <summary>Names of the faults that can be planted and that one worker can have; empty unless this is the verification build (<c>-c Planted</c>).</summary>
-    public static IReadOnlyList<string> PlantedFaults { get; } =
-#if PLANTED_FAULTS
-        [.. Enum.GetNames<PlantedFault>()[1..(int)PlantedFault.EarlierLifeHeard]];
+    /// <summary>Names of the mutations that one worker can have; empty unless this is the verification build (<c>-c Planted</c>).</summary>
+    public static IReadOnlyList<string> Mutations { get; } =
+#if MUTATIONS
+        MutationSwitch.OneWorker;
 #else
         [];
 #endif
 
-    /// <summary>Plants a fault in this process; null: none any more.</summary>
+    /// <summary>Selects a mutation in this process; null: none any more.</summary>
     /// <exception cref="InvalidOperationException">This build has none.</exception>
-    public static void Plant(string? name)
+    public static void Select(string? mutation)
     {
-#if PLANTED_FAULTS
-        Planted.Fault = name is null ? PlantedFault.None : Enum.Parse<PlantedFault>(name);
+#if MUTATIONS
+        MutationSwitch.Select(mutation);
 #else
-        throw new InvalidOperationException($"This build cannot plant {name ?? "nothing"}: it is not the verification build.");
+        throw new InvalidOperationException($"This build has no mutation {mutation ?? "to select"}: it is not the verification build.");
 #endif
     }
 

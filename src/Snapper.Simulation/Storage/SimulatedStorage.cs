@@ -1,5 +1,4 @@
 using System.Runtime.InteropServices;
-using Snapper.Protocol;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
 using Snapper.TransactionLog;
@@ -42,7 +41,7 @@ internal sealed class SimulatedStorage(World world)
     /// <param name="acknowledged">Every record below it was acknowledged to the writer.</param>
     /// <param name="changes">So many checkpoints, trims and savings of outcomes were.</param>
     public AppendResult? Lost(long epoch, long acknowledged, long changes) =>
-        epoch > Kept.Epoch || (epoch == Kept.Epoch && (acknowledged > Kept.NextSequence || (changes > Kept.Changes && !Planted.Is(PlantedFault.FoldsNotCounted))))
+        epoch > Kept.Epoch || (epoch == Kept.Epoch && (acknowledged > Kept.NextSequence || changes > Kept.Changes))
             ? new AppendResult(AppendStatus.Gap, $"simulated: the log lost acknowledged records: it is at epoch {Kept.Epoch}, record {Kept.NextSequence} and change {Kept.Changes}")
             : null;
 

@@ -132,7 +132,7 @@ public sealed partial class Checkpointer
             }
         }
 
-        if (chunk.Count > 0 && !Planted.Is(PlantedFault.TrimBeforeFold))
+        if (chunk.Count > 0)
         {
             var checkpointed = await _store.Checkpoint(_epoch, chunk, _disposal.Token);
             if (checkpointed.Status != AppendStatus.Appended)
@@ -141,7 +141,7 @@ public sealed partial class Checkpointer
             }
         }
 
-        if (taken.Outcomes.Count > 0 && !Planted.Is(PlantedFault.OutcomesNotCopied))
+        if (taken.Outcomes.Count > 0)
         {
             var saved = await _store.SaveOutcomes(_epoch, taken.Outcomes, _disposal.Token);
             if (saved.Status != AppendStatus.Appended)

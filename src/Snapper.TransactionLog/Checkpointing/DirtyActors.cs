@@ -76,7 +76,7 @@ internal sealed class DirtyActors
 
                 break;
             case ActCommitted act:
-                _marks = _marks.Max(new LogWatermarks(0, Planted.Is(PlantedFault.ActWatermarkForgotten) ? 0 : act.Transaction.Counter));
+                _marks = _marks.Max(new LogWatermarks(0, act.Transaction.Counter));
                 Add(act.Changes, sequence);
                 if (act.Outcome is not null)
                 {

@@ -1,5 +1,3 @@
-using Snapper.Protocol;
-
 namespace Snapper.TransactionLog.Files;
 
 /// <summary>A file of frames that is appended to; knows where its good end is, and never trusts what a failed write left behind it.</summary>
@@ -114,20 +112,16 @@ internal sealed class FrameFile : IDisposable
             return;
         }
 
-        if (!Planted.Is(PlantedFault.LoadedStatesNotFlushed))
+        CutTail();
+        var last = new byte[Length - from];
+        if (_file.Read(last, from) < last.Length)
         {
-            CutTail();
-            var last = new byte[Length - from];
-            if (_file.Read(last, from) < last.Length)
-            {
-                throw new CorruptLogException($"File {_name}, offset {from}: the file has become shorter.");
-            }
-
-            _file.Write(last, from);
-            _file.Flush();
-            folder.Files.FlushFolder(folder.Path);
+            throw new CorruptLogException($"File {_name}, offset {from}: the file has become shorter.");
         }
 
+        _file.Write(last, from);
+        _file.Flush();
+        folder.Files.FlushFolder(folder.Path);
         _uncertainFrom = null;
     }
 

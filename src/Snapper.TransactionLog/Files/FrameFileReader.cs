@@ -1,5 +1,3 @@
-using Snapper.Protocol;
-
 namespace Snapper.TransactionLog.Files;
 
 /// <summary>Reads the frames of one file in order, through a window of a megabyte.</summary>
@@ -112,7 +110,7 @@ internal sealed class FrameFileReader
             var window = Window(at, WindowBytes / 2);
             for (var i = 0; i + FrameHeader.Bytes <= window.Length; i++)
             {
-                if (FrameHeader.TryRead(window[i..], Salt, out var behind) && (behind.Count == 1 || !HasAppendsOfSeveral || Planted.Is(PlantedFault.StatesTornApartRefused)))
+                if (FrameHeader.TryRead(window[i..], Salt, out var behind) && (behind.Count == 1 || !HasAppendsOfSeveral))
                 {
                     throw new CorruptLogException($"File {_name}, offset {Position}: {what}, and whole frames follow it from offset {at + i} on.");
                 }

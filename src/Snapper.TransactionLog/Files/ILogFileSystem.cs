@@ -1,5 +1,3 @@
-using Snapper.Protocol;
-
 namespace Snapper.TransactionLog.Files;
 
 /// <summary>
@@ -78,11 +76,6 @@ internal static class DurableNames
             files.CreateFolder(folder);
         }
 
-        if (Planted.Is(PlantedFault.FolderNotMadeDurable))
-        {
-            return;
-        }
-
         files.FlushFolder(above);
         for (var level = 2; isNew && level <= Levels && Path.GetDirectoryName(above) is { } top; level++)
         {
@@ -102,10 +95,7 @@ internal static class DurableNames
     public static void Replace(this ILogFileSystem files, string source, string target)
     {
         files.Rename(source, target);
-        if (!Planted.Is(PlantedFault.FolderNotFlushed))
-        {
-            files.FlushFolder(Path.GetDirectoryName(target)!);
-        }
+        files.FlushFolder(Path.GetDirectoryName(target)!);
     }
 }
 

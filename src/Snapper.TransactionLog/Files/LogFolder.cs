@@ -1,5 +1,4 @@
 using System.Text.Json;
-using Snapper.Protocol;
 
 namespace Snapper.TransactionLog.Files;
 
@@ -41,11 +40,6 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
     public IDisposable Lock(string name)
     {
         var path = PathOf(name);
-        if (Planted.Is(PlantedFault.LockNotLookedAt))
-        {
-            return Files.TryLock(path) ?? new MemoryStream();
-        }
-
         var started = Files.Time.GetTimestamp();
         while (true)
         {
@@ -136,10 +130,7 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
         {
             file.Truncate(0);
             file.Write(text.ToArray(), 0);
-            if (!Planted.Is(PlantedFault.RenamedBeforeFlush))
-            {
-                file.Flush();
-            }
+            file.Flush();
         }
 
         Files.Replace(temporary, PathOf("meta.json"));
@@ -173,7 +164,7 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
     public AppendResult? Fence(long epoch, out LogFolderMeta meta)
     {
         meta = ReadMeta() ?? LogFolderMeta.None;
-        if (meta.Epoch == epoch || Planted.Is(PlantedFault.NoFence))
+        if (meta.Epoch == epoch)
         {
             return null;
         }

@@ -1,5 +1,4 @@
 using System.Runtime.InteropServices;
-using Snapper.Protocol;
 
 namespace Snapper.TransactionLog.Files;
 
@@ -144,11 +143,6 @@ internal sealed class SegmentWriter : IDisposable
             _activeSalt = reader.Salt;
             _next = expected;
             _tailUnsure = reader.Position < length;
-            if (Planted.Is(PlantedFault.TornTailKept))
-            {
-                (_tailUnsure, _activeLength) = (false, length);
-            }
-
             DropUnsureTail();
             MakeCertain(reader);
         }
@@ -166,7 +160,7 @@ internal sealed class SegmentWriter : IDisposable
     /// </summary>
     private void MakeCertain(FrameFileReader reader)
     {
-        if (_activeLength == FileHeader.Bytes || Planted.Is(PlantedFault.OpenedTailNotFlushed))
+        if (_activeLength == FileHeader.Bytes)
         {
             return;
         }
@@ -185,15 +179,6 @@ internal sealed class SegmentWriter : IDisposable
     /// <exception cref="IOException">It may be there in part; the next call, or <see cref="DropUnsureTail"/>, cleans up first.</exception>
     public void Write(long firstSequence, int count, ReadOnlySpan<byte> group)
     {
-        if (_tailUnsure && Planted.Is(PlantedFault.FailedFlushTrusted) && _active!.Length == _activeLength + FrameHeader.Bytes + group.Length)
-        {
-            _active.Flush();
-            _tailUnsure = false;
-            _activeLength = _active.Length;
-            _next = firstSequence + count;
-            return;
-        }
-
         DropUnsureTail();
         if (_activeLength >= _segmentBytes)
         {

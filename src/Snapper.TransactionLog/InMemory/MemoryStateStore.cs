@@ -65,7 +65,7 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
             foreach (var checkpoint in checkpoints)
             {
                 var stored = storage.States.GetValueOrDefault(checkpoint.Actor);
-                if ((stored?.Version ?? 0) < checkpoint.To || Planted.Is(PlantedFault.FoldWithoutVersions))
+                if ((stored?.Version ?? 0) < checkpoint.To)
                 {
                     storage.States[checkpoint.Actor] = CheckpointRule.Apply(stored, checkpoint);
                 }
@@ -92,13 +92,9 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
 
             var (minute, passed) = Clock(epoch).Now;
             storage.CopiedPassedMs = passed;
-            var now = time.GetUtcNow().ToUnixTimeMilliseconds();
             foreach (var outcome in outcomes)
             {
-                if (!Planted.Is(PlantedFault.WindowFromQueueing) || outcome.AtUnixMs + (long)options.OutcomeWindow.TotalMilliseconds >= now)
-                {
-                    storage.Outcomes[outcome.RequestId] = (outcome, minute);
-                }
+                storage.Outcomes[outcome.RequestId] = (outcome, minute);
             }
 
             storage.Copied++;

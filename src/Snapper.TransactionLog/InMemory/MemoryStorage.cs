@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Records;
 
@@ -116,12 +115,12 @@ public sealed class MemoryStorage
     /// <summary>Null: the epoch is the current one.</summary>
     internal AppendResult? Fence(long epoch, MemoryGuard? guard = null) =>
         guard is { IsCurrent: false } ? new AppendResult(AppendStatus.RescuerFenced, $"the rescuer's epoch {guard.Epoch} is not the current one, {guard.Storage.Epoch}")
-        : epoch == Epoch || Planted.Is(PlantedFault.NoFence) || (Planted.Is(PlantedFault.AbsenceReadWithoutFence) && epoch == Epoch - 1) ? null : new AppendResult(AppendStatus.Fenced, $"epoch {epoch} is not the current one, {Epoch}");
+        : epoch == Epoch ? null : new AppendResult(AppendStatus.Fenced, $"epoch {epoch} is not the current one, {Epoch}");
 }
 
 /// <summary>The opening of a rescuer's own log (R4).</summary>
 internal sealed record MemoryGuard(MemoryStorage Storage, long Epoch)
 {
     /// <summary>Needs the gate.</summary>
-    public bool IsCurrent => Storage.Epoch == Epoch || Planted.Is(PlantedFault.FencedRescuerGoesOn);
+    public bool IsCurrent => Storage.Epoch == Epoch;
 }

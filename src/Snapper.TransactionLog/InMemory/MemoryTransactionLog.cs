@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using Snapper.Protocol;
 using Snapper.TransactionLog.Remembering;
 
 namespace Snapper.TransactionLog.InMemory;
@@ -111,7 +110,7 @@ public sealed class MemoryTransactionLog(MemoryStorage storage) : IIdentifiedLog
                 return Task.FromResult(fenced);
             }
 
-            storage.Groups.RemoveAll(g => g.FirstSequence + g.Count <= keepFrom + (Planted.Is(PlantedFault.TrimTooFar) ? 3 : 0));
+            storage.Groups.RemoveAll(g => g.FirstSequence + g.Count <= keepFrom);
             storage.Watermarks = storage.Watermarks.Max(watermarks);
             storage.Changes++;
             return Task.FromResult(new AppendResult(AppendStatus.Appended));

@@ -73,12 +73,6 @@ public static class LogRecovery
     {
         await foreach (var group in log.Read(opening.FirstSequence, cancellation))
         {
-            if (Planted.Is(PlantedFault.RecoveryStopsBeforeTheEnd) && group.FirstSequence + group.Count >= opening.NextSequence)
-            {
-                opening = opening with { NextSequence = group.FirstSequence };
-                break;
-            }
-
             pass.Add(group);
             if (pass.PendingBytes > foldBytes)
             {
@@ -173,11 +167,6 @@ public static class LogRecovery
                 while (_decoder.MoveNext())
                 {
                     Add(_decoder.Current, _decoder.Sequence);
-                    if (Planted.Is(PlantedFault.RecordAppliedTwice))
-                    {
-                        Add(_decoder.Current, _decoder.Sequence);
-                    }
-
                     _records++;
                     _bytes += _decoder.RecordBytes;
                     _next = _decoder.Sequence + 1;

@@ -1,5 +1,3 @@
-using Snapper.Protocol;
-
 namespace Snapper.TransactionLog.Remembering;
 
 /// <summary>
@@ -157,7 +155,7 @@ public sealed class DataLossGuard : ITransactionLog
 
     private void Check(LogIdentity remembered, LogStanding? found)
     {
-        if (Difference(remembered, found, _place, _memory.FilePath) is { } lost && !Planted.Is(PlantedFault.AmnesiaNotNoticed))
+        if (Difference(remembered, found, _place, _memory.FilePath) is { } lost)
         {
             throw new LostLogException(lost);
         }

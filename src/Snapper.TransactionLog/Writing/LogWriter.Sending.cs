@@ -111,17 +111,6 @@ public sealed partial class LogWriter
             // Unknown (L6): the same bytes go out again, and nothing behind them does.
             Transitions.Note(Transition.AppendUnknown);
             var error = append.Exception?.GetBaseException();
-            if (Planted.Is(PlantedFault.UnknownAppendTakenForDone))
-            {
-                Succeeded();
-                return true;
-            }
-
-            if (Planted.Is(PlantedFault.ResendAnotherGroup))
-            {
-                _inFlight = null;
-            }
-
             return RetryLater(error is null ? "the append was cancelled" : $"{error.GetType().Name}: {error.Message}");
         }
 
@@ -150,7 +139,7 @@ public sealed partial class LogWriter
         {
             var group = _inFlight!;
             _inFlight = null;
-            ticket = _flushedTicket = Planted.Is(PlantedFault.FlushTakenForLater) ? _lastTicket : group.LastTicket;
+            ticket = _flushedTicket = group.LastTicket;
             if (group.Count > 0)
             {
                 Volatile.Write(ref _durableSequence, group.FirstSequence + group.Count - 1);
@@ -207,11 +196,6 @@ public sealed partial class LogWriter
     private bool RetryLater(string detail)
     {
         if (!BeginWait())
-        {
-            return false;
-        }
-
-        if (_outage && Planted.Is(PlantedFault.AppendRepeatedOnce))
         {
             return false;
         }

@@ -47,7 +47,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         attempt.AddCaller(from); // also of one that is refused: its root may hear of this worker through that one alone
         var state = node.Ownership.Look(call.Target).State;
         node.RequireNotIn(attempt, call.Target, state);
-        if (state is not OwnershipState.Open && !attempt.Participates(call.Target) && !Planted.Is(PlantedFault.FirstVisitWhileFrozen))
+        if (state is not OwnershipState.Open && !attempt.Participates(call.Target))
         {
             // M3: it is being moved, or has moved; the caller's directory is old.
             node.First.RequestAbort(attempt, new AbortInfo(AbortReason.Migration, $"{call.Target} was called, and is being moved.", call.Target));
@@ -70,7 +70,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     {
         var why = RemoteCalls.InfoOf(failed.Failure);
         EndAtRoot(failed.Tid, why);
-        if (AbortReasons.IsRepeated(why.Reason) && !Planted.Is(PlantedFault.AbortOnRemoteUndoneStateStands))
+        if (AbortReasons.IsRepeated(why.Reason))
         {
             // H7: a vote that follows may complete the votes before the root's own executor says the same. Of a root that has not ended, the commit machine knows nothing.
             worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = failed.Tid });
@@ -88,8 +88,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             // H7: an abort rests on nothing here if no part was ever here: the call that is under way comes too late. A part that had to go is another matter: an undo here, or one
             // elsewhere whose abort came this way (W3), took back what the root may have decided on. The root may not know of that other worker, so nobody but this one says no.
             // Whatever else ends a part leaves no prepare behind, or makes the root try again.
-            var wasHere = _tombstones.Contains(prepare.Tid)
-                && !Planted.Is(PlantedFault.AbortOnRemoteUndoneStateStands) && !Planted.Is(PlantedFault.UndonePartVotesForAbort);
+            var wasHere = _tombstones.Contains(prepare.Tid);
             _tombstones.Add(prepare.Tid);
             node.Send(root, new ActVotedMessage(prepare.Tid, attempt is null && !prepare.Committed && !wasHere, null, [], []));
             return;
@@ -316,7 +315,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
                     OnAbort(attempt.Tid); // its root may not know that it was here: who had called it cannot tell any more
                 }
             }
-            else if (attempt.IsPrepared && !Planted.Is(PlantedFault.VotedPartEndsByItself))
+            else if (attempt.IsPrepared)
             {
                 Transitions.Note(ClusterTransition.RootLostInDoubt);
                 _ = AskElsewhere(attempt.Tid, peer);

@@ -27,11 +27,6 @@ internal sealed class ActDecisions(ClusterNode node, Worker worker)
     public void NoteDecided(ActOutcome outcome, long sequence)
     {
         Transitions.Note(ClusterTransition.ActDecided);
-        if (Planted.Is(PlantedFault.DecisionTrimmedBeforeMarkers))
-        {
-            return;
-        }
-
         worker.Checkpoints.Hold(sequence);
         _unmarked.Add(outcome.Tid, new Decision(sequence, [.. outcome.Others]));
     }
@@ -85,7 +80,7 @@ internal sealed class ActDecisions(ClusterNode node, Worker worker)
     /// <summary>Somebody recovers the stream of a worker that had voted for an ACT of this life, and asks what became of it (R2).</summary>
     public void OnAsked(Incarnation from, TransactionId tid)
     {
-        if (!_unmarked.ContainsKey(tid) && !Planted.Is(PlantedFault.AbortToldAndForgotten))
+        if (!_unmarked.ContainsKey(tid))
         {
             // Not decided yet: from here on it cannot be, unless it stands in the queue of this very executor. Who asks has lost its part, or another asks for it (W2).
             node.Acts.EndAtRoot(tid, new AbortInfo(AbortReason.Migration, $"{from} asked what became of the transaction before it was decided."));

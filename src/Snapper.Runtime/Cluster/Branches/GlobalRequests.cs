@@ -145,7 +145,7 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
     /// request waits while its root is with another worker, which may run the same id (I2).
     /// </summary>
     private bool MayAsk(PactTicket ticket) =>
-        node.Ownership.Look(ticket.Root).State == OwnershipState.Open || Planted.Is(PlantedFault.WaitingKeptThroughAFreeze);
+        node.Ownership.Look(ticket.Root).State == OwnershipState.Open;
 
     /// <summary>Behind it every request of an actor that is frozen here was sent, or waits here.</summary>
     public void Barrier()

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Global;
@@ -252,7 +251,7 @@ internal sealed class PactBranches(ClusterNode node, Worker worker)
     private static Attempt? OwnAttempt(PactBranch branch) =>
         branch.Ticket is { IsRemote: false } ticket && ((Request)ticket.Request).Attempt is { } attempt && attempt.Tid == branch.Tid ? attempt : null;
 
-    private bool IsLate(TransactionId global) => global.Value <= _highest.Value && !_branches.ContainsKey(global) && !Planted.Is(PlantedFault.LateGlobalCallKept);
+    private bool IsLate(TransactionId global) => global.Value <= _highest.Value && !_branches.ContainsKey(global);
 
     private PactBranch Of(TransactionId global)
     {

@@ -46,7 +46,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
         var mastership = seat.Mastership;
         Transitions.Note(ClusterTransition.MasterTaken);
         _decidedBefore = seat.Decided;
-        _unsettled = Planted.Is(PlantedFault.NewMasterDoesNotWait) ? [] : [.. unfenced];
+        _unsettled = [.. unfenced];
         _unmarked = seat.Decided.Count == 0 ? [] : [.. unfenced, .. unresolved];
         _node = node;
         _worker = worker;
@@ -93,7 +93,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
             return _node.Ownership.Look(actor).State == OwnershipState.Open ? owner : default;
         }
 
-        return _node.Gate.Hub.Known(owner.Worker) == owner || Planted.Is(PlantedFault.NumberedForTheDead) ? owner : default; // R4: an entry of a life that is over is nobody's
+        return _node.Gate.Hub.Known(owner.Worker) == owner ? owner : default; // R4: an entry of a life that is over is nobody's
     }
 
     /// <summary>A message of a worker; on the first executor.</summary>
@@ -168,25 +168,18 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
             return;
         }
 
-        if (!Planted.Is(PlantedFault.NumberedWhileFrozen))
+        Frozen.Freeze(freeze.Plan, freeze.Keys);
+        Step(new GlobalMessage(GlobalMessageKind.DirectoryChanged));
+        for (var left = _early.Count; left > 0; left--)
         {
-            Frozen.Freeze(freeze.Plan, freeze.Keys);
-        }
-
-        if (!Planted.Is(PlantedFault.WaitingKeptThroughAFreeze))
-        {
-            Step(new GlobalMessage(GlobalMessageKind.DirectoryChanged));
-            for (var left = _early.Count; left > 0; left--)
+            var early = _early.Dequeue();
+            if (early.Body is GlobalPact pact && ((IPlacement)this).OwnerOf(pact.RootActor) != pact.Root)
             {
-                var early = _early.Dequeue();
-                if (early.Body is GlobalPact pact && ((IPlacement)this).OwnerOf(pact.RootActor) != pact.Root)
-                {
-                    Do(new GlobalOutput(GlobalOutputKind.SendBack, pact.Root, Value: pact.Handle, Body: pact.RootActor));
-                }
-                else
-                {
-                    _early.Enqueue(early);
-                }
+                Do(new GlobalOutput(GlobalOutputKind.SendBack, pact.Root, Value: pact.Handle, Body: pact.RootActor));
+            }
+            else
+            {
+                _early.Enqueue(early);
             }
         }
 

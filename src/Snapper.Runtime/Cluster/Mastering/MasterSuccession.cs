@@ -84,13 +84,6 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         {
             answer.TrySet(true);
         }
-        else if (Planted.Is(PlantedFault.AnswerToAnotherFreezeTaken))
-        {
-            foreach (var (_, another) in node.Frozen)
-            {
-                another.TrySet(true);
-            }
-        }
     }
 
     /// <summary>The master says something.</summary>
@@ -106,7 +99,7 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
     /// <summary>R3: an earlier master is refused, and what a later one says waits until this worker follows it.</summary>
     private bool IsHeard(long epoch, WireMessage message)
     {
-        if ((epoch == node.Requests.MasterEpoch && !_isReading) || (epoch < _epoch && Planted.Is(PlantedFault.EarlierMasterHeard)))
+        if (epoch == node.Requests.MasterEpoch && !_isReading)
         {
             return true;
         }
@@ -293,7 +286,7 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
             }
         }
 
-        if ((lowest == BatchId.None && !_undoOpen) || Planted.Is(PlantedFault.EarlierMastersBatchesKept))
+        if (lowest == BatchId.None && !_undoOpen)
         {
             Settle();
             return;
@@ -320,11 +313,6 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         node.Requests.Follow(master, epoch);
         foreach (var (plan, keys) in node.OpenFreezes)
         {
-            if (Planted.Is(PlantedFault.NewMasterNotToldOfFreezes))
-            {
-                break;
-            }
-
             node.Send(master, new FreezeMessage(epoch, plan, keys)); // M3: it numbers nothing before it has heard of all of them
         }
 

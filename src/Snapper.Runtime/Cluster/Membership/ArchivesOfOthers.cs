@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
@@ -92,7 +91,7 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
             {
                 archive.IsEmpty = await HoldsNone(archive, copies, cancellation).ConfigureAwait(false);
             }
-            catch (CorruptLogException damage) when (!Planted.Is(PlantedFault.DamagedArchiveStopsTheLiving))
+            catch (CorruptLogException damage)
             {
                 // Any id may be in it. It is asked on, so that an id that no other one knows is in doubt until an operator has put it right.
                 archive.IsEmpty = false;
@@ -127,7 +126,7 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
             (archive.Seen, archive.SeenAt) = (standing, worker.Time.GetTimestamp());
         }
         else if (standing.HoldsAny
-            && worker.Time.GetTimestamp() - archive.SeenAt > (Planted.Is(PlantedFault.ClearedWhileInTheWindow) ? TicksOf(s_minute) : TicksOf(worker.Options.IdempotencyWindow + s_margin)))
+            && worker.Time.GetTimestamp() - archive.SeenAt > TicksOf(worker.Options.IdempotencyWindow + s_margin))
         {
             await copies.Clear(standing, cancellation).ConfigureAwait(false);
         }

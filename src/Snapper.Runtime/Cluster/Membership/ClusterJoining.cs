@@ -143,7 +143,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
         using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellation, _failed.Token);
         try
         {
-            var verdicts = Planted.Is(PlantedFault.RecoveryResolvesNothing) ? new bool[recovered.InDoubt.Count] : await Doubts.Resolve(recovered.InDoubt, _setup.Cluster!.Options.Lease * _setup.Cluster.SettleLeases, either.Token).ConfigureAwait(false);
+            var verdicts = await Doubts.Resolve(recovered.InDoubt, _setup.Cluster!.Options.Lease * _setup.Cluster.SettleLeases, either.Token).ConfigureAwait(false);
             return await Settlement.Run(_setup.Log, _setup.Store, opening, recovered, verdicts, _setup.Time, either.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (Failure is not null && !cancellation.IsCancellationRequested)

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Mastering;
 using Snapper.Runtime.Cluster.Recovering;
@@ -79,11 +78,6 @@ internal sealed partial class ClusterMembership
         var master = new MasterHost(_node, _worker, seat, unfenced, _node.Gone.Unresolved, new());
         foreach (var plan in plans)
         {
-            if (Planted.Is(PlantedFault.NewMasterNotToldOfFreezes))
-            {
-                break;
-            }
-
             master.Frozen.Freeze(plan.Id, plan.Keys);
         }
 

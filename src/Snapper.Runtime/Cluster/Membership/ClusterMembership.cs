@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Balancing;
@@ -198,7 +197,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     }
 
     /// <summary>Whatever it asks for is answered, if only with a refusal, and nothing but its end bounds that.</summary>
-    private bool IsOverfull(Incarnation peer) => _node.Gate.Hub.Overfull(peer.Worker) > TimeSpan.Zero && !Planted.Is(PlantedFault.OverfullThatOwnsNothingStays);
+    private bool IsOverfull(Incarnation peer) => _node.Gate.Hub.Overfull(peer.Worker) > TimeSpan.Zero;
 
     private bool IsAwaited(Incarnation peer) => _node.Requests.Master == peer || (_node.Master is { IsOver: false } master && master.Awaits(peer));
 

@@ -121,7 +121,7 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         {
             Transitions.Note(ClusterTransition.TakeOverGivenUp); // another rescues it, or it has come back itself
         }
-        catch (CorruptLogException damage) when (!Planted.Is(PlantedFault.DamagedLogStopsTheRescuers))
+        catch (CorruptLogException damage)
         {
             // What it owned is out of reach until an operator has put its storage right. Those who live go on; if they stopped for it, nobody would be left.
             _damaged[dead.Incarnation.Worker] = worker.Time.GetTimestamp();
@@ -150,11 +150,6 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         await using var rescue = fenced.Value!;
         RuntimeLog.TakingOver(worker.Logger, rescue.Fenced.ToString());
         _node.Gate.Hub.Retire(rescue.Fenced);
-        if (Planted.Is(PlantedFault.TakenOverBeforeFold))
-        {
-            await Divide(rescue).ConfigureAwait(false);
-        }
-
         var recovered = await LogRecovery.Run(rescue.Log, rescue.States, rescue.Opening, NoSink.Instance, worker.Time, worker.Stopping, mayReturn: true).ConfigureAwait(false);
         var decided = new List<TransactionId>();
         foreach (var act in recovered.ActsWithOthers)
@@ -168,14 +163,9 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
             Transitions.Note(ClusterTransition.TakeOverInDoubt);
         }
 
-        var verdicts = Planted.Is(PlantedFault.TakeOverResolvesNothing)
-            ? new bool[recovered.InDoubt.Count]
-            : await _node.Doubts.Resolve(recovered.InDoubt, null, worker.Stopping).ConfigureAwait(false);
+        var verdicts = await _node.Doubts.Resolve(recovered.InDoubt, null, worker.Stopping).ConfigureAwait(false);
         var settled = await Settlement.Run(rescue.Log, rescue.States, rescue.Opening, recovered, verdicts, worker.Time, worker.Stopping).ConfigureAwait(false);
-        if (!Planted.Is(PlantedFault.OutcomesNotCopiedAtTakeOver))
-        {
-            await LogRecovery.Copy(rescue.States, rescue.Opened.Epoch, recovered.With(settled.Outcomes).Outcomes, worker.Stopping).ConfigureAwait(false);
-        }
+        await LogRecovery.Copy(rescue.States, rescue.Opened.Epoch, recovered.With(settled.Outcomes).Outcomes, worker.Stopping).ConfigureAwait(false);
 
         await Divide(rescue).ConfigureAwait(false);
         Transitions.Note(ClusterTransition.TakenOver);

@@ -42,10 +42,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
             {
                 Transitions.Note(ClusterTransition.MigrationFrozen);
                 progress.Enter(MigrationPhase.Freezing);
-                if (!Planted.Is(PlantedFault.MasterNotAskedToFreeze))
-                {
-                    await FreezeAtMaster(bound.Token).ConfigureAwait(false);
-                }
+                await FreezeAtMaster(bound.Token).ConfigureAwait(false);
 
                 Transitions.Note(ClusterTransition.MigrationFrozenAtMaster);
                 progress.Enter(MigrationPhase.Draining);
@@ -172,7 +169,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
 
         // Parts that may touch it have come, but perhaps have no place yet: what is open when they have is what must become final.
         var highest = await _node.Ask(() => _node.Pacts.HighestKnown).ConfigureAwait(false);
-        while (!await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest || Planted.Is(PlantedFault.DrainDoesNotWaitForParts))).ConfigureAwait(false))
+        while (!await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
         {
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
@@ -182,7 +179,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
             var open = worker.Commits.Open;
             return open.Count == 0 ? BatchId.None : open[^1].Bid;
         }).ConfigureAwait(false);
-        while (!await _node.Ask(() => (worker.Final >= last || Planted.Is(PlantedFault.DrainDoesNotWaitForBatches)) && !IsVisited()).ConfigureAwait(false))
+        while (!await _node.Ask(() => worker.Final >= last && !IsVisited()).ConfigureAwait(false))
         {
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
@@ -190,11 +187,6 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
 
     private bool IsVisited()
     {
-        if (Planted.Is(PlantedFault.DrainDoesNotWaitForActs))
-        {
-            return false;
-        }
-
         foreach (var act in worker.Acts.Values)
         {
             foreach (var actor in act.TakeParticipants())
@@ -213,11 +205,6 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
     private async Task HandOver(CancellationToken cancellation)
     {
         await Behind().ConfigureAwait(false);
-        if (Planted.Is(PlantedFault.HandOverBeforeFold))
-        {
-            return;
-        }
-
         // What they must wait for is known when they are looked at first: then the log's end below is behind it, and they leave at once when they are checkpointed.
         await OnEach(executor => TryLeave(executor, cancellation)).ConfigureAwait(false);
         var last = worker.Log.LastSequence;
@@ -227,12 +214,9 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
             await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
         }
 
-        if (!Planted.Is(PlantedFault.HandOverWithoutOutcomes))
+        while (!await worker.Checkpoints.CheckpointOf(_moving.Contains, isUrgent: true).WaitAsync(cancellation).ConfigureAwait(false))
         {
-            while (!await worker.Checkpoints.CheckpointOf(_moving.Contains, isUrgent: true).WaitAsync(cancellation).ConfigureAwait(false))
-            {
-                await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false); // the store failed: states would be missed below, outcomes not (I2)
-            }
+            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false); // the store failed: states would be missed below, outcomes not (I2)
         }
 
         await OnEach(executor => Leave(executor, cancellation)).ConfigureAwait(false);

@@ -153,11 +153,6 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
 
         foreach (var (id, keys) in ended)
         {
-            if (Planted.Is(PlantedFault.FreezeOutlivesItsPlan))
-            {
-                return;
-            }
-
             // What has moved is no longer frozen here, but gone; the master hears of that before it hears that the plan has ended.
             var record = await store.Plans.Find(id, worker.Stopping).ConfigureAwait(false);
             var moved = await MigrationRun.ReadMoved(_node, directory, keys, worker.Stopping).ConfigureAwait(false);

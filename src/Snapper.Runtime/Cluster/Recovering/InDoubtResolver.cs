@@ -67,7 +67,7 @@ internal sealed class InDoubtResolver(PeerMessenger gate, IClusterStore store, M
                 }
 
                 since ??= time.GetTimestamp();
-                var isLower = asked < store.Self.Worker && !Planted.Is(PlantedFault.RecoveriesEquallyPatient);
+                var isLower = asked < store.Self.Worker;
                 if (time.GetElapsedTime(since.Value) >= (isLower ? patience * 2 : patience))
                 {
                     throw new UnsettledException($"What became of {what} was not said in time by w{asked}, which knows.");
@@ -126,11 +126,6 @@ internal sealed class InDoubtResolver(PeerMessenger gate, IClusterStore store, M
                 && await gate.Ask(member.Rescuer, act.Value, root, s_answer, time, cancellation).ConfigureAwait(false) is { } verdict)
             {
                 return verdict;
-            }
-
-            if (Planted.Is(PlantedFault.AbsencePresumedUnread))
-            {
-                return false;
             }
 
             await FenceAndRead(member.Incarnation, cancellation).ConfigureAwait(false);

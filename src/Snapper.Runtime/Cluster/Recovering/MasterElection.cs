@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog.Cluster;
@@ -41,7 +40,7 @@ internal sealed class MasterElection(IClusterStore store, TimeProvider time)
                 decoder.Start(group);
                 while (decoder.MoveNext())
                 {
-                    if (decoder.Current is Decision decision && !Planted.Is(PlantedFault.NewMasterForgetsDecisions))
+                    if (decoder.Current is Decision decision)
                     {
                         decided.Add(decision.Global);
                     }

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
@@ -39,7 +38,7 @@ internal sealed class RetainedDecisions
             }
         }
 
-        if (_missing.Count > 0 && !Planted.Is(PlantedFault.DecisionTrimmedBeforeMarkers))
+        if (_missing.Count > 0)
         {
             worker.Checkpoints.Hold(_held);
         }
@@ -69,7 +68,7 @@ internal sealed class RetainedDecisions
     /// <summary>The stream of a worker that is dead was read to its end and resolved, and its actors are others'.</summary>
     public void Forget(int worker)
     {
-        if (_missing.Remove(worker) && _missing.Count == 0 && !Planted.Is(PlantedFault.DecisionTrimmedBeforeMarkers))
+        if (_missing.Remove(worker) && _missing.Count == 0)
         {
             _worker.Checkpoints.Release(_held);
         }

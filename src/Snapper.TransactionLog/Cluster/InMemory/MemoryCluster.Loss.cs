@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.TransactionLog.InMemory;
 
 namespace Snapper.TransactionLog.Cluster.InMemory;
@@ -53,11 +52,6 @@ public sealed partial class MemoryCluster
             var above = _logs.Values.Max(static log => log.HighestEpoch) + 1;
             Take(kept.Cluster);
             Instance++;
-            if (Planted.Is(PlantedFault.LifeNotBoundToInstance))
-            {
-                return;
-            }
-
             foreach (var log in _logs.Values)
             {
                 log.LeapFrom(above);

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 
@@ -116,17 +115,14 @@ internal sealed class MemoryClusterDirectory(MemorySession session) : IClusterDi
                 }
             }
 
-            if (!Planted.Is(PlantedFault.DividedWithoutLogs))
+            if (_cluster.UnregisteredLogs().FirstOrDefault(static log => log.NextSequence > 1) is { } unread)
             {
-                if (_cluster.UnregisteredLogs().FirstOrDefault(static log => log.NextSequence > 1) is { } unread)
-                {
-                    return new ClusterResult(ClusterStatus.NotYet, $"the log of worker {unread.Id} holds what may be in no state yet, and {unread.Id} has not joined: start it");
-                }
+                return new ClusterResult(ClusterStatus.NotYet, $"the log of worker {unread.Id} holds what may be in no state yet, and {unread.Id} has not joined: start it");
+            }
 
-                foreach (var idle in _cluster.UnregisteredLogs())
-                {
-                    idle.Epoch++;
-                }
+            foreach (var idle in _cluster.UnregisteredLogs())
+            {
+                idle.Epoch++;
             }
 
             for (var p = 0; p < owners.Count; p++)

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 
@@ -93,7 +92,7 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
                 return Answer(ClusterStatus.Stale, null, $"plan {id} was cancelled: {plan.Why}");
             }
 
-            if (Stranger(plan.Plan) is { } why && !Planted.Is(PlantedFault.MovedToADeadWorker))
+            if (Stranger(plan.Plan) is { } why)
             {
                 return Answer(ClusterStatus.Stale, null, why);
             }

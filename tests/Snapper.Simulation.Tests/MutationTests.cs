@@ -2,15 +2,15 @@ using System.Diagnostics;
 
 namespace Snapper.Simulation.Tests;
 
-/// <summary>A verifier that finds nothing proves nothing until it has found something: some of the planted faults, others each day.</summary>
-public sealed class PlantedFaultTests
+/// <summary>A verifier that finds nothing proves nothing until it has found something: some of the mutations, others each day.</summary>
+public sealed class MutationTests
 {
     private static readonly TimeSpan s_longest = TimeSpan.FromMinutes(10);
 
     [Fact]
-    public async Task Ten_planted_faults_of_one_worker_and_ten_of_several_are_caught()
+    public async Task Ten_mutations_of_one_worker_and_ten_of_several_are_caught()
     {
-        // A build of its own: no other one has the faults.
+        // A build of its own: no other one has them.
         await Run("build", "tests/Snapper.Verify", "-c", "Planted", "--nologo", "-v", "quiet");
         var table = await Run("tests/Snapper.Verify/bin/Planted/net10.0/Snapper.Verify.dll", "--plant", "--rotate", "10", "--limit", "4000");
         Assert.Contains("10 of 10 caught", table, StringComparison.Ordinal);
