@@ -2,6 +2,7 @@ using Snapper.Protocol;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
+using Snapper.Simulation.Marks;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Workers;
 using Snapper.Simulation.Workloads;

@@ -22,12 +22,14 @@ public enum EditLineKind
 public readonly record struct EditLine(EditLineKind Kind, string Text, int Number);
 
 /// <summary>A block of the table: one place of one source file, and what the verification build has there.</summary>
-/// <param name="Names">The mutations that select it at run time.</param>
+/// <param name="IsMark">It marks a place where transitions are taken; otherwise it has mutations, which are selected at run time.</param>
+/// <param name="Names">The mutations or transitions.</param>
 /// <param name="Number">The line of its header in the table's file, from 1 on.</param>
 /// <param name="Lines">Its lines, at least one of which stands in the source.</param>
-public sealed partial record Edit(IReadOnlyList<string> Names, int Number, IReadOnlyList<EditLine> Lines)
+public sealed partial record Edit(bool IsMark, IReadOnlyList<string> Names, int Number, IReadOnlyList<EditLine> Lines)
 {
-    private const string Header = "mutation ";
+    private const string Mutation = "mutation ";
+    private const string Mark = "mark ";
 
     /// <summary>Reads a file of the table.</summary>
     /// <exception cref="TableException">It cannot be read.</exception>
@@ -35,16 +37,17 @@ public sealed partial record Edit(IReadOnlyList<string> Names, int Number, IRead
     {
         var edits = new List<Edit>();
         string[]? names = null;
+        var isMark = false;
         var header = 0;
         var lines = new List<EditLine>();
         var number = 0;
         foreach (var line in text.Split('\n'))
         {
             number++;
-            if (line.StartsWith(Header, StringComparison.Ordinal))
+            if (line.StartsWith(Mutation, StringComparison.Ordinal) || line.StartsWith(Mark, StringComparison.Ordinal))
             {
                 End();
-                (names, header) = (line[Header.Length..].Split(", "), number);
+                (isMark, names, header) = (line.StartsWith(Mark, StringComparison.Ordinal), line[(line.IndexOf(' ') + 1)..].Split(", "), number);
             }
             else if (line.Trim().Length > 0 && line[0] != '#')
             {
@@ -53,7 +56,7 @@ public sealed partial record Edit(IReadOnlyList<string> Names, int Number, IRead
                     ' ' => EditLineKind.Kept,
                     '-' => EditLineKind.Removed,
                     '+' => EditLineKind.Added,
-                    _ => throw new TableException(path, number, $"a line begins with '{Header}', '#', ' ', '-' or '+'"),
+                    _ => throw new TableException(path, number, $"a line begins with '{Mutation}', '{Mark}', '#', ' ', '-' or '+'"),
                 };
                 lines.Add(new EditLine(kind, line[1..], number));
             }
@@ -66,31 +69,38 @@ public sealed partial record Edit(IReadOnlyList<string> Names, int Number, IRead
         {
             if (names is null && lines.Count > 0)
             {
-                throw new TableException(path, lines[0].Number, $"no '{Header}NAME' stands before this line");
+                throw new TableException(path, lines[0].Number, $"no '{Mutation}NAME' or '{Mark}NAME' stands before this line");
             }
 
             if (names is not null)
             {
-                edits.Add(Checked(new Edit(names, header, [.. lines]), path));
+                edits.Add(Checked(new Edit(isMark, names, header, [.. lines]), path));
             }
 
             lines.Clear();
         }
     }
 
+    /// <summary>As its header.</summary>
+    public override string ToString() => (IsMark ? Mark : Mutation) + string.Join(", ", Names);
+
     private static Edit Checked(Edit edit, string path)
     {
         if (edit.Lines.All(static line => line.Kind == EditLineKind.Added))
         {
-            throw new TableException(path, edit.Number, $"mutation {string.Join(", ", edit.Names)} has no anchor");
+            throw new TableException(path, edit.Number, $"{edit} has no anchor");
         }
 
-        var used = edit.Lines.Where(static line => line.Kind == EditLineKind.Added).SelectMany(static line => Use().Matches(line.Text)).Select(static use => use.Groups[1].Value);
+        var uses = edit.IsMark ? Taken() : Selected();
+        var used = edit.Lines.Where(static line => line.Kind == EditLineKind.Added).SelectMany(line => uses.Matches(line.Text)).Select(static use => use.Groups[1].Value);
         return used.ToHashSet().SetEquals(edit.Names)
             ? edit
             : throw new TableException(path, edit.Number, $"the header names {string.Join(", ", edit.Names)}, and the added lines ask for {string.Join(", ", used.Distinct().Order())}");
     }
 
     [GeneratedRegex(@"\bMutation\.(\w+)")]
-    private static partial Regex Use();
+    private static partial Regex Selected();
+
+    [GeneratedRegex(@"\b(?:Cluster)?Transition\.(\w+)")]
+    private static partial Regex Taken();
 }

@@ -1,12 +1,14 @@
 namespace Snapper.Mutations;
 
 /// <summary>
-/// The table of mutations. <c>names.txt</c> lists them by what catches them; for each source file that they touch, <c>PROJECT/PATH.cs.mutations</c> holds the places.
+/// The table of mutations. <c>names.txt</c> lists them by what catches them; for each source file that they touch, <c>PROJECT/PATH.cs.mutations</c> holds the places, and
+/// <c>PROJECT/PATH.cs.marks</c> the places where transitions are taken, which a run counts.
 /// </summary>
 /// <param name="folder">Its folder.</param>
 public sealed class MutationTable(string folder)
 {
-    private const string Extension = ".mutations";
+    private const string Mutations = ".mutations";
+    private const string Marks = ".marks";
 
     /// <summary>The headings of <c>names.txt</c>, as members of the generated class.</summary>
     private static readonly string[] s_groups = ["OneWorker", "SeveralWorkers", "DirectedTests"];
@@ -24,19 +26,22 @@ public sealed class MutationTable(string folder)
     public IEnumerable<(string Path, string Text)> Rewrite(string project, string sources)
     {
         var own = Path.Combine(folder, project);
-        foreach (var file in Files(project))
+        foreach (var files in Files(project, Mutations).Concat(Files(project, Marks)).GroupBy(file => Path.ChangeExtension(Path.GetRelativePath(own, file), null)))
         {
-            var path = Path.GetRelativePath(own, file)[..^Extension.Length];
+            var path = files.Key;
             var source = Path.Combine(sources, path);
             if (!File.Exists(source))
             {
-                throw new TableException(file, 1, $"there is no {source}");
+                throw new TableException(files.First(), 1, $"there is no {source}");
             }
 
-            var text = new SourceText(source, File.ReadAllText(source), file);
-            foreach (var edit in Edits(file))
+            var text = new SourceText(source, File.ReadAllText(source));
+            foreach (var file in files)
             {
-                text.Add(edit);
+                foreach (var edit in Edits(file))
+                {
+                    text.Add(file, edit);
+                }
             }
 
             yield return (path, text.ToString());
@@ -69,7 +74,7 @@ public sealed class MutationTable(string folder)
             }
         }
 
-        var placed = Projects.SelectMany(Files).SelectMany(file => Edits(file).SelectMany(edit => edit.Names.Select(name => (Name: name, File: file, edit.Number)))).ToLookup(static place => place.Name);
+        var placed = Projects.SelectMany(project => Files(project, Mutations)).SelectMany(file => Edits(file).SelectMany(edit => edit.Names.Select(name => (Name: name, File: file, edit.Number)))).ToLookup(static place => place.Name);
         if (placed.FirstOrDefault(places => !known.Contains(places.Key))?.First() is { } unlisted)
         {
             throw new TableException(unlisted.File, unlisted.Number, $"{unlisted.Name} is not listed in {_names}");
@@ -127,5 +132,5 @@ public sealed class MutationTable(string folder)
 
     private static IReadOnlyList<Edit> Edits(string file) => Edit.Read(file, File.ReadAllText(file));
 
-    private IEnumerable<string> Files(string project) => Directory.EnumerateFiles(Path.Combine(folder, project), "*" + Extension, SearchOption.AllDirectories).Order(StringComparer.Ordinal);
+    private IEnumerable<string> Files(string project, string extension) => Directory.EnumerateFiles(Path.Combine(folder, project), "*" + extension, SearchOption.AllDirectories).Order(StringComparer.Ordinal);
 }

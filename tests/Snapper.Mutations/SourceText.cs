@@ -12,16 +12,14 @@ public sealed partial class SourceText
     private readonly List<int> _codeAt = [];
     private readonly List<string> _code = [];
 
-    private readonly string _table;
-    private readonly SortedDictionary<int, List<EditLine>> _added = [];
+    private readonly SortedDictionary<int, List<(string Table, EditLine Line)>> _added = [];
     private readonly HashSet<int> _removed = [];
 
     /// <param name="path">The source's path.</param>
     /// <param name="text">The source.</param>
-    /// <param name="table">The path of the table's file.</param>
-    public SourceText(string path, string text, string table)
+    public SourceText(string path, string text)
     {
-        (_path, _table, _lines) = (path, table, text.Split('\n'));
+        (_path, _lines) = (path, text.Split('\n'));
         for (var i = 0; i < _lines.Length; i++)
         {
             if (CodeOf(_lines[i]) is { Length: > 0 } code)
@@ -33,10 +31,12 @@ public sealed partial class SourceText
     }
 
     /// <summary>Takes an edit over.</summary>
+    /// <param name="table">The path of the table's file.</param>
+    /// <param name="edit">The edit.</param>
     /// <exception cref="TableException">Its anchor is missing or ambiguous.</exception>
-    public void Add(Edit edit)
+    public void Add(string table, Edit edit)
     {
-        var at = Find(edit);
+        var at = Find(table, edit);
         var shift = IndentOf(_lines[_codeAt[at]]) - IndentOf(edit.Lines.First(static line => line.Kind != EditLineKind.Added).Text);
         var before = _codeAt[at];
         foreach (var line in edit.Lines)
@@ -48,13 +48,13 @@ public sealed partial class SourceText
                     _added.Add(before, added = []);
                 }
 
-                added.Add(line with { Text = new string(' ', Math.Max(0, shift + IndentOf(line.Text))) + line.Text.TrimStart() });
+                added.Add((table, line with { Text = new string(' ', Math.Max(0, shift + IndentOf(line.Text))) + line.Text.TrimStart() }));
                 continue;
             }
 
             if (line.Kind == EditLineKind.Removed && !_removed.Add(_codeAt[at]))
             {
-                throw new TableException(_table, line.Number, $"mutation {Named(edit)} removes a line of {_path} that another one removes: let one block hold both");
+                throw new TableException(table, line.Number, $"{edit} removes a line of {_path} that another one removes: let one block hold both");
             }
 
             before = _codeAt[at++] + 1;
@@ -71,12 +71,13 @@ public sealed partial class SourceText
             {
                 for (var j = 0; j < added.Count; j++)
                 {
-                    if (j == 0 || added[j].Number != added[j - 1].Number + 1)
+                    var (table, line) = added[j];
+                    if (j == 0 || added[j - 1].Table != table || added[j - 1].Line.Number + 1 != line.Number)
                     {
-                        text.Append("#line ").Append(added[j].Number).Append(" \"").Append(_table).Append("\"\n");
+                        text.Append("#line ").Append(line.Number).Append(" \"").Append(table).Append("\"\n");
                     }
 
-                    text.Append(added[j].Text).Append('\n');
+                    text.Append(line.Text).Append('\n');
                 }
 
                 text.Append("#line ").Append(i + 1).Append(" \"").Append(_path).Append("\"\n");
@@ -88,7 +89,7 @@ public sealed partial class SourceText
         return text.ToString();
     }
 
-    private int Find(Edit edit)
+    private int Find(string table, Edit edit)
     {
         EditLine[] anchor = [.. edit.Lines.Where(static line => line.Kind != EditLineKind.Added && CodeOf(line.Text).Length > 0)];
         var found = -1;
@@ -102,7 +103,7 @@ public sealed partial class SourceText
             if (found >= 0)
             {
                 throw new TableException(
-                    _table, anchor[0].Number, $"the anchor of mutation {Named(edit)} occurs more than once in {_path}, at lines {_codeAt[found] + 1} and {_codeAt[at] + 1}: '{anchor[0].Text.Trim()}'");
+                    table, anchor[0].Number, $"the anchor of {edit} occurs more than once in {_path}, at lines {_codeAt[found] + 1} and {_codeAt[at] + 1}: '{anchor[0].Text.Trim()}'");
             }
 
             found = at;
@@ -112,8 +113,8 @@ public sealed partial class SourceText
         {
             var lost = Array.Find(anchor, line => !_code.Contains(CodeOf(line.Text)));
             throw new TableException(
-                _table, lost.Number > 0 ? lost.Number : anchor[0].Number,
-                $"the anchor of mutation {Named(edit)} does not occur in {_path}: {(lost.Number > 0 ? $"'{lost.Text.Trim()}' is not there" : $"the lines from '{anchor[0].Text.Trim()}' on do not follow each other")}");
+                table, lost.Number > 0 ? lost.Number : anchor[0].Number,
+                $"the anchor of {edit} does not occur in {_path}: {(lost.Number > 0 ? $"'{lost.Text.Trim()}' is not there" : $"the lines from '{anchor[0].Text.Trim()}' on do not follow each other")}");
         }
 
         return found;
@@ -131,8 +132,6 @@ public sealed partial class SourceText
 
         return true;
     }
-
-    private static string Named(Edit edit) => string.Join(", ", edit.Names);
 
     private static int IndentOf(string line) => line.Length - line.TrimStart().Length;
 

@@ -24,15 +24,16 @@ public sealed class MutationTableTests
     {
         var files = s_table.Projects.SelectMany(project => s_table.Rewrite(project, Path.Combine(RepositoryFolder.Path, "src", project))).ToArray();
         Assert.NotEmpty(files);
-        Assert.All(files, static file => Assert.Contains("Mutation.", file.Text, StringComparison.Ordinal));
+        Assert.All(files, static file => Assert.Matches(@"\b(Mutation|Transition|ClusterTransition)\.", file.Text));
     }
 
     [Fact]
     public void Each_mutation_is_listed_and_has_a_place() => Assert.All(s_table.Names(), static group => Assert.NotEmpty(group.Value));
 
     [Fact]
-    public void The_product_names_no_mutation() => Assert.Equal([], Directory.EnumerateFiles(Path.Combine(RepositoryFolder.Path, "src"), "*.cs", SearchOption.AllDirectories)
-        .Where(static path => !path.Contains($"{Path.DirectorySeparatorChar}obj{Path.DirectorySeparatorChar}", StringComparison.Ordinal) && File.ReadAllText(path).Contains("Mutation.", StringComparison.Ordinal)));
+    public void The_product_names_no_mutation_and_counts_no_transition() => Assert.Equal([], Directory.EnumerateFiles(Path.Combine(RepositoryFolder.Path, "src"), "*.cs", SearchOption.AllDirectories)
+        .Where(static path => !path.Contains("/obj/", StringComparison.Ordinal) && !path.Contains("/Snapper.Simulation/", StringComparison.Ordinal)
+            && File.ReadAllText(path) is var text && (text.Contains("Mutation.", StringComparison.Ordinal) || text.Contains("Transitions.", StringComparison.Ordinal))));
 
     [Fact]
     public void Comments_blank_lines_and_indentation_belong_to_no_anchor() => Assert.Equal(
@@ -46,15 +47,15 @@ public sealed class MutationTableTests
     [InlineData("mutation M\n- c();\n+ Mutation.M;\nmutation N\n- c();\n+ Mutation.N;", "T(5): error MUTATION: mutation N removes a line of S.cs that another one removes: let one block hold both")]
     [InlineData("mutation M\n+ Mutation.M;", "T(1): error MUTATION: mutation M has no anchor")]
     [InlineData("mutation M\n- c();\n+ Mutation.N;", "T(1): error MUTATION: the header names M, and the added lines ask for N")]
-    [InlineData("- c();", "T(1): error MUTATION: no 'mutation NAME' stands before this line")]
+    [InlineData("- c();", "T(1): error MUTATION: no 'mutation NAME' or 'mark NAME' stands before this line")]
     public void What_does_not_fit_is_named(string table, string message) => Assert.Equal(message, Assert.Throws<TableException>(() => Rewritten(table)).Message);
 
     private static string Rewritten(string table)
     {
-        var text = new SourceText("S.cs", Source, "T");
+        var text = new SourceText("S.cs", Source);
         foreach (var edit in Edit.Read("T", table))
         {
-            text.Add(edit);
+            text.Add("T", edit);
         }
 
         return text.ToString();

@@ -1,22 +1,55 @@
 using System.Diagnostics;
+using Snapper.Simulation.Cluster;
+using Snapper.Simulation.Marks;
+using Snapper.Simulation.Running;
+using Snapper.Simulation.Tests.Cluster;
 
 namespace Snapper.Simulation.Tests;
 
-/// <summary>A verifier that finds nothing proves nothing until it has found something: some of the mutations, others each day.</summary>
-public sealed class MutationTests
+/// <summary>
+/// The build in which mutations and marks are written into the sources. A verifier that finds nothing proves nothing until it has found something: some of the mutations,
+/// others each day. Where none is selected, this build is the product.
+/// </summary>
+public sealed class MutationTests : IClassFixture<MutationTests.Build>
 {
+    private const string Program = "tests/Snapper.Verify/bin/Planted/net10.0/Snapper.Verify.dll";
+
     private static readonly TimeSpan s_longest = TimeSpan.FromMinutes(10);
 
     [Fact]
     public async Task Ten_mutations_of_one_worker_and_ten_of_several_are_caught()
     {
-        // A build of its own: no other one has them.
-        await Run("build", "tests/Snapper.Verify", "-c", "Planted", "--nologo", "-v", "quiet");
-        var table = await Run("tests/Snapper.Verify/bin/Planted/net10.0/Snapper.Verify.dll", "--plant", "--rotate", "10", "--limit", "4000");
+        var table = await Run(Program, "--plant", "--rotate", "10", "--limit", "4000");
         Assert.Contains("10 of 10 caught", table, StringComparison.Ordinal);
-        table = await Run("tests/Snapper.Verify/bin/Planted/net10.0/Snapper.Verify.dll", "--plant", "--workers", "any", "--rotate", "10", "--limit", "4000");
+        table = await Run(Program, "--plant", "--workers", "any", "--rotate", "10", "--limit", "4000");
         Assert.Contains("10 of 10 caught", table, StringComparison.Ordinal);
     }
+
+    [Fact]
+    public async Task Without_a_mutation_a_seed_has_the_digest_that_it_has_in_the_product()
+    {
+        for (ulong seed = 1; seed <= 3; seed++)
+        {
+            Assert.Contains($"digest {Simulator.Run(seed).Digest:x16}", await Run(Program, "--seed", $"{seed}"), StringComparison.Ordinal);
+            Assert.Contains($"digest {ClusterSimulator.Run(ClusterScenario.Draw(seed, 3)).Digest:x16}", await Run(Program, "--seed", $"{seed}", "--workers", "3"), StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public async Task A_long_run_takes_every_transition() => await Run(Program, "--seeds", $"{Coverage.LongRun}", "--first", "1");
+
+    [Fact]
+    public async Task Workers_are_taken_over_and_actors_move()
+    {
+        var output = await Run(Program, "--workers", "any", "--seeds", "60", "--first", "10000");
+        Assert.All(
+            (ClusterTransition[])[ClusterTransition.TakenOver, ClusterTransition.SuccessionSettled, ClusterTransition.MigrationCommitted, ClusterTransition.PassedOnAskedAgain, ClusterTransition.GlobalUndo],
+            transition => Assert.Matches($"{transition} +[1-9]", output));
+    }
+
+    [Fact]
+    public async Task A_worker_that_is_silent_and_keeps_its_lease_is_evicted() =>
+        Assert.Matches("transitions: .*Evicted [1-9]", await Run(Program, "--scenario", OddityTests.Silent));
 
     private static async Task<string> Run(params string[] arguments)
     {
@@ -42,5 +75,15 @@ public sealed class MutationTests
             process.Kill(entireProcessTree: true);
             throw new TimeoutException($"dotnet {string.Join(' ', arguments)} did not end within {s_longest.TotalMinutes} minutes.");
         }
+    }
+
+    /// <summary>A build of its own: no other one has them.</summary>
+    public sealed class Build : IAsyncLifetime
+    {
+        /// <inheritdoc/>
+        public Task InitializeAsync() => Run("build", "tests/Snapper.Verify", "-c", "Planted", "--nologo", "-v", "quiet");
+
+        /// <inheritdoc/>
+        public Task DisposeAsync() => Task.CompletedTask;
     }
 }

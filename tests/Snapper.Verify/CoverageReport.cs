@@ -15,15 +15,24 @@ internal static class CoverageReport
     {
         Print("Faults", coverage.Faults, markdown);
         Print("Rare points", coverage.RarePoints, markdown);
-        Print("Transitions", coverage.Transitions, markdown);
+        if (Simulator.CountsTransitions)
+        {
+            Print("Transitions", coverage.Transitions, markdown);
+        }
     }
 
     public static void Print(ClusterCoverage coverage, bool markdown)
     {
         Print("Faults", coverage.Happened, markdown);
         Print("Requests", coverage.Faults, markdown);
-        Print("Transitions of several workers", coverage.Transitions, markdown);
+        if (Simulator.CountsTransitions)
+        {
+            Print("Transitions of several workers", coverage.Transitions, markdown);
+        }
     }
+
+    public static IEnumerable<string> Taken<TKind>(Tally<TKind> tally)
+        where TKind : struct, Enum => Tally<TKind>.Kinds.Where(kind => tally[kind] > 0).Select(kind => $"{kind} {tally[kind]}");
 
     private static void Print<TKind>(string title, Tally<TKind> tally, bool markdown)
         where TKind : struct, Enum

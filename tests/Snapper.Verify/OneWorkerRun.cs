@@ -20,6 +20,8 @@ internal sealed class OneWorkerRun(VerifyOptions options) : SeedRun<Scenario, Si
 
     protected override SimulationResult Simulate(Scenario scenario) => Simulator.Run(scenario);
 
+    protected override IEnumerable<string> Taken(SimulationResult result) => CoverageReport.Taken(result.Transitions);
+
     protected override SimulationResult Shrink(SimulationResult failing, CancellationToken interrupted) => Shrinker.Shrink(failing.Scenario, ShrinkingRuns, interrupted);
 
     protected override void Cover(SimulationResult result) => _coverage.Add(result);

@@ -94,6 +94,11 @@ internal abstract class SeedRun<TScenario, TResult>(VerifyOptions options)
     {
         var result = Simulate(scenario);
         Print(result);
+        if (Simulator.CountsTransitions)
+        {
+            Console.WriteLine($"transitions: {string.Join(", ", Taken(result))}");
+        }
+
         if (interrupted.IsCancellationRequested)
         {
             Console.WriteLine("INTERRUPTED before the second run: whether both are alike is not known.");
@@ -114,6 +119,9 @@ internal abstract class SeedRun<TScenario, TResult>(VerifyOptions options)
     protected abstract TScenario Draw(ulong seed);
 
     protected abstract TResult Simulate(TScenario scenario);
+
+    /// <summary>The transitions that a run has taken, by name, and how often.</summary>
+    protected abstract IEnumerable<string> Taken(TResult result);
 
     /// <summary>Makes a failing scenario smaller.</summary>
     protected abstract TResult Shrink(TResult failing, CancellationToken interrupted);

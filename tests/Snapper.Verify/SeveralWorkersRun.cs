@@ -19,6 +19,8 @@ internal sealed class SeveralWorkersRun(VerifyOptions options) : SeedRun<Cluster
 
     protected override ClusterRunResult Simulate(ClusterScenario scenario) => ClusterSimulator.Run(scenario);
 
+    protected override IEnumerable<string> Taken(ClusterRunResult result) => CoverageReport.Taken(result.ClusterTransitions).Concat(CoverageReport.Taken(result.Transitions));
+
     protected override ClusterRunResult Shrink(ClusterRunResult failing, CancellationToken interrupted) => ClusterShrinker.Shrink(failing, ShrinkingRuns, interrupted);
 
     protected override void Cover(ClusterRunResult result) => _coverage.Add(result);

@@ -133,7 +133,6 @@ public sealed class Batch
     {
         if (_members[member] == MemberState.Removed)
         {
-            Transitions.Note(Transition.ResultOfRemoved);
             return; // A5: removed meanwhile; its result counts for nothing
         }
 
@@ -142,7 +141,6 @@ public sealed class Batch
             throw new ProtocolViolationException($"Transaction {Bid.Value + member} was decided twice.");
         }
 
-        Transitions.Note(committed, Transition.PactCommitted, Transition.PactAborted);
         _members[member] = committed ? MemberState.Committed : MemberState.Aborted;
         Undecided--;
     }
@@ -164,11 +162,9 @@ public sealed class Batch
         var entry = _slots[slot];
         if (undoNumber < entry.RequiredUndo)
         {
-            Transitions.Note(Transition.CompletionStale);
             return false;
         }
 
-        Transitions.Note(Transition.SubBatchCompleted);
         var isNew = !entry.Complete;
         if (isNew)
         {

@@ -23,7 +23,6 @@ public sealed partial class CommitMachine
 
     private void OnActFinished(ActOutcome outcome, OutputBuffer outputs)
     {
-        Transitions.Note(Transition.ActFinished);
         _finished.Add(outcome);
         _order.Finished(outcome.Tid, _final, _doomed);
         EndAborting(outputs);
@@ -34,7 +33,6 @@ public sealed partial class CommitMachine
         var outcome = FindFinished(message.Tid);
         if (outcome is null)
         {
-            Transitions.Note(Transition.ActPartOfDead);
             return; // it died while its parts were on their way
         }
 
@@ -65,7 +63,6 @@ public sealed partial class CommitMachine
         outcome.Bytes += _limit.OfChange(change);
         if (outcome.Bytes > _limit.Bytes)
         {
-            Transitions.Note(Transition.ActTooLarge);
             outcome.Refuse(TooLarge(outcome.Bytes, _limit.Bytes));
         }
     }
@@ -91,7 +88,6 @@ public sealed partial class CommitMachine
 
         if (_order.AheadOf(outcome.Tid) > _final)
         {
-            Transitions.Note(Transition.ActWaitsForBatches);
             return false;
         }
 
@@ -108,7 +104,6 @@ public sealed partial class CommitMachine
             return false;
         }
 
-        NoteQueued(outcome);
         _finished.Remove(outcome);
         _order.Ended(outcome.Tid);
         outputs.Add(OutputKind.Append).Body = outcome;
@@ -200,21 +195,8 @@ public sealed partial class CommitMachine
         }
     }
 
-    private static void NoteQueued(ActOutcome outcome)
-    {
-        if (outcome.Committed)
-        {
-            Transitions.Note(outcome.Changes.Count > 0, Transition.ActQueued, Transition.ActReadOnlyQueued);
-        }
-        else
-        {
-            Transitions.Note(Transition.ActAbortQueued);
-        }
-    }
-
     private void OnActAborted(TransactionId tid, OutputBuffer outputs)
     {
-        Transitions.Note(Transition.ActGivenUp);
         _order.Ended(tid);
         if (FindFinished(tid) is { } outcome)
         {

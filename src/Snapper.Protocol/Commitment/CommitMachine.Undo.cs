@@ -34,11 +34,8 @@ public sealed partial class CommitMachine
         var member = batch.MemberOf(tid);
         if (batch.StateOf(member) == MemberState.Removed)
         {
-            Transitions.Note(Transition.PactFailedRemoved);
             return; // it was a victim already and runs again
         }
-
-        Transitions.Note(Transition.PactFailed);
 
         // A1: a root that failed unmarked holds its turns from now on.
         batch.Tickets[member].Marked = true;
@@ -57,11 +54,9 @@ public sealed partial class CommitMachine
     {
         if (_undo is not null)
         {
-            Transitions.Note(Transition.UndoWaitsForUndo);
             return;
         }
 
-        var waited = _failed.Count > 0;
         Undo? undo = null;
         while (_failed.TryDequeue(out var failed))
         {
@@ -78,13 +73,8 @@ public sealed partial class CommitMachine
 
         if (undo is not null)
         {
-            Transitions.Note(Transition.UndoStarted);
             _undo = undo;
             StartRound(outputs);
-        }
-        else if (waited)
-        {
-            Transitions.Note(Transition.UndoHasNothingLeft);
         }
     }
 
@@ -104,7 +94,6 @@ public sealed partial class CommitMachine
 
         if (_undo is not null)
         {
-            Transitions.Note(Transition.BatchTooLargeInUndo);
             return true; // its end looks again
         }
 
@@ -122,9 +111,7 @@ public sealed partial class CommitMachine
         }
 
         Trace?.Outgrown(batch);
-
         // A quarter less than a fair share: transactions differ, and every further round runs somebody once more.
-        Transitions.Note(live == 1, Transition.AloneTooLarge, Transition.BatchTooLarge);
         var keep = live == 1 ? 0 : (int)Math.Clamp(live * (double)_limit.Bytes / bytes * 0.75, 1, live - 1);
         _undo = new Undo(++_undoCount);
         for (var i = 0; i < batch.Tickets.Length; i++)
@@ -185,7 +172,6 @@ public sealed partial class CommitMachine
     {
         var batch = Find(victim.Bid); // nothing final can be a victim (A6, L2)
         var member = batch.MemberOf(victim.Tid);
-        Transitions.Note(Transition.PactRemoved);
         batch.Remove(member);
         Removals++;
         undo.Lower(victim.Bid);
@@ -206,7 +192,6 @@ public sealed partial class CommitMachine
 
     private void RemoveAct(TransactionId tid, OutputBuffer outputs)
     {
-        Transitions.Note(Transition.ActRemoved);
         Removals++;
         OnActAborted(tid, outputs);
     }
@@ -233,7 +218,6 @@ public sealed partial class CommitMachine
             if (undo.Acts.Add(victim.Tid))
             {
                 // A5: its root poisons its branches and acknowledges with the actors it visited before UndoDone.
-                Transitions.Note(Transition.ActVictimTold);
                 undo.Missing++;
                 ref var message = ref outputs.Add(OutputKind.SendToRoot, MessageKind.Removed);
                 message.Tid = victim.Tid;
@@ -246,7 +230,6 @@ public sealed partial class CommitMachine
         var state = batch.StateOf(batch.MemberOf(victim.Tid));
         if (state == MemberState.Removed || undo.Fresh.Contains(victim))
         {
-            Transitions.Note(Transition.VictimKnown);
             return;
         }
 
@@ -262,7 +245,6 @@ public sealed partial class CommitMachine
     private void OnBranchAbortAcknowledged(TransactionId tid, IReadOnlyList<ActorKey>? participants, OutputBuffer outputs)
     {
         var undo = _undo ?? throw new ProtocolViolationException($"ACT {tid} acknowledges an undo that nobody started.");
-        Transitions.Note(participants is not null, Transition.BranchAbortAcknowledged, Transition.BranchAbortAcknowledgedNowhere);
         if (participants is not null)
         {
             undo.ActParticipants[tid] = participants;
@@ -283,7 +265,6 @@ public sealed partial class CommitMachine
 
         if (undo.Fresh.Count > 0)
         {
-            Transitions.Note(Transition.VictimsOfVictims);
             StartRound(outputs);
             return;
         }
@@ -296,7 +277,6 @@ public sealed partial class CommitMachine
             return;
         }
 
-        Transitions.Note(Transition.UndoEnded);
         _undo = null;
         Trace?.UndoOver();
         foreach (var actor in undo.Touched)
@@ -328,7 +308,6 @@ public sealed partial class CommitMachine
         undo.Again.Sort(static (left, right) => left.Tid.CompareTo(right.Tid));
         foreach (var ticket in undo.Again)
         {
-            Transitions.Note(Transition.PactSentAgain);
             ref var message = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.NewPact, ticket.Coordinator);
             message.Tid = ticket.Tid;
             message.Body = ticket;
@@ -384,7 +363,6 @@ public sealed partial class CommitMachine
         {
             if (_undo.Touched.Contains(batch.SubBatchOf(slot).Actor))
             {
-                Transitions.Note(Transition.BatchAnnouncedInUndo);
                 batch.ReopenSlot(slot, _undo.Number);
             }
         }

@@ -176,8 +176,6 @@ public sealed partial class CommitMachine
             at--;
         }
 
-        Transitions.Note(at == _open.Count, Transition.BatchAnnounced, Transition.BatchAnnouncedLate);
-
         if (batch.Bid <= _final)
         {
             throw new ProtocolViolationException($"Batch {batch.Bid} was formed behind the final batch {_final}.");
@@ -202,7 +200,6 @@ public sealed partial class CommitMachine
         LeftWithOne = isNew && batch.Incomplete == 1 ? batch : null;
         if (batch.IsComplete)
         {
-            Transitions.Note(Transition.BatchCompleted);
             FinalizeBatches(outputs);
         }
     }
@@ -228,7 +225,6 @@ public sealed partial class CommitMachine
             var batch = _open[at];
             if (!batch.IsComplete || batch.Previous > (at == 0 ? _final : _open[at - 1].Bid) || IsHeldByUndo(batch.Bid))
             {
-                NoteWaiting();
                 break;
             }
 
@@ -269,7 +265,6 @@ public sealed partial class CommitMachine
             return false;
         }
 
-        Transitions.Note(isEmpty, Transition.BatchEmpty, Transition.BatchQueued);
         _open.Remove(batch);
         _openParts -= batch.Part is null ? 0 : 1;
         _final = batch.Bid;
@@ -288,19 +283,6 @@ public sealed partial class CommitMachine
         }
 
         return true;
-    }
-
-    private void NoteWaiting()
-    {
-        if (!Transitions.AreCounted)
-        {
-            return;
-        }
-
-        if (_open.Find(static batch => batch.IsComplete) is { } complete)
-        {
-            Transitions.Note(IsHeldByUndo(complete.Bid), Transition.BatchHeldByUndo, Transition.BatchWaitsForEarlier);
-        }
     }
 
     private static bool IsEmpty(Batch batch)
@@ -344,7 +326,6 @@ public sealed partial class CommitMachine
                     break;
             }
 
-            Transitions.Note(item is Batch, Transition.BatchDurable, Transition.ActDurable);
             outputs.Add(OutputKind.Reply).Body = item;
         }
 

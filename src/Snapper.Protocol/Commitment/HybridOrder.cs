@@ -30,7 +30,6 @@ public sealed partial class HybridOrder
     {
         if (ahead <= final)
         {
-            Transitions.Note(Transition.ActVisitFinal);
             return;
         }
 
@@ -39,7 +38,6 @@ public sealed partial class HybridOrder
             return;
         }
 
-        Transitions.Note(Transition.ActVisitHeard);
         if (ahead > node.Ahead)
         {
             node.Ahead = ahead;
@@ -55,7 +53,6 @@ public sealed partial class HybridOrder
             return;
         }
 
-        Transitions.Note(Transition.ActOvertakenHeard);
         if (node.Ceil == BatchId.None || behind < node.Ceil)
         {
             node.Ceil = behind;
@@ -71,7 +68,6 @@ public sealed partial class HybridOrder
             return;
         }
 
-        Transitions.Note(Transition.ActWaitHeard);
         if (node.WaitsFor.Count == 0)
         {
             _waiters.Add(node);
@@ -149,7 +145,6 @@ public sealed partial class HybridOrder
 
         if (_ended.Contains(tid))
         {
-            Transitions.Note(Transition.NewsOfEndedAct);
             return null;
         }
 
@@ -182,12 +177,6 @@ public sealed partial class HybridOrder
         if (floor != BatchId.None && floor >= node.Ceil)
         {
             node.IsAborting = true;
-            Transitions.Note(node.HasFinished, Transition.DiedOfSerializability, Transition.DiedOfDeadlock);
-            if (node.Ahead <= final || node.Ahead < node.Ceil)
-            {
-                Transitions.Note(Transition.DiedOfInheritedFloor);
-            }
-
             var reason = node.HasFinished ? AbortReason.Serializability : AbortReason.Deadlock;
             doomed.Add(new AbortRequested(node.Tid, reason, floor, node.Ceil));
         }

@@ -39,7 +39,6 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
         switch (message.Kind)
         {
             case MessageKind.NewPact:
-                Transitions.Note(((PactTicket)message.Body!).IsSlow, Transition.PactSlowInLine, Transition.PactArrived);
                 _waiting.Add((PactTicket)message.Body!);
                 break;
             case MessageKind.Token:
@@ -89,21 +88,16 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
         }
         else if (wanter != Index)
         {
-            Transitions.Note(Transition.TokenWishPassedOn);
-
             // The wish runs round the ring until it meets the token; it cannot overtake it on a link.
             outputs.Add(OutputKind.SendToCoordinator, MessageKind.TokenWanted, Next).Count = wanter;
         }
         else if (_waiting.Count > 0)
         {
-            Transitions.Note(Transition.TokenWishCameRound);
-
             // Once round without meeting it: the token was moving. Ask again.
             outputs.Add(OutputKind.SendToCoordinator, MessageKind.TokenWanted, Next).Count = Index;
         }
         else
         {
-            Transitions.Note(Transition.TokenWishDropped);
             _asked = false;
         }
     }
@@ -114,11 +108,9 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
     {
         if (ticket.Tid != TransactionId.None || ticket.Withdrawn)
         {
-            Transitions.Note(Transition.PactWithdrawnTooLate);
             return; // numbered: the root ends it
         }
 
-        Transitions.Note(Transition.PactWithdrawn);
         ticket.Withdrawn = true;
         ref var message = ref outputs.Add(OutputKind.Dropped);
         message.Body = ticket;
@@ -136,7 +128,6 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
         {
             if (!_asked)
             {
-                Transitions.Note(Transition.TokenWanted);
                 _asked = true;
                 outputs.Add(OutputKind.SendToCoordinator, MessageKind.TokenWanted, Next).Count = Index;
             }
@@ -159,10 +150,6 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
 
             FormBatch(_token, outputs);
         }
-        else
-        {
-            Transitions.Note(Transition.BatchWaitsForLog);
-        }
     }
 
     private void FormBatch(RingToken token, OutputBuffer outputs)
@@ -178,12 +165,6 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
 
     private void Place(RingToken token, PactTicket[] tickets, GlobalPart? part, OutputBuffer outputs)
     {
-        Transitions.Note(Transition.BatchFormed);
-        if (_waiting.Count > 0)
-        {
-            Transitions.Note(Transition.BatchFull);
-        }
-
         var bid = new BatchId(token.LastTid.Value + 1); // bid = first tid
         var batch = new Batch(bid, token.LastBid, tickets, part);
         token.LastBid = bid;
@@ -193,18 +174,13 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
             var tid = new TransactionId(bid.Value + i);
             ticket.Tid = tid;
             ticket.Bid = bid;
-            if (ticket.Attempts++ > 0)
-            {
-                Transitions.Note(Transition.PactNumberedAgain);
-            }
-
+            ticket.Attempts++;
             token.LastTid = tid;
             foreach (var access in ticket.Here)
             {
                 var last = token.LastOf(access.Actor);
                 if (last is null || last.Bid != bid)
                 {
-                    Transitions.Note(last is null, Transition.SubBatchFirst, Transition.SubBatchChained);
                     last = new SubBatch(access.Actor, bid, last?.Bid ?? BatchId.None, batch.SlotCount);
                     batch.AddSlot(last);
                     token.SetLast(last);
@@ -228,7 +204,6 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
     {
         while (_formed.Count > 0 && _formed.Peek().Bid <= _final)
         {
-            Transitions.Note(Transition.TokenForgotBatch);
             var batch = _formed.Dequeue();
             for (var slot = 0; slot < batch.SlotCount; slot++)
             {
@@ -248,8 +223,6 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
 
         if (_waiting.Count > 0 && _undurable >= options.OpenBatches)
         {
-            Transitions.Note(Transition.TokenKeptForLog);
-
             // The log is behind, for everybody: the token would run round the ring without forming a batch, and where all
             // coordinators share an executor nothing else would run there, the news of the log included. LogProgress
             // comes here too; then this batch is formed and the token goes on.
@@ -261,7 +234,6 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
             _token.WantedBy |= 1UL << Index; // it comes round again
         }
 
-        Transitions.Note(Transition.TokenPassed);
         outputs.Add(OutputKind.SendToCoordinator, MessageKind.Token, Next).Body = _token;
         _token = null;
         _asked = _waiting.Count > 0;

@@ -77,7 +77,6 @@ internal sealed class WaitingPacts
 
             if (SharesAnActor(ticket))
             {
-                Transitions.Note(Transition.SlowPactLeftInLine);
                 _slow[kept++] = ticket;
                 continue;
             }

@@ -63,7 +63,6 @@ public sealed class LockTable
         blockers.Clear();
         if (visit.Held >= mode)
         {
-            Transitions.Note(Transition.LockHeldAlready);
             return LockAnswer.Granted;
         }
 
@@ -78,7 +77,6 @@ public sealed class LockTable
                 {
                     blockers.Clear();
                     blockers.Add(holder.Tid);
-                    Transitions.Note(Transition.KilledByHolder);
                     return LockAnswer.Die;
                 }
 
@@ -95,7 +93,6 @@ public sealed class LockTable
                 {
                     blockers.Clear();
                     blockers.Add(waiter.Visit.Tid);
-                    Transitions.Note(Transition.KilledByWaiter);
                     return LockAnswer.Die;
                 }
 
@@ -105,7 +102,6 @@ public sealed class LockTable
 
         if (blockers.Count == 0)
         {
-            Transitions.Note(visit.Held == LockMode.None, Transition.LockGranted, Transition.LockUpgraded);
             Hold(visit, mode);
             return LockAnswer.Granted;
         }
@@ -176,7 +172,6 @@ public sealed class LockTable
                 }
             }
 
-            Transitions.Note(Transition.LockGrantedLater);
             _waiters.RemoveAt(0);
             Hold(next.Visit, next.Mode);
             Trace?.Granted(_actor!, next.Call, next.Mode);

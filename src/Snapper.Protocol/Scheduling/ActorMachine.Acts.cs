@@ -24,7 +24,6 @@ public sealed partial class ActorMachine
         switch (answer)
         {
             case LockAnswer.Waiting:
-                Transitions.Note(isUpgrade, Transition.LockUpgradeQueued, Transition.LockQueued);
                 outputs.ToCommit(MessageKind.ActWaits, visit.Tid, BatchId.None).Body = _blockers.ToArray();
                 break;
             case LockAnswer.Die:
@@ -52,7 +51,6 @@ public sealed partial class ActorMachine
             return;
         }
 
-        Transitions.Note(Transition.UpgradeOvertook);
         TransactionId[] holder = [upgraded.Tid];
         foreach (var waiter in _blockers)
         {
@@ -64,7 +62,6 @@ public sealed partial class ActorMachine
     {
         if (!call.IsAlive)
         {
-            Transitions.Note(Transition.ActCallTooLate);
             Refuse(call, AbortReason.Conflict, outputs); // W3: a late call
             return false;
         }
@@ -84,7 +81,6 @@ public sealed partial class ActorMachine
             return Admit(visit, call);
         }
 
-        Transitions.Note(Transition.ActWaitsForPlace);
         visit.Keep(call);
         return false;
     }
@@ -104,11 +100,6 @@ public sealed partial class ActorMachine
             behind = _visits[at].Batch.Bid;
             ahead = at > 0 ? _visits[at - 1].Batch.Bid : BatchId.None;
             _visits[at].Started = false;
-            Transitions.Note(Transition.ActPlacedAhead);
-        }
-        else
-        {
-            Transitions.Note(ahead != BatchId.None, Transition.ActPlacedBehind, Transition.ActPlaced);
         }
 
         var isFree = behind == BatchId.None ? _cursor == _visits.Count : _cursor < _visits.Count && _visits[_cursor].Batch.Bid >= behind;
@@ -145,7 +136,6 @@ public sealed partial class ActorMachine
             var visit = _visits[at];
             if (visit.Touched || visit.IsOver || visit.IsRootStarted)
             {
-                Transitions.Note(Transition.ActNoPlaceAhead);
                 return -1;
             }
         }
@@ -161,16 +151,11 @@ public sealed partial class ActorMachine
         if (visit is not null)
         {
             visit.Collected = true;
-            Transitions.Note(committed && visit.Wrote, Transition.ActChangeCollected, Transition.ActReadCollected);
             if (committed && visit.Wrote)
             {
                 visit.Version = ++_version;
                 change = new Change(Key, visit.Version, _state!);
             }
-        }
-        else
-        {
-            Transitions.Note(Transition.ActCollectedNowhere);
         }
 
         ref var message = ref outputs.ToCommit(MessageKind.ActChanges, tid, visit?.Ahead ?? BatchId.None);
@@ -183,11 +168,9 @@ public sealed partial class ActorMachine
         var visit = FindAct(tid);
         if (visit is null)
         {
-            Transitions.Note(Transition.ActEndedNowhere);
             return; // it never came in, or an undo has removed it
         }
 
-        Transitions.Note(Transition.ActEndedHere);
         RemoveAct(visit, committed, AbortReason.Conflict, outputs);
 
         // Also in the middle of an undo: holding a lock starts nothing, and whoever reads now is a victim if more is put back.
@@ -199,7 +182,6 @@ public sealed partial class ActorMachine
     {
         if (!committed && visit.Wrote)
         {
-            Transitions.Note(Transition.ActRolledBack);
             _state = visit.BeforeImage; // strict locking: nobody has touched it since
             TakeVersionBack(visit);
         }
@@ -232,7 +214,6 @@ public sealed partial class ActorMachine
             throw new ProtocolViolationException($"{Key}: ACT {visit.Tid} gives back version {visit.Version}, the newest is {_version}.");
         }
 
-        Transitions.Note(Transition.ActVersionTakenBack);
         _version--;
         visit.Version = 0;
     }
@@ -254,7 +235,6 @@ public sealed partial class ActorMachine
                 visit.Started = true;
                 if (visit.NextWaiting() is { } call)
                 {
-                    Transitions.Note(Transition.ActStartedAtPlace);
                     Invoke(call, outputs);
                 }
             }
@@ -300,7 +280,6 @@ public sealed partial class ActorMachine
             visit.First.Ceil = bid;
         }
 
-        Transitions.Note(Transition.ActOvertaken);
         outputs.ToCommit(MessageKind.ActOvertaken, visit.Tid, bid).Actor = Key;
     }
 

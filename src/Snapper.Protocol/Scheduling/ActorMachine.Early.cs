@@ -63,12 +63,10 @@ public sealed partial class ActorMachine
             }
             else if (message.Call is not null)
             {
-                Transitions.Note(Transition.EarlyDelivered);
                 OnCall(message.Call, outputs);
             }
             else
             {
-                Transitions.Note(Transition.EarlyDelivered);
                 OnEnded(message.Tid, message.Bid, message.Committed, message.Count, outputs);
             }
         }

@@ -19,7 +19,6 @@ public sealed partial class ActorMachine
         // What is final has executed here, even if this actor has left memory since.
         if (subBatch.Previous > _lastPlaced && subBatch.Previous > _final)
         {
-            Transitions.Note(Transition.SubBatchParked);
             (_parked ??= []).Add(subBatch);
             NoteBehind(subBatch.Bid, outputs);
             return;
@@ -28,7 +27,6 @@ public sealed partial class ActorMachine
         Place(subBatch, outputs);
         while (_parked is not null && TakeParked() is { } next)
         {
-            Transitions.Note(Transition.SubBatchUnparked);
             Place(next, outputs);
         }
 
@@ -42,7 +40,6 @@ public sealed partial class ActorMachine
             throw new ProtocolViolationException($"{Key}: batch {subBatch.Bid} arrives behind batch {_lastPlaced}.");
         }
 
-        Transitions.Note(Transition.SubBatchPlaced);
         var batch = new PlacedBatch(subBatch);
         _batches.Add(batch);
         _lastPlaced = subBatch.Bid;
@@ -51,7 +48,6 @@ public sealed partial class ActorMachine
             var visit = new PactScheduleEntry(subBatch[i], batch);
             if (_removedEarly is not null && _removedEarly.Remove(visit.Tid))
             {
-                Transitions.Note(Transition.RemovedAtPlacing);
                 visit.Removed = true;
                 visit.IsOver = true;
             }
@@ -75,12 +71,10 @@ public sealed partial class ActorMachine
         {
             if (call.Bid > _lastPlaced && call.IsAlive)
             {
-                Transitions.Note(Transition.EarlyCallKept);
                 (_early ??= []).Add(new EarlyMessage(call.Tid, call.Bid, false, 0, call));
                 return false;
             }
 
-            Transitions.Note(Transition.PactCallTooLate);
             Refuse(call, AbortReason.Undone, outputs);
             return false;
         }
@@ -88,7 +82,6 @@ public sealed partial class ActorMachine
         var visit = _visits[at];
         if (visit.IsOver || visit.Removed || !call.IsAlive)
         {
-            Transitions.Note(Transition.PactCallTooLate);
             Refuse(call, AbortReason.Undone, outputs);
             return false;
         }
@@ -105,7 +98,6 @@ public sealed partial class ActorMachine
             return Admit(visit, call);
         }
 
-        Transitions.Note(Transition.CallWaitsForTurn);
         visit.Keep(call);
         return false;
     }
@@ -117,7 +109,6 @@ public sealed partial class ActorMachine
         {
             if (bid > _lastPlaced)
             {
-                Transitions.Note(Transition.EarlyEndKept);
                 (_early ??= []).Add(new EarlyMessage(tid, bid, committed, finalCalls, null));
             }
 
@@ -127,7 +118,6 @@ public sealed partial class ActorMachine
         var visit = _visits[at];
         if (visit.Removed)
         {
-            Transitions.Note(Transition.EndOfRemoved);
             return;
         }
 
@@ -139,7 +129,6 @@ public sealed partial class ActorMachine
         {
             // A3: each actor puts back the before-image and passes the turn. The touch stays: if what it read is undone,
             // its abort was decided on undone state (A5).
-            Transitions.Note(visit.Wrote, Transition.PactAbortedHere, Transition.PactAbortedUnwritten);
             if (visit.Wrote)
             {
                 _state = visit.BeforeImage;
@@ -170,12 +159,10 @@ public sealed partial class ActorMachine
                 // H1: a batch starts when every ACT placed before it has ended.
                 if (_acts is not null && HasActAheadOf(visit.Batch.Bid))
                 {
-                    Transitions.Note(Transition.BatchWaitsForAct);
                     StartActs(outputs);
                     return;
                 }
 
-                Transitions.Note(Transition.TurnStarted);
                 visit.Started = true;
                 Start(visit, outputs);
             }
@@ -183,11 +170,9 @@ public sealed partial class ActorMachine
             // What was removed or aborted passes its turn even if its user code has not come back (A8).
             if (!visit.IsOver && (!visit.TurnIsOver || visit.IsRunning))
             {
-                NoteHeld(visit);
                 return;
             }
 
-            NotePassed(visit);
             visit.IsOver = true;
             _cursor++;
             if (--visit.Batch.Unfinished == 0)
@@ -199,32 +184,10 @@ public sealed partial class ActorMachine
         StartActs(outputs);
     }
 
-    /// <summary>Which of the reasons holds a turn whose declared calls are made.</summary>
-    private static void NoteHeld(PactScheduleEntry visit)
-    {
-        if (Transitions.AreCounted && !visit.Ended && !visit.IsRunning && visit.EndedCalls >= visit.DeclaredCalls)
-        {
-            Transitions.Note(visit.IsRoot, Transition.TurnHeldByRoot, Transition.TurnHeldByMark);
-        }
-    }
-
-    private static void NotePassed(PactScheduleEntry visit)
-    {
-        if (!visit.IsOver)
-        {
-            Transitions.Note(visit.Ended, Transition.TurnPassedAtEnd, Transition.TurnPassedByCount);
-        }
-        else
-        {
-            Transitions.Note(visit.IsRunning, Transition.TurnPassedUnderCode, Transition.TurnPassedOver);
-        }
-    }
-
     private void Start(PactScheduleEntry visit, OutputBuffer outputs)
     {
         if (visit.Ticket is not null && !visit.Removed && !visit.Ended)
         {
-            Transitions.Note(Transition.RootStarted);
             visit.IsRootStarted = true;
             ref var message = ref outputs.Add(OutputKind.InvokeRoot);
             message.Body = visit.TakeTicket();
@@ -251,7 +214,6 @@ public sealed partial class ActorMachine
             batch.EndState = _state;
         }
 
-        Transitions.Note(batch.Version != 0, Transition.SubBatchExecuted, Transition.SubBatchReadOnly);
         SendCompletion(batch, outputs);
         if (_acts is not null)
         {
@@ -355,7 +317,6 @@ public sealed partial class ActorMachine
             return;
         }
 
-        Transitions.Note(Transition.BeforeImagesForgotten);
         var last = _batches[batches - 1].Bid;
         _batches.RemoveRange(0, batches);
         var visits = 0;

@@ -9,7 +9,6 @@ public sealed partial class ActorMachine
 {
     private void OnUndo(UndoOrder order, OutputBuffer outputs)
     {
-        Transitions.Note(Transition.UndoReachedActor);
         _frozen = true;
         List<Victim>? victims = null;
         foreach (var tid in order.Tids)
@@ -73,7 +72,6 @@ public sealed partial class ActorMachine
             throw new ProtocolViolationException($"{Key}: undo {number} ended that never began.");
         }
 
-        Transitions.Note(Transition.UndoLeftActor);
         _frozen = false;
         _undoNumber = number;
 
@@ -82,7 +80,6 @@ public sealed partial class ActorMachine
         {
             if (batch.Executed)
             {
-                Transitions.Note(Transition.CompletionSentAgain);
                 SendCompletion(batch, outputs);
             }
         }
@@ -92,15 +89,12 @@ public sealed partial class ActorMachine
 
     private void UndoAct(ActScheduleEntry act, OutputBuffer outputs)
     {
-        Transitions.Note(Transition.ActUndoneHere);
-
         // What a restore dropped is not put back again: the drop cleared the before-image.
         RemoveAct(act, committed: false, AbortReason.Undone, outputs);
     }
 
     private void Remove(int at, OutputBuffer outputs)
     {
-        Transitions.Note(Transition.RemovedWasPlaced);
         var visit = _visits[at];
         visit.Removed = true;
         visit.IsOver = true;
@@ -112,14 +106,12 @@ public sealed partial class ActorMachine
     {
         if (tid.Value >= _lastPlaced.Value && (_visits.Count == 0 || tid.Value > _visits[^1].Tid.Value))
         {
-            Transitions.Note(Transition.RemovedBeforeSubBatch);
             (_removedEarly ??= []).Add(tid);
         }
     }
 
     private void Restore(int at, ref List<Victim>? victims)
     {
-        Transitions.Note(Transition.StateRestored);
         _state = _visits[at].BeforeImage;
         _visits[at].DropWrites();
         for (var i = at + 1; i < _visits.Count; i++)
@@ -129,7 +121,6 @@ public sealed partial class ActorMachine
             {
                 if (!later.Removed)
                 {
-                    Transitions.Note(later.Wrote, Transition.WriterIsVictim, Transition.ReaderIsVictim);
                     (victims ??= []).Add(new Victim(later.Tid, later.Batch.Bid));
                 }
 
@@ -145,7 +136,6 @@ public sealed partial class ActorMachine
                 // Whoever was let in may have read; a live ACT stands behind everything that has executed.
                 if (act.Touched)
                 {
-                    Transitions.Note(Transition.ActIsVictim);
                     (victims ??= []).Add(new Victim(act.Tid, BatchId.None));
                     act.DropWrites();
                 }
@@ -190,7 +180,6 @@ public sealed partial class ActorMachine
             }
 
             batch.VersionBefore = _version;
-            Transitions.Note(Transition.VersionRecounted);
             batch.Version = changed ? ++_version : 0;
             batch.EndState = null;
             if (changed)
@@ -246,7 +235,6 @@ public sealed partial class ActorMachine
         {
             if (act.Version != 0)
             {
-                Transitions.Note(Transition.ActVersionRecounted);
                 // An ACT that has sent its change and is no victim stands behind batches that nothing was taken from.
                 act.Version = act.Wrote ? ++_version : 0;
             }

@@ -45,7 +45,6 @@ public abstract class Visit(TransactionId tid)
             return true;
         }
 
-        Transitions.Note(Transition.CallWaitsForOwn);
         Keep(call);
         call.WaitsForItsOwn();
         return false;
@@ -139,7 +138,6 @@ public abstract class Visit(TransactionId tid)
         {
             if (ReferenceEquals(caller, _running))
             {
-                Transitions.Note(Transition.CallEnteredAgain);
                 return true;
             }
         }

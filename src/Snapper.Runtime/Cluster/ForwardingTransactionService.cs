@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Globalization;
-using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
@@ -35,7 +34,6 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
         if (submitted.Request.Timeout <= TimeSpan.Zero)
         {
             // Whoever still waits for it passes it on again; whoever does not was told that it is in doubt, and may have got its outcome elsewhere long ago (I2).
-            Transitions.Note(ClusterTransition.PassedOnTooLate);
             node.Send(from, new SubmittedMessage(submitted.Handle, Refused(submitted.Request, RejectionKind.Unavailable, "It was on its way for longer than its timeout.")));
             return;
         }
@@ -74,7 +72,6 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
     {
         if (state == OwnershipState.NotOwned)
         {
-            Transitions.Note(ClusterTransition.FollowedMove);
             executor.PostRun(() => Leave(request));
         }
         else
@@ -169,17 +166,14 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
             {
                 if (node.TakesTooLittle(owner))
                 {
-                    Transitions.Note(ClusterTransition.PassedOnTooMuch);
                     return Sure(Overloaded(asked, owner), isNew, mayHaveRun);
                 }
 
                 try
                 {
-                    Transitions.Note(ClusterTransition.PassedOn);
                     var answer = await Ask(owner, handle => new SubmitMessage(handle, hops, asked), left + s_grace, cancellation).ConfigureAwait(false);
                     if (answer.Envelope is not { } envelope)
                     {
-                        Transitions.Note(ClusterTransition.PassedOnUnanswered);
                         return InDoubt(asked);
                     }
 
@@ -190,12 +184,10 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
                 }
                 catch (PeerGoneException)
                 {
-                    Transitions.Note(ClusterTransition.PassedOnAskedAgain);
                     mayHaveRun = true; // whoever owns the root next finds its id, or runs it (I4)
                 }
             }
 
-            Transitions.Note(ClusterTransition.WaitedForOwner);
             await Background.Pause(s_pause, worker.Time, cancellation).ConfigureAwait(false); // frozen, or about to be taken over
         }
     }

@@ -187,7 +187,6 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
         }
         else
         {
-            Transitions.Note(ClusterTransition.SentByDetour);
             RuntimeLog.Detour(_logger, Incarnation.NameOf(worker), Incarnation.NameOf(via));
         }
     }

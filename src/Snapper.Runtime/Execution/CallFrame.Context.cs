@@ -1,6 +1,5 @@
 using Snapper.Actors;
 using Snapper.Actors.Generated;
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;
@@ -195,8 +194,6 @@ internal abstract partial class CallFrame
         {
             if (Attempt is { IsAlive: true, IsPact: true } && Visit is { IsOver: true } && !HasEnded)
             {
-                Transitions.Note(Transition.RemovalFoundByCode);
-
                 // A5: removed here by an undo whose news has not reached the root yet.
                 executor.RequestAbort(Attempt, new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."));
             }

@@ -1,5 +1,4 @@
 using Snapper.Actors;
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;
@@ -181,7 +180,6 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         var waiting = _lock;
         if (waiting is null || !IsAlive || HasEnded || Visit is { IsOver: true })
         {
-            Transitions.Note(Transition.LockGrantedTooLate);
             return; // ended: a lock that nobody awaited; its ACT has given its changes already
         }
 
@@ -315,11 +313,6 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
 
         TakeResult(task);
         _returned = true;
-        if (_children > 0)
-        {
-            Transitions.Note(Transition.CallJoinedAtEnd);
-        }
-
         TryEnd();
     }
 

@@ -81,7 +81,6 @@ internal sealed partial class Executor
             var count = attempt.CountCall(key, out var declared);
             if (count != 0)
             {
-                Transitions.Note(count == 1, Transition.CallUndeclared, Transition.CallTooMany);
                 throw AbortCall(caller, AbortReason.Undeclared, key, count == 1
                     ? $"{caller.Where()} calls {key}.{method.Name}, but {key} is not declared."
                     : $"{caller.Where()} calls {key}.{method.Name}: more calls on {key} than were declared.");
@@ -124,7 +123,6 @@ internal sealed partial class Executor
         promise = frame.TaskForCaller();
         if (!ReferenceEquals(target, this))
         {
-            Transitions.Note(Transition.CallSent);
             frame.StartWaiting();
             var item = new WorkItem { Kind = WorkKind.Actor };
             item.Message.Kind = Snapper.Protocol.Messages.MessageKind.Call;
@@ -141,7 +139,6 @@ internal sealed partial class Executor
     {
         if (attempt.TryAbort(why, evenSealed))
         {
-            Transitions.Note(Transition.AbortRequested);
             attempt.RootExecutor.Post(new WorkItem { Kind = WorkKind.AbortRequested, Extra = attempt });
         }
     }
@@ -158,7 +155,6 @@ internal sealed partial class Executor
         frame.Cell = cell;
         if (cell.Machine is null || frame.Depth % InlineDepth == 0 || Worker.Rare?.Happens(RarePoint.CallPosted) == true)
         {
-            Transitions.Note(Transition.CallPosted);
             frame.StartWaiting();
             var item = new WorkItem { Kind = WorkKind.Actor };
             item.Message.Kind = Snapper.Protocol.Messages.MessageKind.Call;
@@ -176,7 +172,6 @@ internal sealed partial class Executor
             return null;
         }
 
-        Transitions.Note(Transition.CallInline);
         frame.RunsInline = true;
         frame.Run();
         frame.RunsInline = false;
@@ -350,7 +345,6 @@ internal sealed partial class Executor
             catch (Exception exception)
             {
                 // The store cannot be reached: those who wait for the actor wait on, until their own deadlines.
-                Transitions.Note(Transition.LoadRepeated);
                 Worker.NoteLoadFailure(cell.Key, exception);
                 await Hosting.Background.Pause(TimeSpan.FromMilliseconds(Math.Min(1000, 20 << Math.Min(attempt, 6))), Worker.Time, Worker.Stopping).ConfigureAwait(false);
                 load = Worker.Store.Load(cell.Key, Worker.Stopping);
@@ -377,7 +371,6 @@ internal sealed partial class Executor
         object? state = null;
         if (stored is not null)
         {
-            Transitions.Note(Transition.ActorLoaded);
             try
             {
                 state = Decode(cell.Type, stored);

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
@@ -25,7 +24,6 @@ internal sealed partial class Executor
         var request = (Request)ticket.Request;
         if (request.Shed == tid)
         {
-            Transitions.Note(Transition.PactRootShed);
             return;
         }
 
@@ -40,7 +38,6 @@ internal sealed partial class Executor
         attempt.Root = frame;
         if (request.Expired)
         {
-            Transitions.Note(Transition.PactBeganTooLate);
             RequestAbort(attempt, Worker.DeadlinePassed());
             return;
         }
@@ -67,7 +64,6 @@ internal sealed partial class Executor
             return;
         }
 
-        Transitions.Note(Transition.ActStarted);
         var tid = Worker.NextAct();
         if (request.Age == TransactionId.None)
         {
@@ -149,7 +145,6 @@ internal sealed partial class Executor
 
         if (request.Result.Length > Worker.Options.MaxResultBytes)
         {
-            Transitions.Note(Transition.ResultTooLarge);
             var text = $"The result of {root.Where()} has {request.Result.Length} bytes; the limit is {Worker.Options.MaxResultBytes}.";
             RequestAbort(attempt, new AbortInfo(AbortReason.Application, text, root.Target));
             return;
@@ -161,7 +156,6 @@ internal sealed partial class Executor
             var bytes = attempt.StatesWeight + Hosting.RecordWeight.OfOutcome(request.Id, null, request.Result.Length);
             if (bytes > Worker.Options.MaxTransactionBytes)
             {
-                Transitions.Note(Transition.AttemptTooLarge);
                 RequestAbort(attempt, new AbortInfo(AbortReason.Application, CommitMachine.TooLarge(bytes, Worker.Options.MaxTransactionBytes)));
                 return;
             }
@@ -218,17 +212,11 @@ internal sealed partial class Executor
         var end = RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: false, attempt.Calls, _outputs);
         if (end == PactEnd.RunAgain && doom.Reason == AbortReason.Application && !request.Method.Marked && Worker.Options.MarkMethodsThatFail)
         {
-            Transitions.Note(Transition.MethodMarked);
             request.Method.Marked = true; // A1: from then on in this process
             Worker.NoteMarked(request.Method, doom);
         }
 
         Worker.NoteAbort(attempt, doom, repeated: end == PactEnd.RunAgain);
-        if (end == PactEnd.RunAgain)
-        {
-            Transitions.Note(Transition.PactRunsAgain);
-        }
-
         Dispatch(null);
         if (request.Expired && (end == PactEnd.RunAgain || doom.Reason == AbortReason.Timeout))
         {
@@ -255,8 +243,6 @@ internal sealed partial class Executor
         End(attempt);
         if (ownOutcome)
         {
-            Transitions.Note(Transition.ActAbortedItself);
-
             // H7: it may have read what is undone, so its answer waits like a commit.
             request.Abort = doom;
             request.Phase = RequestPhase.Ended;
@@ -316,7 +302,6 @@ internal sealed partial class Executor
         if (attempt.IsPact)
         {
             // A5, A8: removed; its contexts throw from now on, and it tells nobody anything any more.
-            Transitions.Note(Transition.PactAttemptRemoved);
             var undone = new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again.");
             if (attempt.TryAbort(undone, evenSealed: true) && attempt.Origin is null)
             {
@@ -360,8 +345,6 @@ internal sealed partial class Executor
         }
         else if (removed)
         {
-            Transitions.Note(Transition.ActRemovedAfterDeath);
-
             // It died by itself: its own end releases its actors; what the undo has put back is not put back twice (A5).
             Worker.SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid });
         }
@@ -378,27 +361,8 @@ internal sealed partial class Executor
             return false;
         }
 
-        Transitions.Note(Transition.ActOverridden);
         attempt.Override(why);
         return true;
-    }
-
-    private static void NoteDeadline(RequestPhase phase, bool pact, bool expired)
-    {
-        if (!expired)
-        {
-            Transitions.Note(phase == RequestPhase.Waiting, Transition.CallerLeftInLine, Transition.CallerLeftTooLate);
-            return;
-        }
-
-        if (phase == RequestPhase.Waiting)
-        {
-            Transitions.Note(pact, Transition.DeadlineInLine, Transition.DeadlineBetweenAttempts);
-        }
-        else
-        {
-            Transitions.Note(phase == RequestPhase.Running, Transition.DeadlineWhileRunning, Transition.DeadlineAfterEnd);
-        }
     }
 
     private void OnDeadline(Request request, AbortReason reason)
@@ -411,7 +375,6 @@ internal sealed partial class Executor
         var expired = reason == AbortReason.Timeout;
         var again = expired && request.Expired;
         request.Expired |= expired;
-        NoteDeadline(request.Phase, request.IsPact, expired);
         switch (request.Phase)
         {
             case RequestPhase.Waiting when request.IsPact:

@@ -19,17 +19,11 @@ internal sealed partial class Executor
 
         var final = Worker.Final;
         machine.ForgetFinal(final);
-        var leaves = machine.IsReplaceable
+        return machine.IsReplaceable
             && final <= Worker.Commits.FinalAndQueued
             && Worker.Commits.CheckpointedThrough >= Worker.Log.LastSequence
             && Worker.Checkpoints.IsCheckpointed(cell.Key)
             && rare.Happens(RarePoint.EvictedBeforeUse);
-        if (leaves)
-        {
-            Transitions.Note(Transition.ActorEvicted);
-        }
-
-        return leaves;
     }
 
     /// <summary>Once a minute: an actor leaves when nothing of it is under way and its last change is checkpointed (L8).</summary>
@@ -61,10 +55,6 @@ internal sealed partial class Executor
             {
                 (leaving ??= []).Add(key);
             }
-            else if (cell.IdleSweeps > sweeps)
-            {
-                Transitions.Note(Transition.ActorNotFolded);
-            }
         }
 
         if (leaving is null)
@@ -74,7 +64,6 @@ internal sealed partial class Executor
 
         foreach (var key in leaving)
         {
-            Transitions.Note(Transition.ActorEvicted);
             _cells.Remove(key);
         }
 

@@ -43,7 +43,6 @@ internal sealed partial class Executor
 
             if (attempt.BlockingSince != 0 && Worker.Time.GetElapsedTime(attempt.BlockingSince, now) >= bound)
             {
-                Transitions.Note(Transition.TurnBoundHit);
                 var root = attempt.Request.Asked;
                 var text = $"User code of {root.Actor}.{root.Method} kept others waiting for more than {bound.TotalMilliseconds:0} ms.";
                 RequestAbort(attempt, new AbortInfo(AbortReason.Timeout, text, root.Actor));
@@ -66,7 +65,6 @@ internal sealed partial class Executor
     /// </summary>
     private void NoteSlow(Attempt attempt, long now)
     {
-        Transitions.Note(Transition.SlowNoticed);
         attempt.IsSlow = true;
         attempt.Request.Method.SlowUntil = now + (long)(s_slowFor.TotalSeconds * Worker.Time.TimestampFrequency);
         Worker.PostToCommits(Worker.Commits.DeferSlowPacts);
@@ -89,13 +87,8 @@ internal sealed partial class Executor
     {
         if (request.Phase == RequestPhase.Waiting && request.Ticket!.Tid == tid)
         {
-            Transitions.Note(Transition.SlowShed);
             request.Shed = tid; // from here on it cannot begin under this number, although its turn may have come already
             Worker.SendToCommit(new Message { Kind = MessageKind.PactFailed, Tid = tid, Bid = bid });
-        }
-        else
-        {
-            Transitions.Note(Transition.SlowShedTooLate);
         }
     }
 
@@ -143,7 +136,6 @@ internal sealed partial class Executor
     private void NoteBlocking(Attempt attempt)
     {
         var now = Worker.Time.GetTimestamp();
-        Transitions.Note(Transition.WaiterFound);
         attempt.BlockingSeen = now;
         if (attempt.BlockingSince == 0)
         {

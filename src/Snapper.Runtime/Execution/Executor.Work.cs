@@ -98,11 +98,6 @@ internal sealed partial class Executor
             return;
         }
 
-        if (!continuation.Frame.IsAlive)
-        {
-            Transitions.Note(Transition.DeadCodeGoesOn);
-        }
-
         var outer = BeginUserCode(continuation.Frame);
         Exception? failure = null;
         try
@@ -235,7 +230,6 @@ internal sealed partial class Executor
     /// <summary>The state is too large, or cannot be written at all.</summary>
     private void StateUnfit(in Message message, ActorCell cell, string why)
     {
-        Transitions.Note(message.Kind == MessageKind.ActChanges, Transition.ActStateUnfit, Transition.PactStateUnfit);
         if (message.Kind == MessageKind.ActChanges)
         {
             var refusal = message;

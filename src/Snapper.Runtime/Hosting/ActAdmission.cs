@@ -64,7 +64,6 @@ internal sealed class ActAdmission
                 _timer.Change(s_longest, Timeout.InfiniteTimeSpan);
             }
 
-            Transitions.Note(Transition.ActHeld);
             _held.Enqueue((formed, request));
             return true;
         }
@@ -77,7 +76,6 @@ internal sealed class ActAdmission
         {
             while (_held.TryPeek(out var first) && (all || first.Formed <= _worker.Final.Value))
             {
-                Transitions.Note(first.Formed <= _worker.Final.Value, Transition.ActReleased, Transition.ActReleasedByTime);
                 _held.Dequeue();
                 _worker.ExecutorOf(first.Request.Asked.Actor).PostStart(first.Request, gateIsOpen: true);
             }

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.TransactionLog;
 
 namespace Snapper.Runtime.Hosting;
@@ -72,7 +71,6 @@ internal sealed class LogProbe : IAsyncDisposable
         catch (Exception exception)
         {
             // Whatever it is, the log has not said that it is there.
-            Transitions.Note(Transition.ProbeUnanswered);
             _worker.NoteUnreachable(exception.Message);
             return false;
         }

@@ -88,7 +88,6 @@ public sealed class WorkerHost : IAsyncDisposable
         _worker.Close("The worker is stopping.");
         RuntimeLog.Draining(_worker.Logger, _worker.Options.Name, _worker.RequestManager.InFlight);
         await _worker.Drain().ConfigureAwait(false);
-        Transitions.Note(_worker.RequestManager.InFlight == 0, Transition.Drained, Transition.StoppedUndrained);
         await _maintenance.DisposeAsync().ConfigureAwait(false);
         if (_probe is not null)
         {
@@ -231,7 +230,6 @@ public sealed class WorkerHost : IAsyncDisposable
         worker.Commits.StartAt(opening.NextSequence - 1);
         foreach (var (id, hash, sequence) in sink.Outcomes)
         {
-            Transitions.Note(Transition.OutcomesRecovered);
             worker.RequestManager.Recovered(id, hash, sequence);
         }
 
@@ -285,7 +283,6 @@ public sealed class WorkerHost : IAsyncDisposable
         switch (kept.Status)
         {
             case AppendStatus.Appended or AppendStatus.AlreadyThere:
-                Transitions.Note(Transition.NumbersKept);
                 return;
             case AppendStatus.Refused:
                 throw new IOException($"The log refused to keep the numbers of this start: {kept.Detail}");

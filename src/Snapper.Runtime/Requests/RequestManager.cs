@@ -49,7 +49,6 @@ internal sealed class RequestManager : ITransactionService
     {
         if (_admission.Check(asked, InFlight, out var admitted) is { } refusal)
         {
-            Transitions.Note(refusal.Kind == RejectionKind.Overloaded, Transition.RequestOverloaded, Transition.RequestRefused);
             return Refused(asked, refusal, cancellation);
         }
 
@@ -107,7 +106,6 @@ internal sealed class RequestManager : ITransactionService
 
         if (blocker != 0 && _worker.Acts.TryGetValue(blocker, out var holder) && holder.TryAwaitEnd(request))
         {
-            Transitions.Note(Transition.ActRepeatedAfterEnd);
             return; // it would die of the same locks until then
         }
 
@@ -116,12 +114,10 @@ internal sealed class RequestManager : ITransactionService
         var pause = _worker.Rare?.Happens(RarePoint.ActRepeatedLate) == true ? 4 * most : executor.Jitter(most + 1);
         if (pause == 0)
         {
-            Transitions.Note(Transition.ActRepeatedAtOnce);
             executor.PostStart(request, gateIsOpen: false);
             return;
         }
 
-        Transitions.Note(Transition.ActRepeatedLater);
         _worker.After(TimeSpan.FromMilliseconds(pause), executor, request);
     }
 
@@ -147,7 +143,6 @@ internal sealed class RequestManager : ITransactionService
         _worker.NoteEnded(request, envelope.Outcome, reason);
         if (!request.TryAnswer(envelope))
         {
-            Transitions.Note(Transition.InDoubtResolved);
             if (!request.HasCallerKey)
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
@@ -194,7 +189,6 @@ internal sealed class RequestManager : ITransactionService
         }
 
         var answered = request.TryAnswerInDoubt(request.Envelope(Outcome.InDoubt));
-        Transitions.Note(answered, Transition.InDoubtAnswered, Transition.InDoubtTooLate);
         if (!answered && !request.HasCallerKey)
         {
             _ids.End(request.Key, null); // the answer was quicker
@@ -210,7 +204,6 @@ internal sealed class RequestManager : ITransactionService
         if (request.Phase == RequestPhase.Waiting && request.Attempts == 0
             && _worker.Failure is null or LogLostFailure { TakesNoMore: true })
         {
-            Transitions.Note(Transition.GivenUpUnbegun);
             request.Abort = new AbortInfo(AbortReason.Failure, "The worker stopped before the request was executed.");
             Answer(request, request.Envelope(Outcome.Aborted));
             return;
@@ -221,7 +214,6 @@ internal sealed class RequestManager : ITransactionService
             return;
         }
 
-        Transitions.Note(Transition.GivenUpInDoubt);
         _wheel.Remove(request);
         InDoubt(request);
         Interlocked.Decrement(ref _inFlight);
@@ -242,7 +234,6 @@ internal sealed class RequestManager : ITransactionService
 
     private Task<TransactionEnvelope> Begin(Request request, CancellationToken cancellation)
     {
-        Transitions.Note(request.IsPact, Transition.PactAdmitted, Transition.ActAdmitted);
         Interlocked.Increment(ref _inFlight);
         _wheel.Add(request);
         if (_worker.IsOver)
@@ -296,7 +287,6 @@ internal sealed class RequestManager : ITransactionService
             // Copied out of the log before the last start: only the store knows it. Nothing is registered meanwhile: whoever asks for the id is not told
             // that it runs, and whoever sends it rightly is not refused, while another one looks for it that may be wrong. What begins and ends
             // until the store has answered is found by TryBegin.
-            Transitions.Note(Transition.ArchiveAsked);
             TransactionEnvelope? earlier;
             UInt128 hash;
             Interlocked.Increment(ref _looking);
@@ -306,7 +296,6 @@ internal sealed class RequestManager : ITransactionService
             }
             catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
             {
-                Transitions.Note(Transition.ArchiveUnreachable);
                 return InDoubt(request.Asked, WhyUnknown(exception));
             }
             finally
@@ -316,7 +305,6 @@ internal sealed class RequestManager : ITransactionService
 
             if (earlier is not null)
             {
-                Transitions.Note(Transition.ArchiveKnew);
                 return hash == request.RequestHash ? earlier : Rejected(request.Asked, OtherRequest());
             }
         }
@@ -335,7 +323,6 @@ internal sealed class RequestManager : ITransactionService
 
         if (running is not null)
         {
-            Transitions.Note(Transition.IdJoined);
             var waits = running.TryWait();
             try
             {
@@ -343,7 +330,6 @@ internal sealed class RequestManager : ITransactionService
             }
             catch (Exception exception) when (exception is TimeoutException or OperationCanceledException)
             {
-                Transitions.Note(Transition.IdJoinGivenUp);
                 if (waits)
                 {
                     Leave(_worker, running);
@@ -353,7 +339,6 @@ internal sealed class RequestManager : ITransactionService
             }
         }
 
-        Transitions.Note(Transition.IdKnown);
         return await Kept(request.Asked, done, cancellation).ConfigureAwait(false);
     }
 
@@ -374,7 +359,6 @@ internal sealed class RequestManager : ITransactionService
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception) || exception is CorruptLogException)
         {
-            Transitions.Note(Transition.OutcomeUnreachable);
             return new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Rejection = new Rejection(RejectionKind.Unavailable, WhyUnknown(exception), Admission.ShortRetry) };
         }
     }

@@ -81,7 +81,7 @@ internal static class VerifyCommand
 
     private static readonly string[] s_ofHistories = ["--json", "--no-real-time"];
 
-    /// <summary>The simulator is a program of its own; mutations are in a build of their own.</summary>
+    /// <summary>The simulator is a program of its own. Mutations, and counts of transitions, are in a build of its own; what is fuzzed and struck is the product as it ships.</summary>
     private static Task<int> Attack(ParsedArguments arguments, TextWriter errors)
     {
         if (Array.Find(s_ofHistories, arguments.Flag) is { } idle)
@@ -90,7 +90,7 @@ internal static class VerifyCommand
         }
 
         return RepositoryProgram.Run(
-            "tests/Snapper.Verify", arguments.Rest.Contains("--plant") ? "Planted" : "Release", "'verify' without --history", arguments.Rest, errors,
+            "tests/Snapper.Verify", arguments.Rest.Contains("--live") || arguments.Rest.Contains("--fuzz") ? "Release" : "Planted", "'verify' without --history", arguments.Rest, errors,
             arguments.Rest.Contains("--live") ? [] : s_fast);
     }
 

@@ -1,5 +1,5 @@
-using Snapper.Protocol;
 using Snapper.Simulation.Faults;
+using Snapper.Simulation.Marks;
 using Snapper.Simulation.Running;
 
 namespace Snapper.Simulation.Cluster;
@@ -36,7 +36,7 @@ public sealed class ClusterCoverage
         [
             .. s_requests.Where(kind => Faults[kind] == 0).Select(static kind => $"FaultKind.{kind}"),
             .. Happened.Silent.Select(static kind => $"ClusterFaultKind.{kind}"),
-            .. Transitions.Silent.Where(static transition => !Scarce.Contains(transition)).Select(static transition => $"ClusterTransition.{transition}"),
+            .. Transitions.Silent.Where(static transition => Simulator.CountsTransitions && !Scarce.Contains(transition)).Select(static transition => $"ClusterTransition.{transition}"),
         ];
 
     /// <summary>Adds a run.</summary>

@@ -1,4 +1,4 @@
-using Snapper.Protocol;
+using Snapper.Simulation.Marks;
 using Snapper.Simulation.Running;
 
 namespace Snapper.Simulation.Cluster;

@@ -1,5 +1,6 @@
 using Snapper.Protocol;
 using Snapper.Simulation.Faults;
+using Snapper.Simulation.Marks;
 
 namespace Snapper.Simulation.Running;
 
@@ -22,6 +23,9 @@ public sealed class Coverage
         Transition.TokenWishCameRound,
     ];
 
+    /// <summary>False: transitions are not asked for.</summary>
+    public bool CountsTransitions { get; init; } = Simulator.CountsTransitions;
+
     /// <summary>Runs added.</summary>
     public long Runs { get; private set; }
 
@@ -40,7 +44,7 @@ public sealed class Coverage
         :
         [
             .. Names(Faults.Silent),
-            .. Names(Transitions.Silent.Where(transition => Runs >= VeryLongRun || !Scarce.Contains(transition))),
+            .. Names(Transitions.Silent.Where(transition => CountsTransitions && (Runs >= VeryLongRun || !Scarce.Contains(transition)))),
             .. Names(RarePoints.Silent.Where(point => point is not (RarePoint.ChannelTakenForFull or RarePoint.VoterAsksAtOnce))), // one worker has no channels
         ];
 

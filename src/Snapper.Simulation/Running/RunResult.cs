@@ -1,5 +1,6 @@
 using Snapper.Protocol;
 using Snapper.Simulation.Faults;
+using Snapper.Simulation.Marks;
 
 namespace Snapper.Simulation.Running;
 
@@ -25,7 +26,7 @@ public abstract record RunResult<TScenario>
     /// <summary>Faults that happened; of several workers, those between clients and workers.</summary>
     public required Tally<FaultKind> Faults { get; init; }
 
-    /// <summary>Transitions of single workers that were taken; nothing but zeros in a program that does not ask for counts (<see cref="Simulator.CountsTransitions"/>).</summary>
+    /// <summary>Transitions of single workers that were taken; nothing but zeros in a build that does not count them (<see cref="Simulator.CountsTransitions"/>).</summary>
     public required Tally<Transition> Transitions { get; init; }
 
     /// <summary>Rare points that were used.</summary>

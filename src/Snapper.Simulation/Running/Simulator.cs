@@ -1,5 +1,3 @@
-using Snapper.Protocol;
-
 namespace Snapper.Simulation.Running;
 
 /// <summary>Runs scenarios. A run uses the calling thread alone; several may run at once on threads of their own.</summary>
@@ -8,8 +6,13 @@ public static class Simulator
     /// <summary>Runs the scenario of a seed.</summary>
     public static SimulationResult Run(ulong seed) => Run(Scenario.Draw(seed));
 
-    /// <summary>This program counts transitions: its runtime setting <c>Snapper.CountTransitions</c> is on.</summary>
-    public static bool CountsTransitions => Transitions.AreCounted;
+    /// <summary>Transitions are counted in the verification build (<c>-c Planted</c>), and in no other.</summary>
+    public static bool CountsTransitions { get; } =
+#if MUTATIONS
+        true;
+#else
+        false;
+#endif
 
     /// <summary>Names of the mutations that one worker can have; empty unless this is the verification build (<c>-c Planted</c>).</summary>
     public static IReadOnlyList<string> Mutations { get; } =

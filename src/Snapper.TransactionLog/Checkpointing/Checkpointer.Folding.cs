@@ -75,7 +75,6 @@ public sealed partial class Checkpointer
             taken = which is null ? _changes.Take() : _changes.Take(which);
         }
 
-        Transitions.Note(Transition.CheckpointStarted);
         AppendResult result;
         try
         {
@@ -121,7 +120,6 @@ public sealed partial class Checkpointer
                     return checkpointed;
                 }
 
-                Transitions.Note(Transition.FoldedInPart);
                 chunk.Clear();
                 chunkBytes = 0;
                 if (isPaced)
@@ -148,8 +146,6 @@ public sealed partial class Checkpointer
             {
                 return saved;
             }
-
-            Transitions.Note(Transition.OutcomesCopied);
         }
 
         return new AppendResult(AppendStatus.Appended);
@@ -162,13 +158,7 @@ public sealed partial class Checkpointer
             return new AppendResult(AppendStatus.Appended); // the log keeps more than it needs until the next trim
         }
 
-        var trimmed = await _log.Trim(_epoch, taken.KeepFrom, taken.Watermarks, _disposal.Token);
-        if (trimmed.Status == AppendStatus.Appended)
-        {
-            Transitions.Note(Transition.Trimmed);
-        }
-
-        return trimmed;
+        return await _log.Trim(_epoch, taken.KeepFrom, taken.Watermarks, _disposal.Token);
     }
 
     private async Task<bool> Drop()
@@ -225,7 +215,6 @@ public sealed partial class Checkpointer
     private void Failed(DirtyActors.Snapshot taken, AppendResult result)
     {
         var stopped = result.Status is AppendStatus.Fenced or AppendStatus.Gap or AppendStatus.Behind;
-        Transitions.Note(stopped, Transition.FoldFenced, Transition.FoldFailed);
         bool arm;
         lock (_gate)
         {

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Records;
 
@@ -68,10 +67,6 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
                 if ((stored?.Version ?? 0) < checkpoint.To)
                 {
                     storage.States[checkpoint.Actor] = CheckpointRule.Apply(stored, checkpoint);
-                }
-                else
-                {
-                    Transitions.Note(Transition.FoldRepeated);
                 }
             }
 

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.TransactionLog.Checkpointing;
 using Snapper.TransactionLog.Records;
@@ -46,14 +45,12 @@ public static class LogRecovery
                 case AppendStatus.Appended or AppendStatus.AlreadyThere:
                     throw;
                 case AppendStatus.Fenced or AppendStatus.RescuerFenced:
-                    Transitions.Note(Transition.RecoveryFenced);
                     throw new LogLostException(check.Status, check.Detail);
                 default:
                     throw new IOException($"The log cannot be read to its end, and refuses to say whether it has another owner: {check.Detail}"); // no verdict of damage on that
             }
         }
 
-        pass.NoteWhatItFound();
         await Checkpoint(store, opening.Epoch, pass, cancellation);
         return pass.Summary(time.GetElapsedTime(started));
     }
@@ -76,7 +73,6 @@ public static class LogRecovery
             pass.Add(group);
             if (pass.PendingBytes > foldBytes)
             {
-                Transitions.Note(Transition.RecoveryFoldedInParts);
                 await Checkpoint(store, opening.Epoch, pass, cancellation);
             }
         }
@@ -122,10 +118,8 @@ public static class LogRecovery
             case AppendStatus.Gap:
                 throw new LogLostException(checkpointed.Status, checkpointed.Detail); // since this life opened it; the next one reads what is there
             case AppendStatus.Fenced or AppendStatus.RescuerFenced:
-                Transitions.Note(Transition.RecoveryFenced);
                 throw new LogLostException(checkpointed.Status, checkpointed.Detail);
             default:
-                Transitions.Note(Transition.RecoveryRefused);
                 throw new IOException($"The state store refused {what}: {checkpointed.Detail}");
         }
     }
@@ -174,20 +168,7 @@ public static class LogRecovery
             }
             catch (CorruptLogException damage)
             {
-                Transitions.Note(Transition.DamageFound);
                 throw new CorruptLogException($"{damage.Message} It is in the group (stream entry, frame) that begins with record {group.FirstSequence} and has {group.Count} records.");
-            }
-        }
-
-        public void NoteWhatItFound()
-        {
-            if (_records == 0)
-            {
-                Transitions.Note(opening.NextSequence > 1, Transition.RecoveredEmpty, Transition.RecoveredNew);
-            }
-            else
-            {
-                Transitions.Note(opening.FirstSequence > 1, Transition.RecoveredBehindCheckpoint, Transition.RecoveredRecords);
             }
         }
 

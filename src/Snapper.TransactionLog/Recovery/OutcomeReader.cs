@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.TransactionLog.Records;
 
 namespace Snapper.TransactionLog.Recovery;
@@ -18,20 +17,13 @@ public sealed class OutcomeReader(ITransactionLog log, IStateStore store)
         {
             if (group.FirstSequence <= sequence && InGroup(group, sequence, requestId) is { } found)
             {
-                Transitions.Note(Transition.OutcomeFromLog);
                 return found.WithPayloadOfItsOwn();
             }
 
             break;
         }
 
-        var copied = await store.FindOutcome(requestId, cancellation);
-        if (copied is not null)
-        {
-            Transitions.Note(Transition.OutcomeFromStore);
-        }
-
-        return copied;
+        return await store.FindOutcome(requestId, cancellation);
     }
 
     private static OutcomeRecord? InGroup(LogGroup group, long sequence, string requestId)

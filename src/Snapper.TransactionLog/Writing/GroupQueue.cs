@@ -27,7 +27,6 @@ internal sealed class GroupQueue(int groupBytesMax, IRarePoints? rare = null)
         if (group.Count > 0 && group.Buffer.Length > groupBytesMax)
         {
             // Too much for one group: the record moves to a new one, where the next records will join it.
-            Transitions.Note(Transition.RecordMoved);
             var next = new PendingGroup();
             next.Buffer.WriteBytes(group.Buffer.WrittenFrom(before));
             group.Buffer.Truncate(before);

@@ -65,7 +65,6 @@ public sealed partial class LogWriter
     {
         try
         {
-            NoteSent(group.Count);
             return group.Count == 0
                 ? _log.CheckEpoch(_epoch, _disposal.Token)
                 : _log.Append(_epoch, group.FirstSequence, group.Count, group.Buffer.Written, _disposal.Token);
@@ -74,15 +73,6 @@ public sealed partial class LogWriter
         {
             // A log that throws instead of returning a failed task has said just as little about its effect.
             return Task.FromException<AppendResult>(error);
-        }
-    }
-
-    private static void NoteSent(int records)
-    {
-        Transitions.Note(records == 0, Transition.BarrierSent, Transition.GroupSent);
-        if (records > 1)
-        {
-            Transitions.Note(Transition.GroupOfMany);
         }
     }
 
@@ -109,7 +99,6 @@ public sealed partial class LogWriter
         if (!append.IsCompletedSuccessfully)
         {
             // Unknown (L6): the same bytes go out again, and nothing behind them does.
-            Transitions.Note(Transition.AppendUnknown);
             var error = append.Exception?.GetBaseException();
             return RetryLater(error is null ? "the append was cancelled" : $"{error.GetType().Name}: {error.Message}");
         }
@@ -118,14 +107,11 @@ public sealed partial class LogWriter
         switch (result.Status)
         {
             case AppendStatus.Appended or AppendStatus.AlreadyThere:
-                Transitions.Note(result.Status == AppendStatus.Appended, Transition.GroupAppended, Transition.GroupAlreadyThere);
                 Succeeded();
                 return true;
             case AppendStatus.Refused:
-                Transitions.Note(Transition.AppendRefused);
                 return RetryLater($"refused: {result.Detail}");
             default:
-                Transitions.Note(Transition.Fenced);
                 Stop(new LogLostException(result.Status, result.Detail), result);
                 return false;
         }
@@ -161,7 +147,6 @@ public sealed partial class LogWriter
         _retryDelay = _options.RetryDelayMin;
         if (_outage)
         {
-            Transitions.Note(Transition.OutageEnded);
             _outage = false;
             _observer.Available();
         }

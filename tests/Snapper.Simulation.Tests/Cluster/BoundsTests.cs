@@ -56,6 +56,9 @@ public sealed class BoundsTests
 /// <summary>What operators meet beside crashes and cuts, one kind a run.</summary>
 public sealed class OddityTests
 {
+    /// <summary>A worker is silent and keeps its lease: it is evicted (MutationTests).</summary>
+    internal const string Silent = Quiet + "paced=1 strikes=WorkerSilent@300/2/30000/0";
+
     private const string Quiet = "workers=3 seed=105 clients=4 each=20 actors=6 requests=0 delay=0 rare=none lease=400 network=0 store=0 die=0 window=60000 patience=1000 alone=0 ";
 
     [Theory]
@@ -76,11 +79,10 @@ public sealed class OddityTests
     }
 
     [Fact]
-    public void A_worker_that_is_silent_and_keeps_its_lease_is_evicted()
+    public void A_worker_that_is_silent_and_keeps_its_lease_breaks_nothing()
     {
-        var result = ClusterSimulator.Run(ClusterScenario.Parse(Quiet + "paced=1 strikes=WorkerSilent@300/2/30000/0"));
+        var result = ClusterSimulator.Run(ClusterScenario.Parse(Silent));
         Assert.True(result.Violations.Count == 0, string.Join('\n', result.Violations));
-        Assert.True(result.ClusterTransitions[Snapper.Protocol.ClusterTransition.Evicted] > 0, "Nobody was evicted.");
     }
 
     /// <summary>Without ids that are sent again later: what becomes of those is looked at by the seeds.</summary>

@@ -30,7 +30,6 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         worker.AdvanceActClock(call.Tid);
         if (_tombstones.Contains(call.Tid))
         {
-            Transitions.Note(ClusterTransition.CallTooLate);
             return; // W3: it came too late
         }
 
@@ -83,8 +82,6 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         var attempt = worker.Acts.GetValueOrDefault(prepare.Tid.Value);
         if (attempt is null || (prepare.Committed && !attempt.IsAlive))
         {
-            Transitions.Note(ClusterTransition.VotedNo);
-
             // H7: an abort rests on nothing here if no part was ever here: the call that is under way comes too late. A part that had to go is another matter: an undo here, or one
             // elsewhere whose abort came this way (W3), took back what the root may have decided on. The root may not know of that other worker, so nobody but this one says no.
             // Whatever else ends a part leaves no prepare behind, or makes the root try again.
@@ -94,7 +91,6 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             return;
         }
 
-        Transitions.Note(ClusterTransition.Voted);
         attempt.IsPrepared = true;
         attempt.IsRecorded = prepare.IsRecorded;
         attempt.TrySeal();
@@ -302,7 +298,6 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
                 continue;
             }
 
-            Transitions.Note(ClusterTransition.ActLostWorker);
             if (attempt.Origin is null)
             {
                 EndAtRoot(attempt.Tid, Lost(peer));
@@ -317,7 +312,6 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
             }
             else if (attempt.IsPrepared)
             {
-                Transitions.Note(ClusterTransition.RootLostInDoubt);
                 _ = AskElsewhere(attempt.Tid, peer);
             }
             else

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -26,7 +25,6 @@ internal sealed class ActDecisions(ClusterNode node, Worker worker)
     /// <summary>An ACT of several workers is committed by this record: it stays in the log until all others have their markers (R2).</summary>
     public void NoteDecided(ActOutcome outcome, long sequence)
     {
-        Transitions.Note(ClusterTransition.ActDecided);
         worker.Checkpoints.Hold(sequence);
         _unmarked.Add(outcome.Tid, new Decision(sequence, [.. outcome.Others]));
     }

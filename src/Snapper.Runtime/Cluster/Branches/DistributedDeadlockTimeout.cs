@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
@@ -89,7 +88,6 @@ internal sealed class DistributedDeadlockTimeout(ClusterNode node, Worker worker
             return;
         }
 
-        Transitions.Note(ClusterTransition.LongWaitBroken);
         var why = new AbortInfo(AbortReason.Deadlock, $"Others waited behind it for more than {_longest.TotalMilliseconds:0} ms, perhaps in a ring over several workers.");
         attempt.RootExecutor.PostRun(() => attempt.RootExecutor.EndForBranch(attempt, why));
     }

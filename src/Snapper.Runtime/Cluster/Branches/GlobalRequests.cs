@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
@@ -83,7 +82,6 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
                 }
                 else
                 {
-                    Transitions.Note(ClusterTransition.NumberAskedAgain);
                     Ask(handle, ticket);
                 }
             }
@@ -229,7 +227,6 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
                 worker.SendToCommit(new Message { Kind = MessageKind.GlobalDecided, Bid = output.Bid });
                 break;
             case GlobalOutputKind.SendUndo:
-                Transitions.Note(ClusterTransition.GlobalUndo);
                 worker.SendToCoordinator(0, new Message { Kind = MessageKind.GlobalUndo, Bid = output.Bid, Value = output.Value, Count = output.Count });
                 break;
             case GlobalOutputKind.SendUndoGo:
@@ -238,7 +235,6 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
             case GlobalOutputKind.SendBack:
                 if (Take(output.Value) is { } back)
                 {
-                    Transitions.Note(ClusterTransition.SentBack);
                     RouteLater(back);
                 }
 

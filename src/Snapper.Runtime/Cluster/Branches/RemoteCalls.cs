@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -127,7 +126,6 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
     /// <summary>A call is not begun here: its result would go to a worker that takes less than it is sent. Of its transaction nothing has begun by it; its root ends it.</summary>
     public void TurnAway(Incarnation from, CallMessage call)
     {
-        Transitions.Note(ClusterTransition.CallTurnedAway);
         var why = new AbortInfo(AbortReason.Overloaded, $"{call.Target} was called, and the caller's worker takes less than it is sent.", call.Target);
         node.Send(from, new ResultMessage(call.Id, FailureOf(why), [], [], []));
     }

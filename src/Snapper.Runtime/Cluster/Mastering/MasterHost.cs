@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
@@ -44,7 +43,6 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     public MasterHost(ClusterNode node, Worker worker, MasterElection.Taken seat, IReadOnlyList<Incarnation> unfenced, IEnumerable<Incarnation> unresolved, LogWriterOptions writing)
     {
         var mastership = seat.Mastership;
-        Transitions.Note(ClusterTransition.MasterTaken);
         _decidedBefore = seat.Decided;
         _unsettled = [.. unfenced];
         _unmarked = seat.Decided.Count == 0 ? [] : [.. unfenced, .. unresolved];
@@ -232,7 +230,6 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     public void End()
     {
         IsOver = true;
-        Transitions.Note(ClusterTransition.MasterEnded);
     }
 
     public async ValueTask DisposeAsync()

@@ -43,7 +43,6 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         if (!_settling)
         {
             _settling = true;
-            Transitions.Note(ClusterTransition.SuccessionBegun);
             _ = AskAll();
         }
     }
@@ -66,7 +65,6 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         }
         else
         {
-            Transitions.Note(ClusterTransition.PartAheadOfDirectory);
             (_read, _isReading) = (part, true);
             _waiting.Enqueue((part.MasterEpoch, part));
             _ = ReadDirectory();
@@ -106,16 +104,7 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
 
         if (epoch >= _epoch)
         {
-            if (epoch != node.Requests.MasterEpoch)
-            {
-                Transitions.Note(ClusterTransition.LaterMasterWaits);
-            }
-
             _waiting.Enqueue((epoch, message));
-        }
-        else
-        {
-            Transitions.Note(ClusterTransition.EarlierMasterRefused);
         }
 
         return false;
@@ -217,7 +206,6 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
 
                 if (verdict == true)
                 {
-                    Transitions.Note(ClusterTransition.SuccessionCommitted);
                     node.First.PostRun(() => worker.SendToCommit(new Message { Kind = MessageKind.GlobalDecided, Bid = batch }));
                 }
             }
@@ -292,8 +280,6 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
             return;
         }
 
-        Transitions.Note(ClusterTransition.SuccessionUndone);
-
         // A9, as the master would; an undo of an earlier master that was not ended goes on as this one.
         _undoNumber = -_epoch;
         worker.SendToCoordinator(0, new Message
@@ -307,7 +293,6 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
     private void Settle()
     {
         _settling = false;
-        Transitions.Note(ClusterTransition.SuccessionSettled);
         var (master, epoch) = (_master, _epoch);
         node.Pacts.OnMaster(epoch);
         node.Requests.Follow(master, epoch);

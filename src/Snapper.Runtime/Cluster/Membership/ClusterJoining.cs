@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Recovering;
@@ -131,7 +130,6 @@ internal sealed class ClusterJoining : IAsyncDisposable
             return (opening, []);
         }
 
-        Transitions.Note(ClusterTransition.RecoveredInDoubt);
         foreach (var member in await Store.Members.Read(cancellation).ConfigureAwait(false))
         {
             if (member.State == MemberState.Live && member.Incarnation.Worker != Store.Self.Worker)
@@ -165,7 +163,6 @@ internal sealed class ClusterJoining : IAsyncDisposable
     /// </summary>
     private async Task GiveUp(CancellationToken cancellation)
     {
-        Transitions.Note(ClusterTransition.RecoveryGivenUp);
         Lease.Cease();
         var began = _setup.Time.GetTimestamp();
         while (_setup.Time.GetElapsedTime(began) < _setup.Cluster!.Options.Lease * _setup.Cluster.SettleLeases)

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
@@ -83,7 +82,6 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
 
         if (own.Count > 0)
         {
-            Transitions.Note(ClusterTransition.Reclaimed);
             await Read(cancellation).ConfigureAwait(false);
         }
     }

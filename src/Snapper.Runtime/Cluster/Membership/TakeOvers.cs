@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
@@ -115,11 +114,11 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
-            Transitions.Note(ClusterTransition.TakeOverGivenUp); // the next look begins again
+            // The next look begins again.
         }
         catch (LogLostException lost) when (lost.Status == AppendStatus.Fenced)
         {
-            Transitions.Note(ClusterTransition.TakeOverGivenUp); // another rescues it, or it has come back itself
+            // Another worker rescues it, or it has come back itself.
         }
         catch (CorruptLogException damage)
         {
@@ -141,12 +140,6 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
             return; // it lives, or another is at it
         }
 
-        Transitions.Note(ClusterTransition.Fenced);
-        if (when == FenceWhen.Always)
-        {
-            Transitions.Note(ClusterTransition.Evicted);
-        }
-
         await using var rescue = fenced.Value!;
         RuntimeLog.TakingOver(worker.Logger, rescue.Fenced.ToString());
         _node.Gate.Hub.Retire(rescue.Fenced);
@@ -158,17 +151,11 @@ internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFol
         }
 
         _node.Gate.Read(rescue.Fenced.Worker, rescue.Opened.Epoch, decided);
-        if (recovered.InDoubt.Count > 0)
-        {
-            Transitions.Note(ClusterTransition.TakeOverInDoubt);
-        }
-
         var verdicts = await _node.Doubts.Resolve(recovered.InDoubt, null, worker.Stopping).ConfigureAwait(false);
         var settled = await Settlement.Run(rescue.Log, rescue.States, rescue.Opening, recovered, verdicts, worker.Time, worker.Stopping).ConfigureAwait(false);
         await LogRecovery.Copy(rescue.States, rescue.Opened.Epoch, recovered.With(settled.Outcomes).Outcomes, worker.Stopping).ConfigureAwait(false);
 
         await Divide(rescue).ConfigureAwait(false);
-        Transitions.Note(ClusterTransition.TakenOver);
         RuntimeLog.TakenOver(worker.Logger, rescue.Fenced.ToString(), recovered.Records, verdicts.Length);
         _node.First.PostRun(() =>
         {

@@ -40,17 +40,12 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
         {
             if (await Freeze().ConfigureAwait(false))
             {
-                Transitions.Note(ClusterTransition.MigrationFrozen);
                 progress.Enter(MigrationPhase.Freezing);
                 await FreezeAtMaster(bound.Token).ConfigureAwait(false);
-
-                Transitions.Note(ClusterTransition.MigrationFrozenAtMaster);
                 progress.Enter(MigrationPhase.Draining);
                 await Drain(bound.Token).ConfigureAwait(false);
-                Transitions.Note(ClusterTransition.MigrationDrained);
                 progress.Enter(MigrationPhase.HandingOver);
                 await HandOver(bound.Token).ConfigureAwait(false);
-                Transitions.Note(ClusterTransition.MigrationHandedOver);
                 why = await Commit().ConfigureAwait(false);
                 if (why.Length == 0)
                 {
@@ -59,13 +54,11 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
             }
             else
             {
-                Transitions.Note(ClusterTransition.MigrationNotFrozen);
                 why = "Something in it is not this worker's, or is being moved by another plan.";
             }
         }
         catch (OperationCanceledException) when (!worker.Stopping.IsCancellationRequested)
         {
-            Transitions.Note(ClusterTransition.MigrationTimedOut);
             why = $"It did not come to rest within {Bound.TotalSeconds:0} s; try again.";
         }
 
@@ -249,7 +242,6 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
                 var committed = await store.Plans.Commit(plan.Id, worker.Stopping).ConfigureAwait(false);
                 if (!committed.IsDone)
                 {
-                    Transitions.Note(ClusterTransition.MigrationFoundCancelled);
                     return $"It could not be committed: {committed.Detail}.";
                 }
 
@@ -261,7 +253,6 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
             }
         }
 
-        Transitions.Note(ClusterTransition.MigrationCommitted);
         await _node.Ask(() =>
         {
             _node.Apply(moved);

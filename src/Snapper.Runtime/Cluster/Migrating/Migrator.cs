@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Membership;
@@ -38,7 +37,6 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
             var plan = open.Plan;
             if (!Lives(plan.From, members) || !Lives(plan.To, members))
             {
-                Transitions.Note(ClusterTransition.MigrationOfGoneCancelled);
                 await store.Plans.Cancel(plan.Id, $"{(Lives(plan.From, members) ? plan.To : plan.From)} is gone.", cancellation).ConfigureAwait(false);
             }
             else
@@ -157,7 +155,6 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
             var record = await store.Plans.Find(id, worker.Stopping).ConfigureAwait(false);
             var moved = await MigrationRun.ReadMoved(_node, directory, keys, worker.Stopping).ConfigureAwait(false);
             await MigrationRun.Unfreeze(_node, id, keys, moved).ConfigureAwait(false);
-            Transitions.Note(ClusterTransition.FreezeLetGo);
             if (_progress.TryGetValue(id, out var progress))
             {
                 progress.Enter(record?.State == PlanState.Done ? MigrationPhase.Done : MigrationPhase.Cancelled);
@@ -228,7 +225,6 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
     /// <summary>The next look begins again, where the plan stands.</summary>
     private void Interrupt()
     {
-        Transitions.Note(ClusterTransition.MigrationInterrupted);
         _isOwed = true;
     }
 

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
@@ -36,14 +35,6 @@ internal sealed class InDoubtResolver(PeerMessenger gate, IClusterStore store, M
                 ActPrepared act => await Repeat(() => AskOfAct(act.Transaction, act.Root, cancellation), patience, $"ACT {act.Transaction} of {act.Root}", cancellation).ConfigureAwait(false),
                 var other => throw new ArgumentException($"A {other.GetType().Name} is not conditional.", nameof(doubts)),
             };
-            if (doubts[i].Record is Prepared)
-            {
-                Transitions.Note(verdicts[i], ClusterTransition.BatchDoubtCommitted, ClusterTransition.BatchDoubtAborted);
-            }
-            else
-            {
-                Transitions.Note(verdicts[i], ClusterTransition.ActDoubtCommitted, ClusterTransition.ActDoubtAborted);
-            }
         }
 
         return verdicts;
@@ -143,7 +134,6 @@ internal sealed class InDoubtResolver(PeerMessenger gate, IClusterStore store, M
             return;
         }
 
-        Transitions.Note(ClusterTransition.RootStreamRead);
         await using var rescue = fenced.Value!;
         var decided = new List<TransactionId>();
         var decoder = new GroupDecoder();
