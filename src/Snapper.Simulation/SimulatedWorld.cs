@@ -44,7 +44,7 @@ internal abstract class SimulatedWorld<TProcess> : IClientWorld
     {
         Scenario = scenario;
         Chance = SeededChance.For(scenario.Seed, ChanceOf.Order);
-        Rare = new RareChance(scenario, RarePoints);
+        Rare = new RareChance(scenario, SchedulingChoices);
         Open = new OpenRequests(this, roads);
         Workload = workload ?? (scenario.Workload == WorkloadKind.Lists ? new ListsWorkload(scenario) : new BankWorkload(scenario));
     }
@@ -89,7 +89,7 @@ internal abstract class SimulatedWorld<TProcess> : IClientWorld
 
     protected Tally<Transition> TransitionsTaken { get; } = new();
 
-    protected Tally<RarePoint> RarePoints { get; } = new();
+    protected Tally<SchedulingChoice> SchedulingChoices { get; } = new();
 
     protected Digest Digest { get; } = new();
 

@@ -89,7 +89,7 @@ internal sealed partial class World : SimulatedWorld<SimulatedWorker>
             Unknown = Unknown,
             Faults = Faults,
             Transitions = TransitionsTaken,
-            RarePoints = RarePoints,
+            SchedulingChoices = SchedulingChoices,
             Steps = Steps,
             VirtualTime = TimeSpan.FromTicks(Now),
             Digest = Digest.Value,

@@ -17,12 +17,12 @@ public sealed class CoverageTests
     }
 
     [Fact]
-    public void A_long_run_in_which_a_fault_or_a_rare_point_never_happened_names_it()
+    public void A_long_run_in_which_a_fault_or_a_scheduling_choice_never_happened_names_it()
     {
         var one = Everything();
         one.Faults.Counts[(int)FaultKind.TwoOwners] = 0;
-        one.RarePoints.Counts[(int)RarePoint.GroupOfOne] = 0;
-        Assert.Equal(["FaultKind.TwoOwners", "RarePoint.GroupOfOne"], RunsOf(one, Coverage.LongRun).Missing);
+        one.SchedulingChoices.Counts[(int)SchedulingChoice.GroupOfOne] = 0;
+        Assert.Equal(["FaultKind.TwoOwners", "SchedulingChoice.GroupOfOne"], RunsOf(one, Coverage.LongRun).Missing);
     }
 
     [Fact]
@@ -44,23 +44,23 @@ public sealed class CoverageTests
         {
             var one = Simulator.Run(seed);
             var two = Simulator.Run(seed);
-            Assert.Equal(one.RarePoints.Counts, two.RarePoints.Counts);
+            Assert.Equal(one.SchedulingChoices.Counts, two.SchedulingChoices.Counts);
             Assert.Equal(one.Digest, two.Digest);
         }
     }
 
     [Fact]
-    public void A_scenario_without_rare_points_has_none()
+    public void A_scenario_without_scheduling_choices_has_none()
     {
-        var scenario = Scenario.Draw(1) with { RarePoints = [] };
-        Assert.All(Simulator.Run(scenario).RarePoints.Counts, count => Assert.Equal(0, count));
+        var scenario = Scenario.Draw(1) with { SchedulingChoices = [] };
+        Assert.All(Simulator.Run(scenario).SchedulingChoices.Counts, count => Assert.Equal(0, count));
     }
 
     [Fact]
-    public void A_rare_point_chooses_the_same_whatever_other_points_there_are()
+    public void A_choice_is_the_same_whatever_other_choices_there_are()
     {
-        var alone = Choices(Scenario.Draw(5) with { RarePoints = [RarePoint.FlushHeld] });
-        var beside = Choices(Scenario.Draw(5) with { RarePoints = [RarePoint.GroupOfOne, RarePoint.FlushHeld] });
+        var alone = Choices(Scenario.Draw(5) with { SchedulingChoices = [SchedulingChoice.FlushHeld] });
+        var beside = Choices(Scenario.Draw(5) with { SchedulingChoices = [SchedulingChoice.GroupOfOne, SchedulingChoice.FlushHeld] });
         Assert.Equal(alone, beside);
         Assert.Contains(true, alone);
         Assert.Contains(false, alone);
@@ -68,16 +68,16 @@ public sealed class CoverageTests
 
     private static List<bool> Choices(Scenario scenario)
     {
-        var happened = new Tally<RarePoint>();
+        var happened = new Tally<SchedulingChoice>();
         var chance = new RareChance(scenario, happened);
         var choices = new List<bool>();
         for (var i = 0; i < 1000; i++)
         {
-            chance.Happens(RarePoint.GroupOfOne);
-            choices.Add(chance.Happens(RarePoint.FlushHeld));
+            chance.Takes(SchedulingChoice.GroupOfOne);
+            choices.Add(chance.Takes(SchedulingChoice.FlushHeld));
         }
 
-        Assert.Equal(choices.Count(static choice => choice), happened[RarePoint.FlushHeld]);
+        Assert.Equal(choices.Count(static choice => choice), happened[SchedulingChoice.FlushHeld]);
         return choices;
     }
 
@@ -103,14 +103,14 @@ public sealed class CoverageTests
             Unknown = 0,
             Faults = new Tally<FaultKind>(),
             Transitions = new Tally<Transition>(),
-            RarePoints = new Tally<RarePoint>(),
+            SchedulingChoices = new Tally<SchedulingChoice>(),
             Steps = 0,
             VirtualTime = TimeSpan.Zero,
             Digest = 0,
         };
         Array.Fill(result.Faults.Counts, 1);
         Array.Fill(result.Transitions.Counts, 1);
-        Array.Fill(result.RarePoints.Counts, 1);
+        Array.Fill(result.SchedulingChoices.Counts, 1);
         if (but is { } silent)
         {
             result.Transitions.Counts[(int)silent] = 0;

@@ -19,20 +19,20 @@ public sealed class ScenarioTests
             StorageFaultPerMille = 999,
             SweepMs = 7777,
             StateBytes = 77,
-            RarePoints = [RarePoint.FlushHeld, RarePoint.BatchOfOne],
+            SchedulingChoices = [SchedulingChoice.FlushHeld, SchedulingChoice.BatchOfOne],
             PlannedFaults = [new PlannedFault(5, FaultKind.WorkerCrash, 100), new PlannedFault(9, FaultKind.TwoOwners, 1)],
         };
         var read = Scenario.Parse(changed.ToString());
-        Assert.Equal(changed with { PlannedFaults = [], RarePoints = [] }, read with { PlannedFaults = [], RarePoints = [] });
+        Assert.Equal(changed with { PlannedFaults = [], SchedulingChoices = [] }, read with { PlannedFaults = [], SchedulingChoices = [] });
         Assert.Equal(changed.PlannedFaults, read.PlannedFaults);
-        Assert.Equal(changed.RarePoints, read.RarePoints);
+        Assert.Equal(changed.SchedulingChoices, read.SchedulingChoices);
     }
 
     [Fact]
-    public void Rare_points_that_were_taken_out_stay_out()
+    public void Scheduling_choices_that_were_taken_out_stay_out()
     {
-        var drawn = Enumerable.Range(0, 100).Select(seed => Scenario.Draw((ulong)seed)).First(scenario => scenario.RarePoints.Count > 1);
-        Assert.Empty(Scenario.Parse((drawn with { RarePoints = [] }).ToString()).RarePoints);
+        var drawn = Enumerable.Range(0, 100).Select(seed => Scenario.Draw((ulong)seed)).First(scenario => scenario.SchedulingChoices.Count > 1);
+        Assert.Empty(Scenario.Parse((drawn with { SchedulingChoices = [] }).ToString()).SchedulingChoices);
     }
 
     [Theory]
@@ -41,12 +41,12 @@ public sealed class ScenarioTests
     [InlineData("seed=1 clients=many", "'clients=many' should have a number")]
     [InlineData("seed=1 colour=3", "has no 'colour'")]
     [InlineData("seed=1 faults=Earthquake@1/2", "'Earthquake@1/2'")]
-    [InlineData("seed=1 rare=FlushHeld+Eclipse", "no rare point 'Eclipse'")]
+    [InlineData("seed=1 rare=FlushHeld+Eclipse", "no scheduling choice 'Eclipse'")]
     [InlineData("seed=1 faults=0@1/2", "no fault '0' that has a time, as in '0@1/2'; there are: WorkerCrash, ")]
     [InlineData("seed=1 faults=RequestLost@1/2", "no fault 'RequestLost' that has a time")]
     [InlineData("seed=1 faults=WorkerCrash@1", "KIND@MS/MS, not 'WorkerCrash@1'")]
     [InlineData("seed=18446744073709551616", "a seed is 0 to 18446744073709551615")]
-    [InlineData("seed=1 rare=7", "no rare point '7'")]
+    [InlineData("seed=1 rare=7", "no scheduling choice '7'")]
     public void A_wrong_text_is_refused_with_what_is_wrong(string text, string message) =>
         Assert.Contains(message, Assert.Throws<FormatException>(() => Scenario.Parse(text)).Message, StringComparison.Ordinal);
 

@@ -14,7 +14,7 @@ internal static class CoverageReport
     public static void Print(Coverage coverage, bool markdown)
     {
         Print("Faults", coverage.Faults, markdown);
-        Print("Rare points", coverage.RarePoints, markdown);
+        Print("Scheduling choices", coverage.SchedulingChoices, markdown);
         if (Simulator.CountsTransitions)
         {
             Print("Transitions", coverage.Transitions, markdown);

@@ -139,7 +139,7 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
         PlaceParts(_token, outputs);
         if (_waiting.Count > 0 && _undurable < options.OpenBatches)
         {
-            if (options.Rare?.Happens(RarePoint.BatchHeldOpen) == true)
+            if (options.SchedulingPolicy.BatchHeldOpen())
             {
                 // It looks again when the executor has done what is under way. What it knows of the log may be old then: one batch too many is open at worst.
                 ref var again = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.LogProgress, Index);
@@ -155,7 +155,7 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
     private void FormBatch(RingToken token, OutputBuffer outputs)
     {
         ForgetFinal(token);
-        var most = options.Rare is { } rare && _waiting.Count > 1 && rare.Happens(RarePoint.BatchOfOne) ? 1 : options.TransactionsPerBatch;
+        var most = _waiting.Count > 1 && options.SchedulingPolicy.BatchOfOne() ? 1 : options.TransactionsPerBatch;
         if (_waiting.Take(most) is { } taken && Owned(taken, outputs) is { } tickets)
         {
             _undurable++;
@@ -212,7 +212,7 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
         }
     }
 
-    private bool IsPassedUnasked() => options.Rare is { } rare && ringSize > 1 && _waiting.Count == 0 && rare.Happens(RarePoint.TokenPassedUnasked);
+    private bool IsPassedUnasked() => ringSize > 1 && _waiting.Count == 0 && options.SchedulingPolicy.TokenPassedUnasked();
 
     private void PassToken(OutputBuffer outputs)
     {

@@ -8,6 +8,6 @@ namespace Snapper.Protocol.Coordination;
 /// </param>
 public sealed record CoordinatorOptions(int TransactionsPerBatch = 512, int OpenBatches = 2)
 {
-    /// <summary>Rare points; null: none.</summary>
-    internal IRarePoints? Rare { get; init; }
+    /// <summary>Decides where the protocol leaves a choice.</summary>
+    internal SchedulingPolicy SchedulingPolicy { get; init; }
 }

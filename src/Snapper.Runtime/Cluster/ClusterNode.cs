@@ -127,7 +127,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
 
     /// <summary>A worker takes less than it is sent: nothing new is begun that needs it, or that it would have to be answered.</summary>
     public bool TakesTooLittle(Incarnation peer) =>
-        peer != Self && (Gate.Hub.IsFull(peer.Worker) || _worker.Rare?.Happens(RarePoint.ChannelTakenForFull) == true);
+        peer != Self && (Gate.Hub.IsFull(peer.Worker) || _worker.SchedulingPolicy.ChannelTakenForFull());
 
     /// <summary>Handles a message on the first executor; in order.</summary>
     /// <param name="from">Its sender.</param>

@@ -1,6 +1,5 @@
 using Snapper.Actors;
 using Snapper.Actors.Generated;
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
@@ -153,7 +152,7 @@ internal sealed partial class Executor
     {
         var cell = GetCell(frame.Target);
         frame.Cell = cell;
-        if (cell.Machine is null || frame.Depth % InlineDepth == 0 || Worker.Rare?.Happens(RarePoint.CallPosted) == true)
+        if (cell.Machine is null || frame.Depth % InlineDepth == 0 || Worker.SchedulingPolicy.CallPosted())
         {
             frame.StartWaiting();
             var item = new WorkItem { Kind = WorkKind.Actor };

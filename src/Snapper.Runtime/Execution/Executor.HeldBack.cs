@@ -1,5 +1,3 @@
-using Snapper.Protocol;
-
 namespace Snapper.Runtime.Execution;
 
 /// <summary>
@@ -13,9 +11,9 @@ internal sealed partial class Executor
 
     private bool HoldsBack => _heldBack is { Count: > 0 };
 
-    private bool IsHeldBack(IRarePoints rare, in WorkItem item)
+    private bool IsHeldBack(in WorkItem item)
     {
-        if (t_pump?.Executor is not { } sender || sender == this || !(sender.HoldsBack || rare.Happens(RarePoint.SentOneByOne)))
+        if (t_pump?.Executor is not { } sender || sender == this || !(sender.HoldsBack || Worker.SchedulingPolicy.SentOneByOne()))
         {
             return false;
         }

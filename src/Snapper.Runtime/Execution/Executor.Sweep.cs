@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Runtime.Execution;
@@ -7,12 +6,12 @@ namespace Snapper.Runtime.Execution;
 internal sealed partial class Executor
 {
     /// <summary>
-    /// A rare point: the actor leaves memory now, because nothing under way depends on what its machine remembers and everything that was ever queued is checkpointed; its
+    /// A scheduling choice: the actor leaves memory now, because nothing under way depends on what its machine remembers and everything that was ever queued is checkpointed; its
     /// next use, which is at hand, loads it anew.
     /// </summary>
     private bool LeavesBeforeUse(ActorCell cell)
     {
-        if (Worker.Rare is not { } rare || cell.Machine is not { } machine)
+        if (Worker.SchedulingPolicy.IsFixed || cell.Machine is not { } machine)
         {
             return false;
         }
@@ -23,7 +22,7 @@ internal sealed partial class Executor
             && final <= Worker.Commits.FinalAndQueued
             && Worker.Commits.CheckpointedThrough >= Worker.Log.LastSequence
             && Worker.Checkpoints.IsCheckpointed(cell.Key)
-            && rare.Happens(RarePoint.EvictedBeforeUse);
+            && Worker.SchedulingPolicy.EvictedBeforeUse();
     }
 
     /// <summary>Once a minute: an actor leaves when nothing of it is under way and its last change is checkpointed (L8).</summary>

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -50,7 +49,7 @@ internal sealed partial class Executor
             }
 
             if (attempt.IsPact && attempt.Global is null && !attempt.IsSlow && attempt.BlockingSince != 0 && (Worker.Time.GetElapsedTime(attempt.BlockingSince, now) >= (bound < 2 * s_slowAfter ? bound / 2 : s_slowAfter)
-                    || Worker.Rare?.Happens(RarePoint.SlowNoticedEarly) == true))
+                    || Worker.SchedulingPolicy.SlowNoticedEarly()))
             {
                 NoteSlow(attempt, now);
             }
@@ -73,7 +72,7 @@ internal sealed partial class Executor
     /// <summary>Takes a PACT out of its batch, unless it has begun when this is read.</summary>
     public void PostDeferred(Request request, TransactionId tid, BatchId bid)
     {
-        if (Worker.Rare?.Happens(RarePoint.SlowShedLate) == true)
+        if (Worker.SchedulingPolicy.SlowShedLate())
         {
             Worker.After(TimeSpan.FromMilliseconds(Jitter(20)), this, () => Shed(request, tid, bid));
         }

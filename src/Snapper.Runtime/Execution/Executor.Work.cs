@@ -30,7 +30,7 @@ internal sealed partial class Executor
                 Worker.Coordinators[item.Index].Step(item.Message, _outputs);
 
                 // What the first coordinator says of an undo of the master comes behind what it has formed before (A9).
-                if (Worker.Rare is { } rare && (item.Index != 0 || Worker.Cluster is null) && FormsBatch() && rare.Happens(RarePoint.BatchSentLate))
+                if (!Worker.SchedulingPolicy.IsFixed && (item.Index != 0 || Worker.Cluster is null) && FormsBatch() && Worker.SchedulingPolicy.BatchSentLate())
                 {
                     SendBatchLate();
                 }

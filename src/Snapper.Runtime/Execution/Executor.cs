@@ -114,7 +114,7 @@ internal sealed partial class Executor
     /// <summary>Queues an item behind everything that is under way here.</summary>
     public void PostOutside(in WorkItem item, bool wakes = true)
     {
-        if (Worker.Rare is { } rare && IsHeldBack(rare, item))
+        if (!Worker.SchedulingPolicy.IsFixed && IsHeldBack(item))
         {
             return;
         }

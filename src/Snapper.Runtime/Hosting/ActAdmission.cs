@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Requests;
 
@@ -83,6 +82,6 @@ internal sealed class ActAdmission
     }
 
     private bool AreHeld() => Volatile.Read(ref _conflicts) < ConflictsToHold
-        ? _worker.Rare?.Happens(RarePoint.ActHeldAnyway) == true
-        : _worker.Rare?.Happens(RarePoint.ActNotHeld) != true;
+        ? _worker.SchedulingPolicy.ActHeldAnyway()
+        : !_worker.SchedulingPolicy.ActNotHeld();
 }

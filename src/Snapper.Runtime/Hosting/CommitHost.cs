@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -31,7 +30,7 @@ internal sealed class CommitHost
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
     {
         _worker = worker;
-        var limit = new RecordLimit(worker.Options.MaxTransactionBytes, worker.Rare is null ? CommitRecords.WeightOf : WeightOf, RecordWeight.Of);
+        var limit = new RecordLimit(worker.Options.MaxTransactionBytes, worker.SchedulingPolicy.IsFixed ? CommitRecords.WeightOf : WeightOf, RecordWeight.Of);
         _machine = new CommitMachine(ringSize, limit) { Trace = worker.Trace };
         _hold = new ActAdmission(worker);
         _traces = traces;
@@ -71,7 +70,7 @@ internal sealed class CommitHost
     }
 
     private long WeightOf(Batch batch) =>
-        _worker.Rare!.Happens(RarePoint.BatchTakenForTooLarge) ? _worker.Options.MaxTransactionBytes + 1 : CommitRecords.WeightOf(batch);
+        _worker.SchedulingPolicy.BatchTakenForTooLarge() ? _worker.Options.MaxTransactionBytes + 1 : CommitRecords.WeightOf(batch);
 
     /// <summary>Number of the newest record that the checkpointer knows, or that recovery has checkpointed; from any thread.</summary>
     public long CheckpointedThrough => Volatile.Read(ref _toldSequence);

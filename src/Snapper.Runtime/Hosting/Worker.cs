@@ -62,14 +62,14 @@ internal sealed partial class Worker
 
         Cluster = parts.Cluster is null ? null : new ClusterNode(this, parts.Cluster);
         Coordinators = new CoordinatorMachine[Options.Coordinators];
-        var coordination = new CoordinatorOptions(Options.TransactionsPerBatch, Options.OpenBatches) { Rare = parts.Rare };
+        var coordination = new CoordinatorOptions(Options.TransactionsPerBatch, Options.OpenBatches) { SchedulingPolicy = parts.SchedulingPolicy };
         for (var i = 0; i < Coordinators.Length; i++)
         {
             Coordinators[i] = new CoordinatorMachine(i, Coordinators.Length, coordination, Cluster);
         }
 
         Commits = new CommitHost(this, Coordinators.Length, Batches);
-        Wheel = new DeadlineWheel(Time, Options.TurnTick, OnExpired, OnTick, parts.Rare);
+        Wheel = new DeadlineWheel(Time, Options.TurnTick, OnExpired, OnTick, parts.SchedulingPolicy);
         RequestManager = new RequestManager(this, Wheel, parts.IdPrefix);
         SendToCoordinator(0, new Message { Kind = MessageKind.Token, Body = new RingToken(new TransactionId(positions.LastTransaction)) });
     }
@@ -101,7 +101,7 @@ internal sealed partial class Worker
 
     public IWorkerTrace? Trace => _parts.Trace;
 
-    public IRarePoints? Rare => _parts.Rare;
+    public SchedulingPolicy SchedulingPolicy => _parts.SchedulingPolicy;
 
     /// <summary>What somebody may be looking at.</summary>
     public TransactionWatch Watch { get; }
@@ -200,7 +200,7 @@ internal sealed partial class Worker
                 return;
             }
 
-            ticket.IsSlow = (request.Method.SlowUntil is not 0 and var until && Time.GetTimestamp() < until) || Rare?.Happens(RarePoint.PactTakenForSlow) == true;
+            ticket.IsSlow = (request.Method.SlowUntil is not 0 and var until && Time.GetTimestamp() < until) || SchedulingPolicy.PactTakenForSlow();
             if (Cluster is not null && (Cluster.Ownership.Look(request.Asked.Actor).State == OwnershipState.NotOwned || Cluster.MayHaveRunElsewhere(request)))
             {
                 Cluster.Door.NotHere(request, OwnershipState.NotOwned, ExecutorOf(request.Asked.Actor));

@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Cluster.Migrating;
@@ -185,7 +184,7 @@ public sealed class WorkerHost : IAsyncDisposable
         setup.Options.Validate();
         var opening = await setup.Log.Open(cancellation).ConfigureAwait(false);
         var sink = new OutcomeSink();
-        var foldBytes = setup.Rare?.Happens(RarePoint.RecoveryFoldsInParts) == true ? 0 : LogRecovery.FoldBytes;
+        var foldBytes = setup.SchedulingPolicy.RecoveryFoldsInParts() ? 0 : LogRecovery.FoldBytes;
         var recovered = await LogRecovery.Run(setup.Log, setup.Store, opening, sink, setup.Time, foldBytes, cancellation, mayReturn: setup.Cluster is not null).ConfigureAwait(false);
         IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> settled = [];
         ClusterJoining? joining = null;
@@ -223,7 +222,7 @@ public sealed class WorkerHost : IAsyncDisposable
         await KeepNumbers(setup.Log, opening, positions, cancellation).ConfigureAwait(false);
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
-            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.Rare, setup.Background, setup.Observer,
+            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.SchedulingPolicy, setup.Background, setup.Observer,
             joining is null ? null : new ClusterParts(joining.Gate, joining.Doubts, joining.PartitionOf, IdPrefix(setup, opening)));
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);

@@ -20,7 +20,7 @@ internal sealed record WorkerParts(
     Action<Exception> Failed,
     string IdPrefix,
     IWorkerTrace? Trace,
-    IRarePoints? Rare,
+    SchedulingPolicy SchedulingPolicy,
     Background Background,
     ITransactionObserver? Observer,
     ClusterParts? Cluster);

@@ -65,8 +65,8 @@ public sealed class WorkerSetup
     /// <summary>Hears what the commit order does; null: nobody listens.</summary>
     internal IWorkerTrace? Trace { get; init; }
 
-    /// <summary>Decides what happens at rare points; null: nothing does.</summary>
-    internal IRarePoints? Rare { get; init; }
+    /// <summary>Decides where the protocol leaves a choice.</summary>
+    internal SchedulingPolicy SchedulingPolicy { get; init; }
 
     /// <summary>Where things beside the executors are done; a simulator has a place of its own.</summary>
     internal Background Background { get; init; } = Background.Pool;

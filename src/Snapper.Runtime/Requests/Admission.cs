@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Door;
@@ -53,7 +52,7 @@ internal sealed class Admission(Worker worker)
             return new Rejection(RejectionKind.Unavailable, why, ShortRetry);
         }
 
-        if (inFlight >= worker.Options.MaxInFlight || worker.Rare?.Happens(RarePoint.RequestTakenForTooMany) == true)
+        if (inFlight >= worker.Options.MaxInFlight || worker.SchedulingPolicy.RequestTakenForTooMany())
         {
             return new Rejection(RejectionKind.Overloaded, $"{worker.Options.MaxInFlight} requests are under way.", ShortRetry);
         }

@@ -22,15 +22,15 @@ internal sealed class DeadlineWheel : IDisposable
     private readonly Action _ticked;
     private readonly ITimer _timer;
     private readonly long _origin;
-    private readonly IRarePoints? _rare;
+    private readonly SchedulingPolicy _schedulingPolicy;
     private long _current;
     private int _count;
     private bool _running;
 
     /// <summary>A wheel. It calls <paramref name="expired"/> outside its lock for each request whose deadline has passed, once a second until it is removed, and <paramref name="ticked"/> at each tick.</summary>
-    public DeadlineWheel(TimeProvider time, TimeSpan tick, Action<Request> expired, Action ticked, IRarePoints? rare = null)
+    public DeadlineWheel(TimeProvider time, TimeSpan tick, Action<Request> expired, Action ticked, SchedulingPolicy schedulingPolicy = default)
     {
-        _rare = rare;
+        _schedulingPolicy = schedulingPolicy;
         _time = time;
         _tick = tick;
         _expired = expired;
@@ -111,7 +111,7 @@ internal sealed class DeadlineWheel : IDisposable
 
     private void OnTick()
     {
-        if (_rare?.Happens(RarePoint.DeadlineLooksLate) == true)
+        if (_schedulingPolicy.DeadlineLooksLate())
         {
             return; // the next tick looks at this one's slots, too
         }

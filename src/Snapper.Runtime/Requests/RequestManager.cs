@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Runtime.Door;
@@ -98,7 +97,7 @@ internal sealed class RequestManager : ITransactionService
     /// </summary>
     public void Repeat(Request request, Executor executor, long blocker)
     {
-        if (_worker.Rare?.Happens(RarePoint.ActRepeatedAtOnce) == true)
+        if (_worker.SchedulingPolicy.ActRepeatedAtOnce())
         {
             executor.PostStart(request, gateIsOpen: false);
             return;
@@ -111,7 +110,7 @@ internal sealed class RequestManager : ITransactionService
 
         var first = (int)_worker.Options.FirstBackOff.TotalMilliseconds;
         var most = first << Math.Min(request.Attempts - 1, 4);
-        var pause = _worker.Rare?.Happens(RarePoint.ActRepeatedLate) == true ? 4 * most : executor.Jitter(most + 1);
+        var pause = _worker.SchedulingPolicy.ActRepeatedLate() ? 4 * most : executor.Jitter(most + 1);
         if (pause == 0)
         {
             executor.PostStart(request, gateIsOpen: false);
@@ -244,7 +243,7 @@ internal sealed class RequestManager : ITransactionService
 
         if (request.IsPact)
         {
-            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked || _worker.Rare?.Happens(RarePoint.PactTakenForMarked) == true, Coordinator = _worker.CoordinatorOf(request) };
+            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked || _worker.SchedulingPolicy.PactTakenForMarked(), Coordinator = _worker.CoordinatorOf(request) };
             request.Ticket = ticket;
             _worker.SendToCoordinator(
                 _worker.CoordinatorOf(request), new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.NewPact, Body = ticket });
@@ -282,7 +281,7 @@ internal sealed class RequestManager : ITransactionService
     {
         var key = request.Key;
         request.Gains = _worker.Cluster?.Gains ?? 0;
-        if ((_worker.MayHaveOlderOutcomes || _worker.Rare?.Happens(RarePoint.ArchiveAskedAnyway) == true) && !_ids.TryFind(key, out _, out _))
+        if ((_worker.MayHaveOlderOutcomes || _worker.SchedulingPolicy.ArchiveAskedAnyway()) && !_ids.TryFind(key, out _, out _))
         {
             // Copied out of the log before the last start: only the store knows it. Nothing is registered meanwhile: whoever asks for the id is not told
             // that it runs, and whoever sends it rightly is not refused, while another one looks for it that may be wrong. What begins and ends

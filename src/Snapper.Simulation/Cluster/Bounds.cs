@@ -64,7 +64,7 @@ public static class Bounds
 
     private static IEnumerable<Bound> InCode()
     {
-        foreach (var assembly in (Assembly[])[typeof(WorkerHost).Assembly, typeof(ITransactionLog).Assembly, typeof(Protocol.RarePoint).Assembly])
+        foreach (var assembly in (Assembly[])[typeof(WorkerHost).Assembly, typeof(ITransactionLog).Assembly, typeof(Protocol.SchedulingChoice).Assembly])
         {
             foreach (var type in assembly.GetTypes())
             {

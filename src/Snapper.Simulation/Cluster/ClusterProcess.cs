@@ -141,7 +141,7 @@ internal sealed class ClusterProcess : SimulatedProcess
             Checkpointing = Checkpointing,
             Writing = Writing,
             Time = Time,
-            Rare = _world.Rare,
+            SchedulingPolicy = new(_world.Rare),
             Failed = OnFailed,
             Trace = _world.Trace?.Of(this),
             Background = new Background(Later),

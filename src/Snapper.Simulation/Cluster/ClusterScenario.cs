@@ -121,7 +121,7 @@ public sealed record ClusterScenario
     /// <summary>Faults at their times.</summary>
     public IReadOnlyList<PlannedClusterFault> Faults { get; init; } = [];
 
-    /// <summary>Nothing goes wrong and nothing moves, nobody waits on purpose, no rare point has the work done many times over.</summary>
+    /// <summary>Nothing goes wrong and nothing moves, nobody waits on purpose, no scheduling choice has the work done many times over.</summary>
     public bool IsCalm => Load.IsCalm && NetworkFaultPerMille == 0 && StoreFaultPerMille == 0 && AloneMs == 0 && Faults.Count == 0;
 
     /// <summary>Draws the scenario of a seed.</summary>

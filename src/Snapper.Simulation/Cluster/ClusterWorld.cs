@@ -141,7 +141,7 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
             Happened = Happened,
             Transitions = TransitionsTaken,
             ClusterTransitions = _clusterTransitions,
-            RarePoints = RarePoints,
+            SchedulingChoices = SchedulingChoices,
             Steps = Steps,
             VirtualTime = TimeSpan.FromTicks(Now),
             Digest = Digest.Value,

@@ -36,11 +36,11 @@ internal enum ChanceOf : ulong
     /// <summary>How many numbers a life has, and where in a minute it begins.</summary>
     Life = 12,
 
-    /// <summary>When a rare point happens, one each.</summary>
-    RarePoint = 13,
+    /// <summary>When a scheduling choice is taken the other way, one each.</summary>
+    SchedulingChoice = 13,
 
-    /// <summary>Which rare points a scenario has.</summary>
-    RarePoints = 16,
+    /// <summary>Which scheduling choices a scenario takes the other way.</summary>
+    SchedulingChoices = 16,
 
     /// <summary>What a client of somebody's own actors asks for.</summary>
     OwnWorkload = 17,

@@ -5,7 +5,7 @@ using Snapper.Simulation.Marks;
 namespace Snapper.Simulation.Running;
 
 /// <summary>
-/// What happened in many runs: faults, transitions of the protocol, rare points. What never happened in a long run was not verified by it, however
+/// What happened in many runs: faults, transitions of the protocol, scheduling choices. What never happened in a long run was not verified by it, however
 /// many seeds it had.
 /// </summary>
 public sealed class Coverage
@@ -35,8 +35,8 @@ public sealed class Coverage
     /// <summary>Transitions that were taken.</summary>
     public Tally<Transition> Transitions { get; } = new();
 
-    /// <summary>Rare points that were used.</summary>
-    public Tally<RarePoint> RarePoints { get; } = new();
+    /// <summary>Scheduling choices that were taken the other way.</summary>
+    public Tally<SchedulingChoice> SchedulingChoices { get; } = new();
 
     /// <summary>What should have happened and never did, by name; empty for a run that is not long.</summary>
     public IReadOnlyList<string> Missing => Runs < LongRun
@@ -45,7 +45,7 @@ public sealed class Coverage
         [
             .. Names(Faults.Silent),
             .. Names(Transitions.Silent.Where(transition => CountsTransitions && (Runs >= VeryLongRun || !Scarce.Contains(transition)))),
-            .. Names(RarePoints.Silent.Where(point => point is not (RarePoint.ChannelTakenForFull or RarePoint.VoterAsksAtOnce))), // one worker has no channels
+            .. Names(SchedulingChoices.Silent.Where(point => point is not (SchedulingChoice.ChannelTakenForFull or SchedulingChoice.VoterAsksAtOnce))), // one worker has no channels
         ];
 
     /// <summary>Adds a run.</summary>
@@ -55,7 +55,7 @@ public sealed class Coverage
         Runs++;
         Faults.Add(result.Faults);
         Transitions.Add(result.Transitions);
-        RarePoints.Add(result.RarePoints);
+        SchedulingChoices.Add(result.SchedulingChoices);
     }
 
     private static IEnumerable<string> Names<TKind>(IEnumerable<TKind> kinds)

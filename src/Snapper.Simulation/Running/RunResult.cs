@@ -29,8 +29,8 @@ public abstract record RunResult<TScenario>
     /// <summary>Transitions of single workers that were taken; nothing but zeros in a build that does not count them (<see cref="Simulator.CountsTransitions"/>).</summary>
     public required Tally<Transition> Transitions { get; init; }
 
-    /// <summary>Rare points that were used.</summary>
-    public required Tally<RarePoint> RarePoints { get; init; }
+    /// <summary>Scheduling choices that were taken the other way.</summary>
+    public required Tally<SchedulingChoice> SchedulingChoices { get; init; }
 
     /// <summary>Steps of the one thread.</summary>
     public required long Steps { get; init; }

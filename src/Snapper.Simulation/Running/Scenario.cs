@@ -133,15 +133,15 @@ public sealed record Scenario
     /// <summary>Faults at their times.</summary>
     public IReadOnlyList<PlannedFault> PlannedFaults { get; init; } = [];
 
-    /// <summary>Rare points that happen now and then; at all others nothing does.</summary>
-    public IReadOnlyList<RarePoint> RarePoints { get; init; } = [];
+    /// <summary>Scheduling choices that are taken the other way now and then; all others are the product's.</summary>
+    public IReadOnlyList<SchedulingChoice> SchedulingChoices { get; init; } = [];
 
     /// <summary>Transactions in all.</summary>
     public int Transactions => Clients * TransactionsPerClient;
 
-    /// <summary>Nothing goes wrong, nobody waits on purpose, and no rare point has the work done many times over: then nothing may time out either.</summary>
+    /// <summary>Nothing goes wrong, nobody waits on purpose, and no scheduling choice has the work done many times over: then nothing may time out either.</summary>
     public bool IsCalm => RequestFaultPerMille == 0 && StorageFaultPerMille == 0 && DelayPercent == 0 && PlannedFaults.Count == 0
-        && !RarePoints.Contains(RarePoint.EvictedBeforeUse) && !RarePoints.Contains(RarePoint.BatchTakenForTooLarge);
+        && !SchedulingChoices.Contains(SchedulingChoice.EvictedBeforeUse) && !SchedulingChoices.Contains(SchedulingChoice.BatchTakenForTooLarge);
 
     /// <summary>Calls to the log server or the disk may fail; where none does, no recovery may fail of one.</summary>
     internal bool MayFailStorage => StorageFaultPerMille > 0 || PlannedFaults.Any(fault => fault.Kind is FaultKind.StorageFull or FaultKind.StorageDown or FaultKind.LogLost || DiskKinds.Contains(fault.Kind));
@@ -155,7 +155,7 @@ public sealed record Scenario
         var each = Math.Max(2, 120 / clients);
         var calm = chance.Percent(25); // no faults at all: what is wrong then is wrong in the schedule itself
         var near = chance.Between(200, 3000);
-        var limits = SeededChance.For(seed, ChanceOf.Limits); // of its own, as that of rare points
+        var limits = SeededChance.For(seed, ChanceOf.Limits); // of its own, as that of scheduling choices
         var scenario = new Scenario
         {
             Seed = seed,
@@ -184,7 +184,7 @@ public sealed record Scenario
             SweepMs = chance.Percent(40) ? chance.Between(5, 60) : 0,
             StateBytes = limits.Percent(8) ? limits.Between(64, 300) : 0,
             DecidesPercent = DrawDecisions(seed),
-            RarePoints = DrawRarePoints(seed),
+            SchedulingChoices = DrawSchedulingChoices(seed),
         };
         return WithClock(WithStorage(calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) }, calm), calm);
     }
@@ -284,9 +284,9 @@ public sealed record Scenario
             text.Append(" faults=").AppendJoin('+', PlannedFaults.Select(f => string.Create(CultureInfo.InvariantCulture, $"{f.Kind}@{f.AtMs}/{f.ForMs}")));
         }
 
-        if (!RarePoints.SequenceEqual(drawn.RarePoints))
+        if (!SchedulingChoices.SequenceEqual(drawn.SchedulingChoices))
         {
-            text.Append(" rare=").Append(RarePoints.Count == 0 ? "none" : string.Join('+', RarePoints));
+            text.Append(" rare=").Append(SchedulingChoices.Count == 0 ? "none" : string.Join('+', SchedulingChoices));
         }
 
         return text.ToString();
@@ -316,7 +316,7 @@ public sealed record Scenario
             scenario = name switch
             {
                 "faults" => scenario with { PlannedFaults = ParseFaults(value) },
-                "rare" => scenario with { RarePoints = ParseRarePoints(value) },
+                "rare" => scenario with { SchedulingChoices = ParseSchedulingChoices(value) },
                 _ => scenario.With(name, ScenarioLimits.Check(name, Number(word, value))),
             };
         }
@@ -375,13 +375,13 @@ public sealed record Scenario
         return faults;
     }
 
-    /// <summary>Chance of its own: what else a seed draws is the same with and without rare points.</summary>
-    private static List<RarePoint> DrawRarePoints(ulong seed)
+    /// <summary>Chance of its own: what else a seed draws is the same with and without scheduling choices.</summary>
+    private static List<SchedulingChoice> DrawSchedulingChoices(ulong seed)
     {
-        var chance = SeededChance.For(seed, ChanceOf.RarePoints);
+        var chance = SeededChance.For(seed, ChanceOf.SchedulingChoices);
         var percent = chance.Percent(40) ? 0 : chance.Between(5, 50);
-        var points = new List<RarePoint>();
-        foreach (var point in Tally<RarePoint>.Kinds)
+        var points = new List<SchedulingChoice>();
+        foreach (var point in Tally<SchedulingChoice>.Kinds)
         {
             if (chance.Percent(percent))
             {
@@ -392,12 +392,12 @@ public sealed record Scenario
         return points;
     }
 
-    private static List<RarePoint> ParseRarePoints(string text)
+    private static List<SchedulingChoice> ParseSchedulingChoices(string text)
     {
-        var points = new List<RarePoint>();
+        var points = new List<SchedulingChoice>();
         foreach (var word in text == "none" ? [] : text.Split('+'))
         {
-            points.Add(Enum.TryParse<RarePoint>(word, out var point) && point.ToString() == word ? point : throw new FormatException($"There is no rare point '{word}'."));
+            points.Add(Enum.TryParse<SchedulingChoice>(word, out var point) && point.ToString() == word ? point : throw new FormatException($"There is no scheduling choice '{word}'."));
         }
 
         return points;

@@ -70,12 +70,12 @@ public static class Shrinker
             }
         }
 
-        if (s.RarePoints.Count > 0)
+        if (s.SchedulingChoices.Count > 0)
         {
-            yield return s with { RarePoints = [] };
-            for (var i = 0; i < s.RarePoints.Count && s.RarePoints.Count > 1; i++)
+            yield return s with { SchedulingChoices = [] };
+            for (var i = 0; i < s.SchedulingChoices.Count && s.SchedulingChoices.Count > 1; i++)
             {
-                yield return s with { RarePoints = [.. s.RarePoints.Where((_, at) => at != i)] };
+                yield return s with { SchedulingChoices = [.. s.SchedulingChoices.Where((_, at) => at != i)] };
             }
         }
 

@@ -19,7 +19,7 @@ internal interface IClientWorld : ISimulation
     /// <summary>Faults that happened.</summary>
     Tally<FaultKind> Faults { get; }
 
-    /// <summary>Chance at the rare points of every worker's life.</summary>
+    /// <summary>The scheduling policy of every worker's life.</summary>
     RareChance Rare { get; }
 
     /// <summary>Requests that wait for their answers.</summary>

@@ -22,8 +22,8 @@ internal abstract class SimulatedProcess : IRequestTarget
         _world = world;
         Life = life;
         Time = new VirtualTime(world, Scope, wall);
-        Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(world.Scenario.CheckpointMs), ChunkBytes = 4096, Rare = world.Rare };
-        Writing = new LogWriterOptions { GroupBytesMax = 4096, Rare = world.Rare };
+        Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromMilliseconds(world.Scenario.CheckpointMs), ChunkBytes = 4096, SchedulingPolicy = new(world.Rare) };
+        Writing = new LogWriterOptions { GroupBytesMax = 4096, SchedulingPolicy = new(world.Rare) };
     }
 
     /// <summary>Counts the lives of all workers, from 1.</summary>

@@ -134,7 +134,7 @@ internal sealed class SimulatedWorker : SimulatedProcess
             Writing = Writing,
             Time = Time,
             NumbersOfALife = scenario.Numbers > 0 ? scenario.Numbers : WorkerSetup.UsualNumbersOfALife,
-            Rare = _world.Rare,
+            SchedulingPolicy = new(_world.Rare),
             Failed = OnFailed,
             Trace = _rules,
         };

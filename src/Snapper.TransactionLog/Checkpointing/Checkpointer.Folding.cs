@@ -1,4 +1,3 @@
-using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.TransactionLog.Checkpointing;
@@ -104,7 +103,7 @@ public sealed partial class Checkpointer
     {
         var chunk = new List<StateCheckpoint>();
         var chunkBytes = 0;
-        var isOneByOne = taken.Actors.Count > 1 && _options.Rare?.Happens(RarePoint.FoldedOneByOne) == true;
+        var isOneByOne = taken.Actors.Count > 1 && _options.SchedulingPolicy.FoldedOneByOne();
         var (most, mostPaced) = isOneByOne ? (0, 1) : (_options.ChunkBytes, _options.PacedActors);
         foreach (var (actor, pending) in taken.Actors)
         {
@@ -153,7 +152,7 @@ public sealed partial class Checkpointer
 
     private async Task<AppendResult> Trim(DirtyActors.Snapshot taken)
     {
-        if (_options.Rare?.Happens(RarePoint.NotTrimmed) == true)
+        if (_options.SchedulingPolicy.NotTrimmed())
         {
             return new AppendResult(AppendStatus.Appended); // the log keeps more than it needs until the next trim
         }

@@ -152,7 +152,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
 
             // Once per crossing: the checkpoint that it starts takes everything that has gathered.
             now = _started && Stopped is null
-                && ((before < _options.UnfoldedBytesMax && _changes.Bytes >= _options.UnfoldedBytesMax) || _options.Rare?.Happens(RarePoint.FoldedAtOnce) == true);
+                && ((before < _options.UnfoldedBytesMax && _changes.Bytes >= _options.UnfoldedBytesMax) || _options.SchedulingPolicy.FoldedAtOnce());
             arm = TakeArm();
         }
 

@@ -5,8 +5,8 @@ namespace Snapper.TransactionLog.Checkpointing;
 /// <summary>When and how much is checkpointed.</summary>
 public sealed record CheckpointerOptions
 {
-    /// <summary>Rare points; null: none.</summary>
-    internal IRarePoints? Rare { get; init; }
+    /// <summary>Decides where the protocol leaves a choice.</summary>
+    internal SchedulingPolicy SchedulingPolicy { get; init; }
 
     /// <summary>Time from the first change that is not checkpointed to the next checkpoint. Range: 10 ms to 1 h. Default: 5 s.</summary>
     public TimeSpan Interval

@@ -7,7 +7,7 @@ namespace Snapper.TransactionLog.Writing;
 /// Records and barriers that wait, gathered into the groups that they will be sent in: a group takes records up to its limit,
 /// a barrier rides on the last group. Not thread-safe; <see cref="LogWriter"/> locks.
 /// </summary>
-internal sealed class GroupQueue(int groupBytesMax, IRarePoints? rare = null)
+internal sealed class GroupQueue(int groupBytesMax, SchedulingPolicy schedulingPolicy = default)
 {
     private readonly Queue<PendingGroup> _groups = new();
     private PendingGroup? _last;
@@ -20,7 +20,7 @@ internal sealed class GroupQueue(int groupBytesMax, IRarePoints? rare = null)
     public int Add(LogRecord record, long sequence, long ticket)
     {
         // A group that is full takes nothing more; looked at first, so that a large record is not moved about for a small one.
-        var group = _last is { } last && last.Buffer.Length < groupBytesMax && rare?.Happens(RarePoint.GroupOfOne) != true ? last : new PendingGroup();
+        var group = _last is { } last && last.Buffer.Length < groupBytesMax && !schedulingPolicy.GroupOfOne() ? last : new PendingGroup();
         var before = group.Buffer.Length;
         RecordEncoder.Encode(record, group.Buffer);
         var bytes = group.Buffer.Length - before;
@@ -47,7 +47,7 @@ internal sealed class GroupQueue(int groupBytesMax, IRarePoints? rare = null)
     /// <summary>Lets a barrier ride on the last group that waits; with none it makes one without records.</summary>
     public void AddBarrier(long ticket)
     {
-        var group = _last is { } last && rare?.Happens(RarePoint.BarrierAlone) != true ? last : new PendingGroup();
+        var group = _last is { } last && !schedulingPolicy.BarrierAlone() ? last : new PendingGroup();
         Queue(group);
         group.LastTicket = ticket;
     }

@@ -1,5 +1,4 @@
 using System.Runtime.ExceptionServices;
-using Snapper.Protocol;
 
 namespace Snapper.TransactionLog.Writing;
 
@@ -35,7 +34,7 @@ public sealed partial class LogWriter
                 return;
             }
 
-            if (_options.Rare?.Happens(RarePoint.FlushHeld) == true)
+            if (_options.SchedulingPolicy.FlushHeld())
             {
                 if (BeginWait())
                 {
@@ -191,7 +190,7 @@ public sealed partial class LogWriter
             _observer.Unavailable(detail);
         }
 
-        SetTimer(_options.Rare?.Happens(RarePoint.AppendRepeatedAtOnce) == true ? TimeSpan.Zero : _retryDelay);
+        SetTimer(_options.SchedulingPolicy.AppendRepeatedAtOnce() ? TimeSpan.Zero : _retryDelay);
         _retryDelay = TimeSpan.FromTicks(Math.Min(_retryDelay.Ticks * 2, _options.RetryDelayMax.Ticks));
         return false;
     }

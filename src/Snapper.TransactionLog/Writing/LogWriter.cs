@@ -59,7 +59,7 @@ public sealed partial class LogWriter : IAsyncDisposable
         _log = log;
         _observer = observer;
         _options = options;
-        _queue = new GroupQueue(options.GroupBytesMax, options.Rare);
+        _queue = new GroupQueue(options.GroupBytesMax, options.SchedulingPolicy);
         _epoch = opening.Epoch;
         _lastSequence = opening.NextSequence - 1;
         _durableSequence = _lastSequence;

@@ -14,8 +14,8 @@ public sealed record LogWriterOptions
     /// <summary>Longest pause between two tries. Default: 1 s.</summary>
     public TimeSpan RetryDelayMax { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Rare points; null: none.</summary>
-    internal IRarePoints? Rare { get; init; }
+    /// <summary>Decides where the protocol leaves a choice.</summary>
+    internal SchedulingPolicy SchedulingPolicy { get; init; }
 
     internal void Validate()
     {

@@ -145,7 +145,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         }
 
         node.Send(part.RootWorker, new ActVotedMessage(part.Tid, message.Flag, unfit, visited.ToArray(), attempt.IsRecorded ? attempt.Touched() : []));
-        if (worker.Rare?.Happens(RarePoint.VoterAsksAtOnce) == true)
+        if (worker.SchedulingPolicy.VoterAsksAtOnce())
         {
             node.Send(part.RootWorker, new OutcomeQueryMessage(part.Tid.Value, part.RootWorker));
         }

@@ -2,9 +2,9 @@ namespace Snapper.Protocol;
 
 /// <summary>
 /// Places where the protocol leaves a choice, and the product takes the same one nearly always. Under a simulator the seed takes the other one now and then, which
-/// widens windows that are rare otherwise. None of them is a fault: whatever happens at a rare point is allowed, and breaks no promise.
+/// widens windows that are rare otherwise. None of them is a fault: what happens then is allowed, and breaks no promise.
 /// </summary>
-public enum RarePoint
+public enum SchedulingChoice
 {
     /// <summary>A batch is announced and sent a moment later, while the token goes on: a later one of another coordinator may overtake it (A2).</summary>
     BatchSentLate,
@@ -64,11 +64,4 @@ public enum RarePoint
     ChannelTakenForFull,
     /// <summary>Right behind its vote for an ACT a worker asks what became of it, as if it had restarted (R2); of several workers alone.</summary>
     VoterAsksAtOnce,
-}
-
-/// <summary>Decides what happens at rare points; null stands for a product, where nothing does.</summary>
-internal interface IRarePoints
-{
-    /// <summary>True: take the rare way. Ask only where it can be taken: what is answered with yes counts as having happened.</summary>
-    bool Happens(RarePoint point);
 }
