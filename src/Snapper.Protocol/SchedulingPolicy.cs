@@ -1,8 +1,10 @@
 namespace Snapper.Protocol;
 
 /// <summary>
-/// What the product asks where the protocol leaves a choice: one method for each, true for the other way (<see cref="SchedulingChoice"/> says which). The default is the
-/// product's, which always says no; that costs the comparison of a field with null. It is asked per batch, group, request or call, never in a loop over messages.
+/// What the product asks where the protocol leaves a choice: one method for each, true for the other way
+/// (<see cref="SchedulingChoice"/> says which). The default is the
+/// product's, which always says no; that costs the comparison of a field with null. It is asked per batch, group,
+/// request or call, never in a loop over messages.
 /// </summary>
 /// <param name="policy">Null for the product.</param>
 internal readonly struct SchedulingPolicy(ISchedulingPolicy? policy)

@@ -22,7 +22,8 @@ public enum EditLineKind
 public readonly record struct EditLine(EditLineKind Kind, string Text, int Number);
 
 /// <summary>A block of the table: one place of one source file, and what the verification build has there.</summary>
-/// <param name="IsMark">It marks a place where transitions are taken; otherwise it has mutations, which are selected at run time.</param>
+/// <param name="IsMark">It marks a place where transitions are taken; otherwise it has mutations, which are selected
+/// at run time.</param>
 /// <param name="Names">The mutations or transitions.</param>
 /// <param name="Number">The line of its header in the table's file, from 1 on.</param>
 /// <param name="Lines">Its lines, at least one of which stands in the source.</param>
@@ -47,7 +48,8 @@ public sealed partial record Edit(bool IsMark, IReadOnlyList<string> Names, int 
             if (line.StartsWith(Mutation, StringComparison.Ordinal) || line.StartsWith(Mark, StringComparison.Ordinal))
             {
                 End();
-                (isMark, names, header) = (line.StartsWith(Mark, StringComparison.Ordinal), line[(line.IndexOf(' ') + 1)..].Split(", "), number);
+                (isMark, names, header) = (line.StartsWith(Mark, StringComparison.Ordinal),
+                    line[(line.IndexOf(' ') + 1)..].Split(", "), number);
             }
             else if (line.Trim().Length > 0 && line[0] != '#')
             {
@@ -56,7 +58,9 @@ public sealed partial record Edit(bool IsMark, IReadOnlyList<string> Names, int 
                     ' ' => EditLineKind.Kept,
                     '-' => EditLineKind.Removed,
                     '+' => EditLineKind.Added,
-                    _ => throw new TableException(path, number, $"a line begins with '{Mutation}', '{Mark}', '#', ' ', '-' or '+'"),
+                    _ =>
+                        throw new TableException(path, number,
+                            $"a line begins with '{Mutation}', '{Mark}', '#', ' ', '-' or '+'"),
                 };
                 lines.Add(new EditLine(kind, line[1..], number));
             }
@@ -69,7 +73,8 @@ public sealed partial record Edit(bool IsMark, IReadOnlyList<string> Names, int 
         {
             if (names is null && lines.Count > 0)
             {
-                throw new TableException(path, lines[0].Number, $"no '{Mutation}NAME' or '{Mark}NAME' stands before this line");
+                throw new TableException(path, lines[0].Number,
+                    $"no '{Mutation}NAME' or '{Mark}NAME' stands before this line");
             }
 
             if (names is not null)
@@ -92,10 +97,13 @@ public sealed partial record Edit(bool IsMark, IReadOnlyList<string> Names, int 
         }
 
         var uses = edit.IsMark ? Taken() : Selected();
-        var used = edit.Lines.Where(static line => line.Kind == EditLineKind.Added).SelectMany(line => uses.Matches(line.Text)).Select(static use => use.Groups[1].Value);
+        var used = edit.Lines.Where(static line => line.Kind == EditLineKind.Added).SelectMany(line =>
+            uses.Matches(line.Text)).Select(static use => use.Groups[1].Value);
         return used.ToHashSet().SetEquals(edit.Names)
             ? edit
-            : throw new TableException(path, edit.Number, $"the header names {string.Join(", ", edit.Names)}, and the added lines ask for {string.Join(", ", used.Distinct().Order())}");
+            : throw new TableException(path, edit.Number,
+                $"the header names {string.Join(", ", edit.Names)}, "
+                    + $"and the added lines ask for {string.Join(", ", used.Distinct().Order())}");
     }
 
     [GeneratedRegex(@"\bMutation\.(\w+)")]

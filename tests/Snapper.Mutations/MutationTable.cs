@@ -1,7 +1,8 @@
 namespace Snapper.Mutations;
 
 /// <summary>
-/// The table of mutations. <c>names.txt</c> lists them by what catches them; for each source file that they touch, <c>PROJECT/PATH.cs.mutations</c> holds the places, and
+/// The table of mutations. <c>names.txt</c> lists them by what catches them; for each source file that they touch,
+/// <c>PROJECT/PATH.cs.mutations</c> holds the places, and
 /// <c>PROJECT/PATH.cs.marks</c> the places where transitions are taken, which a run counts.
 /// </summary>
 /// <param name="folder">Its folder.</param>
@@ -16,7 +17,9 @@ public sealed class MutationTable(string folder)
     private readonly string _names = Path.Combine(folder, "names.txt");
 
     /// <summary>The projects that have mutations.</summary>
-    public IReadOnlyList<string> Projects => [.. Directory.GetDirectories(folder).Select(static path => Path.GetFileName(path)).Order(StringComparer.Ordinal)];
+    public IReadOnlyList<string> Projects =>
+        [.. Directory.GetDirectories(folder).Select(static path =>
+            Path.GetFileName(path)).Order(StringComparer.Ordinal)];
 
     /// <summary>The sources of a project that mutations touch, with their mutations.</summary>
     /// <param name="project">The project's name.</param>
@@ -26,7 +29,8 @@ public sealed class MutationTable(string folder)
     public IEnumerable<(string Path, string Text)> Rewrite(string project, string sources)
     {
         var own = Path.Combine(folder, project);
-        foreach (var files in Files(project, Mutations).Concat(Files(project, Marks)).GroupBy(file => Path.ChangeExtension(Path.GetRelativePath(own, file), null)))
+        foreach (var files in Files(project, Mutations).Concat(Files(project, Marks)).GroupBy(file =>
+            Path.ChangeExtension(Path.GetRelativePath(own, file), null)))
         {
             var path = files.Key;
             var source = Path.Combine(sources, path);
@@ -52,7 +56,8 @@ public sealed class MutationTable(string folder)
     /// <exception cref="TableException">The list and the places are not of the same mutations.</exception>
     public IReadOnlyDictionary<string, IReadOnlyList<string>> Names()
     {
-        var groups = s_groups.ToDictionary(static group => group, static _ => (IReadOnlyList<string>)new List<string>());
+        var groups = s_groups.ToDictionary(static group => group, static _ =>
+            (IReadOnlyList<string>)new List<string>());
         var known = new HashSet<string>();
         List<string>? names = null;
         var number = 0;
@@ -61,26 +66,31 @@ public sealed class MutationTable(string folder)
             number++;
             if (line.StartsWith('['))
             {
-                names = groups.GetValueOrDefault(line.Trim('[', ']')) as List<string> ?? throw new TableException(_names, number, $"the headings are {string.Join(", ", s_groups)}");
+                names = groups.GetValueOrDefault(line.Trim('[', ']')) as List<string> ?? throw new TableException(
+                    _names, number, $"the headings are {string.Join(", ", s_groups)}");
             }
             else if (line.Length > 0 && line[0] != '#')
             {
                 if (names is null || !known.Add(line))
                 {
-                    throw new TableException(_names, number, names is null ? "a heading comes first" : $"{line} is listed twice");
+                    throw new TableException(_names, number, names is null ? "a heading comes first"
+                        : $"{line} is listed twice");
                 }
 
                 names.Add(line);
             }
         }
 
-        var placed = Projects.SelectMany(project => Files(project, Mutations)).SelectMany(file => Edits(file).SelectMany(edit => edit.Names.Select(name => (Name: name, File: file, edit.Number)))).ToLookup(static place => place.Name);
+        var placed = Projects.SelectMany(project => Files(project, Mutations)).SelectMany(file =>
+            Edits(file).SelectMany(edit => edit.Names.Select(name => (Name: name, File: file, edit.Number)))).ToLookup(
+                static place => place.Name);
         if (placed.FirstOrDefault(places => !known.Contains(places.Key))?.First() is { } unlisted)
         {
             throw new TableException(unlisted.File, unlisted.Number, $"{unlisted.Name} is not listed in {_names}");
         }
 
-        return known.FirstOrDefault(name => !placed.Contains(name)) is { } idle ? throw new TableException(_names, 1, $"{idle} has no place in the sources") : groups;
+        return known.FirstOrDefault(name => !placed.Contains(name)) is { } idle
+            ? throw new TableException(_names, 1, $"{idle} has no place in the sources") : groups;
     }
 
     /// <summary>The source of the class that says which mutation is selected.</summary>
@@ -114,7 +124,9 @@ public sealed class MutationTable(string folder)
             """);
         foreach (var (group, names) in groups)
         {
-            text.Append($"    public static readonly string[] {group} = [{string.Join(", ", names.Select(static name => $"\"{name}\""))}];\n\n");
+            text.Append(
+                $"    public static readonly string[] {group} = "
+                    + $"[{string.Join(", ", names.Select(static name => $"\"{name}\""))}];\n\n");
         }
 
         return text.Append("""
@@ -123,7 +135,9 @@ public sealed class MutationTable(string folder)
                 {
                     string[] all = [.. OneWorker, .. SeveralWorkers, .. DirectedTests];
                     var at = name is null ? 0 : System.Array.IndexOf(all, name) + 1;
-                    Selected = name is null || at > 0 ? at : throw new System.ArgumentException($"There is no mutation '{name}'.");
+                    Selected = name is null || at > 0
+                        ? at
+                        : throw new System.ArgumentException($"There is no mutation '{name}'.");
                 }
             }
 
@@ -132,5 +146,7 @@ public sealed class MutationTable(string folder)
 
     private static IReadOnlyList<Edit> Edits(string file) => Edit.Read(file, File.ReadAllText(file));
 
-    private IEnumerable<string> Files(string project, string extension) => Directory.EnumerateFiles(Path.Combine(folder, project), "*" + extension, SearchOption.AllDirectories).Order(StringComparer.Ordinal);
+    private IEnumerable<string> Files(string project, string extension) =>
+        Directory.EnumerateFiles(Path.Combine(folder, project), "*" + extension,
+            SearchOption.AllDirectories).Order(StringComparer.Ordinal);
 }

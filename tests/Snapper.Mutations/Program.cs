@@ -1,7 +1,8 @@
 using Snapper.Mutations;
 
 // A step of the verification build (Directory.Build.targets):
-//     rewrite TABLE PROJECT SOURCES OUTPUT    writes the sources of a project that mutations touch, with their mutations
+//     rewrite TABLE PROJECT SOURCES OUTPUT    writes the sources of a project that mutations touch, with their
+// mutations
 //     select TABLE OUTPUT                     writes the class that says which mutation is selected
 try
 {

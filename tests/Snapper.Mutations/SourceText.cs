@@ -37,7 +37,8 @@ public sealed partial class SourceText
     public void Add(string table, Edit edit)
     {
         var at = Find(table, edit);
-        var shift = IndentOf(_lines[_codeAt[at]]) - IndentOf(edit.Lines.First(static line => line.Kind != EditLineKind.Added).Text);
+        var shift = IndentOf(_lines[_codeAt[at]]) - IndentOf(edit.Lines.First(static line =>
+            line.Kind != EditLineKind.Added).Text);
         var before = _codeAt[at];
         foreach (var line in edit.Lines)
         {
@@ -48,20 +49,25 @@ public sealed partial class SourceText
                     _added.Add(before, added = []);
                 }
 
-                added.Add((table, line with { Text = new string(' ', Math.Max(0, shift + IndentOf(line.Text))) + line.Text.TrimStart() }));
+                added.Add(
+                    (table,
+                        line with { Text = new string(' ',
+                            Math.Max(0, shift + IndentOf(line.Text))) + line.Text.TrimStart() }));
                 continue;
             }
 
             if (line.Kind == EditLineKind.Removed && !_removed.Add(_codeAt[at]))
             {
-                throw new TableException(table, line.Number, $"{edit} removes a line of {_path} that another one removes: let one block hold both");
+                throw new TableException(table, line.Number,
+                    $"{edit} removes a line of {_path} that another one removes: let one block hold both");
             }
 
             before = _codeAt[at++] + 1;
         }
     }
 
-    /// <summary>The source with its edits. Errors of the compiler name the line of the source, or of the table.</summary>
+    /// <summary>The source with its edits. Errors of the compiler name the line of the source, or of the
+    /// table.</summary>
     public override string ToString()
     {
         var text = new System.Text.StringBuilder().Append("#line 1 \"").Append(_path).Append("\"\n");
@@ -91,7 +97,8 @@ public sealed partial class SourceText
 
     private int Find(string table, Edit edit)
     {
-        EditLine[] anchor = [.. edit.Lines.Where(static line => line.Kind != EditLineKind.Added && CodeOf(line.Text).Length > 0)];
+        EditLine[] anchor = [.. edit.Lines.Where(static line =>
+            line.Kind != EditLineKind.Added && CodeOf(line.Text).Length > 0)];
         var found = -1;
         for (var at = 0; at + anchor.Length <= _code.Count; at++)
         {
@@ -103,7 +110,9 @@ public sealed partial class SourceText
             if (found >= 0)
             {
                 throw new TableException(
-                    table, anchor[0].Number, $"the anchor of {edit} occurs more than once in {_path}, at lines {_codeAt[found] + 1} and {_codeAt[at] + 1}: '{anchor[0].Text.Trim()}'");
+                    table, anchor[0].Number,
+                        $"the anchor of {edit} occurs more than once in {_path}, "
+                            + $"at lines {_codeAt[found] + 1} and {_codeAt[at] + 1}: '{anchor[0].Text.Trim()}'");
             }
 
             found = at;
@@ -114,7 +123,10 @@ public sealed partial class SourceText
             var lost = Array.Find(anchor, line => !_code.Contains(CodeOf(line.Text)));
             throw new TableException(
                 table, lost.Number > 0 ? lost.Number : anchor[0].Number,
-                $"the anchor of {edit} does not occur in {_path}: {(lost.Number > 0 ? $"'{lost.Text.Trim()}' is not there" : $"the lines from '{anchor[0].Text.Trim()}' on do not follow each other")}");
+                $"the anchor of {edit} does not occur in {_path}: "
+                    + (lost.Number > 0
+                        ? $"'{lost.Text.Trim()}' is not there"
+                        : $"the lines from '{anchor[0].Text.Trim()}' on do not follow each other"));
         }
 
         return found;
@@ -135,7 +147,8 @@ public sealed partial class SourceText
 
     private static int IndentOf(string line) => line.Length - line.TrimStart().Length;
 
-    private static string CodeOf(string line) => line.AsSpan().TrimStart().StartsWith("//") ? "" : Comment().Replace(line, "").Trim();
+    private static string CodeOf(string line) =>
+        line.AsSpan().TrimStart().StartsWith("//") ? "" : Comment().Replace(line, "").Trim();
 
     [GeneratedRegex(@"\s// .*$")]
     private static partial Regex Comment();

@@ -4,4 +4,5 @@ namespace Snapper.Mutations;
 /// <param name="path">The file at fault.</param>
 /// <param name="line">The line at fault, from 1 on.</param>
 /// <param name="message">What is wrong.</param>
-public sealed class TableException(string path, int line, string message) : Exception($"{path}({line}): error MUTATION: {message}");
+public sealed class TableException(string path, int line, string message)
+    : Exception($"{path}({line}): error MUTATION: {message}");

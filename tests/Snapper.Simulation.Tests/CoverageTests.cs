@@ -6,7 +6,8 @@ using Snapper.Simulation.Running;
 
 namespace Snapper.Simulation.Tests;
 
-/// <summary>What a run counts, and that a long one in which something never happened does not pass for a verification of it.</summary>
+/// <summary>What a run counts, and that a long one in which something never happened does not pass for a verification
+/// of it.</summary>
 public sealed class CoverageTests
 {
     [Fact]
@@ -35,7 +36,8 @@ public sealed class CoverageTests
     }
 
     [Fact]
-    public void A_short_run_need_not_show_everything() => Assert.Empty(RunsOf(Everything(but: Transition.ActorEvicted), Coverage.LongRun - 1).Missing);
+    public void A_short_run_need_not_show_everything() =>
+        Assert.Empty(RunsOf(Everything(but: Transition.ActorEvicted), Coverage.LongRun - 1).Missing);
 
     [Fact]
     public void The_same_seed_counts_the_same()
@@ -60,7 +62,8 @@ public sealed class CoverageTests
     public void A_choice_is_the_same_whatever_other_choices_there_are()
     {
         var alone = Choices(Scenario.Draw(5) with { SchedulingChoices = [SchedulingChoice.FlushHeld] });
-        var beside = Choices(Scenario.Draw(5) with { SchedulingChoices = [SchedulingChoice.GroupOfOne, SchedulingChoice.FlushHeld] });
+        var beside = Choices(
+            Scenario.Draw(5) with { SchedulingChoices = [SchedulingChoice.GroupOfOne, SchedulingChoice.FlushHeld] });
         Assert.Equal(alone, beside);
         Assert.Contains(true, alone);
         Assert.Contains(false, alone);

@@ -7,7 +7,8 @@ using Snapper.Simulation.Tests.Cluster;
 namespace Snapper.Simulation.Tests;
 
 /// <summary>
-/// The build in which mutations and marks are written into the sources. A verifier that finds nothing proves nothing until it has found something: some of the mutations,
+/// The build in which mutations and marks are written into the sources. A verifier that finds nothing proves nothing
+/// until it has found something: some of the mutations,
 /// others each day. Where none is selected, this build is the product.
 /// </summary>
 public sealed class MutationTests : IClassFixture<MutationTests.Build>
@@ -30,20 +31,25 @@ public sealed class MutationTests : IClassFixture<MutationTests.Build>
     {
         for (ulong seed = 1; seed <= 3; seed++)
         {
-            Assert.Contains($"digest {Simulator.Run(seed).Digest:x16}", await Run(Program, "--seed", $"{seed}"), StringComparison.Ordinal);
-            Assert.Contains($"digest {ClusterSimulator.Run(ClusterScenario.Draw(seed, 3)).Digest:x16}", await Run(Program, "--seed", $"{seed}", "--workers", "3"), StringComparison.Ordinal);
+            Assert.Contains($"digest {Simulator.Run(seed).Digest:x16}", await Run(Program, "--seed", $"{seed}"),
+                StringComparison.Ordinal);
+            Assert.Contains($"digest {ClusterSimulator.Run(ClusterScenario.Draw(seed, 3)).Digest:x16}",
+                await Run(Program, "--seed", $"{seed}", "--workers", "3"), StringComparison.Ordinal);
         }
     }
 
     [Fact]
-    public async Task A_long_run_takes_every_transition() => await Run(Program, "--seeds", $"{Coverage.LongRun}", "--first", "1");
+    public async Task A_long_run_takes_every_transition() =>
+        await Run(Program, "--seeds", $"{Coverage.LongRun}", "--first", "1");
 
     [Fact]
     public async Task Workers_are_taken_over_and_actors_move()
     {
         var output = await Run(Program, "--workers", "any", "--seeds", "60", "--first", "10000");
         Assert.All(
-            (ClusterTransition[])[ClusterTransition.TakenOver, ClusterTransition.SuccessionSettled, ClusterTransition.MigrationCommitted, ClusterTransition.PassedOnAskedAgain, ClusterTransition.GlobalUndo],
+            (ClusterTransition[])[ClusterTransition.TakenOver, ClusterTransition.SuccessionSettled,
+                ClusterTransition.MigrationCommitted, ClusterTransition.PassedOnAskedAgain,
+                    ClusterTransition.GlobalUndo],
             transition => Assert.Matches($"{transition} +[1-9]", output));
     }
 
@@ -53,7 +59,8 @@ public sealed class MutationTests : IClassFixture<MutationTests.Build>
 
     private static async Task<string> Run(params string[] arguments)
     {
-        var start = new ProcessStartInfo("dotnet") { WorkingDirectory = RepositoryFolder.Path, RedirectStandardOutput = true, RedirectStandardError = true };
+        var start = new ProcessStartInfo("dotnet") { WorkingDirectory = RepositoryFolder.Path,
+            RedirectStandardOutput = true, RedirectStandardError = true };
         foreach (var argument in arguments)
         {
             start.ArgumentList.Add(argument);
@@ -65,15 +72,18 @@ public sealed class MutationTests : IClassFixture<MutationTests.Build>
         using var limit = new CancellationTokenSource(s_longest);
         try
         {
-            var (output, errors) = (process.StandardOutput.ReadToEndAsync(limit.Token), process.StandardError.ReadToEndAsync(limit.Token));
+            var (output, errors) = (process.StandardOutput.ReadToEndAsync(limit.Token),
+                process.StandardError.ReadToEndAsync(limit.Token));
             await process.WaitForExitAsync(limit.Token);
-            Assert.True(process.ExitCode == 0, $"dotnet {string.Join(' ', arguments)} ended with {process.ExitCode}:\n{await output}\n{await errors}");
+            Assert.True(process.ExitCode == 0,
+                $"dotnet {string.Join(' ', arguments)} ended with {process.ExitCode}:\n{await output}\n{await errors}");
             return await output;
         }
         catch (OperationCanceledException)
         {
             process.Kill(entireProcessTree: true);
-            throw new TimeoutException($"dotnet {string.Join(' ', arguments)} did not end within {s_longest.TotalMinutes} minutes.");
+            throw new TimeoutException(
+                $"dotnet {string.Join(' ', arguments)} did not end within {s_longest.TotalMinutes} minutes.");
         }
     }
 
@@ -81,7 +91,8 @@ public sealed class MutationTests : IClassFixture<MutationTests.Build>
     public sealed class Build : IAsyncLifetime
     {
         /// <inheritdoc/>
-        public Task InitializeAsync() => Run("build", "tests/Snapper.Verify", "-c", "Planted", "--nologo", "-v", "quiet");
+        public Task InitializeAsync() =>
+            Run("build", "tests/Snapper.Verify", "-c", "Planted", "--nologo", "-v", "quiet");
 
         /// <inheritdoc/>
         public Task DisposeAsync() => Task.CompletedTask;

@@ -32,14 +32,16 @@ internal static class CoverageReport
     }
 
     public static IEnumerable<string> Taken<TKind>(Tally<TKind> tally)
-        where TKind : struct, Enum => Tally<TKind>.Kinds.Where(kind => tally[kind] > 0).Select(kind => $"{kind} {tally[kind]}");
+        where TKind : struct, Enum =>
+            Tally<TKind>.Kinds.Where(kind => tally[kind] > 0).Select(kind => $"{kind} {tally[kind]}");
 
     private static void Print<TKind>(string title, Tally<TKind> tally, bool markdown)
         where TKind : struct, Enum
     {
         if (markdown)
         {
-            Console.WriteLine($"\n{title}: {string.Join(", ", Tally<TKind>.Kinds.Select(kind => $"{kind} {tally[kind]:N0}"))}.");
+            Console.WriteLine(
+                $"\n{title}: {string.Join(", ", Tally<TKind>.Kinds.Select(kind => $"{kind} {tally[kind]:N0}"))}.");
             return;
         }
 

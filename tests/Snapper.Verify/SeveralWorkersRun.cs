@@ -19,9 +19,11 @@ internal sealed class SeveralWorkersRun(VerifyOptions options) : SeedRun<Cluster
 
     protected override ClusterRunResult Simulate(ClusterScenario scenario) => ClusterSimulator.Run(scenario);
 
-    protected override IEnumerable<string> Taken(ClusterRunResult result) => CoverageReport.Taken(result.ClusterTransitions).Concat(CoverageReport.Taken(result.Transitions));
+    protected override IEnumerable<string> Taken(ClusterRunResult result) =>
+        CoverageReport.Taken(result.ClusterTransitions).Concat(CoverageReport.Taken(result.Transitions));
 
-    protected override ClusterRunResult Shrink(ClusterRunResult failing, CancellationToken interrupted) => ClusterShrinker.Shrink(failing, ShrinkingRuns, interrupted);
+    protected override ClusterRunResult Shrink(ClusterRunResult failing, CancellationToken interrupted) =>
+        ClusterShrinker.Shrink(failing, ShrinkingRuns, interrupted);
 
     protected override void Cover(ClusterRunResult result) => _coverage.Add(result);
 
@@ -29,7 +31,9 @@ internal sealed class SeveralWorkersRun(VerifyOptions options) : SeedRun<Cluster
 
     protected override void PrintSums(TimeSpan elapsed)
     {
-        Console.WriteLine($"{Runs:N0} seeds from {Options.First}: {Committed:N0} transactions committed, {Aborted:N0} aborted, {Unknown:N0} unknown to their clients, {Steps:N0} steps");
-        Console.WriteLine($"{elapsed.TotalSeconds:0.0} s, {Runs / elapsed.TotalMinutes:N0} seeds per minute, {VirtualTime.TotalHours:0.0} hours of virtual time; {Failures} seeds with violations");
+        Console.WriteLine(
+            $"{Runs:N0} seeds from {Options.First}: {Committed:N0} transactions committed, {Aborted:N0} aborted, {Unknown:N0} unknown to their clients, {Steps:N0} steps");
+        Console.WriteLine(
+            $"{elapsed.TotalSeconds:0.0} s, {Runs / elapsed.TotalMinutes:N0} seeds per minute, {VirtualTime.TotalHours:0.0} hours of virtual time; {Failures} seeds with violations");
     }
 }

@@ -48,12 +48,15 @@ internal static class VerifyCommand
             var history = Read(path);
             if (history.Count == 0)
             {
-                throw new InvalidHistoryException("the history is empty: it has no transaction, so nothing can be said of it");
+                throw new InvalidHistoryException(
+                    "the history is empty: it has no transaction, so nothing can be said of it");
             }
 
-            report = SerializabilityChecker.Check(history, new CheckOptions { RealTime = !arguments.Flag("--no-real-time") });
+            report = SerializabilityChecker.Check(history,
+                new CheckOptions { RealTime = !arguments.Flag("--no-real-time") });
         }
-        catch (Exception wrong) when (wrong is InvalidHistoryException or IOException or UnauthorizedAccessException or OutOfMemoryException)
+        catch (Exception wrong) when (
+            wrong is InvalidHistoryException or IOException or UnauthorizedAccessException or OutOfMemoryException)
         {
             var why = wrong is OutOfMemoryException ? "the history does not fit into memory" : wrong.Message;
             errors.WriteLine($"snapper: {path}: {why}");
@@ -75,22 +78,27 @@ internal static class VerifyCommand
         return Task.FromResult(report.Passed ? ExitCode.Success : ExitCode.Failure);
     }
 
-    // For simulated runs, which make much garbage and much code, and nothing else: 256 MiB between two collections, and code written where it runs. A third more runs
+    // For simulated runs, which make much garbage and much code, and nothing else: 256 MiB between two collections,
+    // and code written where it runs. A third more runs
     // for the same processor time; only the environment can say it. Not for a live run, whose servers would inherit it.
-    private static readonly KeyValuePair<string, string>[] s_fast = [new("DOTNET_GCgen0size", "10000000"), new("DOTNET_EnableWriteXorExecute", "0")];
+    private static readonly KeyValuePair<string,
+        string>[] s_fast = [new("DOTNET_GCgen0size", "10000000"), new("DOTNET_EnableWriteXorExecute", "0")];
 
     private static readonly string[] s_ofHistories = ["--json", "--no-real-time"];
 
-    /// <summary>The simulator is a program of its own. Mutations, and counts of transitions, are in a build of its own; what is fuzzed and struck is the product as it ships.</summary>
+    /// <summary>The simulator is a program of its own. Mutations, and counts of transitions, are in a build of its
+    /// own; what is fuzzed and struck is the product as it ships.</summary>
     private static Task<int> Attack(ParsedArguments arguments, TextWriter errors)
     {
         if (Array.Find(s_ofHistories, arguments.Flag) is { } idle)
         {
-            throw new UsageException($"{idle} belongs to --history FILE, which judges a recorded history; attacks have no such option.");
+            throw new UsageException(
+                $"{idle} belongs to --history FILE, which judges a recorded history; attacks have no such option.");
         }
 
         return RepositoryProgram.Run(
-            "tests/Snapper.Verify", arguments.Rest.Contains("--live") || arguments.Rest.Contains("--fuzz") ? "Release" : "Planted", "'verify' without --history", arguments.Rest, errors,
+            "tests/Snapper.Verify", arguments.Rest.Contains("--live") || arguments.Rest.Contains("--fuzz") ? "Release"
+                : "Planted", "'verify' without --history", arguments.Rest, errors,
             arguments.Rest.Contains("--live") ? [] : s_fast);
     }
 

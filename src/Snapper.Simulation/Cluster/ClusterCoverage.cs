@@ -4,7 +4,8 @@ using Snapper.Simulation.Running;
 
 namespace Snapper.Simulation.Cluster;
 
-/// <summary>What happened in many runs of several workers. What never happened in a long run was not verified by it, however many seeds it had.</summary>
+/// <summary>What happened in many runs of several workers. What never happened in a long run was not verified by it,
+/// however many seeds it had.</summary>
 public sealed class ClusterCoverage
 {
     /// <summary>Runs from which on everything must have happened.</summary>
@@ -12,10 +13,13 @@ public sealed class ClusterCoverage
 
     /// <summary>Faults between clients and workers: those that several workers have in common with one.</summary>
     private static readonly FaultKind[] s_requests =
-        [FaultKind.RequestLost, FaultKind.RequestRepeated, FaultKind.RequestMisrouted, FaultKind.AnswerLost, FaultKind.ClientGone, FaultKind.ClientImpatient];
+        [FaultKind.RequestLost, FaultKind.RequestRepeated, FaultKind.RequestMisrouted, FaultKind.AnswerLost,
+            FaultKind.ClientGone, FaultKind.ClientImpatient];
 
-    /// <summary>Steps that need several things to meet: a run of some thousand seeds takes each some times only, and none at all now and then.</summary>
-    public static IReadOnlyList<ClusterTransition> Scarce { get; } = [ClusterTransition.LaterMasterWaits, ClusterTransition.MigrationNotFrozen, ClusterTransition.SuccessionCommitted, ClusterTransition.RecoveryGivenUp];
+    /// <summary>Steps that need several things to meet: a run of some thousand seeds takes each some times only, and
+    /// none at all now and then.</summary>
+    public static IReadOnlyList<ClusterTransition> Scarce { get; } = [ClusterTransition.LaterMasterWaits,
+        ClusterTransition.MigrationNotFrozen, ClusterTransition.SuccessionCommitted, ClusterTransition.RecoveryGivenUp];
 
     /// <summary>Runs added.</summary>
     public long Runs { get; private set; }
@@ -36,7 +40,9 @@ public sealed class ClusterCoverage
         [
             .. s_requests.Where(kind => Faults[kind] == 0).Select(static kind => $"FaultKind.{kind}"),
             .. Happened.Silent.Select(static kind => $"ClusterFaultKind.{kind}"),
-            .. Transitions.Silent.Where(static transition => Simulator.CountsTransitions && !Scarce.Contains(transition)).Select(static transition => $"ClusterTransition.{transition}"),
+            .. Transitions.Silent.Where(static transition =>
+                Simulator.CountsTransitions && !Scarce.Contains(transition)).Select(static transition =>
+                    $"ClusterTransition.{transition}"),
         ];
 
     /// <summary>Adds a run.</summary>

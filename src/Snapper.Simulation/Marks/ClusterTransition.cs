@@ -63,7 +63,7 @@ public enum ClusterTransition
     /// <summary>A call of an ACT comes after its end (W3).</summary>
     CallTooLate,
 
-    /// <summary>A worker that takes part in an ACT is gone.</summary>
+    /// <summary>A worker that takes part in an ACT is dead.</summary>
     ActLostWorker,
 
     /// <summary>An ACT is ended because others waited too long behind it (H6).</summary>
@@ -81,7 +81,7 @@ public enum ClusterTransition
     /// <summary>A migration is given up because it took too long (M4).</summary>
     MigrationTimedOut,
 
-    /// <summary>A migration is cancelled by somebody else, because its source or target is gone.</summary>
+    /// <summary>A migration is cancelled by another worker, because its source or target is dead.</summary>
     MigrationOfGoneCancelled,
 
     /// <summary>A request is not passed on, because its owner takes less than it is sent.</summary>
@@ -93,7 +93,8 @@ public enum ClusterTransition
     /// <summary>A worker whose lease lives, and that is not reached, is fenced (R5).</summary>
     Evicted,
 
-    /// <summary>A part names an actor of which the master has heard earlier than this worker that it is this worker's now: it waits for the directory (M7).</summary>
+    /// <summary>A part names an actor of which the master has heard earlier than this worker that it is this worker's
+    /// now: it waits for the directory (M7).</summary>
     PartAheadOfDirectory,
     /// <summary>Packets to a worker that does not answer directly are answered by way of another one.</summary>
     SentByDetour,

@@ -1,11 +1,13 @@
 namespace Snapper.Simulation.Marks;
 
 /// <summary>
-/// Steps of the protocol that a worker may take alone and that a run may miss unnoticed, with the rule that asks for each (docs/protocol.md). A long run in which one was
+/// Steps of the protocol that a worker may take alone and that a run may miss unnoticed, with the rule that asks for
+/// each (docs/protocol.md). A long run in which one was
 /// never taken fails (docs/verification.md). The places are in the table of mutations, as marks.
 /// </summary>
 /// <remarks>
-/// A step that every run takes has none, nor a step whose mutation would not be caught if no run took it. Nor can a simulator in one thread make threads that do not come
+/// A step that every run takes has none, nor a step whose mutation would not be caught if no run took it. Nor can a
+/// simulator in one thread make threads that do not come
 /// back (W5).
 /// </remarks>
 public enum Transition
@@ -38,11 +40,13 @@ public enum Transition
     PactCallTooLate,
     /// <summary>A turn passes because the declared calls are made (A2).</summary>
     TurnPassedByCount,
-    /// <summary>A turn passes because its PACT was removed or aborted, while its user code has not come back (A8).</summary>
+    /// <summary>A turn passes because its PACT was removed or aborted, while its user code has not come back
+    /// (A8).</summary>
     TurnPassedUnderCode,
     /// <summary>The end of a PACT that an undo has removed counts for nothing (A5).</summary>
     EndOfRemoved,
-    /// <summary>An ACT that is ahead of a batch elsewhere takes its place ahead of it here, too: its AfterSet (H1, H8).</summary>
+    /// <summary>An ACT that is ahead of a batch elsewhere takes its place ahead of it here, too: its AfterSet (H1,
+    /// H8).</summary>
     ActPlacedAhead,
     /// <summary>A batch arrives behind an ACT's place: its AfterSet (H5).</summary>
     ActOvertaken,
@@ -70,7 +74,8 @@ public enum Transition
     CompletionSentAgain,
     /// <summary>The commit order receives a batch behind a later one of another coordinator.</summary>
     BatchAnnouncedLate,
-    /// <summary>The commit order receives a batch while an undo goes on at one of its actors, whose completion counts only after it (A5).</summary>
+    /// <summary>The commit order receives a batch while an undo goes on at one of its actors, whose completion counts
+    /// only after it (A5).</summary>
     BatchAnnouncedInUndo,
     /// <summary>A complete batch waits for the end of an undo (A6).</summary>
     BatchHeldByUndo,
@@ -118,17 +123,19 @@ public enum Transition
     CallUndeclared,
     /// <summary>A PACT makes more calls on an actor than it has declared (A4).</summary>
     CallTooMany,
-    /// <summary>A method has returned and waits for calls that nobody awaited (A2).</summary>
+    /// <summary>A method has returned and waits for calls that were not awaited (A2).</summary>
     CallJoinedAtEnd,
     /// <summary>A lock is granted to a call that is over.</summary>
     LockGrantedTooLate,
-    /// <summary>User code finds itself removed at the actor before the news of the undo has come to its root (A5).</summary>
+    /// <summary>User code finds itself removed at the actor before the news of the undo has come to its root
+    /// (A5).</summary>
     RemovalFoundByCode,
     /// <summary>A result is larger than it may be.</summary>
     ResultTooLarge,
     /// <summary>A PACT that runs again is too large for a record by itself, and aborts (L6).</summary>
     AttemptTooLarge,
-    /// <summary>A state that a sub-batch leaves cannot be kept: those who wrote it run again and are weighed one by one (L6).</summary>
+    /// <summary>A state that a sub-batch leaves cannot be kept: those who wrote it run again and are weighed one by
+    /// one (L6).</summary>
     PactStateUnfit,
     /// <summary>A state that an ACT leaves cannot be kept: it ends as one that refused (H7).</summary>
     ActStateUnfit,

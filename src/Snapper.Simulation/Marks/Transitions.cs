@@ -1,6 +1,7 @@
 namespace Snapper.Simulation.Marks;
 
-/// <summary>Counts transitions. The verification build compiles this into <c>Snapper.Protocol</c>, because the marks in the product's copies call it; no other build has marks.</summary>
+/// <summary>Counts transitions. The verification build compiles this into <c>Snapper.Protocol</c>, because the marks
+/// in the product's copies call it; no other build has marks.</summary>
 internal static class Transitions
 {
     [ThreadStatic]
@@ -34,5 +35,6 @@ internal static class Transitions
     public static void Note(bool first, ClusterTransition one, ClusterTransition other) => Note(first ? one : other);
 
     /// <summary>Counts on this thread go there, by the number of the transition; null: nowhere.</summary>
-    public static void CountInto(long[]? counts, long[]? ofSeveral = null) => (t_counts, t_ofSeveral) = (counts, ofSeveral);
+    public static void CountInto(long[]? counts, long[]? ofSeveral = null) =>
+        (t_counts, t_ofSeveral) = (counts, ofSeveral);
 }

@@ -5,7 +5,8 @@ using Snapper.Simulation.Marks;
 namespace Snapper.Simulation.Running;
 
 /// <summary>
-/// What happened in many runs: faults, transitions of the protocol, scheduling choices. What never happened in a long run was not verified by it, however
+/// What happened in many runs: faults, transitions of the protocol, scheduling choices. What never happened in a long
+/// run was not verified by it, however
 /// many seeds it had.
 /// </summary>
 public sealed class Coverage
@@ -16,10 +17,12 @@ public sealed class Coverage
     /// <summary>Runs from which on everything must have happened.</summary>
     public const int VeryLongRun = 20_000;
 
-    /// <summary>Transitions that need several things to meet: a run of 2,000 seeds takes each some times only, and none at all now and then.</summary>
+    /// <summary>Transitions that need several things to meet: a run of 2,000 seeds takes each some times only, and
+    /// none at all now and then.</summary>
     public static IReadOnlyList<Transition> Scarce { get; } =
     [
-        Transition.BatchTooLargeInUndo, Transition.ActRemovedAfterDeath, Transition.DiedOfSerializability, Transition.RemovalFoundByCode, Transition.RemovedAtPlacing, Transition.SlowShedTooLate,
+        Transition.BatchTooLargeInUndo, Transition.ActRemovedAfterDeath, Transition.DiedOfSerializability,
+            Transition.RemovalFoundByCode, Transition.RemovedAtPlacing, Transition.SlowShedTooLate,
         Transition.TokenWishCameRound,
     ];
 
@@ -44,8 +47,12 @@ public sealed class Coverage
         :
         [
             .. Names(Faults.Silent),
-            .. Names(Transitions.Silent.Where(transition => CountsTransitions && (Runs >= VeryLongRun || !Scarce.Contains(transition)))),
-            .. Names(SchedulingChoices.Silent.Where(point => point is not (SchedulingChoice.ChannelTakenForFull or SchedulingChoice.VoterAsksAtOnce))), // one worker has no channels
+            .. Names(Transitions.Silent.Where(transition =>
+                CountsTransitions && (Runs >= VeryLongRun || !Scarce.Contains(transition)))),
+            .. Names(SchedulingChoices.Silent.Where(point =>
+                point is not (
+                    SchedulingChoice.ChannelTakenForFull or
+                        SchedulingChoice.VoterAsksAtOnce))), // one worker has no channels
         ];
 
     /// <summary>Adds a run.</summary>

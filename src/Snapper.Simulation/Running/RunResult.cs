@@ -26,7 +26,8 @@ public abstract record RunResult<TScenario>
     /// <summary>Faults that happened; of several workers, those between clients and workers.</summary>
     public required Tally<FaultKind> Faults { get; init; }
 
-    /// <summary>Transitions of single workers that were taken; nothing but zeros in a build that does not count them (<see cref="Simulator.CountsTransitions"/>).</summary>
+    /// <summary>Transitions of single workers that were taken; nothing but zeros in a build that does not count them
+    /// (<see cref="Simulator.CountsTransitions"/>).</summary>
     public required Tally<Transition> Transitions { get; init; }
 
     /// <summary>Scheduling choices that were taken the other way.</summary>

@@ -1,6 +1,7 @@
 namespace Snapper.Simulation.Running;
 
-/// <summary>Runs scenarios. A run uses the calling thread alone; several may run at once on threads of their own.</summary>
+/// <summary>Runs scenarios. A run uses the calling thread alone; several may run at once on threads of their
+/// own.</summary>
 public static class Simulator
 {
     /// <summary>Runs the scenario of a seed.</summary>
@@ -14,7 +15,8 @@ public static class Simulator
         false;
 #endif
 
-    /// <summary>Names of the mutations that one worker can have; empty unless this is the verification build (<c>-c Planted</c>).</summary>
+    /// <summary>Names of the mutations that one worker can have; empty unless this is the verification build (<c>-c
+    /// Planted</c>).</summary>
     public static IReadOnlyList<string> Mutations { get; } =
 #if MUTATIONS
         MutationSwitch.OneWorker;
