@@ -37,6 +37,12 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
     /// </summary>
     public TimeSpan FirstAnswersMax { get; init; } = TimeSpan.FromMilliseconds(400);
 
+    /// <summary>
+    /// The code of all pages runs once before the dashboard is ready. A process that starts many dashboards needs
+    /// it once. Default: true.
+    /// </summary>
+    public bool WarmsUp { get; init; } = true;
+
     /// <summary>How browsers see it, where something stands before it, a proxy that speaks TLS, say: <c>https://snapper.example</c>. Besides its own address.</summary>
     public IReadOnlyList<Uri> Origins { get; init; } = [];
 

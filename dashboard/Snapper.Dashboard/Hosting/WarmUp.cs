@@ -44,6 +44,12 @@ internal sealed partial class WarmUp(DashboardSettings settings, KnownTokens tok
 
     protected override async Task ExecuteAsync(CancellationToken stoppingToken)
     {
+        if (!settings.WarmsUp)
+        {
+            _done.TrySetResult();
+            return;
+        }
+
         var started = Stopwatch.GetTimestamp();
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(stoppingToken);
         ending.CancelAfter(Longest);

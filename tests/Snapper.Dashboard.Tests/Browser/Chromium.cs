@@ -2,7 +2,7 @@ using Microsoft.Playwright;
 
 namespace Snapper.Dashboard.Tests.Browser;
 
-/// <summary>The system's Chromium, one for all tests; each test has a context of its own.</summary>
+/// <summary>The system's Chromium, one process for all tests, which ends with this one; each test has a context of its own.</summary>
 public sealed class Chromium : IAsyncLifetime
 {
     private static readonly string[] s_places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -10,7 +10,8 @@ public sealed class Chromium : IAsyncLifetime
     // What a page will show it shows, on a machine with neighbours too; only what never comes is a failure.
     private const int PatienceMs = 30_000;
 
-    private IPlaywright? _playwright;
+    private static readonly Lazy<Task<IBrowser>> s_browser = new(Launch);
+
     private IBrowser? _browser;
 
     /// <summary>Where pictures of pages are kept, for people to look at.</summary>
@@ -19,20 +20,9 @@ public sealed class Chromium : IAsyncLifetime
     /// <summary>The check that runs in a page.</summary>
     public static string AccessibilityScript { get; } = ReadScript();
 
-    public async Task InitializeAsync()
-    {
-        var path = Environment.GetEnvironmentVariable("SNAPPER_CHROMIUM") is { Length: > 0 } named ? named
-            : s_places.FirstOrDefault(File.Exists) ?? throw new InvalidOperationException("These tests need a browser: install chromium, or name one in SNAPPER_CHROMIUM.");
-        Assertions.SetDefaultExpectTimeout(PatienceMs);
-        _playwright = await Playwright.CreateAsync();
-        _browser = await _playwright.Chromium.LaunchAsync(new() { ExecutablePath = path, Args = ["--no-sandbox", "--disable-gpu"] });
-    }
+    public async Task InitializeAsync() => _browser = await s_browser.Value;
 
-    public async Task DisposeAsync()
-    {
-        if (_browser is not null) await _browser.DisposeAsync();
-        _playwright?.Dispose();
-    }
+    public Task DisposeAsync() => Task.CompletedTask;
 
     /// <summary>A page that notes what its console says is wrong.</summary>
     internal async Task<Visit> Open(string baseUrl, int width = 1300, ColorScheme scheme = ColorScheme.Light, bool scripts = true)
@@ -40,6 +30,15 @@ public sealed class Chromium : IAsyncLifetime
         var context = await _browser!.NewContextAsync(new() { BaseURL = baseUrl, ViewportSize = new() { Width = width, Height = 900 }, ColorScheme = scheme, AcceptDownloads = true, JavaScriptEnabled = scripts });
         context.SetDefaultTimeout(PatienceMs);
         return new Visit(context, await context.NewPageAsync());
+    }
+
+    private static async Task<IBrowser> Launch()
+    {
+        var path = Environment.GetEnvironmentVariable("SNAPPER_CHROMIUM") is { Length: > 0 } named ? named
+            : s_places.FirstOrDefault(File.Exists) ?? throw new InvalidOperationException("These tests need a browser: install chromium, or name one in SNAPPER_CHROMIUM.");
+        Assertions.SetDefaultExpectTimeout(PatienceMs);
+        var playwright = await Playwright.CreateAsync();
+        return await playwright.Chromium.LaunchAsync(new() { ExecutablePath = path, Args = ["--no-sandbox", "--disable-gpu"] });
     }
 
     private static string ReadScript()

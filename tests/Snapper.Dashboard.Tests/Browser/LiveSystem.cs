@@ -91,3 +91,11 @@ public sealed class LiveSystem : IAsyncLifetime
         }
     }
 }
+
+/// <summary>Tests that share the running system.</summary>
+[CollectionDefinition(Name)]
+public sealed class OnLiveSystem : ICollectionFixture<LiveSystem>, ICollectionFixture<Chromium>
+{
+    /// <summary>The collection's name.</summary>
+    public const string Name = "live system";
+}

@@ -9,38 +9,47 @@ namespace Snapper.Dashboard.Tests.Browser;
 /// <summary>"Why did my transaction abort?", from the overview in two clicks, for each reason.</summary>
 public sealed class ReasonTests(Chromium chromium) : IClassFixture<Chromium>
 {
-    public static TheoryData<string> Names => [.. Reasons.All.Select(reason => reason.Name)];
-
-    [Theory]
-    [MemberData(nameof(Names))]
-    public async Task Two_clicks_from_the_overview_explain_an_abort(string reason)
+    [Fact]
+    public async Task Two_clicks_from_the_overview_explain_an_abort()
     {
         await using var worker = await ScriptedWorker.Start();
-        var repeated = reason is "conflict" or "deadlock" or "serializability" or "undone";
+        string[] names = [.. Reasons.All.Select(reason => reason.Name)];
         worker.On("/v1/status", () => new
         {
-            worker = "w1", pid = 1, epoch = 1, uptimeMs = 60_000, abortsByReason = new Dictionary<string, long> { [reason] = repeated ? 0 : 7 }, repeatsByReason = new Dictionary<string, long> { [reason] = repeated ? 9 : 0 },
+            worker = "w1", pid = 1, epoch = 1, uptimeMs = 60_000,
+            abortsByReason = names.Where(name => !IsRepeated(name)).ToDictionary(name => name, _ => 7L),
+            repeatsByReason = names.Where(IsRepeated).ToDictionary(name => name, _ => 9L),
         });
-        worker.On("/v1/aborts", () => new { aborts = (object[])[Abort(reason, 2000, "newest"), Abort(reason, 1000, "older"), Abort("application", 900, "another")] });
-        worker.On("/v1/traces/newest", () => new { worker = "w1", traces = (object[])[Trace(reason)] });
+        worker.On("/v1/aborts", () => new
+        {
+            aborts = (object[])[.. names.SelectMany(name => (object[])[Abort(name, 2000, $"newest-{name}"), Abort(name, 1000, $"older-{name}")])],
+        });
+        foreach (var name in names)
+        {
+            worker.On($"/v1/traces/newest-{name}", () => new { worker = "w1", traces = (object[])[Trace(name)] });
+        }
+
         await using var dashboard = await RunningDashboard.Start(worker.Url);
         await using var visit = await chromium.Open(dashboard.Url);
-        await visit.Go("/");
+        await Rows.All(names, async reason =>
+        {
+            await visit.Go("/");
 
-        // One: the reason. The newest abort of it is explained.
-        await visit.Main.Locator($".reasons a[data-{(repeated ? "repeated" : "reason")}={reason}]").ClickAsync();
-        await Assertions.Expect(visit.Page).ToHaveURLAsync(new Regex(repeated ? "kind=repeated" : "kind=final"));
-        var story = visit.Main.Locator($"[data-story={reason}]");
-        await Assertions.Expect(story).ToContainTextAsync($"the message of {reason} newest");
-        await Assertions.Expect(story).ToContainTextAsync(Reasons.Of(reason).What);
-        await Assertions.Expect(story).ToContainTextAsync(Reasons.Of(reason).Do);
-        await ShowsPicture(reason, story);
-        await visit.Picture($"abort-{reason}");
-        await visit.Check();
+            // One: the reason. The newest abort of it is explained.
+            await visit.Main.Locator($".reasons a[data-{(IsRepeated(reason) ? "repeated" : "reason")}={reason}]").ClickAsync();
+            await Assertions.Expect(visit.Page).ToHaveURLAsync(new Regex(IsRepeated(reason) ? "kind=repeated" : "kind=final"));
+            var story = visit.Main.Locator($"[data-story={reason}]");
+            await Assertions.Expect(story).ToContainTextAsync($"the message of {reason} newest");
+            await Assertions.Expect(story).ToContainTextAsync(Reasons.Of(reason).What);
+            await Assertions.Expect(story).ToContainTextAsync(Reasons.Of(reason).Do);
+            await ShowsPicture(reason, story);
+            await visit.Picture($"abort-{reason}");
+            await visit.Check();
 
-        // Two: another one of the list.
-        await visit.Main.Locator("table tbody tr").Nth(1).Locator("a").First.ClickAsync();
-        await Assertions.Expect(story).ToContainTextAsync($"the message of {reason} older");
+            // Two: another one of the list.
+            await visit.Main.Locator("table tbody tr").Nth(1).Locator("a").First.ClickAsync();
+            await Assertions.Expect(story).ToContainTextAsync($"the message of {reason} older");
+        });
     }
 
     [Fact]
@@ -127,10 +136,12 @@ public sealed class ReasonTests(Chromium chromium) : IClassFixture<Chromium>
         }
     }
 
+    private static bool IsRepeated(string reason) => reason is "conflict" or "deadlock" or "serializability" or "undone";
+
     private static object Abort(string reason, long number, string id) => new
     {
         atMs = 1_795_350_000_000 + number, id, transaction = number, mode = reason is "conflict" or "deadlock" or "serializability" ? "act" : "pact", root = "Account/alice", method = "Transfer", reason,
-        message = $"the message of {reason} {id}", repeated = reason is "conflict" or "deadlock" or "serializability" or "undone", actors = (string[])["Account/alice", "Account/bob"],
+        message = $"the message of {reason} {id}", repeated = IsRepeated(reason), actors = (string[])["Account/alice", "Account/bob"],
         blocker = reason == "conflict" ? 1500 : 0, floor = reason is "serializability" or "deadlock" ? 44 : 0, ceil = reason is "serializability" or "deadlock" ? 41 : 0,
         blockedBy = reason == "conflict" ? new { request = "order-1", transaction = 1500, mode = "act", root = "Account/carol", method = "Transfer", age = 1400 } : null,
         undoneFor = reason == "undone" ? new { request = "order-2", transaction = 1200, mode = "pact", root = "Account/dan", method = "Payout", age = 0 } : null,
@@ -138,7 +149,7 @@ public sealed class ReasonTests(Chromium chromium) : IClassFixture<Chromium>
 
     private static object Trace(string reason) => new
     {
-        request = "newest", transaction = 2000, batch = 0, mode = "act", root = "Account/alice", method = "Transfer", worker = "w1", attempt = 1, outcome = "aborted", reason, receivedAtMs = 1_795_350_001_900.0,
+        request = $"newest-{reason}", transaction = 2000, batch = 0, mode = "act", root = "Account/alice", method = "Transfer", worker = "w1", attempt = 1, outcome = "aborted", reason, receivedAtMs = 1_795_350_001_900.0,
         startedAtMs = 1_795_350_001_940.0, endedAtMs = 1_795_350_001_990.0, calls = (object[])[new { actor = "Account/bob", method = "DepositChecking", worker = "w1", parent = -1, askedAtMs = 1_795_350_001_950.0, startedAtMs = 1_795_350_001_960.0, endedAtMs = (double?)null }],
     };
 }

@@ -8,7 +8,8 @@ using Snapper.Live.Harness;
 namespace Snapper.Dashboard.Tests.Browser;
 
 /// <summary>States of a running system are saved to a file, changed there, put back and taken away: by a browser, with a reason and a typed confirmation.</summary>
-public sealed class StateChangeTests(Chromium chromium, LiveSystem system) : IClassFixture<Chromium>, IClassFixture<LiveSystem>
+[Collection(OnLiveSystem.Name)]
+public sealed class StateChangeTests(Chromium chromium, LiveSystem system)
 {
     private const string File = "a.jsonl";
 

@@ -4,7 +4,7 @@ using Snapper.Dashboard.Hosting;
 
 namespace Snapper.Dashboard.Tests.Fakes;
 
-/// <summary>The dashboard in this process, at a free port of loopback.</summary>
+/// <summary>The dashboard in this process, at a free port of loopback. Only tests of warming up have it warm up.</summary>
 internal sealed class RunningDashboard : IAsyncDisposable
 {
     private readonly WebApplication _app;
@@ -21,9 +21,11 @@ internal sealed class RunningDashboard : IAsyncDisposable
 
     public static Task<RunningDashboard> Start(Dictionary<string, string?> configuration, params Uri[] workers) => Start(new DashboardSettings(workers, null, null, 0, false, 0), configuration);
 
-    public static async Task<RunningDashboard> Start(DashboardSettings settings, Dictionary<string, string?> configuration)
+    public static async Task<RunningDashboard> Start(
+        DashboardSettings settings, Dictionary<string, string?> configuration, bool warmsUp = false)
     {
-        var dashboard = new RunningDashboard(DashboardProgram.Build(settings, more => more.AddInMemoryCollection(configuration)));
+        var dashboard = new RunningDashboard(
+            DashboardProgram.Build(settings with { WarmsUp = warmsUp }, more => more.AddInMemoryCollection(configuration)));
         await dashboard._app.StartAsync();
         return dashboard;
     }

@@ -3,6 +3,7 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Logging;
 
 namespace Snapper.Dashboard.Tests.Fakes;
 
@@ -60,6 +61,7 @@ internal sealed class ScriptedWorker : IAsyncDisposable
     {
         var builder = WebApplication.CreateSlimBuilder();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
+        builder.Logging.SetMinimumLevel(LogLevel.Warning);
         var worker = new ScriptedWorker(builder.Build()) { Events = events };
         worker._app.Run(worker.Answer);
         var started = Environment.TickCount64;

@@ -133,13 +133,7 @@ public sealed class ConnectionLimitTests
         }
     }
 
-    /// <summary>The dashboard, after it has visited itself.</summary>
-    private static async Task<RunningDashboard> Start(DashboardSettings settings)
-    {
-        var dashboard = await RunningDashboard.Start(settings, []);
-        await dashboard.Services.GetRequiredService<WarmUp>().ExecuteTask!.WaitAsync(TimeSpan.FromSeconds(60));
-        return dashboard;
-    }
+    private static Task<RunningDashboard> Start(DashboardSettings settings) => RunningDashboard.Start(settings, []);
 
     private static async Task<TcpClient> Connect(RunningDashboard dashboard)
     {
