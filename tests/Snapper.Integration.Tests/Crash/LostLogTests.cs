@@ -42,13 +42,10 @@ public sealed class DaprLostLogTests : IAsyncLifetime
     {
         await StartCommitAndStop();
         Assert.Equal("+OK", await _redis.Ask("FLUSHALL"));
-        for (var i = 0; i < 2; i++)
-        {
-            var refused = await Assert.ThrowsAsync<InvalidOperationException>(() => SnapperProcess.Start(_options));
-            Assert.Contains("exit code 71", refused.Message, StringComparison.Ordinal);
-            AssertRefused(refused.Message);
-            Assert.Equal(":0", await _redis.Ask("DBSIZE"));
-        }
+        var refused = await Assert.ThrowsAsync<InvalidOperationException>(() => SnapperProcess.Start(_options));
+        Assert.Contains("exit code 71", refused.Message, StringComparison.Ordinal);
+        AssertRefused(refused.Message);
+        Assert.Equal(":0", await _redis.Ask("DBSIZE"));
 
         await using (var snapper = await SnapperProcess.Start(_options with { More = ["--accept-lost-log"] }))
         {

@@ -7,7 +7,9 @@ using Xunit;
 namespace Snapper.Integration.Tests.Doors;
 
 /// <summary>Declarations: what they may say, and that a wrong one harms only its own transaction.</summary>
-public abstract class AccessTests(RunningSystem system) : SystemTests(system)
+[Collection(OnDaprAndRedis.Name)]
+[RequiresServers]
+public sealed class AccessTests(DaprAndRedisSystem system) : SystemTests(system)
 {
     /// <summary>Counts as numbers, as objects, as a list of ids: three ways to say the same.</summary>
     [SystemFact]
@@ -144,12 +146,3 @@ public abstract class AccessTests(RunningSystem system) : SystemTests(system)
         return null;
     }
 }
-
-/// <summary>On the stand-ins.</summary>
-[Collection(OnEmbedded.Name)]
-public sealed class EmbeddedAccessTests(EmbeddedSystem system) : AccessTests(system);
-
-/// <summary>On the real daprd and Redis.</summary>
-[Collection(OnDaprAndRedis.Name)]
-[RequiresServers]
-public sealed class DaprAccessTests(DaprAndRedisSystem system) : AccessTests(system);

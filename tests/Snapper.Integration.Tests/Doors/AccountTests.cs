@@ -4,7 +4,9 @@ using Xunit;
 namespace Snapper.Integration.Tests.Doors;
 
 /// <summary>Every method of Account, as a PACT and as an ACT.</summary>
-public abstract class AccountTests(RunningSystem system) : SystemTests(system)
+[Collection(OnDaprAndRedis.Name)]
+[RequiresServers]
+public sealed class AccountTests(DaprAndRedisSystem system) : SystemTests(system)
 {
     private static readonly bool[] Modes = [true, false];
 
@@ -110,12 +112,3 @@ public abstract class AccountTests(RunningSystem system) : SystemTests(system)
         return (result.GetProperty("checking").GetDecimal(), result.GetProperty("savings").GetDecimal());
     }
 }
-
-/// <summary>On the stand-ins.</summary>
-[Collection(OnEmbedded.Name)]
-public sealed class EmbeddedAccountTests(EmbeddedSystem system) : AccountTests(system);
-
-/// <summary>On the real daprd and Redis.</summary>
-[Collection(OnDaprAndRedis.Name)]
-[RequiresServers]
-public sealed class DaprAccountTests(DaprAndRedisSystem system) : AccountTests(system);

@@ -8,7 +8,9 @@ namespace Snapper.Integration.Tests.Doors;
 /// Which ids survive the way through the sidecar to the actor door, and how they have to be written: what docs/http-api.md says of it. A newer daprd that
 /// does otherwise fails here.
 /// </summary>
-public abstract class ActorAddressTests(RunningSystem system) : SystemTests(system)
+[Collection(OnDaprAndRedis.Name)]
+[RequiresServers]
+public sealed class ActorAddressTests(DaprAndRedisSystem system) : SystemTests(system)
 {
     private static readonly string[] Plain = ["a b", "a+b", "\"quoted\"", "it's", "ünïcödé", "名前", "\U0001F600", "<tag>", "{w1}", "a:b;c,d", "a||b", "a@b&c=d$e!*()[]", "..."];
 
@@ -93,12 +95,3 @@ public abstract class ActorAddressTests(RunningSystem system) : SystemTests(syst
             actorCall: true);
     }
 }
-
-/// <summary>On the stand-ins.</summary>
-[Collection(OnEmbedded.Name)]
-public sealed class EmbeddedActorAddressTests(EmbeddedSystem system) : ActorAddressTests(system);
-
-/// <summary>On the real daprd and Redis.</summary>
-[Collection(OnDaprAndRedis.Name)]
-[RequiresServers]
-public sealed class DaprActorAddressTests(DaprAndRedisSystem system) : ActorAddressTests(system);

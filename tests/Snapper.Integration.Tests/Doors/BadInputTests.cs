@@ -10,7 +10,9 @@ namespace Snapper.Integration.Tests.Doors;
 /// Whatever comes in, the answer is a clear refusal, nothing is executed, the worker stays up, and transactions beside it do not notice
 /// (each test runs beside bystanders).
 /// </summary>
-public abstract class BadInputTests(RunningSystem system) : SystemTests(system)
+[Collection(OnDaprAndRedis.Name)]
+[RequiresServers]
+public sealed class BadInputTests(DaprAndRedisSystem system) : SystemTests(system)
 {
     /// <summary>Bodies that are no request: 400, as a problem that says what is wrong.</summary>
     [SystemFact]
@@ -275,12 +277,3 @@ public abstract class BadInputTests(RunningSystem system) : SystemTests(system)
         Assert.True(answer.Json.TryGetProperty("detail", out var detail) && detail.GetString()!.Length > 5, $"it should say what is wrong: {answer}");
     }
 }
-
-/// <summary>On the stand-ins.</summary>
-[Collection(OnEmbedded.Name)]
-public sealed class EmbeddedBadInputTests(EmbeddedSystem system) : BadInputTests(system);
-
-/// <summary>On the real daprd and Redis.</summary>
-[Collection(OnDaprAndRedis.Name)]
-[RequiresServers]
-public sealed class DaprBadInputTests(DaprAndRedisSystem system) : BadInputTests(system);

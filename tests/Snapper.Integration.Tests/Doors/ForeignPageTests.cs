@@ -5,7 +5,9 @@ using Xunit;
 namespace Snapper.Integration.Tests.Doors;
 
 /// <summary>Web pages in a browser on this machine reach loopback too; what they send is refused. What daprd sends is not.</summary>
-public abstract class ForeignPageTests(RunningSystem system) : SystemTests(system)
+[Collection(OnDaprAndRedis.Name)]
+[RequiresServers]
+public sealed class ForeignPageTests(DaprAndRedisSystem system) : SystemTests(system)
 {
     private const string Direct = "v1/transactions";
     private const string Service = "v1.0/invoke/snapper/method/v1/transactions";
@@ -73,12 +75,3 @@ public abstract class ForeignPageTests(RunningSystem system) : SystemTests(syste
         return await Answer.From(response);
     }
 }
-
-/// <summary>On the stand-ins.</summary>
-[Collection(OnEmbedded.Name)]
-public sealed class EmbeddedForeignPageTests(EmbeddedSystem system) : ForeignPageTests(system);
-
-/// <summary>On the real daprd and Redis.</summary>
-[Collection(OnDaprAndRedis.Name)]
-[RequiresServers]
-public sealed class DaprForeignPageTests(DaprAndRedisSystem system) : ForeignPageTests(system);

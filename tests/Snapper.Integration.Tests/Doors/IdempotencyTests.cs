@@ -5,7 +5,9 @@ using Xunit;
 namespace Snapper.Integration.Tests.Doors;
 
 /// <summary>Requests that carry an id: their effects happen once, their first outcome is the answer for good.</summary>
-public abstract class IdempotencyTests(RunningSystem system) : SystemTests(system)
+[Collection(OnDaprAndRedis.Name)]
+[RequiresServers]
+public sealed class IdempotencyTests(DaprAndRedisSystem system) : SystemTests(system)
 {
     private static readonly bool[] Modes = [true, false];
 
@@ -145,12 +147,3 @@ public abstract class IdempotencyTests(RunningSystem system) : SystemTests(syste
 
     private static Transaction As(bool pact, Transaction transaction, params string[] others) => pact ? transaction.Pact(others) : transaction.Act();
 }
-
-/// <summary>On the stand-ins.</summary>
-[Collection(OnEmbedded.Name)]
-public sealed class EmbeddedIdempotencyTests(EmbeddedSystem system) : IdempotencyTests(system);
-
-/// <summary>On the real daprd and Redis.</summary>
-[Collection(OnDaprAndRedis.Name)]
-[RequiresServers]
-public sealed class DaprIdempotencyTests(DaprAndRedisSystem system) : IdempotencyTests(system);

@@ -5,7 +5,9 @@ using Xunit;
 namespace Snapper.Integration.Tests.Doors;
 
 /// <summary>What the worker says about itself.</summary>
-public abstract class InspectionTests(RunningSystem system) : SystemTests(system)
+[Collection(OnDaprAndRedis.Name)]
+[RequiresServers]
+public sealed class InspectionTests(DaprAndRedisSystem system) : SystemTests(system)
 {
     [SystemFact]
     public async Task Health_and_readiness_name_their_checks()
@@ -146,12 +148,3 @@ public abstract class InspectionTests(RunningSystem system) : SystemTests(system
 
     private async Task<JsonElement> Status() => await Client.Status() ?? throw new InvalidOperationException("/v1/status does not answer.");
 }
-
-/// <summary>On the stand-ins.</summary>
-[Collection(OnEmbedded.Name)]
-public sealed class EmbeddedInspectionTests(EmbeddedSystem system) : InspectionTests(system);
-
-/// <summary>On the real daprd and Redis.</summary>
-[Collection(OnDaprAndRedis.Name)]
-[RequiresServers]
-public sealed class DaprInspectionTests(DaprAndRedisSystem system) : InspectionTests(system);

@@ -5,7 +5,9 @@ using Xunit;
 namespace Snapper.Integration.Tests.Doors;
 
 /// <summary>ListAppend, on which the serializability tests stand.</summary>
-public abstract class ListAppendTests(RunningSystem system) : SystemTests(system)
+[Collection(OnDaprAndRedis.Name)]
+[RequiresServers]
+public sealed class ListAppendTests(DaprAndRedisSystem system) : SystemTests(system)
 {
     private static readonly bool[] Modes = [true, false];
 
@@ -90,12 +92,3 @@ public abstract class ListAppendTests(RunningSystem system) : SystemTests(system
     private static Transaction Make(bool pact, string root, IReadOnlyList<System.Text.Json.Nodes.JsonObject> operations) =>
         pact ? Lists.ExecutePact(root, operations) : Lists.Execute(root, operations).Act();
 }
-
-/// <summary>On the stand-ins.</summary>
-[Collection(OnEmbedded.Name)]
-public sealed class EmbeddedListAppendTests(EmbeddedSystem system) : ListAppendTests(system);
-
-/// <summary>On the real daprd and Redis.</summary>
-[Collection(OnDaprAndRedis.Name)]
-[RequiresServers]
-public sealed class DaprListAppendTests(DaprAndRedisSystem system) : ListAppendTests(system);

@@ -7,15 +7,11 @@ using Xunit;
 namespace Snapper.Integration.Tests.Doors;
 
 /// <summary>A system that is started with tokens, one of them bound to a tenant, whereupon the sidecar alone may do nothing: it is ready all the same, and each does what it may.</summary>
+[RequiresServers]
 public sealed class TokensTests
 {
     [SystemFact]
-    public Task Behind_daprd_it_is_ready_and_asks_who_comes() => Ready(embedded: false);
-
-    [Fact]
-    public Task Embedded_it_is_ready_and_asks_who_comes() => Ready(embedded: true);
-
-    private static async Task Ready(bool embedded)
+    public async Task Behind_daprd_it_is_ready_and_asks_who_comes()
     {
         var (whole, bound) = (TokenHash.NewToken(), TokenHash.NewToken());
         var file = Path.GetTempFileName();
@@ -25,7 +21,7 @@ public sealed class TokensTests
                 {"name":"ops","sha256":"{{TokenHash.Of(whole)}}","role":"operator"}
                 {"name":"bound","sha256":"{{TokenHash.Of(bound)}}","role":"viewer","tenants":["acme"]}
                 """);
-            var options = UpOptions.Random(embedded) with
+            var options = UpOptions.Random(embedded: false) with
             {
                 Environment = new Dictionary<string, string> { ["APP_API_TOKEN"] = "the-apps", ["DAPR_API_TOKEN"] = "the-sidecars", ["SNAPPER_TOKENS_FILE"] = file, ["SNAPPER_TOKEN"] = whole },
             };

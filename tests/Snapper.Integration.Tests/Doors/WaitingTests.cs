@@ -5,7 +5,9 @@ using Xunit;
 namespace Snapper.Integration.Tests.Doors;
 
 /// <summary>Nobody waits for long: not for slow methods, not behind clients that went away.</summary>
-public abstract class WaitingTests(RunningSystem system) : SystemTests(system)
+[Collection(OnDaprAndRedis.Name)]
+[RequiresServers]
+public sealed class WaitingTests(DaprAndRedisSystem system) : SystemTests(system)
 {
     private static readonly TimeSpan TurnBound = TimeSpan.FromSeconds(1);
 
@@ -14,9 +16,8 @@ public abstract class WaitingTests(RunningSystem system) : SystemTests(system)
 
     /// <summary>A method that takes 6 s while others wait ends at the bound, and they go on.</summary>
     [SystemFact]
-    public Task A_slow_method_with_others_waiting_ends_at_the_turn_bound() => All(
-        from slowIsPact in new[] { true, false } from door in new[] { Door.Direct, Door.Service } select (slowIsPact, door),
-        async row =>
+    public Task A_slow_method_with_others_waiting_ends_at_the_turn_bound() => Task.WhenAll(
+        (from slowIsPact in new[] { true, false } from door in new[] { Door.Direct, Door.Service } select (slowIsPact, door)).Select(async row =>
         {
             var (x, id) = (Name("x"), Name("slow"));
             var operations = new[] { Lists.Append(x, -1) };
@@ -31,18 +32,20 @@ public abstract class WaitingTests(RunningSystem system) : SystemTests(system)
             AssertAborted(await slow, "timeout", row.door, "a slow method with others waiting");
             Assert.True(elapsed < TurnBound + Slack, $"those behind a slow method waited {elapsed}");
             Assert.DoesNotContain(-1, await List(x));
-        });
+        }));
 
     /// <summary>The bound counts only while somebody waits.</summary>
     [SystemFact]
     public async Task A_slow_method_that_nobody_waits_for_may_finish()
     {
-        var x = Name("x");
+        var (x, y) = (Name("x"), Name("y"));
 
-        await Commit(Lists.ExecutePact(x, [Lists.Append(x, 1)], delayMs: 1800));
-        await Commit(Lists.Execute(x, [Lists.Append(x, 2)], delayMs: 1800).Act());
+        await Task.WhenAll(
+            Commit(Lists.ExecutePact(x, [Lists.Append(x, 1)], delayMs: 1800)),
+            Commit(Lists.Execute(y, [Lists.Append(y, 2)], delayMs: 1800).Act()));
 
-        await AssertList(x, 1, 2);
+        await AssertList(x, 1);
+        await AssertList(y, 2);
     }
 
     /// <summary>A slow transaction on one actor does not touch others.</summary>
@@ -139,12 +142,3 @@ public abstract class WaitingTests(RunningSystem system) : SystemTests(system)
         return answers.Any(answer => answer.Verdict == Verdict.Running) ? null : string.Join('\n', answers.Select(answer => answer.ToString()));
     });
 }
-
-/// <summary>On the stand-ins.</summary>
-[Collection(OnEmbedded.Name)]
-public sealed class EmbeddedWaitingTests(EmbeddedSystem system) : WaitingTests(system);
-
-/// <summary>On the real daprd and Redis.</summary>
-[Collection(OnDaprAndRedis.Name)]
-[RequiresServers]
-public sealed class DaprWaitingTests(DaprAndRedisSystem system) : WaitingTests(system);

@@ -17,7 +17,7 @@ public sealed class LiveVerificationTests(ITestOutputHelper output)
     [SystemFact]
     public async Task A_few_faults_drawn_anew_each_time_break_no_promise()
     {
-        var options = new LiveOptions { Rounds = 8, Brief = true };
+        var options = new LiveOptions { Rounds = 4, Brief = true };
         options = options with { Seed = LoadOptions.SeedOr(options.Seed) };
         var lines = new ConcurrentQueue<string>();
         using var stop = new CancellationTokenSource(AtMost);

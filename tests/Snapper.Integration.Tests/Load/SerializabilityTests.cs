@@ -8,7 +8,9 @@ namespace Snapper.Integration.Tests.Load;
 /// Strict serializability as clients see it: thousands of transactions on few keys at all doors, judged with real-time edges; nothing lost, nothing twice, no
 /// aborted write seen, and PACTs abort for no reason but their own.
 /// </summary>
-public abstract class SerializabilityTests(RunningSystem system, ITestOutputHelper output)
+[Collection(OnDaprAndRedis.Name)]
+[RequiresServers]
+public sealed class SerializabilityTests(DaprAndRedisSystem system, ITestOutputHelper output)
 {
     [SystemFact]
     public Task All_ACTs() => Run(pactShare: 0, seed: 101);
@@ -62,12 +64,3 @@ public abstract class SerializabilityTests(RunningSystem system, ITestOutputHelp
         Assert.True(!pactAborts.Any(), $"A PACT aborts for its own reasons only: {text}");
     }
 }
-
-/// <summary>On the stand-ins.</summary>
-[Collection(OnEmbedded.Name)]
-public sealed class EmbeddedSerializabilityTests(EmbeddedSystem system, ITestOutputHelper output) : SerializabilityTests(system, output);
-
-/// <summary>On the real daprd and Redis.</summary>
-[Collection(OnDaprAndRedis.Name)]
-[RequiresServers]
-public sealed class DaprSerializabilityTests(DaprAndRedisSystem system, ITestOutputHelper output) : SerializabilityTests(system, output);
