@@ -12,19 +12,29 @@ namespace Snapper.Integration.Tests.Cluster;
 [RequiresServers]
 public sealed class SeveralWorkersTests(ITestOutputHelper output)
 {
+    /// <summary>Four; <c>SNAPPER_WORKERS=8</c> makes it as many as wanted, up to 8.</summary>
     [SystemFact]
-    public Task Two_workers_start_take_transactions_over_both_and_stop() => StartTransactStop(2);
+    public async Task Workers_start_take_transactions_over_all_and_stop()
+    {
+        var workers = int.TryParse(Environment.GetEnvironmentVariable("SNAPPER_WORKERS"), CultureInfo.InvariantCulture, out var set) ? set : 4;
+        var options = UpOptions.Random(embedded: false, [.. Enumerable.Range(1, workers), .. Enumerable.Range(10, workers)]) with
+        {
+            More = ["--workers", workers.ToString(CultureInfo.InvariantCulture)],
+        };
+        await using (var up = await SnapperProcess.Start(options))
+        {
+            Assert.Equal(workers, up.Ready.Workers.Count);
+            await TransactOverAll(up);
+            await up.Stop();
+        }
 
-    [SystemFact]
-    public Task Four_workers_start_take_transactions_over_all_and_stop() => StartTransactStop(4);
-
-    [SystemFact]
-    public Task Eight_workers_start_take_transactions_over_all_and_stop() => StartTransactStop(8);
+        Directory.Delete(options.Data, recursive: true);
+    }
 
     [SystemFact]
     public async Task The_demo_finds_the_money_right_while_its_processes_die_and_actors_move()
     {
-        var options = UpOptions.Random(embedded: false, 2, 3, 4, 11, 12, 13) with { Command = "demo", More = ["--workers", "3", "--seconds", "1", "--accounts", "100", "--for", "60"] };
+        var options = UpOptions.Random(embedded: false, 2, 3, 4, 11, 12, 13) with { Command = "demo", More = ["--workers", "3", "--seconds", "1", "--accounts", "100", "--for", "3600"] };
         await using var demo = await SnapperProcess.Start(options);
         await Eventually.Holds("transfers to go on", TimeSpan.FromSeconds(60), () => Task.FromResult(demo.Output.Contains("Transfers go on", StringComparison.Ordinal) ? null : demo.Output));
         var url = demo.Ready.Workers[0].Url.ToString();
@@ -48,7 +58,7 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
     [SystemFact]
     public async Task A_few_faults_of_several_workers_break_no_promise()
     {
-        var options = new LiveOptions { Rounds = 3, Brief = true, Workers = 3 };
+        var options = new LiveOptions { Rounds = 2, Brief = true, Workers = 3 };
         options = options with { Seed = LoadOptions.SeedOr(options.Seed) };
         var lines = new ConcurrentQueue<string>();
         using var stop = new CancellationTokenSource(TimeSpan.FromMinutes(4));
@@ -58,45 +68,6 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
         var text = string.Join('\n', lines);
         output.WriteLine(text);
         Assert.True(passed, text);
-    }
-
-    [SystemFact]
-    public async Task What_three_workers_acknowledged_before_all_was_killed_one_worker_has()
-    {
-        var options = UpOptions.Random(embedded: false, 1, 2, 3, 10, 11, 12) with { More = ["--workers", "3"] };
-        var accounts = Enumerable.Range(0, 30).Select(i => $"kept-{i}").ToArray();
-        await using (var several = await SnapperProcess.Start(options))
-        {
-            using var client = new SnapperClient(several.Worker.Url, several.Worker.Sidecar);
-            foreach (var account in accounts.Concat(accounts))
-            {
-                var deposit = await client.Submit(Accounts.Amount("DepositChecking", account, 1).Act());
-                Assert.True(deposit.Verdict == Verdict.Committed, deposit.ToString());
-            }
-        } // kills all of it
-
-        await using (var one = await SnapperProcess.Start(options with { More = [] }))
-        {
-            using var client = new SnapperClient(one.Worker.Url, one.Worker.Sidecar);
-            var missing = new List<string>(accounts);
-            await Eventually.Holds("every account to have its two deposits", TimeSpan.FromSeconds(30), async () =>
-            {
-                foreach (var account in missing.ToArray())
-                {
-                    var answer = await client.Submit(Accounts.Amount("DepositChecking", account, 0).Act());
-                    if (answer.Verdict == Verdict.Committed)
-                    {
-                        Assert.Contains("10002", answer.ToString(), StringComparison.Ordinal);
-                        missing.Remove(account);
-                    }
-                }
-
-                return missing.Count == 0 ? null : $"{missing.Count} are not answered yet";
-            });
-            await one.Stop();
-        }
-
-        Directory.Delete(options.Data, recursive: true);
     }
 
     /// <summary>I2: wherever a root is now, it has the ids, outcomes and states of all stages before.</summary>
@@ -129,13 +100,14 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
                 sent.Add((append, await Committed(append)));
             }
 
-            for (var via = 0; via < workers[stage - 1]; via++) // each time by way of another worker
+            foreach (var worker in up.Ready.Workers)
             {
-                foreach (var (asked, first) in sent)
+                using var via = new SnapperClient(worker.Url, worker.Sidecar);
+                await Task.WhenAll(sent.Select(async one =>
                 {
-                    Doors.IdempotencyTests.AssertSame(first, await Committed(asked));
-                    Doors.IdempotencyTests.AssertSame(first, await client.Find(asked.RequestId!));
-                }
+                    Doors.IdempotencyTests.AssertSame(one.First, await Committed(one.Asked, via));
+                    Doors.IdempotencyTests.AssertSame(one.First, await via.Find(one.Asked.RequestId!));
+                }));
             }
 
             var expected = string.Join(',', Enumerable.Range(1, stage));
@@ -151,12 +123,12 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
                 await up.Stop();
             } // else all of it is killed, and the one that is next takes over what it has not
 
-            async Task<Answer> Committed(Transaction transaction)
+            async Task<Answer> Committed(Transaction transaction, SnapperClient? via = null)
             {
                 var answer = default(Answer);
                 await Eventually.Holds($"{transaction.RequestId} to commit", TimeSpan.FromSeconds(60), async () =>
                 {
-                    answer = await client.Submit(transaction);
+                    answer = await (via ?? client).Submit(transaction);
                     return answer.Verdict == Verdict.Committed ? null : answer.ToString();
                 });
                 return answer!;
@@ -167,11 +139,12 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
     }
 
     [SystemFact]
-    public async Task A_worker_that_owns_single_actors_and_their_partitions_is_drained_and_leaves()
+    public async Task A_worker_of_two_that_owns_single_actors_and_their_partitions_is_drained_and_leaves()
     {
         var options = UpOptions.Random(embedded: false, 1, 2, 10, 11) with { More = ["--workers", "2"] };
         await using (var up = await SnapperProcess.Start(options))
         {
+            await TransactOverAll(up);
             var url = up.Worker.Url.ToString();
             await Command(up, "migrate", "--url", url, "--to", "w2", "Account/alice", "Account/bob", "Account/carol", "Account/dave");
             await Command(up, "drain", "--url", url, "w1");
@@ -183,30 +156,20 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
         Directory.Delete(options.Data, recursive: true);
     }
 
-    private static async Task StartTransactStop(int workers)
+    private static async Task TransactOverAll(SnapperProcess up)
     {
-        var ports = Enumerable.Range(1, workers).Concat(Enumerable.Range(10, workers)).ToArray();
-        var options = UpOptions.Random(embedded: false, ports) with { More = ["--workers", workers.ToString(CultureInfo.InvariantCulture)] };
-        await using (var up = await SnapperProcess.Start(options))
+        var accounts = Enumerable.Range(0, 3 * up.Ready.Workers.Count).Select(i => $"all-{i}").ToArray();
+        foreach (var worker in up.Ready.Workers)
         {
-            Assert.Equal(workers, up.Ready.Workers.Count);
-            var accounts = Enumerable.Range(0, 3 * workers).Select(i => $"all-{i}").ToArray();
-            foreach (var worker in up.Ready.Workers)
+            using var client = new SnapperClient(worker.Url, worker.Sidecar);
+            foreach (var door in new[] { Door.Direct, Door.Service, Door.Actor })
             {
-                using var client = new SnapperClient(worker.Url, worker.Sidecar);
-                foreach (var door in new[] { Door.Direct, Door.Service, Door.Actor })
-                {
-                    var pact = await client.Submit(Accounts.MultiTransfer(accounts[0], accounts[1..], 1).Pact(accounts[1..]), door);
-                    Assert.True(pact.Verdict == Verdict.Committed, $"{worker} at {door}: {pact}");
-                    var act = await client.Submit(Accounts.MultiTransfer(accounts[1], accounts[2..], 1).Act(), door);
-                    Assert.True(act.Verdict == Verdict.Committed, $"{worker} at {door}: {act}");
-                }
+                var pact = await client.Submit(Accounts.MultiTransfer(accounts[0], accounts[1..], 1).Pact(accounts[1..]), door);
+                Assert.True(pact.Verdict == Verdict.Committed, $"{worker} at {door}: {pact}");
+                var act = await client.Submit(Accounts.MultiTransfer(accounts[1], accounts[2..], 1).Act(), door);
+                Assert.True(act.Verdict == Verdict.Committed, $"{worker} at {door}: {act}");
             }
-
-            await up.Stop();
         }
-
-        Directory.Delete(options.Data, recursive: true);
     }
 
     private static async Task Command(SnapperProcess demo, params string[] arguments)
