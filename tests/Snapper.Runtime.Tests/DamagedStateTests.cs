@@ -11,7 +11,9 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests;
 
-/// <summary>An operator replaces a state that cannot be read, by saying so; nobody else does, and nothing else is replaced so.</summary>
+/// <summary>
+/// An operator replaces a state that cannot be read, by saying so; nobody else does, and nothing else is replaced so.
+/// </summary>
 public sealed class DamagedStateTests
 {
     private static readonly ActorKey Hurt = new("Odd", "hurt");
@@ -119,7 +121,8 @@ public sealed class DamagedStateTests
                     : await Rig.Within(rig.Submit("Odd", $"r{loop}", "Grow", new Growth(1, "hurt"), pact ? [($"r{loop}", 1), ("hurt", 1)] : null), "a request");
                 if (envelope.Outcome == Outcome.Committed)
                 {
-                    // The initial state has no text: whoever saw it took the damage for an actor that was never written.
+                    // The initial state has no text: whoever saw it took the damage for an actor that was never
+                    // written.
                     if (loop < 4) Assert.True(Rig.Seen1(envelope) >= 1000, $"{Rig.Seen1(envelope)}");
                     Interlocked.Increment(ref seen);
                 }

@@ -80,7 +80,10 @@ public sealed class DeadlineTests
         Assert.Equal(0, rig.Host.Inspection.Status().InFlight);
     }
 
-    /// <summary>I4: told "in doubt", whoever asks by the generated id finds the outcome after a restart, whatever became of the record meanwhile.</summary>
+    /// <summary>
+    /// I4: told "in doubt", whoever asks by the generated id finds the outcome after a restart, whatever became of
+    /// the record meanwhile.
+    /// </summary>
     [Theory]
     [InlineData(true, false)]
     [InlineData(false, false)]

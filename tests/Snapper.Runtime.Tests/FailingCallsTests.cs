@@ -5,7 +5,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests;
 
-/// <summary>A2, A8, A10: failures that nobody looks at, calls that nobody awaits, contexts that are used where they must not be.</summary>
+/// <summary>
+/// A2, A8, A10: failures that nobody looks at, calls that nobody awaits, contexts that are used where they must not
+/// be.
+/// </summary>
 public sealed class FailingCallsTests
 {
     public enum Kind

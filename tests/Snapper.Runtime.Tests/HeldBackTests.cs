@@ -6,7 +6,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests;
 
-/// <summary>What a batch waited for longest is known after its commit: which actor, the batches before it, or the log. Five seconds pass on the worker's clock while one thing alone is waited for.</summary>
+/// <summary>
+/// What a batch waited for longest is known after its commit: which actor, the batches before it, or the log. Five
+/// seconds pass on the worker's clock while one thing alone is waited for.
+/// </summary>
 public sealed class HeldBackTests
 {
     private static readonly TimeSpan s_while = TimeSpan.FromSeconds(5);

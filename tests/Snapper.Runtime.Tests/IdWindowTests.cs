@@ -11,7 +11,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests;
 
-/// <summary>I2: an id is known for its window from the moment that its outcome is durable, whatever wall clocks do, and nobody says of it that it was not executed.</summary>
+/// <summary>
+/// I2: an id is known for its window from the moment that its outcome is durable, whatever wall clocks do, and nobody
+/// says of it that it was not executed.
+/// </summary>
 public sealed class IdWindowTests
 {
     private static readonly Step[] s_steps = [Step.Add(), Step.Get()];

@@ -13,7 +13,9 @@ using Xunit.Abstractions;
 
 namespace Snapper.Runtime.Tests;
 
-/// <summary>States of the largest size, hundreds of them at once, on the logs that keep data: all of it commits, and survives.</summary>
+/// <summary>
+/// States of the largest size, hundreds of them at once, on the logs that keep data: all of it commits, and survives.
+/// </summary>
 public sealed class LargeBatchTests(ITestOutputHelper output)
 {
     private const int Actors = 300;
@@ -129,7 +131,9 @@ public sealed class LargeBatchTests(ITestOutputHelper output)
     }
 }
 
-/// <summary>Needs redis-server; without it the test says so instead of running, and with CI=true it runs and fails.</summary>
+/// <summary>
+/// Needs redis-server; without it the test says so instead of running, and with CI=true it runs and fails.
+/// </summary>
 [AttributeUsage(AttributeTargets.Method)]
 public sealed class RedisFactAttribute : FactAttribute
 {

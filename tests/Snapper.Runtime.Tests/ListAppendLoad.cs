@@ -39,7 +39,10 @@ internal sealed class ListAppendLoad(ILoadTarget worker, LoadShape shape)
 
     public IReadOnlyDictionary<string, int> Outcomes => _outcomes;
 
-    /// <summary>Whether what the load runs beside has happened; clients go on until then. Null: their share of transactions is enough.</summary>
+    /// <summary>
+    /// Whether what the load runs beside has happened; clients go on until then. Null: their share of transactions is
+    /// enough.
+    /// </summary>
     public Func<bool>? Enough { get; set; }
 
     public async Task Run()

@@ -13,7 +13,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests;
 
-/// <summary>A Redis that writes its file each second comes back without the last checkpoints, and with everything that was ever logged.</summary>
+/// <summary>
+/// A Redis that writes its file each second comes back without the last checkpoints, and with everything that was
+/// ever logged.
+/// </summary>
 public sealed class LostCheckpointTests
 {
     [RedisFact]

@@ -7,7 +7,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests;
 
-/// <summary>L5: committed state that is shown over HTTP. A worker that stood still and was replaced must not show what it finds when it wakes.</summary>
+/// <summary>
+/// L5: committed state that is shown over HTTP. A worker that stood still and was replaced must not show what it
+/// finds when it wakes.
+/// </summary>
 public sealed class ReplacedWorkerShowsNothingTests
 {
     [Fact]

@@ -8,7 +8,9 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests;
 
-/// <summary>Promise 2 and L7 over workers that are killed under load: whoever opens the log fences the one before.</summary>
+/// <summary>
+/// Promise 2 and L7 over workers that are killed under load: whoever opens the log fences the one before.
+/// </summary>
 public sealed class RestartLoadTests
 {
     [Theory]

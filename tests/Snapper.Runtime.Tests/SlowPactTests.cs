@@ -5,7 +5,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests;
 
-/// <summary>W4 for many: a batch commits as a whole, and still a line of slow PACTs holds nobody up who shares no actor with them.</summary>
+/// <summary>
+/// W4 for many: a batch commits as a whole, and still a line of slow PACTs holds nobody up who shares no actor with
+/// them.
+/// </summary>
 [Collection(Timing.Name)]
 public sealed class SlowPactTests
 {

@@ -6,7 +6,9 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests;
 
-/// <summary>An operator puts a state in the place of an actor's, or takes it away: transactions like any other.</summary>
+/// <summary>
+/// An operator puts a state in the place of an actor's, or takes it away: transactions like any other.
+/// </summary>
 public sealed class StateReplacementTests
 {
     [Fact]

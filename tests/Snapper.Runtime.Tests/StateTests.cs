@@ -159,7 +159,8 @@ public sealed class StateTests
         var started = Stopwatch.GetTimestamp();
         async Task Load(int loop)
         {
-            // Roots change themselves, then fail at the damaged actor: undone batches, some of which hold nothing more of it.
+            // Roots change themselves, then fail at the damaged actor: undone batches, some of which hold nothing
+            // more of it.
             for (var i = 0; committed[loop] < 20; i++)
             {
                 Assert.True(Stopwatch.GetElapsedTime(started).TotalSeconds < 20, "waited 20 s for requests that see the state that was put right");

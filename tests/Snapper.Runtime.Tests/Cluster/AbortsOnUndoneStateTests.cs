@@ -6,7 +6,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>H7: an ACT's own abort is answered only when nothing that it may have been decided on can be undone any more, on any worker.</summary>
+/// <summary>
+/// H7: an ACT's own abort is answered only when nothing that it may have been decided on can be undone any more, on
+/// any worker.
+/// </summary>
 public sealed class AbortsOnUndoneStateTests
 {
     private static readonly TransactionId Tid = TransactionId.Act(9, 2);

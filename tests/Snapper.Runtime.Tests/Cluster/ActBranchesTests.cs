@@ -32,7 +32,8 @@ public sealed class ActBranchesTests : IDisposable
     [Fact]
     public void A_number_is_given_once_over_all_lives_also_when_others_have_put_the_clock_forward()
     {
-        // w2 has begun more often than w1, so that its numbers are higher; a call of one of its ACTs puts the clock of w1 forward (W1).
+        // w2 has begun more often than w1, so that its numbers are higher; a call of one of its ACTs puts the clock
+        // of w1 forward (W1).
         var (one, two) = (TransactionId.Act(50_000_002, 2), TransactionId.Act(50_000_003, 2));
         var peer = _bench.Peer(2);
         peer.Call(two, "a", Step.Get());
@@ -44,7 +45,8 @@ public sealed class ActBranchesTests : IDisposable
         var before = peer.Single<CallMessage>().Tid;
         _bench.Restart();
 
-        // An older ACT, of the same worker or of another one, calls w1 in its next life; then an ACT of that life goes to where the other one was.
+        // An older ACT, of the same worker or of another one, calls w1 in its next life; then an ACT of that life
+        // goes to where the other one was.
         var next = _bench.Peer(2);
         next.Call(one, "a", Step.Get());
         _bench.Place(ClusterBench.Box("far"), next.Life);

@@ -7,7 +7,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>The policy that proposes moves, on real workers: what it counts, what it proposes, and what it does when it is told to.</summary>
+/// <summary>
+/// The policy that proposes moves, on real workers: what it counts, what it proposes, and what it does when it is
+/// told to.
+/// </summary>
 public sealed class BalancingTests
 {
     private static readonly PolicyLimits s_eager = new(LeastPerSecond: 1, PairPerSecond: 5, Confirmations: 2, Pause: 2);

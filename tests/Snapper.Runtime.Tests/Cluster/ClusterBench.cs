@@ -147,7 +147,9 @@ internal sealed class ClusterBench : IDisposable
     /// <summary>The committed value of a box of w1.</summary>
     public int Value(string box) => Rig.Seen(Finish(Submit(box, [Step.Get()]), $"reading {box}"))[0];
 
-    /// <summary>ACTs whose commit a next life of w1 would find in its log, once everything that may be trimmed was.</summary>
+    /// <summary>
+    /// ACTs whose commit a next life of w1 would find in its log, once everything that may be trimmed was.
+    /// </summary>
     public List<TransactionId> Decided()
     {
         Finish(Submit("checkpointed", [Step.Add()]), "something to checkpoint"); // without that, nothing is trimmed
@@ -168,7 +170,10 @@ internal sealed class ClusterBench : IDisposable
         }
     }
 
-    /// <summary>Does something, and all that follows from it, on this thread: the test runner's context would carry what waits for it to another one.</summary>
+    /// <summary>
+    /// Does something, and all that follows from it, on this thread: the test runner's context would carry what waits
+    /// for it to another one.
+    /// </summary>
     public static void Alone(Action action)
     {
         var context = SynchronizationContext.Current;

@@ -5,7 +5,9 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>Packets to a worker that lives and does not answer directly go by way of another one that answers.</summary>
+/// <summary>
+/// Packets to a worker that lives and does not answer directly go by way of another one that answers.
+/// </summary>
 public sealed class DetourTests
 {
     private readonly ManualTime _time = new();

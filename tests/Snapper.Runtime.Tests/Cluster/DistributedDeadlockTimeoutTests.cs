@@ -6,7 +6,9 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>H6: behind an ACT of several workers nobody waits for long, since it might be in a ring that no worker sees.</summary>
+/// <summary>
+/// H6: behind an ACT of several workers nobody waits for long, since it might be in a ring that no worker sees.
+/// </summary>
 public sealed class DistributedDeadlockTimeoutTests : IDisposable
 {
     private static readonly TransactionId Act = TransactionId.Act(1000, 2);

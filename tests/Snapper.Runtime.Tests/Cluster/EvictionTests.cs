@@ -8,7 +8,10 @@ using Xunit.Abstractions;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>R5: a worker that cannot be reached although its lease lives is fenced, its actors go to the others, and it recovers as a new life.</summary>
+/// <summary>
+/// R5: a worker that cannot be reached although its lease lives is fenced, its actors go to the others, and it
+/// recovers as a new life.
+/// </summary>
 public sealed class EvictionTests(ITestOutputHelper output)
 {
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(1);

@@ -4,7 +4,10 @@ using Snapper.TransactionLog.Cluster;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>What the workers share, with calls that a test fails, or holds up, before or after they have taken effect. Plans, the master's lease, and what is read of the directory.</summary>
+/// <summary>
+/// What the workers share, with calls that a test fails, or holds up, before or after they have taken effect. Plans,
+/// the master's lease, and what is read of the directory.
+/// </summary>
 internal sealed class FaultyStore : IClusterStore
 {
     /// <summary>How a reading of the directory's page is called here.</summary>
@@ -26,7 +29,10 @@ internal sealed class FaultyStore : IClusterStore
     /// <summary>Asked when a call has taken effect and its caller does not know yet.</summary>
     public Func<string, Task>? After { get; set; }
 
-    /// <summary>The server refuses this call now (READONLY, MISCONF, NOREPLICAS): it certainly has no effect. Of plans' commits and cancels, and readings of the directory.</summary>
+    /// <summary>
+    /// The server refuses this call now (READONLY, MISCONF, NOREPLICAS): it certainly has no effect. Of plans'
+    /// commits and cancels, and readings of the directory.
+    /// </summary>
     public Func<string, bool>? Refuses { get; set; }
 
     public Incarnation Self => _inner.Self;

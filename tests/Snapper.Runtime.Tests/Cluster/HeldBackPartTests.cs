@@ -8,7 +8,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>A batch over several workers: each tells of its part, under one number, and which part came last can be seen from how long each waited for the decision.</summary>
+/// <summary>
+/// A batch over several workers: each tells of its part, under one number, and which part came last can be seen from
+/// how long each waited for the decision.
+/// </summary>
 public sealed class HeldBackPartTests
 {
     [Fact]

@@ -152,7 +152,8 @@ public sealed class IdRetriesTests(ITestOutputHelper output)
         log.Release();
         for (var i = first; i < _sent.Count; i++)
         {
-            // What waited for this log is not durable before now; what another worker took is, and its window has ended.
+            // What waited for this log is not durable before now; what another worker took is, and its window has
+            // ended.
             var actor = BoxKey(_sent[i].Box);
             _sent[i].IsOver = _cluster is not null && _cluster.OwnerOf(actor.Type, actor.Id).Worker.Options.Number != worker;
             _sent[i].Since = _now;

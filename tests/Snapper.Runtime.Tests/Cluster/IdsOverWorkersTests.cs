@@ -16,7 +16,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>I2: ids are known wherever their roots are now: one worker, several, one again, and whatever the workers' clocks say.</summary>
+/// <summary>
+/// I2: ids are known wherever their roots are now: one worker, several, one again, and whatever the workers' clocks
+/// say.
+/// </summary>
 public sealed class IdsOverWorkersTests
 {
     private const int Ids = 12;
@@ -266,7 +269,8 @@ public sealed class IdsOverWorkersTests
         var actor = new ActorKey("ListAppend", cluster.IdAt(giver, "ListAppend"));
         var any = new ActorKey("ListAppend", cluster.IdAt(giver, "ListAppend", "any"));
 
-        // One answer of the store is late: the slow one's look at the members and the directory stands still meanwhile; its lease has a thread of its own.
+        // One answer of the store is late: the slow one's look at the members and the directory stands still
+        // meanwhile; its lease has a thread of its own.
         var late = new TaskCompletionSource();
         var stands = new TaskCompletionSource();
         cluster.StoreOf(slow).Before = name =>

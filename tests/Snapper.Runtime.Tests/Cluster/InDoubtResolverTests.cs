@@ -10,7 +10,9 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>R2: what became of what is prepared in a stream that is recovered. Always fence before reading absence.</summary>
+/// <summary>
+/// R2: what became of what is prepared in a stream that is recovered. Always fence before reading absence.
+/// </summary>
 public sealed class InDoubtResolverTests : IDisposable
 {
     private static readonly BatchId A = new(TransactionId.Global(1, 1).Value);

@@ -1,6 +1,8 @@
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>A clock that stands still until it is told to go on; timers ring inside <see cref="Advance"/>, in order.</summary>
+/// <summary>
+/// A clock that stands still until it is told to go on; timers ring inside <see cref="Advance"/>, in order.
+/// </summary>
 internal sealed class ManualTime : TimeProvider
 {
     private readonly List<ManualTimer> _timers = [];

@@ -7,7 +7,9 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>Migrations as they are asked for: each is made whole, or its asker is told, and an id is one migration's alone.</summary>
+/// <summary>
+/// Migrations as they are asked for: each is made whole, or its asker is told, and an id is one migration's alone.
+/// </summary>
 public sealed class MigrationAskTests
 {
     [Fact]

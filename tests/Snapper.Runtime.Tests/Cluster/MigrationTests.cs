@@ -99,7 +99,8 @@ public sealed class MigrationTests(ITestOutputHelper output)
         var actor = new ActorKey("Account", one);
         var master = cluster[cluster.Master].Worker.Cluster!;
 
-        // As by a source that died behind its word to the master: the plan is not open any more, and nobody else knows of the freeze.
+        // As by a source that died behind its word to the master: the plan is not open any more, and nobody else
+        // knows of the freeze.
         await master.Ask(() =>
         {
             master.Master!.Frozen.Freeze("of a dead source", [DirectoryKey.Of(actor, Partition.Of(actor))]);

@@ -11,7 +11,9 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>M2 to M6: plans whose source is this worker are carried out one after another, whatever interrupts them.</summary>
+/// <summary>
+/// M2 to M6: plans whose source is this worker are carried out one after another, whatever interrupts them.
+/// </summary>
 public sealed class MigratorTests : IDisposable
 {
     private static readonly TransactionId Visitor = TransactionId.Act(1000, 2);
@@ -357,7 +359,9 @@ public sealed class MigratorTests : IDisposable
 
     private void Plan(string id, string box) => Create(new MigrationPlan(id, [Key(box)], _bench.Self, _two.Life, "test"));
 
-    /// <summary>A plan that could not be cancelled after its bound, because the store was away: its freeze stays.</summary>
+    /// <summary>
+    /// A plan that could not be cancelled after its bound, because the store was away: its freeze stays.
+    /// </summary>
     private void Interrupt(string box)
     {
         Visit(box);

@@ -10,7 +10,10 @@ using Xunit.Abstractions;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>Two workers that live and do not reach each other: nobody waits for that, neither one that recovers nor one that runs, and nobody is evicted for it while a third one reaches both.</summary>
+/// <summary>
+/// Two workers that live and do not reach each other: nobody waits for that, neither one that recovers nor one that
+/// runs, and nobody is evicted for it while a third one reaches both.
+/// </summary>
 public sealed class PairCutTests(ITestOutputHelper output)
 {
     [Fact]
@@ -235,7 +238,9 @@ public sealed class PairCutTests(ITestOutputHelper output)
         return TestCluster.SubmitTo(cluster[root], "Box", near, "Run", new Script([Step.Call(far, Step.Add()), Step.Wait(gate)]), null, timeoutMs: 10_000);
     }
 
-    /// <summary>One has voted for an ACT of the other, which has not heard of it; then they do not reach each other.</summary>
+    /// <summary>
+    /// One has voted for an ACT of the other, which has not heard of it; then they do not reach each other.
+    /// </summary>
     private static async Task<Task<TransactionEnvelope>> LeaveInDoubt(TestCluster cluster, int root, int part, Gate gate)
     {
         var answer = Across(cluster, root, part, gate);

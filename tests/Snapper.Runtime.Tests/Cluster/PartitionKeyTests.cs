@@ -8,7 +8,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>Types that name a partition key: actors with one key live together, at all workers alike, and a worker that would place them elsewhere does not join.</summary>
+/// <summary>
+/// Types that name a partition key: actors with one key live together, at all workers alike, and a worker that would
+/// place them elsewhere does not join.
+/// </summary>
 public sealed class PartitionKeyTests
 {
     private static readonly ActorTypeDescriptor[] Shop = [ShelfActorDescriptor.Instance, WarehouseActorDescriptor.Instance];

@@ -98,7 +98,8 @@ public sealed class RescueAndReturnTests
         string x = cluster.IdAt(a, "Account", "x"), y = cluster.IdAt(b, "Account", "y");
         var before = await cluster.Total(y);
 
-        // As many global batches are open as may be, since the log of one worker, which has nothing to do with what follows, is away.
+        // As many global batches are open as may be, since the log of one worker, which has nothing to do with what
+        // follows, is away.
         cluster.Logs[c]!.Hold();
         var fillers = new List<Task<TransactionEnvelope>>();
         for (var i = 0; cluster[master].Worker.Cluster!.Master!.Waiting == 0; i++)
@@ -131,7 +132,8 @@ public sealed class RescueAndReturnTests
         var (a, b) = (others[0], others[1]);
         var actor = new ActorKey("ListAppend", cluster.IdAt(a, "ListAppend"));
 
-        // The answer of the commit is lost, and what a reads of the store is late meanwhile; its lease has a connection and a thread of its own.
+        // The answer of the commit is lost, and what a reads of the store is late meanwhile; its lease has a
+        // connection and a thread of its own.
         var late = new TaskCompletionSource();
         cluster.StoreOf(a).Before = name => name == FaultyStore.DirectoryRead ? late.Task : Task.CompletedTask;
         cluster.StoreOf(a).After = async name =>
@@ -166,7 +168,8 @@ public sealed class RescueAndReturnTests
         var actor = new ActorKey("ListAppend", cluster.IdAt(a, "ListAppend"));
         var key = DirectoryKey.Of(Partition.Of(actor));
 
-        // The network around Redis fails for a moment: the answer of the commit is lost, then the server refuses to write until its replica is back. What a reads of the directory is late.
+        // The network around Redis fails for a moment: the answer of the commit is lost, then the server refuses to
+        // write until its replica is back. What a reads of the directory is late.
         var late = new TaskCompletionSource();
         var store = cluster.StoreOf(a);
         store.Before = name => name == FaultyStore.DirectoryRead ? late.Task : Task.CompletedTask;
@@ -227,7 +230,8 @@ public sealed class RescueAndReturnTests
         await Rig.Until(() => cluster[part].Worker.Acts.Values.Any(act => act.IsPrepared), "it has been asked for its vote");
         await Task.Delay(200);
 
-        // Both are silent from now on, for good; their leases live. The fourth judges nobody: it has sent them nothing, or its own end of the road is broken.
+        // Both are silent from now on, for good; their leases live. The fourth judges neither: it has sent them
+        // nothing, or its own end of the road is broken.
         cluster.Cut(idle, idle);
         foreach (var worker in new[] { master, idle, part, root })
         {

@@ -7,7 +7,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>R2, L8: what an earlier life of a worker has decided for others, too, stays in its log until they wait for it no more.</summary>
+/// <summary>
+/// R2, L8: what an earlier life of a worker has decided for others, too, stays in its log until they wait for it no
+/// more.
+/// </summary>
 public sealed class RetainedDecisionsTests : IDisposable
 {
     private static readonly TransactionId A = TransactionId.Act(1, 1);
@@ -82,7 +85,8 @@ public sealed class RetainedDecisionsTests : IDisposable
     [Fact]
     public void A_late_packet_of_an_earlier_life_does_not_make_the_one_that_voted_count_as_resolved()
     {
-        // w2/1 stands still, w2/2 takes its place and votes for A, whose root is w1/1. w1/1 commits A and ends; w2/2 has not heard of it, since the road between the two is cut.
+        // w2/1 stands still, w2/2 takes its place and votes for A, whose root is w1/1. w1/1 commits A and ends; w2/2
+        // has not heard of it, since the road between the two is cut.
         var earlier = _bench.Peer(2);
         var voter = new Incarnation(2, _bench.Finish(new MemoryTransactionLog(_bench.Shared.Log(2)).Open(CancellationToken.None), "opening a log").Epoch);
         var root = _bench.Self;
@@ -108,13 +112,13 @@ public sealed class RetainedDecisionsTests : IDisposable
         });
         var kept = _bench.Decided();
 
-        // w1 begins anew once more, the road is good again, and whoever has the stream of w2/2 asks.
+        // w1 begins anew once more, the connection works again, and the worker that has the stream of w2/2 asks.
         _bench.Restart();
         var next = _bench.Peer(2);
         next.Send(new OutcomeQueryMessage(A.Value, root));
         Assert.True(
             next.All<VerdictMessage>() is [{ Committed: true }],
-            $"A is committed, and whoever has voted for it is told: {string.Join(", ", next.All<VerdictMessage>())}; the log of w1/2 had kept {kept.Count} decisions");
+            $"A is committed, and its voters hear so: {string.Join(", ", next.All<VerdictMessage>())}; the log of w1/2 had kept {kept.Count} decisions");
     }
 
     public void Dispose() => _bench.Dispose();

@@ -7,7 +7,9 @@ using Xunit.Abstractions;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>Promise 1 over several workers of one process: calls, global batches and two-phase commits, judged from outside.</summary>
+/// <summary>
+/// Promise 1 over several workers of one process: calls, global batches and two-phase commits, judged from outside.
+/// </summary>
 public sealed class SeveralWorkersTests(ITestOutputHelper output)
 {
     [Fact]

@@ -8,7 +8,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>A store that comes back with less than it had acknowledged, under several workers: everybody begins anew on what there is, and no half of anything stays (L6).</summary>
+/// <summary>
+/// A store that comes back with less than it had acknowledged, under several workers: everybody begins anew on what
+/// there is, and no half of anything stays (L6).
+/// </summary>
 public sealed class StoreLossTests
 {
     [Fact]
@@ -97,7 +100,10 @@ public sealed class StoreLossTests
         }
     }
 
-    /// <summary>Waits until all have stopped by themselves, within a second or so, and starts them again, as their supervisor does.</summary>
+    /// <summary>
+    /// Waits until all have stopped by themselves, within a second or so, and starts them again, as their supervisor
+    /// does.
+    /// </summary>
     private static async Task<Dictionary<int, LogLostFailure>> AllStop(TestCluster cluster)
     {
         await Rig.Until(() => Enumerable.Range(1, cluster.Workers).All(worker => cluster[worker].Failure is not null), "all workers have stopped", 2);

@@ -7,7 +7,10 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>Where tenants are kept apart, a transaction touches actors of its root's tenant alone, on whichever worker they are.</summary>
+/// <summary>
+/// Where tenants are kept apart, a transaction touches actors of its root's tenant alone, on whichever worker they
+/// are.
+/// </summary>
 public sealed class TenantsApartTests
 {
     private static readonly WorkerOptions s_apart = new() { Executors = 2, TenantsApart = true, DrainTimeout = TimeSpan.FromSeconds(1) };

@@ -19,7 +19,9 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>Several workers in one process, on memory logs, with roads between them that lose nothing by themselves.</summary>
+/// <summary>
+/// Several workers in one process, on memory logs, with roads between them that lose nothing by themselves.
+/// </summary>
 internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
 {
     private readonly HashSet<int> _killed = [];
@@ -68,10 +70,14 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     /// <summary>Workers whose copied outcomes are damaged, by number.</summary>
     public ConcurrentDictionary<int, bool> DamagedArchives { get; } = new();
 
-    /// <summary>What the state store of a worker answers to checkpoints, by its number, in place of doing them.</summary>
+    /// <summary>
+    /// What the state store of a worker answers to checkpoints, by its number, in place of doing them.
+    /// </summary>
     public ConcurrentDictionary<int, AppendResult> FoldAnswers { get; } = new();
 
-    /// <summary>What a worker has looked for in the outcomes of others is told to it when this completes, by its number.</summary>
+    /// <summary>
+    /// What a worker has looked for in the outcomes of others is told to it when this completes, by its number.
+    /// </summary>
     public ConcurrentDictionary<int, Task> HeldLookups { get; } = new();
 
     /// <summary>Logs of the workers, by number, as they were opened last.</summary>
@@ -126,10 +132,14 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
         await this[worker].Kill();
     }
 
-    /// <summary>What one worker sends to another is lost from now on, its answers to the other's packets included.</summary>
+    /// <summary>
+    /// What one worker sends to another is lost from now on, its answers to the other's packets included.
+    /// </summary>
     public void Cut(int from, int to) => _cuts[(from, to)] = true;
 
-    /// <summary>The packets of one worker to another are lost from now on; its answers to the other's packets are not.</summary>
+    /// <summary>
+    /// The packets of one worker to another are lost from now on; its answers to the other's packets are not.
+    /// </summary>
     public void CutCalls(int from, int to) => _cuts[(from, to)] = false;
 
     /// <summary>All roads are good again.</summary>

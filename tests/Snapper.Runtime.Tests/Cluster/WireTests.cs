@@ -5,7 +5,9 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
 
-/// <summary>Every message between workers comes back from its bytes as it was, and nothing else is taken for one.</summary>
+/// <summary>
+/// Every message between workers comes back from its bytes as it was, and nothing else is taken for one.
+/// </summary>
 public sealed class WireTests
 {
     private static readonly JsonSerializerOptions s_json = new() { IncludeFields = true };

@@ -2,7 +2,9 @@ using System.Collections.Concurrent;
 
 namespace Snapper.Runtime.Tests.Support;
 
-/// <summary>A place in an actor's method where a test holds it: the test sees that it was reached, and opens it.</summary>
+/// <summary>
+/// A place in an actor's method where a test holds it: the test sees that it was reached, and opens it.
+/// </summary>
 public sealed class Gate : IDisposable
 {
     private static readonly ConcurrentDictionary<string, Gate> All = new();

@@ -1,6 +1,9 @@
 namespace Snapper.Runtime.Tests.Support;
 
-/// <summary>The real clocks, and timers, but it can be told that time has passed, and its wall clock can be put forward and back.</summary>
+/// <summary>
+/// The real clocks, and timers, but it can be told that time has passed, and its wall clock can be put forward and
+/// back.
+/// </summary>
 internal sealed class SkewedTime : TimeProvider
 {
     private long _ahead;
