@@ -25,7 +25,8 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     private readonly Queue<(Incarnation From, ForMasterMessage Message)> _forMaster = new();
     private int _ticking;
     private long _gains;
-    private long _archivesAsOf = -1;
+    private const long NotRead = long.MinValue;
+    private long _archivesAsOf = NotRead;
 
     public ClusterNode(Worker worker, ClusterParts parts)
     {
@@ -361,11 +362,12 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     /// <summary>How often this worker gained something; counted on the first executor.</summary>
     public long Gains => Volatile.Read(ref _gains);
 
-    /// <summary>The gains up to which <see cref="Archives"/> are complete: the workers were read after them.</summary>
-    public long ArchivesAsOf { get => Volatile.Read(ref _archivesAsOf); set => Volatile.Write(ref _archivesAsOf, value); }
-
-    /// <summary>Reads the workers now. What was gained a moment ago may come from a worker that this one has not read yet; from any thread.</summary>
-    public Func<CancellationToken, Task<IReadOnlyList<Snapper.TransactionLog.IStateStore>>>? ReadArchives { get; set; }
+    /// <summary>The gains up to which <see cref="Archives"/> are complete: the workers were read after them; null: they are not read here.</summary>
+    public long? ArchivesAsOf
+    {
+        get => Volatile.Read(ref _archivesAsOf) is var gains and not NotRead ? gains : null;
+        set => Volatile.Write(ref _archivesAsOf, value ?? NotRead);
+    }
 
     /// <summary>
     /// The root of a request that has not begun may have gone and come back since its id was looked for, and another worker have run it meanwhile (I2).

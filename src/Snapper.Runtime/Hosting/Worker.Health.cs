@@ -171,6 +171,9 @@ internal sealed partial class Worker : ILogObserver
         return record is null ? (null, default) : (EnvelopeOf(record), record.RequestHash);
     }
 
+    private const int PausesForMembers = 50;
+    private static readonly TimeSpan s_pauseForMembers = TimeSpan.FromMilliseconds(20);
+
     /// <summary>An outcome that was copied out of a log: this worker's, or another's where its root may have been then.</summary>
     private async Task<OutcomeRecord?> FindArchived(string id, CancellationToken cancellation)
     {
@@ -180,7 +183,18 @@ internal sealed partial class Worker : ILogObserver
             return record;
         }
 
-        var archives = cluster.ArchivesAsOf == cluster.Gains || cluster.ReadArchives is not { } read ? cluster.Archives : await read(cancellation).ConfigureAwait(false);
+        // What was gained a moment ago may come from a worker that this one has not read yet.
+        for (var pauses = 0; cluster.ArchivesAsOf is { } gains && gains != cluster.Gains; pauses++)
+        {
+            if (pauses == PausesForMembers)
+            {
+                throw new IOException("The workers have not been read since actors came here; one of them may know the id.");
+            }
+
+            await Background.Pause(s_pauseForMembers, Time, cancellation).ConfigureAwait(false);
+        }
+
+        var archives = cluster.Archives;
         if (archives.Count == 0)
         {
             return null;

@@ -9,7 +9,7 @@ internal static class TornTransactions
     public static Dictionary<int, int> FirstSeen(History history, VersionOrder order, ReadChecks reads)
     {
         // Per key the positions of their writes.
-        var places = new Dictionary<int, List<(int Position, int Writer, int AdvanceActClock)>>();
+        var places = new Dictionary<int, List<(int Position, int Writer, int Witness)>>();
         for (var transaction = 0; transaction < history.Count; transaction++)
         {
             if (history.Outcome(transaction) == ObservedOutcome.Unknown && order.Counts[transaction] && HasUnseen(history, order, transaction))
@@ -33,7 +33,7 @@ internal static class TornTransactions
                 known.Sort();
             }
 
-            AdvanceActClock(history, order, reads, places);
+            Witness(history, order, reads, places);
             foreach (var (_, known) in places.OrderBy(place => place.Key))
             {
                 Collect(history, order, known, first);
@@ -57,7 +57,7 @@ internal static class TornTransactions
     }
 
     /// <summary>Enters every read at the last place that it saw; it saw those before as well.</summary>
-    private static void AdvanceActClock(History history, VersionOrder order, ReadChecks reads, Dictionary<int, List<(int Position, int Writer, int AdvanceActClock)>> places)
+    private static void Witness(History history, VersionOrder order, ReadChecks reads, Dictionary<int, List<(int Position, int Writer, int Witness)>> places)
     {
         for (var read = 0; read < reads.ExternalVersion.Length; read++)
         {
@@ -70,17 +70,17 @@ internal static class TornTransactions
             place = (place < 0 ? ~place : place) - 1;
             if (place >= 0)
             {
-                known[place] = known[place] with { AdvanceActClock = Earlier(history, order, known[place].AdvanceActClock, read) };
+                known[place] = known[place] with { Witness = Earlier(history, order, known[place].Witness, read) };
             }
         }
     }
 
-    private static void Collect(History history, VersionOrder order, List<(int Position, int Writer, int AdvanceActClock)> known, Dictionary<int, int> first)
+    private static void Collect(History history, VersionOrder order, List<(int Position, int Writer, int Witness)> known, Dictionary<int, int> first)
     {
         var witness = -1;
         for (var place = known.Count - 1; place >= 0; place--)
         {
-            witness = Earlier(history, order, witness, known[place].AdvanceActClock);
+            witness = Earlier(history, order, witness, known[place].Witness);
             if (witness >= 0)
             {
                 first[known[place].Writer] = Earlier(history, order, first.GetValueOrDefault(known[place].Writer, -1), witness);

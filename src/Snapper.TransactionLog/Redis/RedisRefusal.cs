@@ -25,6 +25,7 @@ internal static class RedisRefusal
     }
 
     /// <summary>Runs a fenced script whose answer is a word and a detail.</summary>
+    /// <exception cref="CorruptLogException">A key has another type: it was not written by this program, and trying again does not help.</exception>
     public static async Task<AppendResult> Run(
         RedisCommands commands, RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation)
     {
@@ -36,6 +37,10 @@ internal static class RedisRefusal
         catch (RedisServerException error) when (Is(error))
         {
             return new AppendResult(AppendStatus.Refused, error.Message);
+        }
+        catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal))
+        {
+            throw new CorruptLogException($"One of the keys {string.Join(", ", keys)} is not what this program wrote: {error.Message}");
         }
 
         return OfAnswer(answer);

@@ -74,6 +74,18 @@ public sealed class DamagedRedisTests(RedisServerFixture fixture) : IClassFixtur
         Assert.Equal("$5\r\nseven\r\n", await Command("HGET", State("a"), "version"));
     }
 
+    /// <summary>Whoever takes over from the worker, or starts it again, copies outcomes there first: an error of the server's own counts as a server that is away, and is tried again for ever without a word.</summary>
+    [ServerFact]
+    public async Task A_key_of_another_type_in_the_place_of_copied_outcomes_is_named_when_they_are_copied()
+    {
+        var opening = await _log.Open(None);
+        await using var store = new RedisStateStore(_log, TimeProvider.System, new StateStoreOptions());
+        await Command("SET", _prefix + "{w1}:copied:0", "mine");
+        var problem = await Record.ExceptionAsync(() => LogRecovery.Copy(store, opening.Epoch, [Some.Outcome("k", 0)], None));
+        Assert.True(problem is CorruptLogException, $"{problem?.GetType().Name}, passing: {problem is not null && StorageFaults.IsPassing(problem)}: {problem?.Message}");
+        Assert.Contains(_prefix + "{w1}:copied:0", problem!.Message, StringComparison.Ordinal);
+    }
+
     [ServerFact]
     public async Task A_hash_of_the_log_with_another_type_is_named()
     {

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
 using Snapper.TransactionLog;
@@ -17,7 +16,6 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
     // Memory forgets an id one to two minutes behind its window; a copy must not go before.
     private static readonly TimeSpan s_margin = TimeSpan.FromMinutes(5);
 
-    private readonly ConcurrentDictionary<int, IStateStore> _stores = [];
     private readonly SortedDictionary<int, Archive> _archives = [];
 
     private long _next;
@@ -36,7 +34,7 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
             othersLivedBefore |= member.CurrentEpoch > 1;
             if (!_archives.TryGetValue(member.Incarnation.Worker, out var archive))
             {
-                _archives.Add(member.Incarnation.Worker, archive = new Archive(member.Incarnation.Worker, _stores.GetOrAdd(member.Incarnation.Worker, archiveOf)));
+                _archives.Add(member.Incarnation.Worker, archive = new Archive(member.Incarnation.Worker, archiveOf(member.Incarnation.Worker)));
                 Publish();
             }
 
@@ -52,21 +50,6 @@ internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int
         }
 
         node.OthersLivedBefore = othersLivedBefore;
-    }
-
-    /// <summary>Those of the workers that were read; from any thread.</summary>
-    public List<IStateStore> Of(IReadOnlyList<Member> members)
-    {
-        var stores = new List<IStateStore>(members.Count);
-        foreach (var member in members)
-        {
-            if (member.Incarnation.Worker != node.Self.Worker)
-            {
-                stores.Add(_stores.GetOrAdd(member.Incarnation.Worker, archiveOf));
-            }
-        }
-
-        return stores;
     }
 
     /// <summary>Looks, if it is time to.</summary>

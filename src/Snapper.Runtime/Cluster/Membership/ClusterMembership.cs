@@ -52,7 +52,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
         _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
         _migrator = new Migrator(worker, _store, _directory);
         _archives = new ArchivesOfOthers(worker, _node, setup.ArchiveOf);
-        _node.ReadArchives = async cancellation => _archives.Of(await _store.Members.Read(cancellation).ConfigureAwait(false));
+        _node.ArchivesAsOf = -1;
         _evictions = new Evictions(worker, _node, setup.Patience);
         setup.Balancing.Validate();
         if (setup.Balancing.Mode != BalancingMode.Off)
