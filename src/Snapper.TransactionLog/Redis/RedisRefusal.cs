@@ -25,7 +25,7 @@ internal static class RedisRefusal
     }
 
     /// <summary>Runs a fenced script whose answer is a word and a detail.</summary>
-    /// <exception cref="CorruptLogException">A key has another type: it was not written by this program, and trying again does not help.</exception>
+    /// <exception cref="CorruptLogException">A key has another type: this program did not write it.</exception>
     public static async Task<AppendResult> Run(
         RedisCommands commands, RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation)
     {
@@ -40,7 +40,8 @@ internal static class RedisRefusal
         }
         catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal))
         {
-            throw new CorruptLogException($"One of the keys {string.Join(", ", keys)} is not what this program wrote: {error.Message}");
+            throw new CorruptLogException(
+                $"One of the keys {string.Join(", ", keys)} is not what this program wrote: {error.Message}");
         }
 
         return OfAnswer(answer);

@@ -21,7 +21,7 @@ public sealed partial class TidyTests
     private static readonly Regex s_word = new($@"\b({string.Join('|', s_forbidden.Select(Regex.Escape))})\b", RegexOptions.IgnoreCase | RegexOptions.Compiled);
 
     [Fact]
-    public void No_count_of_the_list_grows_and_those_that_shrank_are_written_down()
+    public void No_count_of_the_list_grows()
     {
         var listed = Tree.Read("tests", "tidy.txt");
         var counted = Count(Tree.Files().Select(file => (file, Tree.Read(file))));
@@ -32,8 +32,8 @@ public sealed partial class TidyTests
             return;
         }
 
-        var changed = before.Keys.Union(now.Keys).Where(name => before.GetValueOrDefault(name) != now.GetValueOrDefault(name)).Order(StringComparer.Ordinal);
-        Assert.True(listed == counted, $"{Rules}\n{string.Join('\n', changed.Select(name => $"{name}: listed {before.GetValueOrDefault(name)}, is {now.GetValueOrDefault(name)}"))}");
+        var grown = now.Keys.Where(name => before.GetValueOrDefault(name) < now[name]).Order(StringComparer.Ordinal).ToArray();
+        Assert.True(grown.Length == 0, $"{Rules}\n{string.Join('\n', grown.Select(name => $"{name}: listed {before.GetValueOrDefault(name)}, is {now.GetValueOrDefault(name)}"))}");
     }
 
     [Fact]
