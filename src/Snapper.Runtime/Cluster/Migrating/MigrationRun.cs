@@ -253,17 +253,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
             }
         }
 
-        await _node.Ask(() =>
-        {
-            _node.Apply(moved);
-            foreach (var key in plan.Keys)
-            {
-                _node.Ownership.Unfreeze(key, plan.Id); // what has moved is not; what has come back since is open, and was never read as moved
-            }
-
-            return _node.OpenFreezes.Remove(plan.Id);
-        }).ConfigureAwait(false);
-        EndForOthers(_node, plan.Id, moved);
+        await Unfreeze(_node, plan.Id, plan.Keys, moved).ConfigureAwait(false);
         progress.Enter(MigrationPhase.Done);
         await OnEach(RequireNothingLeft).ConfigureAwait(false);
         return "";
@@ -307,7 +297,10 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
         }).ConfigureAwait(false);
     }
 
-    /// <summary>What was frozen for a plan that has ended without moving it is as before, here and at the master, but for what has moved with it after all.</summary>
+    /// <summary>
+    /// A plan has ended. This worker does not own what has moved with it; the rest, and what has come back since and was never read as moved, is as before, here and at
+    /// the master.
+    /// </summary>
     /// <param name="node">This worker's place among the others.</param>
     /// <param name="plan">Its id.</param>
     /// <param name="keys">What it named.</param>
@@ -316,6 +309,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
     {
         await node.Ask(() =>
         {
+            node.Apply(moved);
             foreach (var key in keys)
             {
                 node.Ownership.Unfreeze(key, plan);
