@@ -142,7 +142,7 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
                 asked = isFirst ? asked : With(asked, asked.Id!, left); // what others took of its time is gone
                 node.Balancer?.Note(asked);
                 var own = await worker.RequestManager.Submit(asked, cancellation).ConfigureAwait(false);
-                if (own.Outcome != Outcome.Rejected && own.Rejection is null)
+                if (own.Rejection is null)
                 {
                     own.Worker ??= worker.Options.Name; // else it was passed on after all, and says where to
                 }

@@ -286,20 +286,10 @@ internal sealed class RequestManager : ITransactionService
             // Copied out of the log before the last start: only the store knows it. Nothing is registered meanwhile: whoever asks for the id is not told
             // that it runs, and whoever sends it rightly is not refused, while another one looks for it that may be wrong. What begins and ends
             // until the store has answered is found by TryBegin.
-            TransactionEnvelope? earlier;
-            UInt128 hash;
-            Interlocked.Increment(ref _looking);
-            try
+            var (earlier, hash, why) = await LookInArchives(request.Id, cancellation).ConfigureAwait(false);
+            if (why is not null)
             {
-                (earlier, hash) = await _worker.ReadArchived(request.Id, cancellation).ConfigureAwait(false);
-            }
-            catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
-            {
-                return InDoubt(request.Asked, WhyUnknown(exception));
-            }
-            finally
-            {
-                Interlocked.Decrement(ref _looking);
+                return InDoubt(request.Asked, why);
             }
 
             if (earlier is not null)
@@ -393,23 +383,32 @@ internal sealed class RequestManager : ITransactionService
 
     private async Task<TransactionEnvelope> LookAndRefuse(TransactionRequest asked, Rejection refusal, CancellationToken cancellation)
     {
-        TransactionEnvelope? earlier;
-        UInt128 hash;
+        var (earlier, hash, why) = await LookInArchives(asked.Id!, cancellation).ConfigureAwait(false);
+        if (why is not null)
+        {
+            return InDoubt(asked, why, refusal);
+        }
+
+        return earlier is null ? Rejected(asked, refusal) : hash == RequestHash.Of(asked) ? earlier : Rejected(asked, refusal.Kind == RejectionKind.Overloaded ? OtherRequest() : refusal);
+    }
+
+    /// <returns>The outcome of the id and the request that it was of; or why that cannot be known now.</returns>
+    private async Task<(TransactionEnvelope? Earlier, UInt128 Hash, string? Why)> LookInArchives(string id, CancellationToken cancellation)
+    {
         Interlocked.Increment(ref _looking);
         try
         {
-            (earlier, hash) = await _worker.ReadArchived(asked.Id!, cancellation).ConfigureAwait(false);
+            var (earlier, hash) = await _worker.ReadArchived(id, cancellation).ConfigureAwait(false);
+            return (earlier, hash, null);
         }
         catch (Exception exception) when (exception is not Snapper.Protocol.ProtocolViolationException)
         {
-            return InDoubt(asked, WhyUnknown(exception), refusal);
+            return (null, default, WhyUnknown(exception));
         }
         finally
         {
             Interlocked.Decrement(ref _looking);
         }
-
-        return earlier is null ? Rejected(asked, refusal) : hash == RequestHash.Of(asked) ? earlier : Rejected(asked, refusal.Kind == RejectionKind.Overloaded ? OtherRequest() : refusal);
     }
 
     /// <summary>Of an id that may have an outcome nobody may say that it was not executed.</summary>
