@@ -19,6 +19,6 @@ internal static class Rows
             }
         }
 
-        Assert.True(failures.Count == 0, string.Join("\n\n", failures));
+        Xunit.Assert.True(failures.Count == 0, string.Join("\n\n", failures));
     }
 }

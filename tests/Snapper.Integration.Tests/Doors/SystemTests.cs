@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Snapper.Dashboard.Tests.Fakes;
 using Snapper.Integration.Tests.Harness;
 using Xunit;
 
@@ -47,22 +48,6 @@ public abstract class SystemTests(RunningSystem system)
         Assert.True(expected.AsSpan().SequenceEqual(actual), $"{key} should be [{string.Join(' ', expected)}], is [{string.Join(' ', actual)}]");
     }
 
-    /// <summary>Runs many checks and reports all that fail, not only the first.</summary>
-    internal static async Task All<T>(IEnumerable<T> rows, Func<T, Task> check)
-    {
-        var failures = new List<string>();
-        foreach (var row in rows)
-        {
-            try
-            {
-                await check(row);
-            }
-            catch (Exception failure)
-            {
-                failures.Add($"{row}: {failure.Message}");
-            }
-        }
-
-        Assert.True(failures.Count == 0, string.Join("\n\n", failures));
-    }
+    /// <inheritdoc cref="Rows.All"/>
+    internal static Task All<T>(IEnumerable<T> rows, Func<T, Task> check) => Rows.All(rows, check);
 }
