@@ -157,6 +157,8 @@ internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster sh
             logs.HasParts(message.Part.Bid, member.Owners.Select(static owner => owner.Worker));
             for (var i = 0; i < member.Owners.Length; i++)
             {
+                var isElsewhere = member.Pact.Declared[i].Actor.Equals(member.Pact.RootActor) && member.Owners[i] != member.Pact.Root;
+                Require(!isElsewhere, $"A9: {member.Tid} is numbered, and {member.Owners[i]} owns the root of what {member.Pact.Root} asked for");
                 LookAtFrozen(message, member, i, to);
             }
         }
