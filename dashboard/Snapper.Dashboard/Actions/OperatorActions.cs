@@ -1,3 +1,4 @@
+using Snapper.Dashboard.Access;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Workers;
 using Snapper.Security;

@@ -1,9 +1,9 @@
 using System.Globalization;
 using Microsoft.AspNetCore.Components.Endpoints;
 using Microsoft.AspNetCore.DataProtection;
+using Snapper.Dashboard.Access;
 using Snapper.Dashboard.Actions;
 using Snapper.Dashboard.Layout;
-using Snapper.Dashboard.Pages;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Workers;
 using Snapper.Security;

@@ -7,6 +7,7 @@ using Microsoft.AspNetCore.Components.Authorization;
 using Microsoft.AspNetCore.Components.Routing;
 using Microsoft.AspNetCore.Components.Web;
 using Microsoft.AspNetCore.Hosting.Server;
+using Snapper.Dashboard.Access;
 using Snapper.Dashboard.Layout;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Workers;

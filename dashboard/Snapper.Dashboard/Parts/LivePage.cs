@@ -1,5 +1,4 @@
 using Microsoft.AspNetCore.Components;
-using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Store;
 
 namespace Snapper.Dashboard.Parts;

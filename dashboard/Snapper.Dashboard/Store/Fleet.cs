@@ -1,4 +1,3 @@
-using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Workers;
 
 namespace Snapper.Dashboard.Store;

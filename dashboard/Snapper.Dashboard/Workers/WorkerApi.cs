@@ -3,7 +3,6 @@ using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
 using System.Text.Json.Serialization;
-using Snapper.Dashboard.Hosting;
 
 namespace Snapper.Dashboard.Workers;
 

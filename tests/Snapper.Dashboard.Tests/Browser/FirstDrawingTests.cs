@@ -1,7 +1,7 @@
 using System.Net;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Playwright;
-using Snapper.Dashboard.Hosting;
+using Snapper.Dashboard.Layout;
 using Snapper.Dashboard.Tests.Fakes;
 using Snapper.Live.Harness;
 

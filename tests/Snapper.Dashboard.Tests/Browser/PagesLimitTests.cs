@@ -1,5 +1,4 @@
 using Microsoft.Playwright;
-using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Tests.Fakes;
 
 namespace Snapper.Dashboard.Tests.Browser;

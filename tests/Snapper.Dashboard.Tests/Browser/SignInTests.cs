@@ -1,5 +1,6 @@
 using System.Net;
 using Microsoft.Playwright;
+using Snapper.Dashboard.Access;
 using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Tests.Fakes;
 using Snapper.Security;

@@ -3,7 +3,6 @@ using System.Net.WebSockets;
 using System.Text;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
-using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Tests.Fakes;
 
 namespace Snapper.Dashboard.Tests.Units;

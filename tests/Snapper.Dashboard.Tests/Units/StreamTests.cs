@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
-using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Tests.Fakes;
 using Snapper.Dashboard.Workers;

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Snapper.Dashboard.Hosting;
+namespace Snapper.Dashboard;
 
 /// <summary>What the dashboard is told when it starts.</summary>
 /// <param name="Workers">Base addresses of workers, without a slash at the end; at least one. Others are found through them.</param>

@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using Microsoft.Net.Http.Headers;
 
-namespace Snapper.Dashboard.Hosting;
+namespace Snapper.Dashboard;
 
 /// <summary>The files that a browser loads, from the assembly. Their addresses carry a hash of their content, so that browsers may keep them.</summary>
 internal static class BrowserFiles

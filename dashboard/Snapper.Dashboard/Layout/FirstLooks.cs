@@ -1,4 +1,4 @@
-namespace Snapper.Dashboard.Hosting;
+namespace Snapper.Dashboard.Layout;
 
 /// <summary>How many pages are drawn with figures before their browsers are connected, at once. Thread-safe.</summary>
 public sealed class FirstLooks

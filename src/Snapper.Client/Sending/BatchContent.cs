@@ -1,8 +1,7 @@
 using System.Net;
 using System.Net.Http.Headers;
-using Snapper.Client.Sending;
 
-namespace Snapper.Client.Wire;
+namespace Snapper.Client.Sending;
 
 /// <summary>The body <c>{"transactions":[...]}</c> of requests that were written before, without copying them together.</summary>
 internal sealed class BatchContent : HttpContent

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using System.Security.Cryptography;
 
-namespace Snapper.Dashboard.Hosting;
+namespace Snapper.Dashboard.Access;
 
 /// <summary>Who is signed in: a cookie counts only while its session is here, so that signing out ends it wherever a copy of it may be. In memory; a new start ends all. Thread-safe.</summary>
 public sealed class Sessions(TimeProvider time)

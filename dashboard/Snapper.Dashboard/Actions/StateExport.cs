@@ -1,10 +1,9 @@
 using System.Net.Mime;
 using Microsoft.Net.Http.Headers;
-using Snapper.Dashboard.Actions;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Workers;
 
-namespace Snapper.Dashboard.Hosting;
+namespace Snapper.Dashboard.Actions;
 
 /// <summary>
 /// All states of a type as a download, as <see cref="StateFile"/> reads them: each is durable, but they are of different moments. Asked for page by page, so that it takes no more memory for more

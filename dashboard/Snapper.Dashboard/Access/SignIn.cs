@@ -8,7 +8,7 @@ using Microsoft.AspNetCore.Authentication;
 using Microsoft.AspNetCore.Authentication.Cookies;
 using Snapper.Security;
 
-namespace Snapper.Dashboard.Hosting;
+namespace Snapper.Dashboard.Access;
 
 /// <summary>
 /// Who may see the dashboard: whoever shows a token that the workers know, with a role that may look. The token goes into an encrypted cookie that scripts cannot read, and from there with

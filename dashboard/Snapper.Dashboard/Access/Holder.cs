@@ -1,9 +1,8 @@
 using System.Security.Claims;
 using Microsoft.AspNetCore.Components.Authorization;
-using Snapper.Dashboard.Hosting;
 using Snapper.Security;
 
-namespace Snapper.Dashboard.Actions;
+namespace Snapper.Dashboard.Access;
 
 /// <summary>Who looks at this page, and what they may do. One per circuit.</summary>
 public sealed class Holder(KnownTokens tokens, Sessions sessions, AuthenticationStateProvider states)
