@@ -35,7 +35,7 @@ public sealed class TargetTests
 
         Assert.True(
             report.Findings.Count == 0,
-            $"seed {seed}; write each input to a file in tests/Snapper.Fuzzing/Corpus/{name} to keep it\n{string.Join('\n', report.Findings.Select(one => $"{one.What}\n{Text(one.Input)}"))}");
+            $"seed {seed}; write each input to a file in verification/Snapper.Fuzzing/Corpus/{name} to keep it\n{string.Join('\n', report.Findings.Select(one => $"{one.What}\n{Text(one.Input)}"))}");
         Assert.True(report.Outcomes > 1 || report.Inputs < FewerMayBeAlike, $"{report.Inputs} inputs had {report.Outcomes} outcomes: the target tests nothing.");
     }
 

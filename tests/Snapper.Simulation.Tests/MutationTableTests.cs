@@ -18,13 +18,13 @@ public sealed class MutationTableTests
         """;
 
     private static readonly MutationTable s_table =
-        new(Path.Combine(RepositoryFolder.Path, "tests", "Snapper.Mutations", "Table"));
+        new(Path.Combine(RepositoryFolder.Path, "verification", "Snapper.Mutations", "Table"));
 
     [Fact]
     public void Each_anchor_occurs_once_in_the_sources()
     {
         var files = s_table.Projects.SelectMany(project =>
-            s_table.Rewrite(project, Path.Combine(RepositoryFolder.Path, "src", project))).ToArray();
+            s_table.Rewrite(project, Sources(project))).ToArray();
         Assert.NotEmpty(files);
         Assert.All(files, static file => Assert.Matches(@"\b(Mutation|Transition|ClusterTransition)\.", file.Text));
     }
@@ -39,7 +39,6 @@ public sealed class MutationTableTests
             Directory.EnumerateFiles(Path.Combine(RepositoryFolder.Path, "src"), "*.cs", SearchOption.AllDirectories)
         .Where(static path =>
             !path.Contains("/obj/", StringComparison.Ordinal)
-                && !path.Contains("/Snapper.Simulation/", StringComparison.Ordinal)
             && File.ReadAllText(path) is var text
                 && (text.Contains("Mutation.", StringComparison.Ordinal)
                     || text.Contains("Transitions.", StringComparison.Ordinal))));
@@ -64,6 +63,9 @@ public sealed class MutationTableTests
     [InlineData("- c();", "T(1): error MUTATION: no 'mutation NAME' or 'mark NAME' stands before this line")]
     public void What_does_not_fit_is_named(string table, string message) =>
         Assert.Equal(message, Assert.Throws<TableException>(() => Rewritten(table)).Message);
+
+    private static string Sources(string project) =>
+        Path.Combine(RepositoryFolder.Path, project == "Snapper.Simulation" ? "verification" : "src", project);
 
     private static string Rewritten(string table)
     {

@@ -13,7 +13,7 @@ namespace Snapper.Simulation.Tests;
 /// </summary>
 public sealed class MutationTests : IClassFixture<MutationTests.Build>
 {
-    private const string Program = "tests/Snapper.Verify/bin/Planted/net10.0/Snapper.Verify.dll";
+    private const string Program = "verification/Snapper.Verify/bin/Planted/net10.0/Snapper.Verify.dll";
 
     private static readonly TimeSpan s_longest = TimeSpan.FromMinutes(10);
 
@@ -98,7 +98,7 @@ public sealed class MutationTests : IClassFixture<MutationTests.Build>
     {
         /// <inheritdoc/>
         public Task InitializeAsync() =>
-            Run("build", "tests/Snapper.Verify", "-c", "Planted", "--nologo", "-v", "quiet");
+            Run("build", "verification/Snapper.Verify", "-c", "Planted", "--nologo", "-v", "quiet");
 
         /// <inheritdoc/>
         public Task DisposeAsync() => Task.CompletedTask;

@@ -80,7 +80,7 @@ public sealed class VerifyProgramTests
     {
         // Beside this program: built as it was, in bin/<configuration>/<framework>.
         var built = new DirectoryInfo(AppContext.BaseDirectory);
-        var program = Path.Combine(RepositoryFolder.Path, "tests", "Snapper.Verify", "bin", built.Parent!.Name, built.Name, "Snapper.Verify.dll");
+        var program = Path.Combine(RepositoryFolder.Path, "verification", "Snapper.Verify", "bin", built.Parent!.Name, built.Name, "Snapper.Verify.dll");
         var start = new ProcessStartInfo("dotnet") { WorkingDirectory = RepositoryFolder.Path, RedirectStandardOutput = true, RedirectStandardError = true };
         start.ArgumentList.Add(program);
         Array.ForEach(arguments, start.ArgumentList.Add);

@@ -20,7 +20,7 @@ internal sealed class TestRun(string root, string results, TestServers servers, 
     private static readonly string[] s_startSystems = ["Snapper.Integration.Tests", "Snapper.Dashboard.Tests", "Snapper.Server.Tests"];
 
     // The longest first. Those at the end start servers, too, and are left out of the core.
-    private static readonly string[] s_computeFirst = ["Snapper.Simulation.Tests", "Snapper.Runtime.Tests", "Snapper.Testing.Tests"];
+    private static readonly string[] s_computeFirst = ["Snapper.Simulation.Tests", "Snapper.Runtime.Tests", "Snapper.RuleModel.Tests", "Snapper.Testing.Tests"];
     private static readonly string[] s_startServers =
         ["Snapper.TransactionLog.Tests", "Snapper.Load.Tests", "Snapper.Sidecar.Tests", "Snapper.Client.Tests", "Snapper.Benchmarks.Tests"];
 

@@ -97,8 +97,9 @@ internal static class VerifyCommand
         }
 
         return RepositoryProgram.Run(
-            "tests/Snapper.Verify", arguments.Rest.Contains("--live") || arguments.Rest.Contains("--fuzz") ? "Release"
-                : "Planted", "'verify' without --history", arguments.Rest, errors,
+            "verification/Snapper.Verify",
+            arguments.Rest.Contains("--live") || arguments.Rest.Contains("--fuzz") ? "Release" : "Planted",
+            "'verify' without --history", arguments.Rest, errors,
             arguments.Rest.Contains("--live") ? [] : s_fast);
     }
 

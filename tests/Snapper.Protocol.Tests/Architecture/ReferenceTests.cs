@@ -5,7 +5,9 @@ public sealed class ReferenceTests
 {
     private const string Apps = "Snapper.Apps.";
 
-    /// <summary>What each project of src may refer to. A new project is entered here when its place is decided.</summary>
+    /// <summary>
+    /// What each project of src and verification may refer to. A new project is entered here when its place is decided.
+    /// </summary>
     private static readonly Dictionary<string, string[]> Allowed = new()
     {
         ["Snapper.Protocol"] = [],
@@ -14,19 +16,25 @@ public sealed class ReferenceTests
         ["Snapper.Sidecar"] = [],
         ["Snapper.Testing"] = [],
         ["Snapper.Generators"] = [],
-        ["Snapper.Simulation"] = ["Snapper.Runtime", "Snapper.TransactionLog", "Snapper.Protocol", "Snapper.Actors", "Snapper.Testing", Apps],
         ["Snapper.Client"] = ["Snapper.Actors"],
         ["Snapper.Runtime"] = ["Snapper.Protocol", "Snapper.Actors", "Snapper.TransactionLog", "Snapper.Sidecar"],
         ["Snapper.Telemetry"] = ["Snapper.Runtime"],
         ["Snapper.Security"] = [],
         ["Snapper.Server"] = ["Snapper.Runtime", "Snapper.Telemetry", "Snapper.Security", "Snapper.Sidecar", "Snapper.TransactionLog", "Snapper.Actors", "Snapper.Client", "Snapper.Testing", Apps],
         [Apps] = ["Snapper.Actors"],
+        ["Snapper.RuleModel"] = [],
+        ["Snapper.Mutations"] = [],
+        ["Snapper.Simulation"] = ["Snapper.Runtime", "Snapper.TransactionLog", "Snapper.Protocol", "Snapper.Actors", "Snapper.Testing", Apps],
+        ["Snapper.Live"] = ["Snapper.Testing"],
+        ["Snapper.Fuzzing"] = ["Snapper.Server", "Snapper.Simulation"],
+        ["Snapper.Verify"] =
+            ["Snapper.Simulation", "Snapper.Testing", "Snapper.Fuzzing", "Snapper.Live", "Snapper.RuleModel"],
     };
 
     [Fact]
     public void Projects_refer_only_to_what_lies_below_them()
     {
-        var projects = SourceTree.Projects("src");
+        string[] projects = [.. SourceTree.Projects("src"), .. SourceTree.Projects("verification")];
         Assert.NotEmpty(projects);
         foreach (var project in projects)
         {
@@ -64,7 +72,7 @@ public sealed class ReferenceTests
     [Fact]
     public void No_namespace_begins_with_the_name_of_the_library()
     {
-        var sources = new[] { "src", "tests", "loadtest", "dashboard" }.SelectMany(SourceTree.Sources).ToArray();
+        var sources = new[] { "src", "verification", "tests", "loadtest", "dashboard" }.SelectMany(SourceTree.Sources).ToArray();
         Assert.NotEmpty(sources);
         foreach (var source in sources)
         {

@@ -68,7 +68,7 @@ public sealed partial class DocumentedCommandTests
         {
             "bench" => ["loadtest/Snapper.Benchmarks"],
             "load" => ["loadtest"],
-            "verify" => ["tests/Snapper.Verify", "tests/Snapper.Live", "tests/Snapper.Fuzzing", "src/Snapper.Testing"],
+            "verify" => ["verification/Snapper.Verify", "verification/Snapper.Live", "verification/Snapper.Fuzzing", "src/Snapper.Testing"],
             "test" => ["tests/Snapper.TestRunner"],
             _ => [],
         };

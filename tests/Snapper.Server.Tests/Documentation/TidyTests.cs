@@ -142,7 +142,7 @@ public sealed partial class TidyTests
     private static string Folder(string file)
     {
         var parts = file.Split('/');
-        return parts.Length > 2 && parts[0] is "src" or "tests" ? $"{parts[0]}/{parts[1]}" : parts.Length > 1 ? parts[0] : ".";
+        return parts.Length > 2 && parts[0] is "src" or "tests" or "verification" ? $"{parts[0]}/{parts[1]}" : parts.Length > 1 ? parts[0] : ".";
     }
 
     private static Dictionary<string, int> Read(string list) => list.Split('\n', StringSplitOptions.RemoveEmptyEntries)

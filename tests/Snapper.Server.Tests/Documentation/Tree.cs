@@ -5,7 +5,8 @@ namespace Snapper.Server.Tests.Documentation;
 /// <summary>The text files of the repository.</summary>
 internal static class Tree
 {
-    private static readonly string[] s_folders = ["src", "tests", "dashboard", "loadtest", "docs", "k8s", "components", "telemetry"];
+    private static readonly string[] s_folders =
+        ["src", "verification", "tests", "dashboard", "loadtest", "docs", "k8s", "components", "telemetry"];
     private static readonly string[] s_kinds = [".cs", ".razor", ".md", ".txt", ".yaml", ".js", ".csproj", ".props"];
 
     public static string Root { get; } = Repository.Find()!;

@@ -35,7 +35,7 @@ public sealed class SeededChanceTests
     public void Each_concern_is_drawn_from_at_one_place()
     {
         var several = $"{Path.DirectorySeparatorChar}Cluster{Path.DirectorySeparatorChar}";
-        var uses = Directory.EnumerateFiles(Path.Combine(RepositoryFolder.Path, "src", "Snapper.Simulation"), "*.cs", SearchOption.AllDirectories)
+        var uses = Directory.EnumerateFiles(Path.Combine(RepositoryFolder.Path, "verification", "Snapper.Simulation"), "*.cs", SearchOption.AllDirectories)
             .Where(file => Path.GetFileName(file) != "ChanceOf.cs" && !file.Contains($"{Path.DirectorySeparatorChar}obj{Path.DirectorySeparatorChar}", StringComparison.Ordinal))
             .SelectMany(file => Regex.Matches(File.ReadAllText(file), @"ChanceOf\.(\w+)(, \d+)?").Select(match => (IsOfSeveral: file.Contains(several, StringComparison.Ordinal), Name: match.Groups[1].Value, Number: match.Groups[2].Value)))
             .ToList();
