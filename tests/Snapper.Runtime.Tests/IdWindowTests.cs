@@ -5,8 +5,9 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.InMemory;
+using Snapper.Storage.Log;
+using Snapper.Storage.Memory;
+using Snapper.Storage.States;
 using Xunit;
 
 namespace Snapper.Runtime.Tests;

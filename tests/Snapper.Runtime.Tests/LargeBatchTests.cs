@@ -4,10 +4,11 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Files;
-using Snapper.TransactionLog.Redis;
-using Snapper.TransactionLog.Tests.Support;
+using Snapper.Storage.Files;
+using Snapper.Storage.Log;
+using Snapper.Storage.Redis;
+using Snapper.Storage.States;
+using Snapper.Storage.Tests.Support;
 using Xunit;
 using Xunit.Abstractions;
 

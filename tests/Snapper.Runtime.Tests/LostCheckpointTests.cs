@@ -5,10 +5,11 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Checkpointing;
-using Snapper.TransactionLog.Redis;
-using Snapper.TransactionLog.Tests.Support;
+using Snapper.Storage.Checkpoints;
+using Snapper.Storage.Log;
+using Snapper.Storage.Redis;
+using Snapper.Storage.States;
+using Snapper.Storage.Tests.Support;
 using Xunit;
 
 namespace Snapper.Runtime.Tests;

@@ -6,9 +6,9 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.InMemory;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Memory;
+using Snapper.Storage.States;
 using Xunit;
 
 namespace Snapper.Runtime.Tests;

@@ -1,15 +1,15 @@
-using Snapper.Apps.SmallBank;
-using Snapper.Apps.ListAppend;
-using Xunit;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using Snapper.Actors.Generated;
+using Snapper.Apps.ListAppend;
+using Snapper.Apps.SmallBank;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.InMemory;
+using Snapper.Storage.Memory;
+using Snapper.Storage.States;
+using Xunit;
 
 namespace Snapper.Runtime.Tests;
 

@@ -22,7 +22,7 @@ internal sealed class TestRun(string root, string results, TestServers servers, 
     // The longest first. Those at the end start servers, too, and are left out of the core.
     private static readonly string[] s_computeFirst = ["Snapper.Simulation.Tests", "Snapper.Runtime.Tests", "Snapper.RuleModel.Tests", "Snapper.Testing.Tests"];
     private static readonly string[] s_startServers =
-        ["Snapper.TransactionLog.Tests", "Snapper.Load.Tests", "Snapper.Sidecar.Tests", "Snapper.Client.Tests", "Snapper.Benchmarks.Tests"];
+        ["Snapper.Storage.Tests", "Snapper.Load.Tests", "Snapper.Sidecar.Tests", "Snapper.Client.Tests", "Snapper.Benchmarks.Tests"];
 
     private readonly Lock _gate = new();
 

@@ -1,9 +1,9 @@
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Workers;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Remembering;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.Remembering;
 
 namespace Snapper.Simulation;
 

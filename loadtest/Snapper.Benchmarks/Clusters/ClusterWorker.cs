@@ -5,10 +5,9 @@ using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Cluster.Redis;
-using Snapper.TransactionLog.Redis;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Redis;
+using Snapper.Storage.States;
 
 namespace Snapper.Benchmarks.Clusters;
 

@@ -6,8 +6,8 @@ using Snapper.Benchmarks.Systems;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Redis;
+using Snapper.Storage.Redis;
+using Snapper.Storage.States;
 
 namespace Snapper.Benchmarks.InProcess;
 

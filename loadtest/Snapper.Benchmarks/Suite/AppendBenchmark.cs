@@ -3,10 +3,10 @@ using Snapper.Benchmarks.Measurement;
 using Snapper.Benchmarks.Runs;
 using Snapper.Benchmarks.Systems;
 using Snapper.Protocol.Identity;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
-using Snapper.TransactionLog.Redis;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.Redis;
 
 namespace Snapper.Benchmarks.Suite;
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Snapper.TransactionLog.Redis;
+using Snapper.Storage.Redis;
 
 namespace Snapper.Benchmarks.Systems;
 

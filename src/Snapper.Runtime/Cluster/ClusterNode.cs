@@ -10,7 +10,7 @@ using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
-using Snapper.TransactionLog;
+using Snapper.Storage.Log;
 
 namespace Snapper.Runtime.Cluster;
 
@@ -354,10 +354,10 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     }
 
     /// <summary>Where outcomes are that others copied out of their logs: actors may have come from them.</summary>
-    public IReadOnlyList<Snapper.TransactionLog.IStateStore> AllArchives { get; set; } = [];
+    public IReadOnlyList<Snapper.Storage.States.IStateStore> AllArchives { get; set; } = [];
 
     /// <summary>Those of them that an unknown id is looked for in: the others were found empty since this worker gained something last, and nobody fills them.</summary>
-    public IReadOnlyList<Snapper.TransactionLog.IStateStore> Archives { get; set; } = [];
+    public IReadOnlyList<Snapper.Storage.States.IStateStore> Archives { get; set; } = [];
 
     /// <summary>How often this worker gained something; counted on the first executor.</summary>
     public long Gains => Volatile.Read(ref _gains);

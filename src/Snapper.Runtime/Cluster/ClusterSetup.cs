@@ -1,5 +1,6 @@
 using Snapper.Protocol.Identity;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage;
+using Snapper.Storage.Membership;
 
 namespace Snapper.Runtime.Cluster;
 
@@ -16,7 +17,7 @@ public sealed class ClusterSetup
     public required Action<MailboxHub> Opened { get; init; }
 
     /// <summary>The state store of another worker, by its number, to look for outcomes in: those of requests whose root was there once. The caller disposes them after the worker.</summary>
-    public required Func<int, Snapper.TransactionLog.IStateStore> ArchiveOf { get; init; }
+    public required Func<int, Snapper.Storage.States.IStateStore> ArchiveOf { get; init; }
 
     /// <summary>How others reach this worker.</summary>
     public required MemberAddress Address { get; init; }

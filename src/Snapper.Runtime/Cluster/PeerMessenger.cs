@@ -6,8 +6,8 @@ using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage.Log;
+using Snapper.Storage.Membership;
 
 namespace Snapper.Runtime.Cluster;
 

@@ -6,8 +6,9 @@ using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;
 using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Types;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.States;
 
 namespace Snapper.Runtime.Execution;
 

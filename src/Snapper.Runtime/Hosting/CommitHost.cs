@@ -5,7 +5,7 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Requests;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
 
 namespace Snapper.Runtime.Hosting;
 

@@ -1,6 +1,6 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Requests;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
 
 namespace Snapper.Runtime.Hosting;
 

@@ -1,8 +1,8 @@
 using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.States;
 
 namespace Snapper.Runtime.Hosting;
 

@@ -1,4 +1,4 @@
-using Snapper.TransactionLog;
+using Snapper.Storage.Log;
 
 namespace Snapper.Runtime.Hosting;
 

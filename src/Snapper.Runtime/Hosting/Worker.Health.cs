@@ -4,9 +4,9 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Requests;
 using Snapper.Runtime.Types;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Log.Writing;
 
 namespace Snapper.Runtime.Hosting;
 

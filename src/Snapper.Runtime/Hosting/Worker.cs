@@ -12,9 +12,9 @@ using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Inspection.Watching;
 using Snapper.Runtime.Requests;
 using Snapper.Runtime.Types;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Checkpointing;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Checkpoints;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.States;
 
 namespace Snapper.Runtime.Hosting;
 

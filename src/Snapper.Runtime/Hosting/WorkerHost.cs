@@ -6,11 +6,11 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Types;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Checkpointing;
-using Snapper.TransactionLog.Records;
-using Snapper.TransactionLog.Recovery;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Checkpoints;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.Recovery;
 
 namespace Snapper.Runtime.Hosting;
 

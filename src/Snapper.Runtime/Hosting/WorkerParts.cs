@@ -3,8 +3,8 @@ using Snapper.Protocol;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Types;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Recovery;
+using Snapper.Storage.Recovery;
+using Snapper.Storage.States;
 
 namespace Snapper.Runtime.Hosting;
 

@@ -3,9 +3,10 @@ using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Snapper.Actors.Generated;
 using Snapper.Protocol;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Checkpointing;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Checkpoints;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.States;
 
 namespace Snapper.Runtime.Hosting;
 

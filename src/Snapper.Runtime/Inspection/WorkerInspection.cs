@@ -6,8 +6,9 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.States;
 
 namespace Snapper.Runtime.Inspection;
 

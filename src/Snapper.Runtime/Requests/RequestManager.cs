@@ -3,7 +3,7 @@ using Snapper.Protocol.Coordination;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
+using Snapper.Storage.Log;
 
 namespace Snapper.Runtime.Requests;
 

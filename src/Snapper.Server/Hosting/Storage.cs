@@ -1,13 +1,14 @@
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Cluster.Redis;
-using Snapper.TransactionLog.Files;
-using Snapper.TransactionLog.Redis;
-using Snapper.TransactionLog.Remembering;
+using Snapper.Server.Cli;
+using Snapper.Server.Supervision;
+using Snapper.Storage;
+using Snapper.Storage.Files;
+using Snapper.Storage.Log;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Redis;
+using Snapper.Storage.Remembering;
+using Snapper.Storage.States;
 using StackExchange.Redis;
 
 namespace Snapper.Server.Hosting;

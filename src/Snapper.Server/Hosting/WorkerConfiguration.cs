@@ -2,12 +2,12 @@ using System.Globalization;
 using Snapper.Actors.Generated;
 using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
-using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Cluster.Balancing;
+using Snapper.Runtime.Hosting;
 using Snapper.Security;
 using Snapper.Server.Api;
 using Snapper.Server.Cli;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage.Membership;
 
 namespace Snapper.Server.Hosting;
 

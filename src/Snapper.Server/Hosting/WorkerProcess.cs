@@ -9,11 +9,11 @@ using Snapper.Server.Hosting.WarmingUp;
 using Snapper.Server.Supervision;
 using Snapper.Sidecar.Client;
 using Snapper.Sidecar.Embedded;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Remembering;
 using Snapper.Telemetry;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Remembering;
-using Snapper.TransactionLog.Writing;
 
 namespace Snapper.Server.Hosting;
 

@@ -3,7 +3,7 @@ using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Authentication;
 using System.Text;
-using Snapper.TransactionLog.Redis;
+using Snapper.Storage.Redis;
 
 namespace Snapper.Server.Supervision;
 

@@ -1,5 +1,5 @@
 using Snapper.Server.Cli;
-using Snapper.TransactionLog.Redis;
+using Snapper.Storage.Redis;
 
 namespace Snapper.Server.Supervision;
 

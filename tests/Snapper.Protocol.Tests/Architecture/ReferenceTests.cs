@@ -12,19 +12,19 @@ public sealed class ReferenceTests
     {
         ["Snapper.Protocol"] = [],
         ["Snapper.Actors"] = ["Snapper.Protocol"],
-        ["Snapper.TransactionLog"] = ["Snapper.Protocol"],
+        ["Snapper.Storage"] = ["Snapper.Protocol"],
         ["Snapper.Sidecar"] = [],
         ["Snapper.Testing"] = [],
         ["Snapper.Generators"] = [],
         ["Snapper.Client"] = ["Snapper.Actors"],
-        ["Snapper.Runtime"] = ["Snapper.Protocol", "Snapper.Actors", "Snapper.TransactionLog", "Snapper.Sidecar"],
+        ["Snapper.Runtime"] = ["Snapper.Protocol", "Snapper.Actors", "Snapper.Storage", "Snapper.Sidecar"],
         ["Snapper.Telemetry"] = ["Snapper.Runtime"],
         ["Snapper.Security"] = [],
-        ["Snapper.Server"] = ["Snapper.Runtime", "Snapper.Telemetry", "Snapper.Security", "Snapper.Sidecar", "Snapper.TransactionLog", "Snapper.Actors", "Snapper.Client", "Snapper.Testing", Apps],
+        ["Snapper.Server"] = ["Snapper.Runtime", "Snapper.Telemetry", "Snapper.Security", "Snapper.Sidecar", "Snapper.Storage", "Snapper.Actors", "Snapper.Client", "Snapper.Testing", Apps],
         [Apps] = ["Snapper.Actors"],
         ["Snapper.RuleModel"] = [],
         ["Snapper.Mutations"] = [],
-        ["Snapper.Simulation"] = ["Snapper.Runtime", "Snapper.TransactionLog", "Snapper.Protocol", "Snapper.Actors", "Snapper.Testing", Apps],
+        ["Snapper.Simulation"] = ["Snapper.Runtime", "Snapper.Storage", "Snapper.Protocol", "Snapper.Actors", "Snapper.Testing", Apps],
         ["Snapper.Live"] = ["Snapper.Testing"],
         ["Snapper.Fuzzing"] = ["Snapper.Server", "Snapper.Simulation"],
         ["Snapper.Verify"] =
@@ -61,12 +61,12 @@ public sealed class ReferenceTests
     }
 
     [Fact]
-    public void Only_the_transaction_log_refers_to_the_redis_client()
+    public void Only_the_storage_refers_to_the_redis_client()
     {
         var users = SourceTree.Projects("src")
             .Where(project => SourceTree.References(project, "PackageReference").Contains("StackExchange.Redis"))
             .Select(Path.GetFileNameWithoutExtension);
-        Assert.Equal(["Snapper.TransactionLog"], users);
+        Assert.Equal(["Snapper.Storage"], users);
     }
 
     [Fact]

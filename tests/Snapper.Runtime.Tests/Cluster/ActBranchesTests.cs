@@ -2,7 +2,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog.InMemory;
+using Snapper.Storage.Memory;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

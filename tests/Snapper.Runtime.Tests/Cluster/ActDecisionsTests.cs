@@ -4,7 +4,7 @@ using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -3,8 +3,8 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage;
+using Snapper.Storage.States;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -10,12 +10,11 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Checkpointing;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Cluster.InMemory;
-using Snapper.TransactionLog.InMemory;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Checkpoints;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Memory;
+using Snapper.Storage.States;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -1,7 +1,8 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Membership;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage.Membership;
+using Snapper.Storage.MigrationPlans;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
@@ -64,7 +65,7 @@ public sealed class DirectoryFollowerTests : IDisposable
         Task? reading = null;
         ClusterBench.Alone(() => reading = _bench.Directory.Read(CancellationToken.None));
         var problem = await Record.ExceptionAsync(() => reading!);
-        Assert.True(problem is not null && Snapper.TransactionLog.StorageFaults.IsPassing(problem), $"{problem?.GetType().Name}: {problem?.Message}");
+        Assert.True(problem is not null && Snapper.Storage.Log.StorageFaults.IsPassing(problem), $"{problem?.GetType().Name}: {problem?.Message}");
     }
 
     public void Dispose() => _bench.Dispose();

@@ -2,7 +2,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage.Membership;
 using Xunit;
 using Xunit.Abstractions;
 

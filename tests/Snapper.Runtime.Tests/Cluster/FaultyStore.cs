@@ -1,6 +1,8 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage;
+using Snapper.Storage.Membership;
+using Snapper.Storage.MigrationPlans;
 
 namespace Snapper.Runtime.Tests.Cluster;
 

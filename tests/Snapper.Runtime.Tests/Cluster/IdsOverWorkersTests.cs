@@ -8,10 +8,11 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Cluster.InMemory;
-using Snapper.TransactionLog.InMemory;
+using Snapper.Storage.Log;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Memory;
+using Snapper.Storage.MigrationPlans;
+using Snapper.Storage.States;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -1,11 +1,10 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Cluster.Wire;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Records;
-using Snapper.TransactionLog.Recovery;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.Membership;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
@@ -171,7 +170,7 @@ public sealed class InDoubtResolverTests : IDisposable
     public void The_stream_of_a_dead_root_is_fenced_and_read()
     {
         var root = _bench.Peer(2);
-        var log = new Snapper.TransactionLog.InMemory.MemoryTransactionLog(_bench.Shared.Log(2));
+        var log = new Snapper.Storage.Memory.MemoryTransactionLog(_bench.Shared.Log(2));
         var opening = new LogOpening(root.Life.Epoch, 1, 1, default);
         Assert.Equal(AppendStatus.Appended, _bench.Finish(Group(opening, Committed(Act, 1), Committed(TransactionId.Act(3, 2)))(log), "what it had decided").Status);
         var resolving = Resolve(Voted(Act, root.Life), Voted(Other, root.Life), Voted(TransactionId.Act(3, 2), root.Life));

@@ -2,7 +2,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Mastering;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Cluster.Wire;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Log.Writing;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -8,7 +8,7 @@ using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage.MigrationPlans;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

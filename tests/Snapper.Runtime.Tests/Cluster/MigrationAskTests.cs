@@ -1,8 +1,7 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage.MigrationPlans;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -4,7 +4,7 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage.MigrationPlans;
 using Xunit;
 using Xunit.Abstractions;
 

@@ -5,8 +5,10 @@ using Snapper.Runtime.Cluster.Migrating;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage;
+using Snapper.Storage.Log;
+using Snapper.Storage.Membership;
+using Snapper.Storage.MigrationPlans;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -3,8 +3,8 @@ using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.Membership;
 using Xunit;
 using Xunit.Abstractions;
 

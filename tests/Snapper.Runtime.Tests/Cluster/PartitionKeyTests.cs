@@ -96,11 +96,11 @@ public sealed class PartitionKeyTests
         var other = 3 - owner;
         await Take(cluster, "Warehouse", "3", ["3/1", "3/2"]);
         var alone = new ActorKey("Shelf", "3/1");
-        Assert.Equal(TransactionLog.Cluster.PlanState.Done, await cluster.Move("alone", owner, other, DirectoryKey.Of(alone, Partition.OfKey("3"))));
+        Assert.Equal(Storage.MigrationPlans.PlanState.Done, await cluster.Move("alone", owner, other, DirectoryKey.Of(alone, Partition.OfKey("3"))));
         await Rig.Until(() => cluster.OwnerOf("Shelf", "3/1") == cluster[other] && cluster.OwnerOf("Shelf", "3/2") == cluster[owner], "one shelf has moved");
         Assert.Equal(2, await WorkersOf(cluster, "Warehouse", "3", ["3/1", "3/2"]));
 
-        Assert.Equal(TransactionLog.Cluster.PlanState.Done, await cluster.Move("rest", owner, other, DirectoryKey.Of(Partition.OfKey("3"))));
+        Assert.Equal(Storage.MigrationPlans.PlanState.Done, await cluster.Move("rest", owner, other, DirectoryKey.Of(Partition.OfKey("3"))));
         await Rig.Until(() => cluster.OwnerOf("Warehouse", "3") == cluster[other] && cluster.OwnerOf("Shelf", "3/2") == cluster[other], "the rest has moved");
         Assert.Equal(1, await WorkersOf(cluster, "Warehouse", "3", ["3/1", "3/2"]));
     }

@@ -1,8 +1,9 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.TransactionLog.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
+using Snapper.Storage.Membership;
+using Snapper.Storage.MigrationPlans;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -1,8 +1,8 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
-using Snapper.TransactionLog.InMemory;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Memory;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

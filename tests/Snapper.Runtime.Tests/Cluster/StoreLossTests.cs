@@ -3,7 +3,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog;
+using Snapper.Storage.Log;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

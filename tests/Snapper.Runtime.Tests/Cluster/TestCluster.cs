@@ -10,11 +10,12 @@ using Snapper.Runtime.Cluster.Balancing;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Cluster.InMemory;
-using Snapper.TransactionLog.InMemory;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Memory;
+using Snapper.Storage.MigrationPlans;
+using Snapper.Storage.States;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

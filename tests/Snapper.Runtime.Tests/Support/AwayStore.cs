@@ -1,6 +1,7 @@
 using Snapper.Protocol.Identity;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.States;
 
 namespace Snapper.Runtime.Tests.Support;
 

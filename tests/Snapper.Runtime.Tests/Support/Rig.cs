@@ -4,10 +4,10 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Checkpointing;
-using Snapper.TransactionLog.InMemory;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Checkpoints;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.Memory;
+using Snapper.Storage.States;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Support;

@@ -92,9 +92,9 @@ public sealed class RedisAddressTests : IDisposable
             RedisLogin.AuthorityVariable => authority,
             _ => null,
         });
-        var expected = new TransactionLog.Redis.RedisOptions { Host = "redis", Port = 6380, User = "app", Password = "secret", Tls = true, AuthorityFile = authority };
+        var expected = new Storage.Redis.RedisOptions { Host = "redis", Port = 6380, User = "app", Password = "secret", Tls = true, AuthorityFile = authority };
         Assert.Equal(expected, RedisLogin.At(new HostAndPort("redis", 6380), login));
-        Assert.Equal(new TransactionLog.Redis.RedisOptions { Host = "redis", Port = 6380 }, RedisLogin.At(new HostAndPort("redis", 6380), null));
+        Assert.Equal(new Storage.Redis.RedisOptions { Host = "redis", Port = 6380 }, RedisLogin.At(new HostAndPort("redis", 6380), null));
     }
 
     private static string Wrong(Func<string, string?> environment) => Assert.Throws<UsageException>(() => RedisLogin.From(null, environment)).Message;

@@ -6,7 +6,7 @@ using System.Text;
 using Snapper.Server.Cli;
 using Snapper.Server.Cli.Doctor;
 using Snapper.Server.Supervision;
-using Snapper.TransactionLog.Remembering;
+using Snapper.Storage.Remembering;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

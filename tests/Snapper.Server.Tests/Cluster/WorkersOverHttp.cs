@@ -7,10 +7,9 @@ using Snapper.Apps.SmallBank;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Cluster.InMemory;
-using Snapper.TransactionLog.InMemory;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Memory;
+using Snapper.Storage.States;
 
 namespace Snapper.Server.Tests.Cluster;
 

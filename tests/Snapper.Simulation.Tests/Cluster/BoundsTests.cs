@@ -2,8 +2,8 @@ using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Cluster;
 using Snapper.Simulation.Core;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.Membership;
 
 namespace Snapper.Simulation.Tests.Cluster;
 

@@ -1,6 +1,6 @@
 using Snapper.Protocol.Identity;
 using Snapper.Simulation.Rules;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
 
 namespace Snapper.Simulation.Tests.Cluster;
 

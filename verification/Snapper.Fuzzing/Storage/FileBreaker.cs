@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using Snapper.Fuzzing.Engine;
-using Snapper.TransactionLog.Files;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Files;
+using Snapper.Storage.Log.Records;
 
 namespace Snapper.Fuzzing.Storage;
 

@@ -1,6 +1,7 @@
 using Snapper.Fuzzing.Engine;
 using Snapper.Protocol.Identity;
-using Snapper.TransactionLog;
+using Snapper.Storage.Log;
+using Snapper.Storage.States;
 
 namespace Snapper.Fuzzing.Storage;
 

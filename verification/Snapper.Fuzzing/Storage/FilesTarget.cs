@@ -1,9 +1,10 @@
 using Snapper.Fuzzing.Engine;
 using Snapper.Protocol.Identity;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Files;
-using Snapper.TransactionLog.Records;
-using Snapper.TransactionLog.Recovery;
+using Snapper.Storage.Files;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Recovery;
+using Snapper.Storage.States;
 
 namespace Snapper.Fuzzing.Storage;
 

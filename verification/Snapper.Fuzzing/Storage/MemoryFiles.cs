@@ -1,4 +1,4 @@
-using Snapper.TransactionLog.Files;
+using Snapper.Storage.Files;
 
 namespace Snapper.Fuzzing.Storage;
 

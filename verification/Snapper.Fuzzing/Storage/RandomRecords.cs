@@ -1,7 +1,7 @@
 using Snapper.Fuzzing.Engine;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
 
 namespace Snapper.Fuzzing.Storage;
 

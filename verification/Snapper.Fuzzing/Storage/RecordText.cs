@@ -1,4 +1,4 @@
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
 
 namespace Snapper.Fuzzing.Storage;
 

@@ -1,9 +1,10 @@
 using System.Globalization;
 using Snapper.Fuzzing.Engine;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
-using Snapper.TransactionLog.Recovery;
-using Snapper.TransactionLog.Redis;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Recovery;
+using Snapper.Storage.Redis;
+using Snapper.Storage.States;
 using StackExchange.Redis;
 
 namespace Snapper.Fuzzing.Storage;

@@ -1,8 +1,9 @@
 using Snapper.Fuzzing.Engine;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.States;
 
 namespace Snapper.Fuzzing.Storage;
 

@@ -3,10 +3,11 @@ using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Cluster.Balancing;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Checkpointing;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Checkpoints;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.Membership;
+using Snapper.Storage.States;
 
 namespace Snapper.Simulation.Cluster;
 

@@ -5,8 +5,8 @@ using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Workers;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.InMemory;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Memory;
 
 namespace Snapper.Simulation.Cluster;
 

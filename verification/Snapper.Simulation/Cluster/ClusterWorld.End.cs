@@ -1,7 +1,7 @@
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Workers;
+using Snapper.Storage.MigrationPlans;
 using Snapper.Testing.Histories;
-using Snapper.TransactionLog.Cluster;
 
 namespace Snapper.Simulation.Cluster;
 

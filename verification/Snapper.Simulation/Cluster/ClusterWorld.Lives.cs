@@ -3,8 +3,8 @@ using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Workers;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Writing;
 
 namespace Snapper.Simulation.Cluster;
 

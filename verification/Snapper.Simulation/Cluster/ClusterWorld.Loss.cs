@@ -1,5 +1,5 @@
 using Snapper.Simulation.Workloads;
-using Snapper.TransactionLog.Cluster.InMemory;
+using Snapper.Storage.Memory;
 
 namespace Snapper.Simulation.Cluster;
 

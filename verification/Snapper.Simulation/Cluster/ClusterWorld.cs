@@ -7,7 +7,7 @@ using Snapper.Simulation.Rules;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Workers;
 using Snapper.Simulation.Workloads;
-using Snapper.TransactionLog.Cluster.InMemory;
+using Snapper.Storage.Memory;
 
 namespace Snapper.Simulation.Cluster;
 

@@ -1,9 +1,9 @@
 using Snapper.Protocol.Directory;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Rules;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.InMemory;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Memory;
+using Snapper.Storage.States;
 
 namespace Snapper.Simulation.Cluster;
 

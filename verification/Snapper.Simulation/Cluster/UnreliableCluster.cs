@@ -1,7 +1,9 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Simulation.Rules;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage;
+using Snapper.Storage.Membership;
+using Snapper.Storage.MigrationPlans;
 
 namespace Snapper.Simulation.Cluster;
 

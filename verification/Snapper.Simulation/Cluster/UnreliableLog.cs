@@ -1,8 +1,9 @@
 using System.Runtime.CompilerServices;
 using Snapper.Protocol.Identity;
 using Snapper.Simulation.Rules;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.States;
 
 namespace Snapper.Simulation.Cluster;
 

@@ -2,7 +2,7 @@ using Snapper.Simulation.Core;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Storage;
 using Snapper.Simulation.Workers;
-using Snapper.TransactionLog.Remembering;
+using Snapper.Storage.Remembering;
 
 namespace Snapper.Simulation.Faults;
 

@@ -3,7 +3,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
-using Snapper.TransactionLog;
+using Snapper.Storage.States;
 
 namespace Snapper.Simulation.Rules;
 

@@ -3,7 +3,7 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
-using Snapper.TransactionLog.Cluster.InMemory;
+using Snapper.Storage.Memory;
 
 namespace Snapper.Simulation.Rules;
 
@@ -175,7 +175,7 @@ internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster sh
         var actor = member.Pact.Declared[declared].Actor;
         foreach (var id in plans)
         {
-            if (shared.Plans.TryGetValue(id, out var plan) && plan.State == Snapper.TransactionLog.Cluster.PlanState.Planned)
+            if (shared.Plans.TryGetValue(id, out var plan) && plan.State == Snapper.Storage.MigrationPlans.PlanState.Planned)
             {
                 var isFrozen = plan.Plan.Keys.Any(key => key.IsActor && key.Actor!.Equals(actor));
                 Require(!isFrozen, $"M1, M3: {member.Tid} is numbered for {actor} at {to} after the master has answered that plan {id} froze it");

@@ -1,7 +1,7 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
 
 namespace Snapper.Simulation.Rules;
 

@@ -4,8 +4,8 @@ using Snapper.Protocol.Locking;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.States;
 
 namespace Snapper.Simulation.Rules;
 

@@ -1,8 +1,8 @@
 using System.Buffers.Binary;
 using System.Text;
 using Snapper.Protocol.Identity;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
 
 namespace Snapper.Simulation.Rules;
 

@@ -1,8 +1,8 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.States;
 
 namespace Snapper.Simulation.Rules;
 

@@ -1,6 +1,6 @@
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
-using Snapper.TransactionLog.Files;
+using Snapper.Storage.Files;
 
 namespace Snapper.Simulation.Storage;
 

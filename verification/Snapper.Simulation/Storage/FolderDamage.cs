@@ -1,5 +1,5 @@
 using Snapper.Simulation.Core;
-using Snapper.TransactionLog.Files;
+using Snapper.Storage.Files;
 
 namespace Snapper.Simulation.Storage;
 

@@ -1,8 +1,7 @@
 using System.Runtime.CompilerServices;
 using Snapper.Simulation.Rules;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.InMemory;
-using Snapper.TransactionLog.Remembering;
+using Snapper.Storage.Log;
+using Snapper.Storage.Memory;
 
 namespace Snapper.Simulation.Storage;
 

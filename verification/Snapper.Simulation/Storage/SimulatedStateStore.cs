@@ -1,9 +1,10 @@
 using Snapper.Protocol.Identity;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Rules;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.InMemory;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Memory;
+using Snapper.Storage.States;
 
 namespace Snapper.Simulation.Storage;
 

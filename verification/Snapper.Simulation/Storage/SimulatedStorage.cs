@@ -1,9 +1,9 @@
 using System.Runtime.InteropServices;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.InMemory;
-using Snapper.TransactionLog.Remembering;
+using Snapper.Storage.Log;
+using Snapper.Storage.Memory;
+using Snapper.Storage.Remembering;
 
 namespace Snapper.Simulation.Storage;
 

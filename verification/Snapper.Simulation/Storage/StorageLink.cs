@@ -1,6 +1,6 @@
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
-using Snapper.TransactionLog;
+using Snapper.Storage.Log;
 
 namespace Snapper.Simulation.Storage;
 

@@ -1,7 +1,7 @@
 using Snapper.Protocol.Identity;
 using Snapper.Simulation.Rules;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.States;
 
 namespace Snapper.Simulation.Storage;
 

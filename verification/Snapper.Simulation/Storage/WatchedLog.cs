@@ -1,7 +1,6 @@
 using System.Runtime.CompilerServices;
 using Snapper.Simulation.Rules;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Remembering;
+using Snapper.Storage.Log;
 
 namespace Snapper.Simulation.Storage;
 

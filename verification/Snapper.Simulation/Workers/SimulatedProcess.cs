@@ -2,8 +2,8 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
-using Snapper.TransactionLog.Checkpointing;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Checkpoints;
+using Snapper.Storage.Log.Writing;
 
 namespace Snapper.Simulation.Workers;
 

@@ -2,9 +2,10 @@ using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Rules;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Storage;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Files;
-using Snapper.TransactionLog.Remembering;
+using Snapper.Storage.Files;
+using Snapper.Storage.Log;
+using Snapper.Storage.Remembering;
+using Snapper.Storage.States;
 
 namespace Snapper.Simulation.Workers;
 

@@ -6,7 +6,9 @@ using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage;
+using Snapper.Storage.Membership;
+using Snapper.Storage.MigrationPlans;
 
 namespace Snapper.Runtime.Cluster.Balancing;
 

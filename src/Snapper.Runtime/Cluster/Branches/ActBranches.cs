@@ -8,8 +8,8 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Writing;
 
 namespace Snapper.Runtime.Cluster.Branches;
 

@@ -6,10 +6,10 @@ using Snapper.Runtime.Cluster.Migrating;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Records;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.Membership;
 
 namespace Snapper.Runtime.Cluster.Mastering;
 

@@ -6,7 +6,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
+using Snapper.Storage.Log;
 
 namespace Snapper.Runtime.Cluster.Mastering;
 

@@ -1,7 +1,8 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage.Log;
+using Snapper.Storage.Membership;
+using Snapper.Storage.States;
 
 namespace Snapper.Runtime.Cluster.Membership;
 

@@ -1,7 +1,8 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Mastering;
 using Snapper.Runtime.Cluster.Recovering;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage.Membership;
+using Snapper.Storage.MigrationPlans;
 
 namespace Snapper.Runtime.Cluster.Membership;
 

@@ -5,8 +5,9 @@ using Snapper.Runtime.Cluster.Mastering;
 using Snapper.Runtime.Cluster.Migrating;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage;
+using Snapper.Storage.Log;
+using Snapper.Storage.Membership;
 
 namespace Snapper.Runtime.Cluster.Membership;
 

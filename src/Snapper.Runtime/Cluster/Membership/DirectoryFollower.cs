@@ -1,7 +1,8 @@
 using Snapper.Protocol.Directory;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage;
+using Snapper.Storage.Log;
+using Snapper.Storage.Membership;
 
 namespace Snapper.Runtime.Cluster.Membership;
 

@@ -1,7 +1,7 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage.Membership;
 
 namespace Snapper.Runtime.Cluster.Membership;
 

@@ -2,11 +2,12 @@ using System.Collections.Concurrent;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Records;
-using Snapper.TransactionLog.Recovery;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Recovery;
 
 namespace Snapper.Runtime.Cluster.Membership;
 

@@ -4,8 +4,9 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage;
+using Snapper.Storage.Log;
+using Snapper.Storage.MigrationPlans;
 
 namespace Snapper.Runtime.Cluster.Migrating;
 

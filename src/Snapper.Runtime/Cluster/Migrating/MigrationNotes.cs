@@ -1,8 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage;
+using Snapper.Storage.Log;
 
 namespace Snapper.Runtime.Cluster.Migrating;
 

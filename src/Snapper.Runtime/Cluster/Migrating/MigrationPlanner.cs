@@ -1,7 +1,8 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage.Membership;
+using Snapper.Storage.MigrationPlans;
 
 namespace Snapper.Runtime.Cluster.Migrating;
 

@@ -5,8 +5,10 @@ using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage;
+using Snapper.Storage.Log;
+using Snapper.Storage.Membership;
+using Snapper.Storage.MigrationPlans;
 
 namespace Snapper.Runtime.Cluster.Migrating;
 

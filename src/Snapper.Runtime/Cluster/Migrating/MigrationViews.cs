@@ -1,6 +1,6 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
-using Snapper.TransactionLog.Cluster;
+using Snapper.Storage.MigrationPlans;
 
 namespace Snapper.Runtime.Cluster.Migrating;
 

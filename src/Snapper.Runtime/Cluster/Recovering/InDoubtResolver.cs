@@ -1,9 +1,9 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Records;
-using Snapper.TransactionLog.Recovery;
+using Snapper.Storage;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Membership;
 
 namespace Snapper.Runtime.Cluster.Recovering;
 

@@ -1,7 +1,8 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Membership;
 
 namespace Snapper.Runtime.Cluster.Recovering;
 

@@ -1,7 +1,7 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog.Records;
+using Snapper.Storage.Log.Records;
 
 namespace Snapper.Runtime.Cluster.Recovering;
 

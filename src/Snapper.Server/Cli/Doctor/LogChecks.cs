@@ -1,9 +1,9 @@
 using Snapper.Server.Hosting;
 using Snapper.Server.Supervision;
-using Snapper.TransactionLog;
-using Snapper.TransactionLog.Files;
-using Snapper.TransactionLog.Redis;
-using Snapper.TransactionLog.Remembering;
+using Snapper.Storage.Files;
+using Snapper.Storage.Log;
+using Snapper.Storage.Redis;
+using Snapper.Storage.Remembering;
 using StackExchange.Redis;
 
 namespace Snapper.Server.Cli.Doctor;

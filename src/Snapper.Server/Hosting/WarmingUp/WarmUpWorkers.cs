@@ -4,10 +4,9 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
-using Snapper.TransactionLog.Cluster;
-using Snapper.TransactionLog.Cluster.InMemory;
-using Snapper.TransactionLog.InMemory;
-using Snapper.TransactionLog;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Memory;
+using Snapper.Storage.States;
 
 namespace Snapper.Server.Hosting.WarmingUp;
 

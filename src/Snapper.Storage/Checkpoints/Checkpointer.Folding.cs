@@ -1,0 +1,241 @@
+using Snapper.Protocol.Identity;
+using Snapper.Storage.Log;
+using Snapper.Storage.States;
+
+namespace Snapper.Storage.Checkpoints;
+
+/// <summary>One checkpoint: states, outcomes, trim, in this order (L8), and what follows when it fails.</summary>
+public sealed partial class Checkpointer
+{
+    /// <summary>
+    /// Checkpoints everything heard of before the call, and trims, without rests. Never throws for a store or log that fails: see
+    /// <see cref="LastError"/>; what was not checkpointed stays pending.
+    /// </summary>
+    public Task CheckpointNow() => OneAtATime(() => CheckpointOnce(null), isUrgent: true);
+
+    /// <summary>
+    /// Checkpoints what was heard of some actors before the call, and copies out all outcomes; the log is not trimmed for it. What a hand-over needs (M5).
+    /// </summary>
+    /// <param name="which">The actors. Called under this checkpointer's lock: it must be quick and ask nothing of it.</param>
+    /// <param name="isUrgent">Callers wait for it: no rests, in this checkpoint nor in one before it.</param>
+    /// <returns>False: it failed, see <see cref="LastError"/>, or no checkpoint happens any more; what was not checkpointed stays pending.</returns>
+    public Task<bool> CheckpointOf(Func<ActorKey, bool> which, bool isUrgent) => OneAtATime(() => CheckpointOnce(which), isUrgent);
+
+    /// <summary>Drops copied outcomes whose window has ended. Never throws for a store that fails: the next call drops them.</summary>
+    public Task DropOutcomes() => OneAtATime(Drop, isUrgent: false);
+
+    /// <summary>A second call waits and then checkpoints what has come since.</summary>
+    private async Task<bool> OneAtATime(Func<Task<bool>> step, bool isUrgent)
+    {
+        var mine = new TaskCompletionSource();
+        Task before;
+        lock (_gate)
+        {
+            before = _running;
+            _running = mine.Task;
+        }
+
+        if (isUrgent)
+        {
+            _pace.BeginWait();
+        }
+
+        await before;
+        try
+        {
+            return await step();
+        }
+        finally
+        {
+            if (isUrgent)
+            {
+                _pace.EndWait();
+            }
+
+            mine.SetResult();
+        }
+    }
+
+    private async Task<bool> CheckpointOnce(Func<ActorKey, bool>? which)
+    {
+        DirtyActors.Snapshot taken;
+        bool isLarge;
+        lock (_gate)
+        {
+            if (_disposed || Stopped is not null)
+            {
+                return false;
+            }
+
+            if (_changes.LastSequence < _foldedBelow)
+            {
+                return true;
+            }
+
+            isLarge = _changes.Bytes >= _options.UnfoldedBytesMax;
+            taken = which is null ? _changes.Take() : _changes.Take(which);
+        }
+
+        AppendResult result;
+        try
+        {
+            result = await Checkpoint(taken, isLarge);
+            if (result.Status == AppendStatus.Appended && which is null)
+            {
+                result = await Trim(taken);
+            }
+        }
+        catch (Exception error)
+        {
+            // Kept in LastError and tried again; a checkpoint that is late costs memory and recovery time, nothing else.
+            result = new AppendResult(AppendStatus.Refused, $"{error.GetType().Name}: {error.Message}");
+        }
+
+        if (result.Status == AppendStatus.Appended)
+        {
+            Succeeded(taken, isAll: which is null);
+            return true;
+        }
+
+        Failed(taken, result);
+        return false;
+    }
+
+    private async Task<AppendResult> Checkpoint(DirtyActors.Snapshot taken, bool isLarge)
+    {
+        var chunk = new List<StateCheckpoint>();
+        var chunkBytes = 0;
+        var isOneByOne = taken.Actors.Count > 1 && _options.SchedulingPolicy.FoldedOneByOne();
+        var (most, mostPaced) = isOneByOne ? (0, 1) : (_options.ChunkBytes, _options.PacedActors);
+        foreach (var (actor, pending) in taken.Actors)
+        {
+            chunk.Add(pending.ToCheckpoint(actor));
+            chunkBytes += pending.Bytes;
+            var isPaced = chunk.Count >= mostPaced && !isLarge && !_pace.IsUrgent;
+            if (chunkBytes >= most || isPaced)
+            {
+                var began = _time.GetTimestamp();
+                var checkpointed = await _store.Checkpoint(_epoch, chunk, _disposal.Token);
+                if (checkpointed.Status != AppendStatus.Appended)
+                {
+                    return checkpointed;
+                }
+
+                chunk.Clear();
+                chunkBytes = 0;
+                if (isPaced)
+                {
+                    await _pace.Rest(began, _disposal.Token);
+                    isLarge = UnfoldedBytes >= _options.UnfoldedBytesMax; // more has gathered than memory and recovery should have to hold
+                }
+            }
+        }
+
+        if (chunk.Count > 0)
+        {
+            var checkpointed = await _store.Checkpoint(_epoch, chunk, _disposal.Token);
+            if (checkpointed.Status != AppendStatus.Appended)
+            {
+                return checkpointed;
+            }
+        }
+
+        if (taken.Outcomes.Count > 0)
+        {
+            var saved = await _store.SaveOutcomes(_epoch, taken.Outcomes, _disposal.Token);
+            if (saved.Status != AppendStatus.Appended)
+            {
+                return saved;
+            }
+        }
+
+        return new AppendResult(AppendStatus.Appended);
+    }
+
+    private async Task<AppendResult> Trim(DirtyActors.Snapshot taken)
+    {
+        if (_options.SchedulingPolicy.NotTrimmed())
+        {
+            return new AppendResult(AppendStatus.Appended); // the log keeps more than it needs until the next trim
+        }
+
+        return await _log.Trim(_epoch, taken.KeepFrom, taken.Watermarks, _disposal.Token);
+    }
+
+    private async Task<bool> Drop()
+    {
+        lock (_gate)
+        {
+            if (_disposed || Stopped is not null)
+            {
+                return false;
+            }
+        }
+
+        try
+        {
+            return (await _store.DropOutcomes(_epoch, _disposal.Token)).Status == AppendStatus.Appended; // a fence is the writer's, and the next checkpoint's, to find
+        }
+        catch (Exception error)
+        {
+            lock (_gate)
+            {
+                LastError = $"{error.GetType().Name}: {error.Message}";
+            }
+
+            return false;
+        }
+    }
+
+    private void Succeeded(DirtyActors.Snapshot taken, bool isAll)
+    {
+        bool arm;
+        lock (_gate)
+        {
+            Checkpoints++;
+            CheckpointedActors += taken.Actors.Count;
+            SavedOutcomes += taken.Outcomes.Count;
+            LastError = null;
+            _changes.Forget(taken);
+            if (!isAll)
+            {
+                return; // the timer stands as it was
+            }
+
+            _foldedBelow = taken.LastSequence + 1;
+            Volatile.Write(ref _trimmedBelow, taken.KeepFrom);
+            arm = _changes.LastSequence > taken.LastSequence && TakeArm();
+        }
+
+        if (arm)
+        {
+            Arm(_options.Interval);
+        }
+    }
+
+    private void Failed(DirtyActors.Snapshot taken, AppendResult result)
+    {
+        var stopped = result.Status is AppendStatus.Fenced or AppendStatus.Gap or AppendStatus.Behind;
+        bool arm;
+        lock (_gate)
+        {
+            LastError = $"{result.Status}: {result.Detail}";
+            _changes.PutBack(taken);
+            if (stopped)
+            {
+                Stopped = result.Status;
+            }
+
+            arm = TakeArm();
+        }
+
+        if (stopped)
+        {
+            OnStopped?.Invoke(result.Status, result.Detail);
+        }
+        else if (arm)
+        {
+            Arm(_options.Interval);
+        }
+    }
+}

@@ -1,0 +1,302 @@
+using Snapper.Protocol.Identity;
+using Snapper.Storage.Checkpoints;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.States;
+
+namespace Snapper.Storage.Recovery;
+
+/// <summary>Reads a log that was opened from its first record to its end and checkpoints all of it into the stored states (R4). Repeats safely.</summary>
+public static class LogRecovery
+{
+    /// <summary>Bytes of coalesced states that are gathered before they go to the store.</summary>
+    internal const long FoldBytes = 64 * 1024 * 1024;
+    private const int ChunkBytes = 4 * 1024 * 1024;
+
+    /// <summary>Recovers.</summary>
+    /// <param name="log">The log; opened, so that every earlier writer is fenced.</param>
+    /// <param name="store">Its state store.</param>
+    /// <param name="opening">What opening told.</param>
+    /// <param name="sink">Hears every outcome.</param>
+    /// <param name="time">Measures.</param>
+    /// <param name="cancellation">Gives up; the next run starts over.</param>
+    /// <param name="mayReturn">The worker is one of several: actors may have left and come back, with what others had changed meanwhile (M5).</param>
+    /// <exception cref="CorruptLogException">A record is damaged, missing or out of order; says which, and where.</exception>
+    /// <exception cref="LogLostException">Another writer opened the log meanwhile, or it is read on behalf of a worker that was fenced itself; the status says which.</exception>
+    /// <exception cref="IOException">The store refused, for want of room or memory; run again later.</exception>
+    public static Task<RecoverySummary> Run(
+        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, CancellationToken cancellation, bool mayReturn = false) =>
+        Run(log, store, opening, sink, time, FoldBytes, cancellation, mayReturn);
+
+    internal static async Task<RecoverySummary> Run(
+        ITransactionLog log, IStateStore store, LogOpening opening, IRecoverySink sink, TimeProvider time, long foldBytes, CancellationToken cancellation, bool mayReturn = false)
+    {
+        var started = time.GetTimestamp();
+        var pass = new Pass(sink, opening, mayReturn);
+        try
+        {
+            await Read(log, store, opening, pass, foldBytes, cancellation);
+        }
+        catch (CorruptLogException)
+        {
+            // Whoever opened the log later may have trimmed it under this reading: what is missing then was checkpointed, and nothing is damaged.
+            var check = await log.CheckEpoch(opening.Epoch, cancellation);
+            switch (check.Status)
+            {
+                case AppendStatus.Appended or AppendStatus.AlreadyThere:
+                    throw;
+                case AppendStatus.Fenced or AppendStatus.RescuerFenced:
+                    throw new LogLostException(check.Status, check.Detail);
+                default:
+                    throw new IOException($"The log cannot be read to its end, and refuses to say whether it has another owner: {check.Detail}"); // no verdict of damage on that
+            }
+        }
+
+        await Checkpoint(store, opening.Epoch, pass, cancellation);
+        return pass.Summary(time.GetElapsedTime(started));
+    }
+
+    /// <summary>Copies outcomes that a recovery found, for those who may own their actors next (I2).</summary>
+    /// <exception cref="LogLostException">Another writer opened the log meanwhile.</exception>
+    /// <exception cref="IOException">The store refused; run again later.</exception>
+    public static async Task Copy(IStateStore store, long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)
+    {
+        if (outcomes.Count > 0)
+        {
+            Check(await store.SaveOutcomes(epoch, outcomes, cancellation).ConfigureAwait(false), "copies of outcomes");
+        }
+    }
+
+    private static async Task Read(ITransactionLog log, IStateStore store, LogOpening opening, Pass pass, long foldBytes, CancellationToken cancellation)
+    {
+        await foreach (var group in log.Read(opening.FirstSequence, cancellation))
+        {
+            pass.Add(group);
+            if (pass.PendingBytes > foldBytes)
+            {
+                await Checkpoint(store, opening.Epoch, pass, cancellation);
+            }
+        }
+
+        pass.End(opening.NextSequence);
+    }
+
+    private static async Task Checkpoint(IStateStore store, long epoch, Pass pass, CancellationToken cancellation)
+    {
+        var chunk = new List<StateCheckpoint>();
+        var bytes = 0L;
+        foreach (var (actor, pending) in pass.Actors)
+        {
+            if (!pending.IsPending)
+            {
+                continue;
+            }
+
+            bytes += pending.Bytes;
+            chunk.Add(pending.ToCheckpoint(actor));
+            pass.ActorsCheckpointed++;
+            if (bytes >= ChunkBytes)
+            {
+                Check(await store.Checkpoint(epoch, chunk, cancellation));
+                chunk.Clear();
+                bytes = 0;
+            }
+        }
+
+        // Also when it is empty: the store looks at the epoch then.
+        Check(await store.Checkpoint(epoch, chunk, cancellation));
+        pass.Checkpointed();
+    }
+
+    private static void Check(AppendResult checkpointed, string what = "a checkpoint")
+    {
+        switch (checkpointed.Status)
+        {
+            case AppendStatus.Appended or AppendStatus.AlreadyThere:
+                return;
+            case AppendStatus.Behind:
+                throw new CorruptLogException($"The log does not follow the stored states: {checkpointed.Detail}");
+            case AppendStatus.Gap:
+                throw new LogLostException(checkpointed.Status, checkpointed.Detail); // since this life opened it; the next one reads what is there
+            case AppendStatus.Fenced or AppendStatus.RescuerFenced:
+                throw new LogLostException(checkpointed.Status, checkpointed.Detail);
+            default:
+                throw new IOException($"The state store refused {what}: {checkpointed.Detail}");
+        }
+    }
+
+    /// <summary>One reading of the log.</summary>
+    private sealed class Pass(IRecoverySink sink, LogOpening opening, bool mayReturn)
+    {
+        private readonly GroupDecoder _decoder = new();
+        private readonly List<OutcomeRecord> _outcomes = [];
+        private readonly List<BatchId> _decisions = [];
+        private readonly List<MovedIn> _movedIn = [];
+        private readonly List<ActCommitted> _actsWithOthers = [];
+        private readonly PreparedRecords _prepared = new();
+        private long _next = opening.FirstSequence;
+        private long _transaction = opening.Watermarks.Transaction;
+        private long _actCounter = opening.Watermarks.ActCounter;
+        private long _batch;
+        private long _records;
+        private long _bytes;
+
+        public Dictionary<ActorKey, PendingActor> Actors { get; } = [];
+
+        public long PendingBytes { get; private set; }
+
+        public long ActorsCheckpointed { get; set; }
+
+        public void Add(LogGroup group)
+        {
+            // The first group may begin before what is asked for: groups are kept whole.
+            if (group.FirstSequence > _next || (group.FirstSequence < _next && _records > 0))
+            {
+                throw new CorruptLogException($"The log goes on with record {group.FirstSequence} where record {_next} should follow.");
+            }
+
+            try
+            {
+                _decoder.Start(group);
+                _decoder.SkipTo(_next);
+                while (_decoder.MoveNext())
+                {
+                    Add(_decoder.Current, _decoder.Sequence);
+                    _records++;
+                    _bytes += _decoder.RecordBytes;
+                    _next = _decoder.Sequence + 1;
+                }
+            }
+            catch (CorruptLogException damage)
+            {
+                throw new CorruptLogException($"{damage.Message} It is in the group (stream entry, frame) that begins with record {group.FirstSequence} and has {group.Count} records.");
+            }
+        }
+
+        public void End(long next)
+        {
+            if (_next < next)
+            {
+                throw new CorruptLogException($"The log ends before record {_next}; records up to {next - 1} are missing.");
+            }
+        }
+
+        public void Checkpointed()
+        {
+            // The versions stay, to check what follows against.
+            foreach (var pending in Actors.Values)
+            {
+                pending.Clear();
+            }
+
+            PendingBytes = 0;
+        }
+
+        public RecoverySummary Summary(TimeSpan elapsed) => new()
+        {
+            HighestTransaction = _transaction,
+            HighestActCounter = _actCounter,
+            HighestBatch = _batch,
+            Records = _records,
+            Bytes = _bytes,
+            ActorsCheckpointed = ActorsCheckpointed,
+            Elapsed = elapsed,
+            Outcomes = _outcomes,
+            InDoubt = _prepared.All,
+            Decisions = _decisions,
+            MovedIn = _movedIn,
+            ActsWithOthers = _actsWithOthers,
+        };
+
+        private void Add(LogRecord record, long sequence)
+        {
+            switch (record)
+            {
+                case LocalBatchCommitted batch:
+                    _batch = Math.Max(_batch, batch.Batch.Value);
+                    _transaction = Math.Max(_transaction, batch.LastTransaction.Value);
+                    Add(batch.Changes, sequence);
+                    foreach (var outcome in batch.Outcomes)
+                    {
+                        Add(outcome, sequence);
+                    }
+
+                    break;
+                case ActCommitted act:
+                    _actCounter = Math.Max(_actCounter, act.Transaction.Counter);
+                    if (act.Participants.Count > 0)
+                    {
+                        _actsWithOthers.Add(act);
+                    }
+
+                    Add(act.Changes, sequence);
+                    if (act.Outcome is not null)
+                    {
+                        Add(act.Outcome, sequence);
+                    }
+
+                    break;
+                case Prepared prepared:
+                    _batch = Math.Max(_batch, prepared.Batch.Value);
+                    _transaction = Math.Max(_transaction, prepared.LastTransaction.Value);
+                    _prepared.Add(prepared, sequence);
+                    break;
+                case ActPrepared:
+                    _prepared.Add(record, sequence);
+                    break;
+                case Decided or ActEnded:
+                    if (_prepared.TrySettle(record, sequence, out var settled))
+                    {
+                        Add(settled.Changes, sequence);
+                        foreach (var outcome in settled.Outcomes)
+                        {
+                            Add(outcome, settled.PreparedAt);
+                        }
+                    }
+
+                    break;
+                case Decision decision:
+                    _decisions.Add(decision.Global);
+                    break;
+                case MovedIn moved:
+                    _movedIn.Add(moved);
+                    break;
+                default:
+                    throw new CorruptLogException($"Recovery knows no record of type {record.GetType().Name} ({sequence}).");
+            }
+        }
+
+        private void Add(IReadOnlyList<ActorChange> changes, long sequence)
+        {
+            for (var i = 0; i < changes.Count; i++)
+            {
+                var change = changes[i];
+                if (CheckpointRule.Objection(change) is { } wrong)
+                {
+                    throw new CorruptLogException($"Record {sequence} has a change of actor {change.Actor} that no worker makes: {wrong}.");
+                }
+
+                if (!Actors.TryGetValue(change.Actor, out var pending))
+                {
+                    Actors.Add(change.Actor, pending = new PendingActor());
+                }
+
+                var before = (pending.Bytes, pending.To);
+                if (!pending.Add(change, mayReturn))
+                {
+                    throw new CorruptLogException($"Record {sequence} brings actor {change.Actor} to version {change.Version}; the change before it made version {before.To}.");
+                }
+
+                PendingBytes += pending.Bytes - before.Bytes;
+            }
+        }
+
+        private void Add(OutcomeRecord outcome, long sequence)
+        {
+            // Generated ids too: whoever waited for one when the worker ended was told to ask for it.
+            sink.Outcome(outcome, sequence);
+            _outcomes.Add(outcome.WithPayloadOfItsOwn());
+        }
+    }
+}

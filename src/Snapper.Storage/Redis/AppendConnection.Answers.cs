@@ -1,0 +1,153 @@
+using System.Text;
+using Snapper.Storage.Log;
+
+namespace Snapper.Storage.Redis;
+
+/// <summary>The thread of a link: it makes the link, reads the answers and completes the commands.</summary>
+internal sealed partial class AppendConnection
+{
+    // Only touched by the thread of the link in use.
+    private bool _isByText;
+
+    /// <summary>A link's thread, from its making to its end.</summary>
+    private void Work(AppendLink link)
+    {
+        try
+        {
+            if (link.Open() is { } refusal)
+            {
+                Leave(link);
+                Complete(link, new AppendResult(AppendStatus.Refused, refusal), null);
+                return;
+            }
+
+            ArraySegment<byte>[]? check = null;
+            lock (_gate)
+            {
+                SetDue(TimeoutMs);
+                if (_isBound && _linkInUse == link)
+                {
+                    check = _message.InstanceCheck(_inFlight!);
+                }
+            }
+
+            if (check is not null && link.Ask(check) is var answer && !(answer.Kind == RespKind.Bulk && answer.Text.SequenceEqual("OK"u8)))
+            {
+                var other = ResultOf(answer);
+                Leave(link);
+                Complete(link, other, null);
+                return;
+            }
+
+            _isByText = false;
+            link.Send(_message);
+            while (true)
+            {
+                TakeIn(link, link.Read());
+            }
+        }
+        catch (Exception error)
+        {
+            Leave(link);
+            Complete(link, default, error);
+        }
+    }
+
+    private void TakeIn(AppendLink link, RespReply reply)
+    {
+        if (!link.WaitForSender())
+        {
+            throw new RespException("an answer to no command");
+        }
+
+        if (reply.Kind == RespKind.Error && !_isByText && reply.Text.StartsWith("NOSCRIPT"u8))
+        {
+            // The server was restarted. It has said so before running anything.
+            _isByText = true;
+            link.Send(_message, byText: true);
+            return;
+        }
+
+        _isByText = false;
+        if (reply.Text.SequenceEqual("OK"u8) && reply.Kind == RespKind.Bulk)
+        {
+            Complete(link, new AppendResult(AppendStatus.Appended), null);
+            return;
+        }
+
+        AppendResult result = default;
+        Exception? error = null;
+        try
+        {
+            result = ResultOf(reply);
+        }
+        catch (InvalidOperationException unknown)
+        {
+            error = unknown;
+        }
+
+        Complete(link, result, error);
+    }
+
+    private static AppendResult ResultOf(RespReply reply)
+    {
+        var text = Encoding.UTF8.GetString(reply.Text);
+        return reply.Kind == RespKind.Error ? RedisRefusal.OfError(text) : RedisRefusal.OfAnswer(text);
+    }
+
+    /// <summary>Ends the command in flight, if it is this link's. Only its thread calls this.</summary>
+    private void Complete(AppendLink link, AppendResult result, Exception? error)
+    {
+        AppendCommand? command;
+        CancellationTokenRegistration cancellation;
+        lock (_gate)
+        {
+            if (_linkInUse != link)
+            {
+                // The connection ended while it was idle: the next command makes a new one.
+                return;
+            }
+
+            if (error is not null)
+            {
+                error = _failure ?? error;
+            }
+
+            command = _inFlight!;
+            cancellation = _cancellation;
+            _inFlight = null;
+            _linkInUse = null;
+            _cancellation = default;
+            _message.Clear();
+        }
+
+        // Waits for a callback that is on its way: it must not meet the next command.
+        cancellation.Dispose();
+        if (error is null && result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
+        {
+            _succeeded(command);
+        }
+
+        _turn.Release();
+        _ = error switch
+        {
+            null => command.TrySetResult(result),
+            OperationCanceledException cancelled when cancelled.CancellationToken.IsCancellationRequested => command.TrySetCanceled(cancelled.CancellationToken),
+            _ => command.TrySetException(error),
+        };
+    }
+
+    /// <summary>Closes a link for good; when it returns, nobody sends on it.</summary>
+    private void Leave(AppendLink link)
+    {
+        lock (_gate)
+        {
+            if (_link == link)
+            {
+                _link = null;
+            }
+        }
+
+        link.End();
+    }
+}

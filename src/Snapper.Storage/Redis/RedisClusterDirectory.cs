@@ -1,0 +1,132 @@
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Storage.Log;
+using Snapper.Storage.Membership;
+using StackExchange.Redis;
+
+namespace Snapper.Storage.Redis;
+
+/// <summary>The directory in Redis: one hash, and an ordered set of its fields by the version of their last change.</summary>
+internal sealed class RedisClusterDirectory(RedisClusterSession session) : IClusterDirectory
+{
+    private const string Key = "{cluster}:directory";
+
+    public async Task<ClusterResult<DirectoryPage>> Read(DirectoryCursor after, int most, CancellationToken cancellation)
+    {
+        ClusterArguments.Page(most, IClusterDirectory.LongestPage);
+        var answer = await session.Read(
+            ClusterScripts.ReadDirectory, [after.DirectoryId ?? "", after.Through, after.Since, most], cancellation).ConfigureAwait(false);
+        return answer.With(static page =>
+        {
+            const int Head = 5;
+            var entries = new DirectoryEntry[(page.Count - Head) / 4];
+            for (var i = 0; i < entries.Length; i++)
+            {
+                var at = Head + (4 * i);
+                entries[i] = new DirectoryEntry(DirectoryFields.Parse(page.Bytes(at)), page.Incarnation(at + 1, Key), page.Number(at + 3, Key));
+            }
+
+            return new DirectoryPage(
+                entries, new DirectoryCursor(page.Text(0), page.Number(1, Key), page.Number(2, Key)), page.Text(3) == "1", page.Text(4) == "1");
+        });
+    }
+
+    public async Task<ClusterResult<PartitionKeys>> Declare(PartitionKeys keys, CancellationToken cancellation)
+    {
+        ArgumentNullException.ThrowIfNull(keys);
+        var values = new List<RedisValue> { session.Self.Worker };
+        foreach (var (type, separator) in keys.Types)
+        {
+            values.Add(type);
+            values.Add(separator?.ToString() ?? "");
+        }
+
+        var answer = await session.Run(ClusterScripts.Declare, [.. values], cancellation).ConfigureAwait(false);
+        if (answer.Status == ClusterStatus.Conflict)
+        {
+            // The script names the type and what is known of it.
+            return new ClusterResult<PartitionKeys>(
+                ClusterStatus.Conflict, null, ClusterArguments.OtherKey(answer.Text(0), Separator(answer.Text(1)), keys.Types[answer.Text(0)]));
+        }
+
+        return answer.With(static all =>
+        {
+            var types = new KeyValuePair<string, char?>[all.Count / 2];
+            for (var i = 0; i < types.Length; i++)
+            {
+                types[i] = new KeyValuePair<string, char?>(all.Text(2 * i), Separator(all.Text((2 * i) + 1)));
+            }
+
+            return new PartitionKeys(types);
+        });
+    }
+
+    private static char? Separator(string text) => text.Length switch
+    {
+        0 => null,
+        1 when PartitionKeys.IsSeparator(text[0]) => text[0],
+        _ => throw new CorruptLogException($"Redis holds what this program did not write: key {{cluster}}:types says that ids end at '{text}'."),
+    };
+
+    public async Task<ClusterResult> AssignAll(IReadOnlyList<Incarnation> owners, CancellationToken cancellation)
+    {
+        ClusterArguments.Owners(owners);
+        var numbers = new Dictionary<Incarnation, int>();
+        var values = new List<RedisValue> { 0 };
+        foreach (var owner in owners)
+        {
+            if (numbers.TryAdd(owner, numbers.Count))
+            {
+                values.Add(owner.Worker);
+                values.Add(owner.Epoch);
+            }
+        }
+
+        values[0] = numbers.Count;
+        foreach (var owner in owners)
+        {
+            values.Add(numbers[owner]);
+        }
+
+        return (await session.Run(ClusterScripts.AssignAll, [.. values], cancellation).ConfigureAwait(false)).Result;
+    }
+
+    public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> TakeOver(
+        Rescue rescue, IReadOnlyList<DirectoryKey> keys, Incarnation target, CancellationToken cancellation)
+    {
+        ArgumentNullException.ThrowIfNull(rescue);
+        ClusterArguments.Worker(target);
+        return Move(rescue.Opened, rescue.Mark, keys, target, cancellation);
+    }
+
+    public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Reclaim(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation) =>
+        Move(session.Self, session.Guard.Mark, keys, session.Self, cancellation);
+
+    public async Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> DropOverrides(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation)
+    {
+        ClusterArguments.Keys(keys);
+        var answer = await session.Run(
+            ClusterScripts.DropOverrides, DirectoryFields.Arguments(keys, session.Self.Worker, session.Options.DroppedOverrides), cancellation).ConfigureAwait(false);
+        return answer.With(moved => Moved(moved, keys, default));
+    }
+
+    private async Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Move(
+        Incarnation opened, string mark, IReadOnlyList<DirectoryKey> keys, Incarnation target, CancellationToken cancellation)
+    {
+        ClusterArguments.Keys(keys);
+        var answer = await session.Run(
+            ClusterScripts.Move, DirectoryFields.Arguments(keys, opened.Worker, opened.Epoch, mark, target.Worker, target.Epoch), cancellation).ConfigureAwait(false);
+        return answer.With(moved => Moved(moved, keys, target));
+    }
+
+    private static IReadOnlyList<DirectoryEntry> Moved(ScriptAnswer answer, IReadOnlyList<DirectoryKey> keys, Incarnation owner)
+    {
+        var entries = new DirectoryEntry[answer.Count / 2];
+        for (var i = 0; i < entries.Length; i++)
+        {
+            entries[i] = new DirectoryEntry(keys[(int)answer.Number(2 * i, Key)], owner, answer.Number((2 * i) + 1, Key));
+        }
+
+        return entries;
+    }
+}

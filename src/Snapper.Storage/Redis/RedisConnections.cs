@@ -1,0 +1,89 @@
+using StackExchange.Redis;
+
+namespace Snapper.Storage.Redis;
+
+/// <summary>
+/// Connections to one Redis: one for opening logs, one for states and reads, and one more for each log's appends, which
+/// nothing may delay and which is made with the first of them.
+/// </summary>
+public sealed class RedisConnections : IAsyncDisposable
+{
+    private readonly ConnectionMultiplexer _log;
+    private readonly ConnectionMultiplexer _state;
+    private readonly List<AppendConnection> _appends = [];
+
+    private RedisConnections(RedisOptions options, ConnectionMultiplexer log, ConnectionMultiplexer state)
+    {
+        Options = options;
+        _log = log;
+        _state = state;
+        Log = new RedisCommands(log.GetDatabase(), options.CommandTimeout);
+        State = new RedisCommands(state.GetDatabase(), options.CommandTimeout);
+    }
+
+    /// <summary>As given.</summary>
+    public RedisOptions Options { get; }
+
+    /// <summary>True when the log's connection is up at this moment.</summary>
+    public bool IsConnected => _log.IsConnected;
+
+    internal RedisCommands Log { get; }
+
+    internal RedisCommands State { get; }
+
+    /// <summary>Connects. A server that does not answer is no error here: the connections are made as soon as it does.</summary>
+    /// <exception cref="ArgumentException">The options are not usable.</exception>
+    public static async Task<RedisConnections> Connect(RedisOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        options.Validate();
+        ConnectionMultiplexer? log = null;
+        try
+        {
+            log = await Open("snapper-log").ConfigureAwait(false);
+            return new RedisConnections(options, log, await Open("snapper-state").ConfigureAwait(false));
+        }
+        catch
+        {
+            log?.Dispose();
+            throw;
+        }
+
+        Task<ConnectionMultiplexer> Open(string name) =>
+            ConnectionMultiplexer.ConnectAsync(options.ToConfiguration(name));
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        lock (_appends)
+        {
+            foreach (var appends in _appends)
+            {
+                appends.Dispose();
+            }
+        }
+
+        await Close(_log).ConfigureAwait(false);
+        await Close(_state).ConfigureAwait(false);
+    }
+
+    /// <summary>A connection for a log's appends. The log disposes of it; otherwise it ends with these connections.</summary>
+    internal AppendConnection NewAppendConnection(RedisKeys keys, Action<AppendCommand> succeeded)
+    {
+        var appends = new AppendConnection(Options, keys, succeeded);
+        lock (_appends)
+        {
+            _appends.Add(appends);
+        }
+
+        return appends;
+    }
+
+    private static async Task Close(ConnectionMultiplexer connection)
+    {
+        // Not waiting for commands: whoever needs an answer has waited for it, and a server that is away gives none.
+        await connection.CloseAsync(allowCommandsToComplete: false).ConfigureAwait(false);
+        connection.Dispose();
+    }
+}

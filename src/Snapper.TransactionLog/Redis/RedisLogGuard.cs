@@ -1,9 +1,0 @@
-using StackExchange.Redis;
-
-namespace Snapper.TransactionLog.Redis;
-
-/// <summary>The opening of a worker's own log: what proves, in a script, that the worker is not fenced.</summary>
-/// <param name="Meta">Key of the log's hash.</param>
-/// <param name="Epoch">Epoch of the opening.</param>
-/// <param name="Mark">Mark of the opening.</param>
-internal sealed record RedisLogGuard(RedisKey Meta, long Epoch, string Mark);

@@ -1,0 +1,149 @@
+using System.Globalization;
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Storage.Log;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Redis;
+using Snapper.Storage.States;
+using Snapper.Storage.Tests.Support;
+using Xunit;
+
+namespace Snapper.Storage.Tests.Cluster;
+
+/// <summary>The life of one of several workers is bound to the Redis on which it began: one that was started anew, or that took its place, may hold less.</summary>
+[NeedsRedis]
+public sealed class RedisInstanceTests : IAsyncLifetime
+{
+    private static readonly CancellationToken None = CancellationToken.None;
+    private static readonly ReadOnlyMemory<byte> Group = Some.Encode(Some.Batch(1, []));
+    private RedisServer _server = null!;
+    private RedisConnections _connections = null!;
+
+    public async Task InitializeAsync()
+    {
+        if (RedisServer.FindExecutable() is not null)
+        {
+            _server = await RedisServer.Start();
+            _connections = await RedisConnections.Connect(new RedisOptions { Port = _server.Port });
+        }
+    }
+
+    public async Task DisposeAsync()
+    {
+        if (_server is not null)
+        {
+            await _connections.DisposeAsync();
+            await _server.DisposeAsync();
+        }
+    }
+
+    [ServerFact]
+    public async Task After_a_restart_that_lost_nothing_a_life_does_nothing_and_the_next_one_everything()
+    {
+        var (one, two) = (await Start(1), await Start(2));
+        await Done(one.Directory.AssignAll(PartitionDivision.Evenly([one.Self, two.Self]), None));
+        var master = await Done(two.Master.Take(None));
+        Assert.Equal(AppendStatus.Appended, (await one.Log.Append(one.Self.Epoch, 1, 1, Group, None)).Status);
+        Assert.Equal(AppendStatus.Appended, (await master.Log.CheckEpoch(master.MasterEpoch, None)).Status);
+        var rescue = await Done(one.Members.Fence(two.Self, FenceWhen.Always, None));
+        await Again();
+
+        foreach (var log in (ITransactionLog[])[one.Log, master.Log])
+        {
+            var epoch = log == one.Log ? one.Self.Epoch : master.MasterEpoch;
+            foreach (var answer in (AppendResult[])[await log.Append(epoch, 2, 1, Group, None), await log.CheckEpoch(epoch, None)])
+            {
+                Assert.Equal(AppendStatus.Fenced, answer.Status);
+                Assert.Contains("another instance", answer.Detail, StringComparison.Ordinal);
+            }
+        }
+
+        Assert.Equal(AppendStatus.RescuerFenced, (await rescue.Log.CheckEpoch(rescue.Opened.Epoch, None)).Status);
+        Assert.Equal(ClusterStatus.Fenced, (await one.Members.Renew("", 0, None)).Status);
+        Assert.Equal(ClusterStatus.Fenced, (await one.Directory.TakeOver(rescue, [Key(0)], one.Self, None)).Status);
+        Assert.Equal(ClusterStatus.Fenced, (await one.Plans.Cancel("p", "", None)).Status);
+        Assert.Equal(ClusterStatus.Fenced, (await one.Master.Take(None)).Status);
+
+        var again = await Start(2);
+        Assert.Equal(0, (await again.Members.Look(None)).Generation); // nothing was lost
+        Assert.True(again.Self.Epoch > two.Self.Epoch + 100, "openings that were lost must not give their names to others");
+        var other = (await again.Members.Read(None)).Single(m => m.Incarnation.Worker == 1);
+        Assert.Equal((MemberState.Fenced, one.Self.Epoch + 1), (other.State, other.CurrentEpoch)); // it may live and send, and nobody may hear it
+        var next = await Done(again.Master.Take(None)); // nobody waits for a master of another instance
+        Assert.True(next.MasterEpoch > master.MasterEpoch + 10);
+        Assert.Equal(AppendStatus.Appended, (await next.Log.CheckEpoch(next.MasterEpoch, None)).Status);
+        var back = await Start(1);
+        Assert.Equal(AppendStatus.Appended, (await back.Log.Append(back.Self.Epoch, 2, 1, Group, None)).Status);
+        Assert.Equal(back.Self.Epoch + 1, (await Start(1)).Self.Epoch);
+        await master.Log.DisposeAsync();
+        await next.Log.DisposeAsync();
+    }
+
+    [ServerFact]
+    public async Task A_life_whose_very_first_opening_was_lost_gives_its_name_to_nobody()
+    {
+        await using var log = new RedisTransactionLog(_connections, "w1") { IsOneOfSeveral = true };
+        var first = (await log.Open(None)).Epoch;
+        await Again(() => Directory.Delete(Path.Combine(_server.Folder, "appendonlydir"), recursive: true));
+        await using var again = new RedisTransactionLog(_connections, "w1") { IsOneOfSeveral = true };
+        Assert.NotEqual(first, (await again.Open(None)).Epoch);
+    }
+
+    [ServerFact]
+    public async Task What_is_missing_of_the_own_log_is_said_then_too()
+    {
+        var one = await Start(1);
+        Assert.Equal(AppendStatus.Appended, (await one.Log.Append(one.Self.Epoch, 1, 1, Group, None)).Status);
+        var aof = new FileInfo(Directory.GetFiles(Path.Combine(_server.Folder, "appendonlydir"), "*.incr.aof").Single());
+        var length = aof.Length;
+        Assert.Equal(AppendStatus.Appended, (await one.Log.Append(one.Self.Epoch, 2, 3, Group, None)).Status);
+        await Again(() =>
+        {
+            using var stream = aof.Open(FileMode.Open);
+            stream.SetLength(length);
+        });
+
+        var answer = await one.Log.Append(one.Self.Epoch, 5, 1, Group, None);
+        Assert.Equal(AppendStatus.Gap, answer.Status);
+        Assert.Contains("records 2 to 4 are gone", answer.Detail, StringComparison.Ordinal);
+        var again = await Start(1);
+        Assert.Equal(1, again.Opening.Losses);
+        Assert.Equal(0, (await again.Members.Look(None)).Generation); // every life of the other instance ends anyway: those that begin here need not begin twice
+    }
+
+    private static DirectoryKey Key(int partition) => DirectoryKey.Of(new Partition(partition));
+
+    private static async Task<T> Done<T>(Task<ClusterResult<T>> step)
+        where T : class
+    {
+        var result = await step;
+        Assert.True(result.Status == ClusterStatus.Done, $"{result.Status}: {result.Detail}");
+        return result.Value!;
+    }
+
+    private static async Task Done(Task<ClusterResult> step)
+    {
+        var result = await step;
+        Assert.True(result.Status == ClusterStatus.Done, $"{result.Status}: {result.Detail}");
+    }
+
+    private async Task Again(Action? meanwhile = null)
+    {
+        await _server.Kill();
+        meanwhile?.Invoke();
+        await _server.Restart();
+        await _connections.State.WhenConnected(() => _connections.State.Execute(None, "PING"), None);
+        await _connections.Log.WhenConnected(() => _connections.Log.Execute(None, "PING"), None);
+    }
+
+    private async Task<TestWorker> Start(int number)
+    {
+        var log = new RedisTransactionLog(_connections, string.Create(CultureInfo.InvariantCulture, $"w{number}"));
+        var opening = await log.Open(None);
+        var self = new Incarnation(number, opening.Epoch);
+        var store = new RedisClusterStore(log, self, new ClusterOptions { Lease = TimeSpan.FromMinutes(2) }, new StateStoreOptions(), TimeProvider.System);
+        var worker = new TestWorker(self, log, opening, new RedisStateStore(log, TimeProvider.System, new StateStoreOptions()), store);
+        await Done(worker.Members.Register(new MemberAddress("", "", 1, ""), None));
+        return worker;
+    }
+}
