@@ -43,9 +43,6 @@ public enum OutputKind : byte
     /// <summary>A lock that a call waited for is granted (Message.Body: the call).</summary>
     GrantLock,
 
-    /// <summary>A lock that a call waited for is refused by wait-die (Message.Body: the call; Tid: the blocker).</summary>
-    RefuseLock,
-
     /// <summary>Queue a record (Message.Body: <see cref="Batch"/>, <see cref="ActOutcome"/>, <see cref="PreparedPart"/>, <see cref="DecidedPart"/>, <see cref="PreparedAct"/> or <see cref="DecidedAct"/>); the shell answers with <see cref="CommitMachine.Queued"/>.</summary>
     Append,
 

@@ -13,9 +13,14 @@ public sealed partial class ActorMachine
     private LockTable? _locks;
 
     /// <summary>Asks for the lock that a call needs before it reads or writes.</summary>
-    /// <returns>Granted: go on. Waiting: an output grants or the transaction ends. Die: the transaction is doomed (W1).</returns>
-    public LockAnswer AskLock(IActorCall call, LockMode mode, OutputBuffer outputs)
+    /// <param name="call">The call.</param>
+    /// <param name="mode">The lock.</param>
+    /// <param name="blocker">At Die: the transaction that holds the lock, or waits for it ahead; else none.</param>
+    /// <param name="outputs">Receives the effects.</param>
+    /// <returns>Granted: go on. Waiting: an output grants or the transaction ends. Die: the transaction is to abort (W1).</returns>
+    public LockAnswer AskLock(IActorCall call, LockMode mode, out TransactionId blocker, OutputBuffer outputs)
     {
+        blocker = TransactionId.None;
         var visit = (ActScheduleEntry)Demand(call);
         _locks ??= new LockTable(Key, Trace);
         var isUpgrade = visit.Held == LockMode.Shared && mode == LockMode.Exclusive;
@@ -27,10 +32,7 @@ public sealed partial class ActorMachine
                 outputs.ToCommit(MessageKind.ActWaits, visit.Tid, BatchId.None).Body = _blockers.ToArray();
                 break;
             case LockAnswer.Die:
-                ref var message = ref outputs.Add(OutputKind.RefuseLock);
-                message.Body = call;
-                message.Reason = AbortReason.Conflict;
-                message.Tid = _blockers[0];
+                blocker = _blockers[0];
                 break;
         }
 

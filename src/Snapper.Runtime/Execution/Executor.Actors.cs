@@ -29,13 +29,7 @@ internal sealed partial class Executor
 
     public LockAnswer AskLock(ActorCell cell, CallFrame frame, LockMode mode, out TransactionId blocker)
     {
-        blocker = default;
-        var answer = Machine(cell).AskLock(frame, mode, _outputs);
-        if (answer == LockAnswer.Die)
-        {
-            blocker = _outputs[_outputs.Count - 1].Message.Tid;
-        }
-
+        var answer = Machine(cell).AskLock(frame, mode, out blocker, _outputs);
         Dispatch(cell);
         return answer;
     }

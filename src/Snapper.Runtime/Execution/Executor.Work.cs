@@ -173,8 +173,6 @@ internal sealed partial class Executor
                 case OutputKind.Refuse:
                     OnRefused(output.Message);
                     break;
-                case OutputKind.RefuseLock:
-                    break; // the asking call knows it by the return value
                 case OutputKind.Append:
                     Worker.Commits.Append(output.Message.Body!);
                     break;

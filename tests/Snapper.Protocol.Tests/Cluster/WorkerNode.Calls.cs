@@ -63,7 +63,7 @@ internal sealed partial class WorkerNode
             return true;
         }
 
-        var answer = _actors[frame.Actor]!.AskLock(frame, mode, _outputs);
+        var answer = _actors[frame.Actor]!.AskLock(frame, mode, out _, _outputs);
         Dispatch(frame.Actor);
         switch (answer)
         {

@@ -263,8 +263,6 @@ internal sealed partial class WorkerNode
                 case OutputKind.Refuse:
                     RequestAbort(((ClusterFrame)message.Body!).Branch, message.Reason);
                     break;
-                case OutputKind.RefuseLock:
-                    break;
                 case OutputKind.Append:
                     Append(message.Body!);
                     break;

@@ -127,8 +127,6 @@ internal sealed partial class MachineWorld
                 case OutputKind.Refuse:
                     RequestAbort(((Frame)output.Message.Body!).Attempt, output.Message.Reason);
                     break;
-                case OutputKind.RefuseLock:
-                    break; // the asking script knows it by the return value
                 case OutputKind.Append:
                     Append(output.Message.Body!);
                     break;

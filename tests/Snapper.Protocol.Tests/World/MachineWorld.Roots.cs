@@ -132,8 +132,13 @@ internal sealed partial class MachineWorld
             return true;
         }
 
-        var answer = _actors[frame.Actor].AskLock(frame, mode, _outputs);
+        var answer = _actors[frame.Actor].AskLock(frame, mode, out var blocker, _outputs);
         Trace?.Invoke($"{frame.Script.Actor}: {frame.Attempt} asks for {mode}: {answer}");
+        if (answer == LockAnswer.Die)
+        {
+            Trace?.Invoke($"  refuse lock of {frame}, because of {Name(blocker)}");
+        }
+
         Dispatch(frame.Actor);
         switch (answer)
         {

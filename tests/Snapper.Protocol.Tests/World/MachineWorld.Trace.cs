@@ -56,7 +56,6 @@ internal sealed partial class MachineWorld
             OutputKind.InvokeRoot => $"run root {Name(message.Tid)}",
             OutputKind.Refuse => $"refuse {message.Body}: {message.Reason}",
             OutputKind.GrantLock => $"grant {message.Body}",
-            OutputKind.RefuseLock => $"refuse lock of {message.Body}, because of {Name(message.Tid)}",
             OutputKind.Append => $"append {DescribeItem(message.Body!)}",
             OutputKind.Reply => $"reply {DescribeItem(message.Body!)}",
             _ => $"drop {((Request)((PactTicket)message.Body!).Request).Name}: {message.Reason}",
