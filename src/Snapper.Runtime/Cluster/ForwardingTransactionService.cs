@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Globalization;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
@@ -88,7 +89,7 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
     {
         if (!request.IsAnswered)
         {
-            request.Phase = RequestPhase.Ended;
+            request.Phase = TransactionPhase.Ended;
             worker.RequestManager.Release(request);
             _ = PassOn(request);
         }

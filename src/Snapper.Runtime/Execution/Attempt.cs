@@ -1,16 +1,15 @@
 using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
 
 /// <summary>
-/// One attempt of one transaction on this worker: alive until it is doomed or ended. Shared by the executors that it
-/// visits; once dead, every use of its contexts throws and every late call is refused (W3, A8).
+/// One attempt of one transaction on this worker: what the executors share that it visits. Once dead, every use of its contexts throws and every late call is refused (W3, A8).
 /// </summary>
-internal sealed class Attempt
+internal sealed class Attempt : TransactionAttempt
 {
     /// <summary>A vote or an answer is one message, and a channel takes none of more than 3 MiB.</summary>
     private const int MaxTouched = 1000;
@@ -24,20 +23,15 @@ internal sealed class Attempt
     private Dictionary<ActorKey, long>? _weights;
     private List<Incarnation>? _visited;
     private List<RemoteCall>? _remoteCalls;
-    private volatile bool _alive = true;
     private volatile bool _wrote;
-    private List<Request>? _awaitEnd;
-    private bool _locksAreGone;
-    private bool _sealed;
+    private EndWaiters<Request> _endWaiters;
     private int _waiting;
     private long _ceil;
 
     public Attempt(Request request, TransactionId tid, BatchId bid, TransactionId age, Executor rootExecutor, DateTimeOffset startedAt)
+        : base(tid, bid, age)
     {
         Request = request;
-        Tid = tid;
-        Bid = bid;
-        Age = age;
         RootExecutor = rootExecutor;
         StartedAt = startedAt;
         if (!tid.IsAct)
@@ -48,11 +42,7 @@ internal sealed class Attempt
 
     public Request Request { get; }
 
-    public TransactionId Tid { get; }
-
-    public BatchId Bid { get; }
-
-    public TransactionId Age { get; }
+    public override Transaction Transaction => Request;
 
     public Executor RootExecutor { get; }
 
@@ -63,17 +53,11 @@ internal sealed class Attempt
     /// <summary>Its root is on another worker, and this is its branch here; null: the root is here.</summary>
     public BranchOrigin? Origin { get; init; }
 
-    /// <summary>Of a PACT over several workers: its numbers and the owners of its actors, to whom its calls go; null: of this worker alone.</summary>
-    public GlobalMember? Global { get; init; }
-
     /// <summary>This worker's part of an ACT whose root is elsewhere was asked for its vote. Only the first executor uses it.</summary>
     public bool IsPrepared { get; set; }
 
     /// <summary>Its vote tells what it has called here. Set before the vote is queued.</summary>
     public bool IsRecorded { get; set; }
-
-    /// <summary>Why a branch elsewhere is against it, whose root has ended well. Only the root's executor uses it.</summary>
-    public AbortInfo? Against { get; set; }
 
     /// <summary>Workers that have called it here (ACT). Only the first executor uses it.</summary>
     public List<Incarnation>? Callers { get; private set; }
@@ -91,21 +75,8 @@ internal sealed class Attempt
     /// <summary>Calls from elsewhere that run here now; while there is none, a branch is not to blame for those who wait (W4).</summary>
     public int ActiveCalls;
 
-    public bool IsAlive => _alive;
-
-    public bool IsPact => _calls is not null;
-
     /// <summary>Some actor's state was replaced.</summary>
     public bool Wrote => _wrote;
-
-    /// <summary>The root has told the others how it ended; nothing may end it twice. Only the root's executor uses it.</summary>
-    public bool RootEnded { get; set; }
-
-    /// <summary>The commit machine waits for the names of its actors, to undo it there (A5). Only the root's executor uses it.</summary>
-    public bool RemovedByUndo { get; set; }
-
-    /// <summary>It was numbered as one that holds its turns (A1). The ticket's own mark may change under a running attempt.</summary>
-    public bool Marked { get; init; }
 
     /// <summary>Size checks at every write and turn: set for attempts that run again after an undo.</summary>
     public bool EnforceRecordLimit { get; init; }
@@ -116,11 +87,11 @@ internal sealed class Attempt
     /// <summary>Somebody looks at it; null: nobody.</summary>
     public Inspection.Watching.AttemptTrace? Trace { get; set; }
 
-    /// <summary>Why it died; null while alive.</summary>
-    public AbortInfo? AbortCause { get; private set; }
+    public override ReadOnlySpan<int> Calls => _calls;
 
-    /// <summary>Calls made so far per declared actor.</summary>
-    public ReadOnlySpan<int> Calls => _calls;
+    public override bool IsUndecided => RootExecutor.Worker.Acts.ContainsKey(Tid.Value);
+
+    public override bool TryTakeBack() => RootExecutor.Worker.Acts.TryRemove(Tid.Value, out _);
 
     /// <summary>Position in its root executor's list of running attempts (W4).</summary>
     public LinkedListNode<Attempt>? Running { get; set; }
@@ -164,45 +135,27 @@ internal sealed class Attempt
 
     public void BranchGoesOn() => Interlocked.Decrement(ref _waiting);
 
-    /// <summary>
-    /// The root has ended well, and the commit order takes over: what user code does from now on (an <c>async void</c> method
-    /// that nobody joins, say) changes nothing of the outcome.
-    /// </summary>
-    /// <returns>False: it was doomed before.</returns>
-    public bool TrySeal()
+    public override bool TrySeal()
     {
         lock (_lock)
         {
-            _sealed = _alive;
-            return _alive;
+            return base.TrySeal();
         }
     }
 
-    /// <summary>Kills the attempt; its root executor then ends it. The first reason counts.</summary>
-    /// <param name="why">The reason.</param>
-    /// <param name="evenSealed">The commit order itself asks for it (H5, A5, a state that cannot be kept).</param>
-    /// <returns>False: it was dead already, or has ended.</returns>
-    public bool TryAbort(AbortInfo why, bool evenSealed = false)
+    public override bool TryAbort(AbortInfo why, bool evenSealed = false)
     {
         lock (_lock)
         {
-            if (!_alive || (_sealed && !evenSealed))
-            {
-                return false;
-            }
-
-            AbortCause = why;
-            _alive = false;
-            return true;
+            return base.TryAbort(why, evenSealed);
         }
     }
 
-    /// <summary>Replaces the reason of an attempt that is dead and whose outcome nobody has queued.</summary>
-    public void Override(AbortInfo why)
+    public override void Override(AbortInfo why)
     {
         lock (_lock)
         {
-            AbortCause = why;
+            base.Override(why);
         }
     }
 
@@ -212,32 +165,17 @@ internal sealed class Attempt
     {
         lock (_lock)
         {
-            if (_locksAreGone)
-            {
-                return false;
-            }
-
-            (_awaitEnd ??= []).Add(request);
-            return true;
+            return _endWaiters.TryAdd(request);
         }
     }
 
-    /// <summary>
-    /// The attempt gives its locks back. Who died of them starts again, youngest first: an older one then waits for a younger
-    /// one instead of killing it (W1).
-    /// </summary>
+    /// <summary>The attempt gives its locks back. Who died of them starts again, in this order.</summary>
     public List<Request>? TakeAwaitingEnd()
     {
-        List<Request>? awaiting;
         lock (_lock)
         {
-            _locksAreGone = true;
-            awaiting = _awaitEnd;
-            _awaitEnd = null;
+            return _endWaiters.Take();
         }
-
-        awaiting?.Sort(static (left, right) => right.Age.CompareTo(left.Age));
-        return awaiting;
     }
 
     /// <summary>Counts a call of a PACT against its declaration.</summary>
@@ -270,7 +208,7 @@ internal sealed class Attempt
     {
         lock (_lock)
         {
-            if (!_alive)
+            if (!IsAlive)
             {
                 return false;
             }
@@ -320,12 +258,12 @@ internal sealed class Attempt
                 _visited.Add(worker);
             }
 
-            return _alive;
+            return IsAlive;
         }
     }
 
     /// <summary>Other workers that an ACT has called from here, or that those calls have visited.</summary>
-    public Incarnation[] TakeVisited()
+    public override Incarnation[] TakeVisited()
     {
         lock (_lock)
         {
@@ -352,7 +290,7 @@ internal sealed class Attempt
     }
 
     /// <summary>An ACT that is not this worker's alone.</summary>
-    public bool IsDistributed => Origin is not null || Global is not null || _visited is not null;
+    public override bool IsDistributed => Origin is not null || Global is not null || _visited is not null;
 
     /// <summary>A call that waits for its result from another worker.</summary>
     /// <returns>False: the attempt is dead; do not send it.</returns>
@@ -361,7 +299,7 @@ internal sealed class Attempt
         lock (_lock)
         {
             (_remoteCalls ??= []).Add(call);
-            return _alive;
+            return IsAlive;
         }
     }
 
@@ -375,7 +313,7 @@ internal sealed class Attempt
     }
 
     /// <summary>The actors that an ACT has visited.</summary>
-    public IReadOnlyList<ActorKey> TakeParticipants()
+    public override IReadOnlyList<ActorKey> TakeParticipants()
     {
         lock (_lock)
         {
@@ -428,18 +366,4 @@ internal sealed class Attempt
             _touchedElsewhere.AddRange(elsewhere.AsSpan(0, Math.Min(elsewhere.Length, Math.Max(0, MaxTouched - _touchedElsewhere.Count))));
         }
     }
-}
-
-/// <summary>Why a transaction is aborted. Floor, ceil and blocker explain H5 and W1; 0 otherwise.</summary>
-internal sealed record AbortInfo(
-    AbortReason Reason, string Message, ActorKey? Actor = null, long Blocker = 0, long Floor = 0, long Ceil = 0)
-{
-    private const int LongestMessage = 16 * 1024;
-
-    /// <summary>In words, 16,384 characters at most: user code may throw anything, and it goes into answers and into the log.</summary>
-    public string Message { get; } = Message.Length <= LongestMessage ? Message : Cut(Message);
-
-    // Half a pair of surrogates could not be written as UTF-8.
-    private static string Cut(string message) =>
-        message[..(char.IsHighSurrogate(message[LongestMessage - 2]) ? LongestMessage - 2 : LongestMessage - 1)] + "…";
 }

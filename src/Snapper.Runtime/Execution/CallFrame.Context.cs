@@ -195,7 +195,7 @@ internal abstract partial class CallFrame
             if (Attempt is { IsAlive: true, IsPact: true } && Visit is { IsOver: true } && !HasEnded)
             {
                 // A5: removed here by an undo whose news has not reached the root yet.
-                executor.RequestAbort(Attempt, new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."));
+                executor.RequestAbort(Attempt, AbortInfo.Removed);
             }
 
             var doom = Attempt.AbortCause;

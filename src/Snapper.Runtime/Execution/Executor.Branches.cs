@@ -1,4 +1,5 @@
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Requests;
@@ -31,7 +32,7 @@ internal sealed partial class Executor
         }
         else
         {
-            request.Shed = removed.Tid;
+            TransactionMachine.OnRemovedBeforeStart(request, removed.Tid);
         }
     });
 
@@ -49,31 +50,8 @@ internal sealed partial class Executor
         Dispatch(null);
     }
 
-    /// <summary>
-    /// An ACT whose root is here must end because of a branch elsewhere; on its root's executor. One whose root has ended well ends too, while nothing is queued, unless the
-    /// branch speaks for user code that nobody joined: its vote decides then.
-    /// </summary>
-    public void EndForBranch(Attempt attempt, AbortInfo why)
-    {
-        if (!Worker.Acts.ContainsKey(attempt.Tid.Value))
-        {
-            return;
-        }
-
-        var evenSealed = AbortReasons.IsRepeated(why.Reason);
-        if (evenSealed && attempt.RootEnded)
-        {
-            // H6: its outcome is the commit machine's, which alone knows whether it is queued. To end it here could cross that: decided, and aborted elsewhere.
-            attempt.Against ??= why;
-            Worker.SendToCommit(new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.ActVoted, Tid = attempt.Tid });
-            return;
-        }
-
-        if (attempt.TryAbort(why, evenSealed) || (evenSealed && !attempt.IsAlive && TryOverride(attempt, why)))
-        {
-            EndAbortedAct(attempt);
-        }
-    }
+    /// <summary>An ACT whose root is here must end because of a branch elsewhere; on its root's executor.</summary>
+    public void EndForBranch(Attempt attempt, AbortInfo why) => Carry(attempt.Request, attempt, _transactions.OnBranchFailed(attempt, why));
 
     private void OnRemoteResult(RemoteCall call, ResultMessage result)
     {

@@ -4,30 +4,27 @@ using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
+using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
 
-/// <summary>Roots of transactions on this executor: start, end, dooms and deadlines.</summary>
+/// <summary>Roots of transactions on this executor: their user code begins here, and what <see cref="TransactionMachine"/> decides is carried out.</summary>
 internal sealed partial class Executor
 {
     // Attempts whose root is here, oldest first (W4).
     private readonly LinkedList<Attempt> _runningAttempts = new();
+    private readonly TransactionMachine _transactions;
 
     private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid, bool marked, ActorCell cell)
     {
-        if (ticket.Tid != tid)
-        {
-            return; // removed before it began; it has a new number, or will get one
-        }
-
         var request = (Request)ticket.Request;
-        if (request.Shed == tid)
+        if (!TransactionMachine.MayBegin(request, tid))
         {
             return;
         }
 
-        var attempt = Begin(request, tid, bid, age: tid, marked, ticket.Global);
+        var attempt = Begin(request, tid, bid, age: tid, marked, ticket.Global, out var effects);
         attempt.CountCall(cell.Key, out var declared);
         var frame = request.Method.CreateRoot(attempt, cell, request.Input);
         if (attempt.Global is not null)
@@ -36,13 +33,11 @@ internal sealed partial class Executor
         }
 
         attempt.Root = frame;
-        if (request.Expired)
+        Carry(request, attempt, effects);
+        if (attempt.IsAlive)
         {
-            RequestAbort(attempt, Worker.DeadlinePassed());
-            return;
+            EnterRoot(cell, frame);
         }
-
-        EnterRoot(cell, frame);
     }
 
     private void StartAct(Request request, bool gateIsOpen)
@@ -65,12 +60,7 @@ internal sealed partial class Executor
         }
 
         var tid = Worker.NextAct();
-        if (request.Age == TransactionId.None)
-        {
-            request.Age = tid;
-        }
-
-        var attempt = Begin(request, tid, BatchId.None, request.Age, marked: false, member: null);
+        var attempt = Begin(request, tid, BatchId.None, Retry.AgeOf(request, tid), marked: false, member: null, out _);
         Worker.Acts[tid.Value] = attempt;
         attempt.TryAddParticipant(request.Asked.Actor);
         var cell = GetCell(request.Asked.Actor);
@@ -90,7 +80,7 @@ internal sealed partial class Executor
         EnterRoot(cell, frame);
     }
 
-    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age, bool marked, GlobalMember? member)
+    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age, bool marked, GlobalMember? member, out RootEffects effects)
     {
         var attempt = new Attempt(request, tid, bid, age, this, Worker.Time.GetUtcNow())
         {
@@ -101,10 +91,8 @@ internal sealed partial class Executor
         };
         var before = request.Attempt;
         request.Attempt = attempt;
-        request.Attempts++;
+        effects = TransactionMachine.Begin(attempt);
         attempt.Trace = Worker.Watch.Begin(attempt, before);
-        request.Phase = RequestPhase.Running;
-        request.Abort = null;
         request.Result = null;
         attempt.Running = _runningAttempts.AddLast(attempt);
         return attempt;
@@ -161,23 +149,7 @@ internal sealed partial class Executor
             }
         }
 
-        if (!attempt.TrySeal())
-        {
-            return; // doomed meanwhile from another executor: its end is under way
-        }
-
-        End(attempt);
-        request.Phase = RequestPhase.Ended;
-        if (attempt.IsPact)
-        {
-            RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: true, attempt.Global is null ? attempt.Calls : root.CallsUnder, _outputs);
-        }
-        else
-        {
-            RootEnding.EndAct(new ActOutcome(attempt.Tid, committed: true, attempt.TakeParticipants(), request) { Others = attempt.TakeVisited() }, _outputs);
-        }
-
-        Dispatch(null);
+        Carry(request, attempt, _transactions.Returned(attempt, attempt.Global is null ? attempt.Calls : root.CallsUnder));
     }
 
     private void EndAborted(Attempt attempt)
@@ -187,106 +159,94 @@ internal sealed partial class Executor
             End(attempt);
             Worker.Cluster!.Acts.TellRoot(attempt, attempt.AbortCause!);
         }
-        else if (attempt.IsPact)
+        else
         {
-            EndAbortedPact(attempt);
-        }
-        else if (Worker.Acts.ContainsKey(attempt.Tid.Value)) // else it was overruled before this was read
-        {
-            EndAbortedAct(attempt);
+            Carry(attempt.Request, attempt, _transactions.Aborted(attempt));
         }
     }
 
-    private void EndAbortedPact(Attempt attempt)
+    private void OnRootMessage(in Message message)
     {
-        if (attempt.RootEnded)
+        var attempt = (Attempt)message.Body!;
+        if (attempt.Origin is not null)
         {
-            return; // removed after its end: the commit machine numbers it anew
+            Worker.Cluster!.Acts.OnMustGo(attempt, TransactionMachine.CauseOf(attempt, message), message.Kind == MessageKind.Removed);
+        }
+        else
+        {
+            Carry(attempt.Request, attempt, _transactions.OnMessage(attempt, message));
+        }
+    }
+
+    private void OnDeadline(Request request, AbortReason reason)
+    {
+        if (!request.IsAnswered)
+        {
+            Carry(request, request.Attempt, _transactions.OnDeadline(request, request.Attempt, reason));
+        }
+    }
+
+    /// <summary>Carries out a step of the machine, in the order that <see cref="RootEffects"/> states.</summary>
+    private void Carry(Request request, Attempt? attempt, RootEffects effects)
+    {
+        if ((effects & RootEffects.Ended) != 0)
+        {
+            End(attempt!);
         }
 
-        End(attempt);
-        var request = attempt.Request;
-        var doom = attempt.AbortCause!;
-        request.Abort = doom;
-        request.Phase = RequestPhase.Ended;
-        var end = RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: false, attempt.Calls, _outputs);
-        if (end == PactEnd.RunAgain && doom.Reason == AbortReason.Application && !request.Method.Marked && Worker.Options.MarkMethodsThatFail)
+        if ((effects & RootEffects.Aborted) != 0)
         {
-            request.Method.Marked = true; // A1: from then on in this process
-            Worker.NoteMarked(request.Method, doom);
+            NoteAbort(attempt!, effects);
         }
 
-        Worker.NoteAbort(attempt, doom, repeated: end == PactEnd.RunAgain);
+        if ((effects & RootEffects.AbortElsewhere) != 0)
+        {
+            Worker.Cluster?.Acts.AbortElsewhere(attempt!);
+        }
+
         Dispatch(null);
-        if (request.Expired && (end == PactEnd.RunAgain || doom.Reason == AbortReason.Timeout))
+        if ((effects & RootEffects.LocksGone) != 0)
         {
-            AnswerTimeout(request);
-        }
-    }
-
-    /// <summary>
-    /// Nothing of the request can commit any more, and no attempt of it will begin: the answer relies on nothing that the
-    /// log has to hold first.
-    /// </summary>
-    private void AnswerTimeout(Request request)
-    {
-        request.Abort = Worker.DeadlinePassed();
-        Worker.RequestManager.Answer(request, request.Envelope(Door.Outcome.Aborted));
-    }
-
-    private void EndAbortedAct(Attempt attempt)
-    {
-        var request = attempt.Request;
-        var doom = attempt.AbortCause!;
-        var participants = attempt.TakeParticipants();
-        var ownOutcome = !attempt.RootEnded && doom.Reason == AbortReason.Application;
-        End(attempt);
-        if (ownOutcome)
-        {
-            // H7: it may have read what is undone, so its answer waits like a commit.
-            request.Abort = doom;
-            request.Phase = RequestPhase.Ended;
-            Worker.NoteAbort(attempt, doom, repeated: false);
-            RootEnding.EndAct(new ActOutcome(attempt.Tid, committed: false, participants, request) { Others = attempt.TakeVisited() }, _outputs);
-            Dispatch(null);
-            return;
+            Worker.StartAwaiting(attempt!);
         }
 
-        if (!Worker.Acts.TryRemove(attempt.Tid.Value, out _))
+        if ((effects & RootEffects.AbortRequested) != 0)
         {
-            return; // queued, or ended by another message about it
+            Post(new WorkItem { Kind = WorkKind.AbortRequested, Extra = attempt });
         }
 
-        Worker.Cluster?.Acts.AbortElsewhere(attempt);
-        if (attempt.RemovedByUndo)
+        if ((effects & RootEffects.Retry) != 0)
         {
-            // The undo removes it at its actors, and waits for this.
-            Worker.SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid, Body = participants });
-        }
-        else
-        {
-            RootEnding.AbortAct(attempt.Tid, participants, _outputs);
-            Dispatch(null);
+            Repeat(request, attempt!.AbortCause!.Blocker);
         }
 
-        Worker.StartAwaiting(attempt);
-        var repeat = AbortReasons.IsRepeated(doom.Reason) && !request.Expired;
-        Worker.NoteAbort(attempt, doom, repeat);
-        if (repeat)
+        if ((effects & RootEffects.Answer) != 0)
         {
-            request.Phase = RequestPhase.Waiting;
-            Worker.RequestManager.Repeat(request, this, doom.Blocker);
-        }
-        else
-        {
-            request.Abort = doom.Reason == AbortReason.Undone ? Worker.DeadlinePassed() : doom;
             Worker.RequestManager.Answer(request, request.Envelope(Door.Outcome.Aborted));
         }
+
+        if ((effects & RootEffects.InDoubt) != 0)
+        {
+            Worker.RequestManager.InDoubt(request);
+        }
+    }
+
+    private void NoteAbort(Attempt attempt, RootEffects effects)
+    {
+        var why = attempt.AbortCause!;
+        var method = attempt.Request.Method;
+        var runsAgain = (effects & RootEffects.RunsAgain) != 0;
+        if (runsAgain && why.Reason == AbortReason.Application && !method.Marked && Worker.Options.MarkMethodsThatFail)
+        {
+            method.Marked = true; // A1: from then on in this process
+            Worker.NoteMarked(method, why);
+        }
+
+        Worker.NoteAbort(attempt, why, repeated: runsAgain || (effects & RootEffects.Retry) != 0);
     }
 
     private void End(Attempt attempt)
     {
-        attempt.RootEnded = true;
         attempt.Trace?.CodeEnded();
         Worker.Cluster?.Calls.Forget(attempt); // whoever was called may have dropped the call, and never answer
         if (attempt.Running is not null)
@@ -296,108 +256,28 @@ internal sealed partial class Executor
         }
     }
 
-    private void OnRootMessage(in Message message)
+    /// <summary>Runs an ACT again (<see cref="Retry"/>).</summary>
+    private void Repeat(Request request, long blocker)
     {
-        var attempt = (Attempt)message.Body!;
-        if (attempt.IsPact)
+        if (Worker.SchedulingPolicy.ActRepeatedAtOnce())
         {
-            // A5, A8: removed; its contexts throw from now on, and it tells nobody anything any more.
-            var undone = new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again.");
-            if (attempt.TryAbort(undone, evenSealed: true) && attempt.Origin is null)
-            {
-                Worker.NoteAbort(attempt, undone, repeated: true);
-            }
-
-            End(attempt);
-            attempt.Request.Phase = RequestPhase.Waiting;
+            PostStart(request, gateIsOpen: false);
             return;
         }
 
-        AbortInfo why;
-        var removed = message.Kind == MessageKind.Removed;
-        if (removed)
+        if (blocker != 0 && Worker.Acts.TryGetValue(blocker, out var holder) && holder.TryAwaitEnd(request))
         {
-            why = new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again.");
-        }
-        else if (message.Reason == AbortReason.Failure)
-        {
-            // Whatever took that part, an undo there or the end of that life, is not the transaction's doing: it runs again (W2).
-            why = attempt.Against ?? new AbortInfo(AbortReason.Migration, "Another worker lost its part of the transaction before it was decided.");
-        }
-        else
-        {
-            why = new AbortInfo(
-                message.Reason,
-                $"Stood behind batch {message.Value} and ahead of batch {message.Bid}.",
-                null,
-                Floor: message.Value,
-                Ceil: message.Bid.Value);
+            return; // it would die of the same locks until then
         }
 
-        if (attempt.Origin is not null)
+        var most = Retry.LongestPause(request.Attempts, (int)Worker.Options.FirstBackOff.TotalMilliseconds);
+        var pause = Worker.SchedulingPolicy.ActRepeatedLate() ? 4 * most : Jitter(most + 1);
+        if (pause == 0)
         {
-            Worker.Cluster!.Acts.OnMustGo(attempt, why, removed);
-        }
-        else if (attempt.TryAbort(why, evenSealed: true) || TryOverride(attempt, why))
-        {
-            attempt.RemovedByUndo = removed;
-            EndAbortedAct(attempt);
-        }
-        else if (removed)
-        {
-            // It died by itself: its own end releases its actors; what the undo has put back is not put back twice (A5).
-            Worker.SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid });
-        }
-    }
-
-    /// <summary>
-    /// An application abort waits for H3 with its locks and places (H7), so that it can close a ring (H5) or rest on undone
-    /// state (A5) like a commit. Then it is no outcome: the commit machine will not queue it, and it runs again.
-    /// </summary>
-    private bool TryOverride(Attempt attempt, AbortInfo why)
-    {
-        if (attempt.AbortCause!.Reason != AbortReason.Application || !Worker.Acts.ContainsKey(attempt.Tid.Value))
-        {
-            return false;
-        }
-
-        attempt.Override(why);
-        return true;
-    }
-
-    private void OnDeadline(Request request, AbortReason reason)
-    {
-        if (request.IsAnswered)
-        {
+            PostStart(request, gateIsOpen: false);
             return;
         }
 
-        var expired = reason == AbortReason.Timeout;
-        var again = expired && request.Expired;
-        request.Expired |= expired;
-        switch (request.Phase)
-        {
-            case RequestPhase.Waiting when request.IsPact:
-                Worker.SendToCoordinator(Worker.CoordinatorOf(request), new Message { Kind = MessageKind.Withdraw, Body = request.Ticket, Reason = reason });
-                if (expired)
-                {
-                    AnswerTimeout(request); // also when it is numbered: its root has not begun, and will not
-                }
-
-                break;
-            case RequestPhase.Waiting:
-                request.Abort = expired ? Worker.DeadlinePassed() : new AbortInfo(reason, "The caller went away.");
-                Worker.RequestManager.Answer(request, request.Envelope(Door.Outcome.Aborted));
-                break;
-            case RequestPhase.Running when again && request.Attempt is { IsDistributed: true } or { Global: not null }:
-                Worker.RequestManager.InDoubt(request); // other workers have part in its end, and one of them may be away for long
-                break;
-            case RequestPhase.Running when expired:
-                RequestAbort(request.Attempt!, Worker.DeadlinePassed());
-                break;
-            case RequestPhase.Ended when expired:
-                Worker.RequestManager.InDoubt(request);
-                break;
-        }
+        Worker.After(TimeSpan.FromMilliseconds(pause), this, request);
     }
 }

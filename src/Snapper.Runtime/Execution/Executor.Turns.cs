@@ -1,6 +1,5 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Messages;
 using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
@@ -84,11 +83,8 @@ internal sealed partial class Executor
 
     private void Shed(Request request, TransactionId tid, BatchId bid)
     {
-        if (request.Phase == RequestPhase.Waiting && request.Ticket!.Tid == tid)
-        {
-            request.Shed = tid; // from here on it cannot begin under this number, although its turn may have come already
-            Worker.SendToCommit(new Message { Kind = MessageKind.PactFailed, Tid = tid, Bid = bid });
-        }
+        _transactions.OnSlow(request, tid, bid);
+        Dispatch(null);
     }
 
     private void Probe(Attempt attempt)

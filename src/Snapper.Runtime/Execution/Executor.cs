@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Snapper.Protocol;
 using Snapper.Protocol.Scheduling;
+using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
 
@@ -41,6 +42,7 @@ internal sealed partial class Executor
         Worker = worker;
         Index = index;
         _random = new Random(seed);
+        _transactions = new TransactionMachine(_outputs);
     }
 
     public Worker Worker { get; }

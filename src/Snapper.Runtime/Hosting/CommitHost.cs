@@ -1,6 +1,7 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
+using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
@@ -194,7 +195,7 @@ internal sealed class CommitHost
             for (var i = 0; i < batch.Tickets.Length; i++)
             {
                 var request = (Request)batch.Tickets[i].Request;
-                if (batch.Part is null && batch.StateOf(i) == MemberState.Running && request.Phase == RequestPhase.Waiting && now < request.Method.SlowUntil)
+                if (batch.Part is null && batch.StateOf(i) == MemberState.Running && request.Phase == TransactionPhase.Waiting && now < request.Method.SlowUntil)
                 {
                     _worker.ExecutorOf(request.Asked.Actor).PostDeferred(request, new TransactionId(batch.Bid.Value + i), batch.Bid);
                 }

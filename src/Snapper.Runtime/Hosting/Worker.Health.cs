@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;

@@ -341,8 +341,6 @@ internal sealed partial class Worker
             Timeout.InfiniteTimeSpan);
     }
 
-    public AbortInfo DeadlinePassed() => new(AbortReason.Timeout, "The request's timeout has passed.");
-
     public TimeSpan TurnBoundOf(Request request)
     {
         var own = FindType(request.Asked.Actor.Type)?.Descriptor.TurnBoundMs ?? 0; // of a root elsewhere: perhaps not known here

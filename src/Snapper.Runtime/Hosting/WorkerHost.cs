@@ -1,9 +1,9 @@
+using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Cluster.Migrating;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Types;
 using Snapper.Storage.Checkpoints;

@@ -8,10 +8,6 @@ public static class AbortReasons
     /// <summary>The same request may succeed later unchanged.</summary>
     public static bool IsRetryable(AbortReason reason) => reason is not (AbortReason.Application or AbortReason.Undeclared);
 
-    /// <summary>W2: the system repeats these itself, with the same age, until the request's timeout.</summary>
-    public static bool IsRepeated(AbortReason reason) =>
-        reason is AbortReason.Conflict or AbortReason.Deadlock or AbortReason.Serializability or AbortReason.Migration or AbortReason.Undone;
-
     /// <summary>The outcome is kept for its idempotency key: the same id gets the same answer.</summary>
     public static bool IsKept(AbortReason reason) => reason is AbortReason.None or AbortReason.Application or AbortReason.Undeclared;
 

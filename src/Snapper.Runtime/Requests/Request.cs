@@ -1,29 +1,14 @@
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Types;
 
 namespace Snapper.Runtime.Requests;
 
-/// <summary>Where a request stands. Changed by its root's executor and, from the end on, by the commit executor.</summary>
-internal enum RequestPhase : byte
-{
-    /// <summary>Not numbered, not started.</summary>
-    Waiting,
-
-    /// <summary>An attempt is numbered or running.</summary>
-    Running,
-
-    /// <summary>The root has ended; the log, or what is before it, decides when the answer leaves.</summary>
-    Ended,
-
-    /// <summary>Answered.</summary>
-    Answered,
-}
-
 /// <summary>One request from arrival to answer: what was asked, the ticket of a PACT, the result, and who waits for it.</summary>
-internal sealed class Request
+internal sealed class Request : Transaction
 {
     private const int Open = 0;
     private const int Answered = 1;
@@ -93,18 +78,9 @@ internal sealed class Request
     /// <summary>A PACT's access set as the machines want it; null for an ACT.</summary>
     public ActorAccess[]? Declared { get; }
 
-    public PactTicket? Ticket { get; set; }
-
     public bool IsPact => Declared is not null;
 
-    /// <summary>Age for wait-die: the tid of the first attempt (W1, W2).</summary>
-    public TransactionId Age { get; set; }
-
     public Attempt? Attempt { get; set; }
-
-    public int Attempts { get; set; }
-
-    public RequestPhase Phase { get; set; }
 
     /// <summary>When it came, as a timestamp of the worker's clock; 0: elsewhere.</summary>
     public long ReceivedAt { get; init; }
@@ -115,17 +91,8 @@ internal sealed class Request
     /// <summary>Slot of the deadline wheel.</summary>
     public LinkedListNode<Request>? Timer { get; set; }
 
-    /// <summary>The deadline has passed: it is not started again.</summary>
-    public bool Expired { get; set; }
-
-    /// <summary>The number under which it was taken out of its batch before it began. Only its root's executor uses it.</summary>
-    public TransactionId Shed { get; set; }
-
     /// <summary>Committed: the result as JSON. Set by the root's executor before its end is told to anyone.</summary>
     public byte[]? Result { get; set; }
-
-    /// <summary>Aborted: why.</summary>
-    public AbortInfo? Abort { get; set; }
 
     /// <summary>Sequence number of the record that holds its outcome; 0: none does.</summary>
     public long Sequence { get; set; }

@@ -1,15 +1,14 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Storage.Log;
 
 namespace Snapper.Runtime.Requests;
 
 /// <summary>
-/// The worker's door: checks ids of requests that were admitted, hands them to coordinators or executors, repeats conflict aborts
-/// with the same age (W2), and answers. Thread-safe.
+/// The worker's door: checks ids of requests that were admitted, hands them to coordinators or executors, and answers. Thread-safe.
 /// </summary>
 internal sealed class RequestManager : ITransactionService
 {
@@ -72,7 +71,7 @@ internal sealed class RequestManager : ITransactionService
         {
             if (running is not null)
             {
-                return running.Envelope(running.IsClosed || running.Phase == RequestPhase.Ended ? Outcome.InDoubt : Outcome.Running);
+                return running.Envelope(running.IsClosed || running.Phase == TransactionPhase.Ended ? Outcome.InDoubt : Outcome.Running);
             }
 
             return done.Envelope ?? await Look(id, done.Sequence, cancellation).ConfigureAwait(false);
@@ -87,37 +86,8 @@ internal sealed class RequestManager : ITransactionService
     /// <summary>A PACT was dropped before it was numbered.</summary>
     public void Dropped(Request request, AbortReason reason)
     {
-        request.Abort = reason == AbortReason.Timeout ? _worker.DeadlinePassed() : new AbortInfo(reason, "The caller went away.");
+        request.Abort = AbortInfo.BeforeStart(reason);
         Answer(request, request.Envelope(Outcome.Aborted));
-    }
-
-    /// <summary>
-    /// W2: an ACT that met a conflict is tried again with the same age: when the one whose locks it died of has ended, or,
-    /// if nobody is to be named, after a jittered pause.
-    /// </summary>
-    public void Repeat(Request request, Executor executor, long blocker)
-    {
-        if (_worker.SchedulingPolicy.ActRepeatedAtOnce())
-        {
-            executor.PostStart(request, gateIsOpen: false);
-            return;
-        }
-
-        if (blocker != 0 && _worker.Acts.TryGetValue(blocker, out var holder) && holder.TryAwaitEnd(request))
-        {
-            return; // it would die of the same locks until then
-        }
-
-        var first = (int)_worker.Options.FirstBackOff.TotalMilliseconds;
-        var most = first << Math.Min(request.Attempts - 1, 4);
-        var pause = _worker.SchedulingPolicy.ActRepeatedLate() ? 4 * most : executor.Jitter(most + 1);
-        if (pause == 0)
-        {
-            executor.PostStart(request, gateIsOpen: false);
-            return;
-        }
-
-        _worker.After(TimeSpan.FromMilliseconds(pause), executor, request);
     }
 
     /// <summary>The last word on a request. Only the first call counts.</summary>
@@ -128,7 +98,7 @@ internal sealed class RequestManager : ITransactionService
             return;
         }
 
-        request.Phase = RequestPhase.Answered;
+        request.Phase = TransactionPhase.Answered;
         _wheel.Remove(request);
         var reason = envelope.Abort?.Reason ?? AbortReason.None;
         if (request.HasCallerKey)
@@ -169,7 +139,7 @@ internal sealed class RequestManager : ITransactionService
             return;
         }
 
-        request.Phase = RequestPhase.Answered;
+        request.Phase = TransactionPhase.Answered;
         _wheel.Remove(request);
         if (!request.TryAnswer(envelope) && !request.HasCallerKey)
         {
@@ -200,7 +170,7 @@ internal sealed class RequestManager : ITransactionService
     /// </summary>
     public void GiveUp(Request request)
     {
-        if (request.Phase == RequestPhase.Waiting && request.Attempts == 0
+        if (request.Phase == TransactionPhase.Waiting && request.Attempts == 0
             && _worker.Failure is null or LogLostFailure { TakesNoMore: true })
         {
             request.Abort = new AbortInfo(AbortReason.Failure, "The worker stopped before the request was executed.");

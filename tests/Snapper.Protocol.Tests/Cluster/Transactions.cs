@@ -6,7 +6,7 @@ using Snapper.Protocol.Tests.World;
 namespace Snapper.Protocol.Tests.Cluster;
 
 /// <summary>What one worker knows of one attempt: the root's worker and every other that it visits have one each. Nothing in it is seen by another worker.</summary>
-internal sealed class Branch(Request request, WorkerNode worker, int root)
+internal sealed class Branch(Request request, WorkerNode worker, int root, Attempt? attempt = null)
 {
     public Request Request { get; } = request;
 
@@ -15,8 +15,8 @@ internal sealed class Branch(Request request, WorkerNode worker, int root)
     /// <summary>Worker of the root.</summary>
     public int Root { get; } = root;
 
-    /// <summary>Whose reads and writes these are: the judge's view, which machines never see. Null until a call has come.</summary>
-    public Attempt? Attempt { get; set; }
+    /// <summary>Of a root what its machine knows of it. Of another branch whose reads and writes these are: the judge's view, which machines never see; null until a call has come.</summary>
+    public Attempt? Attempt { get; set; } = attempt;
 
     public bool IsRoot => Root == Worker.Index;
 
@@ -28,21 +28,22 @@ internal sealed class Branch(Request request, WorkerNode worker, int root)
 
     public BatchId Bid { get; set; }
 
-    public bool IsAlive { get; set; } = true;
+    /// <summary>Of a branch that is no root: its root, or an undo, has ended it.</summary>
+    public bool IsDead { get; set; }
+
+    public bool IsAlive => IsRoot ? Attempt!.IsAlive : !IsDead;
 
     /// <summary>An ACT's root has finished: this branch is the commit machine's.</summary>
     public bool IsSealed { get; set; }
 
-    public bool RemovedByUndo { get; set; }
-
     /// <summary>Its actors of this worker (ACT).</summary>
-    public List<ActorKey> Participants { get; } = [];
+    public List<ActorKey> Participants { get; } = attempt?.Participants ?? [];
 
     /// <summary>Other workers that it has called, or that its calls have visited.</summary>
     public SortedSet<int> Visited { get; } = [];
 
     /// <summary>Calls made from here, by index of the declaration (PACT).</summary>
-    public int[] Calls { get; } = new int[request.Declared?.Length ?? 0];
+    public int[] Calls { get; } = attempt?.Made ?? new int[request.Declared?.Length ?? 0];
 
     /// <summary>What came before the part was placed.</summary>
     public List<Action> Early { get; } = [];

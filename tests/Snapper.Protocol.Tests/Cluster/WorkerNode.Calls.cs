@@ -212,7 +212,7 @@ internal sealed partial class WorkerNode
         Dispatch(frame.Actor);
         if (frame.CallerFrame is not { } caller)
         {
-            EndSucceeded(frame);
+            Carry(frame.Branch, _transactions.Returned(frame.Branch.Attempt!, frame.Calls));
             return;
         }
 

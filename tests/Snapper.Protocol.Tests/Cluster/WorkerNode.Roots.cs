@@ -1,8 +1,10 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Tests.World;
+using Snapper.Protocol.Transactions;
 
 namespace Snapper.Protocol.Tests.Cluster;
 
@@ -13,14 +15,13 @@ internal sealed partial class WorkerNode
 
     private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid, bool marked)
     {
-        if (ticket.Tid != tid)
+        var request = (Request)ticket.Request;
+        if (!TransactionMachine.MayBegin(request, tid))
         {
-            return; // removed before it began
+            return;
         }
 
-        var request = (Request)ticket.Request;
-        var branch = BeginRoot(request, tid, bid, tid);
-        branch.Attempt!.Marked = marked;
+        var branch = BeginRoot(request, tid, bid, tid, marked, ticket.Global);
         if (ticket.Global is { } member)
         {
             branch.GlobalTid = member.Tid;
@@ -34,22 +35,19 @@ internal sealed partial class WorkerNode
     public void StartAct(Request request)
     {
         var tid = TransactionId.Act(++_actCounter, Index + 1);
-        if (request.Age == TransactionId.None)
-        {
-            request.Age = tid;
-        }
-
-        var branch = BeginRoot(request, tid, BatchId.None, request.Age);
+        var branch = BeginRoot(request, tid, BatchId.None, Retry.AgeOf(request, tid), marked: false, member: null);
         _acts.Add(tid, branch);
         branch.Participants.Add(_world.Keys[_world.IndexOf(request.Script.Actor)]);
         Enter(branch);
     }
 
-    private Branch BeginRoot(Request request, TransactionId tid, BatchId bid, TransactionId age)
+    private Branch BeginRoot(Request request, TransactionId tid, BatchId bid, TransactionId age, bool marked, GlobalMember? member)
     {
-        request.Attempts++;
-        var branch = new Branch(request, this, Index) { Tid = tid, Bid = bid };
-        branch.Attempt = request.Attempt = new Attempt(request, tid, bid, age, Index);
+        var attempt = new Attempt(request, tid, bid, age, Index, _acts) { Marked = marked, Global = member };
+        var branch = new Branch(request, this, Index, attempt) { Tid = tid, Bid = bid };
+        attempt.Visited = () => [.. branch.Visited.Select(_world.IncarnationOf)];
+        request.Attempt = attempt;
+        TransactionMachine.Begin(attempt);
         _roots[request] = branch;
         return branch;
     }
@@ -89,49 +87,48 @@ internal sealed partial class WorkerNode
         }
     }
 
-    private void EndSucceeded(ClusterFrame root)
+    private void Carry(Branch branch, RootEffects effects)
     {
-        var branch = root.Branch;
-        var attempt = branch.Attempt!;
-        if (attempt.RootEnded)
+        var request = branch.Request;
+        branch.IsSealed |= (effects & RootEffects.Ended) != 0 && !request.IsPact;
+        if ((effects & RootEffects.Aborted) != 0)
         {
-            return;
+            _world.Deaths[(int)branch.Attempt!.Reason]++;
         }
 
-        attempt.RootEnded = true;
-        if (branch.Request.IsPact)
+        if ((effects & RootEffects.AbortElsewhere) != 0)
         {
-            RootEnding.EndPact(branch.Request.Ticket!, attempt.Marked, succeeded: true, root.Calls, _outputs);
-        }
-        else
-        {
-            branch.IsSealed = true;
-            RootEnding.EndAct(OutcomeOf(branch, committed: true), _outputs);
+            _tombstones.Add(branch.Tid);
+            AbortElsewhere(branch);
         }
 
         Dispatch(-1);
-    }
+        if ((effects & RootEffects.Retry) != 0)
+        {
+            _world.ToRepeat.Add(request);
+        }
 
-    private ActOutcome OutcomeOf(Branch branch, bool committed) =>
-        new(branch.Tid, committed, branch.Participants.ToArray(), branch.Request) { Others = [.. branch.Visited.Select(_world.IncarnationOf)] };
+        if ((effects & RootEffects.Answer) != 0)
+        {
+            _world.AnswerTo(request, Answer.Aborted, request.Abort!.Reason);
+        }
+    }
 
     private void RequestAbort(Branch branch, AbortReason reason)
     {
-        if (!branch.IsAlive)
-        {
-            return;
-        }
-
-        branch.IsAlive = false;
-        _world.Tell($"  {branch} is doomed: {reason}");
         if (branch.IsRoot)
         {
-            branch.Attempt!.IsAlive = false;
-            branch.Attempt.AbortCause = reason;
-            _world.Send(Index, () => EndAborted(branch));
+            var attempt = branch.Attempt!;
+            if (attempt.TryAbort(new AbortInfo(reason, "")))
+            {
+                _world.Tell($"  {branch} is doomed: {reason}");
+                _world.Send(Index, () => Carry(branch, _transactions.Aborted(attempt)));
+            }
         }
-        else
+        else if (branch.IsAlive)
         {
+            branch.IsDead = true;
+            _world.Tell($"  {branch} is doomed: {reason}");
             TellRoot(branch, reason);
         }
     }
@@ -154,15 +151,16 @@ internal sealed partial class WorkerNode
     /// <summary>A branch on another worker has failed, or must go: its root ends it everywhere.</summary>
     private void OnBranchFailed(bool isPact, TransactionId tid, AbortReason reason)
     {
-        var branch = (isPact ? _globals : _acts).GetValueOrDefault(tid);
-        if (branch is { IsAlive: true })
+        if (isPact)
         {
-            RequestAbort(branch, reason);
+            if (_globals.TryGetValue(tid, out var pact))
+            {
+                RequestAbort(pact, reason);
+            }
         }
-        else if (branch is not null && !isPact && branch.Attempt!.AbortCause == AbortReason.Application)
+        else if (_acts.TryGetValue(tid, out var act))
         {
-            branch.Attempt.AbortCause = reason; // H7: its own abort is none
-            EndAbortedAct(branch);
+            Carry(act, _transactions.OnBranchFailed(act.Attempt!, new AbortInfo(reason, "")));
         }
     }
 
@@ -171,63 +169,6 @@ internal sealed partial class WorkerNode
         if (_roots.TryGetValue(request, out var branch) && branch.Attempt is { RootEnded: false })
         {
             RequestAbort(branch, reason);
-        }
-    }
-
-    private void EndAborted(Branch branch)
-    {
-        var attempt = branch.Attempt!;
-        if (!branch.Request.IsPact)
-        {
-            if (_acts.ContainsKey(branch.Tid))
-            {
-                EndAbortedAct(branch);
-            }
-        }
-        else if (!attempt.RootEnded)
-        {
-            attempt.RootEnded = true;
-            _world.Deaths[(int)attempt.AbortCause]++;
-            RootEnding.EndPact(branch.Request.Ticket!, attempt.Marked, succeeded: false, branch.Calls, _outputs);
-            Dispatch(-1);
-        }
-    }
-
-    private void EndAbortedAct(Branch branch)
-    {
-        var attempt = branch.Attempt!;
-        var ownOutcome = !attempt.RootEnded && attempt.AbortCause == AbortReason.Application;
-        attempt.RootEnded = true;
-        branch.IsAlive = false;
-        _world.Deaths[(int)attempt.AbortCause]++;
-        if (ownOutcome)
-        {
-            branch.IsSealed = true;
-            RootEnding.EndAct(OutcomeOf(branch, committed: false), _outputs);
-            Dispatch(-1);
-            return;
-        }
-
-        _acts.Remove(branch.Tid);
-        _tombstones.Add(branch.Tid);
-        AbortElsewhere(branch);
-        if (branch.RemovedByUndo)
-        {
-            ToCommitLater(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = branch.Tid, Body = branch.Participants.ToArray() });
-        }
-        else
-        {
-            RootEnding.AbortAct(branch.Tid, branch.Participants, _outputs);
-            Dispatch(-1);
-        }
-
-        if (attempt.AbortCause == AbortReason.Timeout)
-        {
-            _world.AnswerTo(branch.Request, Answer.Aborted, AbortReason.Timeout);
-        }
-        else
-        {
-            _world.ToRepeat.Add(branch.Request);
         }
     }
 
@@ -252,7 +193,7 @@ internal sealed partial class WorkerNode
         }
 
         MachineWorld.Require(!branch.IsRoot, $"{branch} is aborted by another worker than its root's");
-        branch.IsAlive = false;
+        branch.IsDead = true;
         AbortElsewhere(branch);
         if (branch.IsSealed)
         {
@@ -275,7 +216,7 @@ internal sealed partial class WorkerNode
             {
                 _acts.Remove(message.Tid);
                 _tombstones.Add(message.Tid);
-                branch.IsAlive = false;
+                branch.IsDead = true;
                 ToCommitLater(message with { Body = null });
             }
 
@@ -294,7 +235,7 @@ internal sealed partial class WorkerNode
         }
 
         branch.IsSealed = true;
-        branch.IsAlive &= message.Flag; // what is still under way comes too late
+        branch.IsDead |= !message.Flag; // what is still under way comes too late
         RootEnding.EndAct(new ActOutcome(message.Tid, message.Flag, branch.Participants.ToArray(), branch) { RootWorker = root }, _outputs);
         Dispatch(-1);
     }
@@ -302,7 +243,7 @@ internal sealed partial class WorkerNode
     /// <summary>A PACT has ended on one of its actors here (A2); its root is elsewhere.</summary>
     private void OnBranchEnded(Message message)
     {
-        var member = (Global.GlobalMember)message.Body!;
+        var member = (GlobalMember)message.Body!;
         var branch = RemoteBranch(member);
         if (branch.Tid == TransactionId.None && branch.IsAlive)
         {
@@ -310,7 +251,7 @@ internal sealed partial class WorkerNode
             return;
         }
 
-        branch.IsAlive &= message.Flag;
+        branch.IsDead |= !message.Flag;
         ToActor(_world.IndexOf(message.Actor!), new Message
         {
             Kind = MessageKind.Ended,
@@ -327,7 +268,7 @@ internal sealed partial class WorkerNode
         _world.Tell($"{Name} root of {message.Tid} <- {message.Kind} {message.Reason}");
         if (message.Body is PactTicket ticket)
         {
-            OnPactRemoved(ticket, message.Tid);
+            OnPactRemoved(ticket, message);
             return;
         }
 
@@ -348,18 +289,7 @@ internal sealed partial class WorkerNode
             return;
         }
 
-        if (branch.IsAlive || branch.Attempt!.AbortCause == AbortReason.Application)
-        {
-            branch.IsAlive = false;
-            branch.RemovedByUndo = removed;
-            branch.Attempt!.IsAlive = false;
-            branch.Attempt.AbortCause = removed ? AbortReason.Undone : message.Reason;
-            EndAbortedAct(branch);
-        }
-        else if (removed)
-        {
-            ToCommitLater(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = message.Tid });
-        }
+        Carry(branch, _transactions.OnMessage(branch.Attempt!, message));
     }
 
     private void OnPartMustGo(Branch branch, AbortReason reason, bool removed)
@@ -371,31 +301,25 @@ internal sealed partial class WorkerNode
         }
 
         // A5: this worker's undo waits for nobody else.
-        branch.IsAlive = false;
+        branch.IsDead = true;
         _acts.Remove(branch.Tid);
         _tombstones.Add(branch.Tid);
         AbortElsewhere(branch);
         ToCommitLater(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = branch.Tid, Body = branch.Participants.ToArray() });
     }
 
-    private void OnPactRemoved(PactTicket ticket, TransactionId tid)
+    private void OnPactRemoved(PactTicket ticket, in Message message)
     {
         if (ticket.IsRemote)
         {
-            ((Branch)ticket.Request).IsAlive = false;
+            ((Branch)ticket.Request).IsDead = true;
             return;
         }
 
         var request = (Request)ticket.Request;
-        if (request.Attempt is { } attempt && attempt.Tid == tid && _roots.TryGetValue(request, out var branch) && branch.Attempt == attempt)
+        if (request.Attempt is { } attempt && attempt.Tid == message.Tid && _roots.TryGetValue(request, out var branch))
         {
-            attempt.RootEnded = true;
-            if (branch.IsAlive)
-            {
-                branch.IsAlive = false;
-                attempt.IsAlive = false;
-                attempt.AbortCause = AbortReason.Undone;
-            }
+            Carry(branch, _transactions.OnMessage(attempt, message));
         }
     }
 

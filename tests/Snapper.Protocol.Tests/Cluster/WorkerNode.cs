@@ -4,6 +4,7 @@ using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
+using Snapper.Protocol.Transactions;
 using Snapper.Protocol.Tests.World;
 
 namespace Snapper.Protocol.Tests.Cluster;
@@ -21,6 +22,7 @@ internal sealed partial class WorkerNode
     private readonly Dictionary<TransactionId, Branch> _globals = [];
     private readonly Dictionary<TransactionId, Branch> _acts = [];
     private readonly HashSet<TransactionId> _tombstones = [];
+    private readonly TransactionMachine _transactions;
     private long _actCounter;
     private long _handle;
     private long _ticket;
@@ -29,6 +31,7 @@ internal sealed partial class WorkerNode
     public WorkerNode(ClusterWorld world, int index, int coordinators, CoordinatorOptions options)
     {
         _world = world;
+        _transactions = new TransactionMachine(_outputs);
         Index = index;
         _actors = new ActorMachine?[world.Keys.Length];
         for (var i = 0; i < _actors.Length; i++)
@@ -328,7 +331,7 @@ internal sealed partial class WorkerNode
                 break;
             case ActOutcome act:
                 var request = (Request)act.Request;
-                _world.AnswerTo(request, act.Committed ? Answer.Committed : Answer.Aborted, request.Attempt!.AbortCause);
+                _world.AnswerTo(request, act.Committed ? Answer.Committed : Answer.Aborted, request.Attempt!.Reason);
                 break;
         }
     }
@@ -342,7 +345,7 @@ internal sealed partial class WorkerNode
             {
                 var request = (Request)batch.Tickets[i].Request;
                 MachineWorld.Require(request.Attempt!.Tid.Value == batch.Bid.Value + i, $"{request.Name} is answered by its own attempt");
-                _world.AnswerTo(request, state == MemberState.Committed ? Answer.Committed : Answer.Aborted, request.Attempt.AbortCause);
+                _world.AnswerTo(request, state == MemberState.Committed ? Answer.Committed : Answer.Aborted, request.Attempt.Reason);
             }
         }
     }

@@ -72,7 +72,7 @@ internal sealed partial class MachineWorld
                 OnResult((Frame)item.Extra!);
                 break;
             case WorkKind.AbortRequested:
-                EndAborted((Attempt)item.Extra!);
+                Carry((Attempt)item.Extra!, _transactions.Aborted((Attempt)item.Extra!));
                 break;
             case WorkKind.StartAct:
                 StartAct((Request)item.Extra!);
@@ -202,7 +202,7 @@ internal sealed partial class MachineWorld
                 {
                     var request = (Request)batch.Tickets[i].Request;
                     Require(request.Attempt!.Tid.Value == batch.Bid.Value + i, $"{request.Name} is answered by its own attempt");
-                    AnswerTo(request, state == MemberState.Committed ? Answer.Committed : Answer.Aborted, request.Attempt.AbortCause);
+                    AnswerTo(request, state == MemberState.Committed ? Answer.Committed : Answer.Aborted, request.Attempt.Reason);
                 }
             }
         }
@@ -210,7 +210,7 @@ internal sealed partial class MachineWorld
         {
             var act = (ActOutcome)item;
             var request = (Request)act.Request;
-            AnswerTo(request, act.Committed ? Answer.Committed : Answer.Aborted, request.Attempt!.AbortCause);
+            AnswerTo(request, act.Committed ? Answer.Committed : Answer.Aborted, request.Attempt!.Reason);
         }
     }
 

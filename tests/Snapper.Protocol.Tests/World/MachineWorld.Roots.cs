@@ -4,45 +4,38 @@ using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
+using Snapper.Protocol.Transactions;
 
 namespace Snapper.Protocol.Tests.World;
 
-/// <summary>Transactions: their start, their scripts, their ends.</summary>
+/// <summary>Transactions: their scripts, and what the machine of their roots decides.</summary>
 internal sealed partial class MachineWorld
 {
     private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid, bool marked)
     {
-        if (ticket.Tid != tid)
-        {
-            return; // removed before it began; it has a new number, or will get one
-        }
-
         var request = (Request)ticket.Request;
-        var attempt = Begin(request, tid, bid, tid);
-        attempt.Marked = marked;
-        CountCall(attempt, ticket.Root);
-        EnterRoot(attempt);
+        if (TransactionMachine.MayBegin(request, tid))
+        {
+            var attempt = Begin(request, tid, bid, tid, marked);
+            CountCall(attempt, ticket.Root);
+            EnterRoot(attempt);
+        }
     }
 
     private void StartAct(Request request)
     {
         var tid = TransactionId.Act(++_actCounter + 100, 0); // ages below can be given by a test
-        if (request.Age == TransactionId.None)
-        {
-            request.Age = tid;
-        }
-
-        var attempt = Begin(request, tid, BatchId.None, request.Age);
+        var attempt = Begin(request, tid, BatchId.None, Retry.AgeOf(request, tid), marked: false);
         _acts.Add(tid, attempt);
         attempt.Participants.Add(Keys[IndexOf(request.Script.Actor)]);
         EnterRoot(attempt);
     }
 
-    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age)
+    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age, bool marked)
     {
-        request.Attempts++;
-        var attempt = new Attempt(request, tid, bid, age, _current);
+        var attempt = new Attempt(request, tid, bid, age, _current, _acts) { Marked = marked };
         request.Attempt = attempt;
+        TransactionMachine.Begin(attempt);
         attempt.Root = new Frame(attempt, request.Script, IndexOf(request.Script.Actor), null);
         Trace?.Invoke($"{request.Script.Actor}: {attempt} starts as {Name(tid)}");
         return attempt;
@@ -216,7 +209,7 @@ internal sealed partial class MachineWorld
         {
             if (declared[i].Actor.Equals(actor))
             {
-                return ++attempt.Calls[i] <= declared[i].Calls;
+                return ++attempt.Made[i] <= declared[i].Calls;
             }
         }
 
@@ -236,7 +229,7 @@ internal sealed partial class MachineWorld
         Dispatch(frame.Actor);
         if (frame.CallerFrame is null)
         {
-            EndSucceeded(frame.Attempt);
+            Carry(frame.Attempt, _transactions.Returned(frame.Attempt, frame.Attempt.Calls));
         }
         else
         {
@@ -257,118 +250,37 @@ internal sealed partial class MachineWorld
         TryEnd(caller);
     }
 
-    private void EndSucceeded(Attempt attempt)
-    {
-        if (attempt.RootEnded)
-        {
-            return;
-        }
-
-        attempt.RootEnded = true;
-        var request = attempt.Request;
-        if (attempt.IsPact)
-        {
-            RootEnding.EndPact(request.Ticket!, attempt.Marked, succeeded: true, attempt.Calls, _outputs);
-        }
-        else
-        {
-            RootEnding.EndAct(new ActOutcome(attempt.Tid, committed: true, attempt.Participants.ToArray(), request), _outputs);
-        }
-
-        Dispatch(-1);
-    }
-
     private void RequestAbort(Attempt attempt, AbortReason reason)
     {
-        if (attempt.IsAlive)
+        if (attempt.TryAbort(new AbortInfo(reason, "")))
         {
-            attempt.IsAlive = false;
-            attempt.AbortCause = reason;
             Trace?.Invoke($"  {attempt} is doomed: {reason}");
             Send(attempt.Node, new WorkItem { Kind = WorkKind.AbortRequested, Extra = attempt });
-        }
-    }
-
-    private void EndAborted(Attempt attempt)
-    {
-        if (!attempt.IsPact)
-        {
-            if (_acts.ContainsKey(attempt.Tid)) // else it was overruled before this was read
-            {
-                EndAbortedAct(attempt);
-            }
-        }
-        else if (!attempt.RootEnded)
-        {
-            attempt.RootEnded = true;
-            Deaths[(int)attempt.AbortCause]++;
-            RootEnding.EndPact(attempt.Request.Ticket!, attempt.Marked, succeeded: false, attempt.Calls, _outputs);
-            Dispatch(-1);
-        }
-    }
-
-    private void EndAbortedAct(Attempt attempt)
-    {
-        var ownOutcome = !attempt.RootEnded && attempt.AbortCause == AbortReason.Application;
-        Require(_acts.ContainsKey(attempt.Tid), $"{attempt} dies before its record is queued");
-        attempt.RootEnded = true;
-        Deaths[(int)attempt.AbortCause]++;
-        var participants = attempt.Participants.ToArray();
-        if (ownOutcome)
-        {
-            // H7: it may have read what is undone, so its answer waits like a commit.
-            RootEnding.EndAct(new ActOutcome(attempt.Tid, committed: false, participants, attempt.Request), _outputs);
-            Dispatch(-1);
-            return;
-        }
-
-        _acts.Remove(attempt.Tid);
-        if (attempt.AbortCause == AbortReason.Undone)
-        {
-            SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid, Body = participants });
-        }
-        else
-        {
-            RootEnding.AbortAct(attempt.Tid, participants, _outputs);
-            Dispatch(-1);
-        }
-
-        if (attempt.AbortCause == AbortReason.Timeout)
-        {
-            AnswerTo(attempt.Request, Answer.Aborted, AbortReason.Timeout);
-        }
-        else
-        {
-            ToRepeat.Add(attempt.Request);
         }
     }
 
     private void OnRootMessage(in Message message, Attempt attempt)
     {
         Tell($"root of {attempt}", message);
-        if (attempt.IsPact)
-        {
-            attempt.RootEnded = true;
-            if (attempt.IsAlive)
-            {
-                attempt.IsAlive = false;
-                attempt.AbortCause = AbortReason.Undone;
-            }
+        Carry(attempt, _transactions.OnMessage(attempt, message));
+    }
 
-            return;
+    private void Carry(Attempt attempt, RootEffects effects)
+    {
+        if ((effects & RootEffects.Aborted) != 0)
+        {
+            Deaths[(int)attempt.Reason]++;
         }
 
-        // An own abort whose outcome is not queued is none when it closes a ring (H5) or rests on undone state (A5).
-        var isOpen = attempt.AbortCause == AbortReason.Application && _acts.ContainsKey(attempt.Tid);
-        if (attempt.IsAlive || isOpen)
+        Dispatch(-1);
+        if ((effects & RootEffects.Retry) != 0)
         {
-            attempt.IsAlive = false;
-            attempt.AbortCause = message.Kind == MessageKind.Removed ? AbortReason.Undone : message.Reason;
-            EndAbortedAct(attempt);
+            ToRepeat.Add(attempt.Request);
         }
-        else if (message.Kind == MessageKind.Removed)
+
+        if ((effects & RootEffects.Answer) != 0)
         {
-            SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid });
+            AnswerTo(attempt.Request, Answer.Aborted, attempt.Request.Abort!.Reason);
         }
     }
 }

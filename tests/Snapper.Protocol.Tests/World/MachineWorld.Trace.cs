@@ -40,7 +40,7 @@ internal sealed partial class MachineWorld
 
     private void Tell(in Output output)
     {
-        if (Trace is null || output.Message.Kind == MessageKind.LogProgress)
+        if (Trace is null || output.Message.Kind is MessageKind.LogProgress or MessageKind.BranchAbortAcknowledged)
         {
             return;
         }

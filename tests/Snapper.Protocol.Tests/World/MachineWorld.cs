@@ -3,6 +3,7 @@ using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
+using Snapper.Protocol.Transactions;
 
 namespace Snapper.Protocol.Tests.World;
 
@@ -28,6 +29,7 @@ internal sealed partial class MachineWorld
     private readonly List<int> _busyLinks = [];
     private readonly LinkOrder _order;
     private readonly Dictionary<TransactionId, Attempt> _acts = [];
+    private readonly TransactionMachine _transactions;
     private int _current;
     private long _actCounter;
     private BatchId _final;
@@ -48,6 +50,7 @@ internal sealed partial class MachineWorld
     public MachineWorld(WorldOptions options)
     {
         var actors = options.Actors.Length;
+        _transactions = new TransactionMachine(_outputs);
         Keys = new ActorKey[actors];
         _actors = new ActorMachine[actors];
         _actorNode = new int[actors];

@@ -1,8 +1,10 @@
+using System.Collections;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;
 using Snapper.Protocol.Scheduling;
+using Snapper.Protocol.Transactions;
 
 namespace Snapper.Protocol.Tests.World;
 
@@ -28,7 +30,7 @@ internal enum Answer : byte
 }
 
 /// <summary>A request of a client.</summary>
-internal sealed class Request
+internal sealed class Request : Transaction
 {
     public required int Index { get; init; }
 
@@ -44,13 +46,7 @@ internal sealed class Request
     /// <summary>The coordinator that is asked for a number.</summary>
     public int Ring { get; init; }
 
-    public PactTicket? Ticket { get; set; }
-
-    public TransactionId Age { get; set; }
-
     public Attempt? Attempt { get; set; }
-
-    public int Attempts { get; set; }
 
     public Answer Answer { get; set; }
 
@@ -66,45 +62,54 @@ internal sealed class Request
 }
 
 /// <summary>One attempt of a request.</summary>
-internal sealed class Attempt(Request request, TransactionId tid, BatchId bid, TransactionId age, int node)
+/// <param name="acts">ACTs whose records are not queued, by tid.</param>
+internal sealed class Attempt(
+    Request request, TransactionId tid, BatchId bid, TransactionId age, int node, IDictionary acts)
+    : TransactionAttempt(tid, bid, age)
 {
     public Request Request { get; } = request;
 
-    public TransactionId Tid { get; } = tid;
-
-    public BatchId Bid { get; } = bid;
-
-    public TransactionId Age { get; } = age;
+    public override Transaction Transaction => Request;
 
     /// <summary>Where its root is.</summary>
     public int Node { get; } = node;
 
-    public int Number { get; } = request.Attempts;
+    public int Number { get; } = request.Attempts + 1;
 
-    public bool IsAlive { get; set; } = true;
-
-    public AbortReason AbortCause { get; set; }
-
-    public bool RootEnded { get; set; }
+    public AbortReason Reason => AbortCause?.Reason ?? AbortReason.None;
 
     public Frame? Root { get; set; }
 
-    public int[] Calls { get; } = request.IsPact ? new int[request.Declared!.Length] : [];
+    public int[] Made { get; } = new int[request.Declared?.Length ?? 0];
 
     public List<ActorKey> Participants { get; } = [];
+
+    /// <summary>Other workers that it has visited.</summary>
+    public Func<Incarnation[]> Visited { get; set; } = static () => [];
+
+    public override ReadOnlySpan<int> Calls => Made;
+
+    public override bool IsDistributed => Visited().Length > 0;
+
+    public override bool IsUndecided => acts.Contains(Tid);
 
     /// <summary>What it saw of others' writes: actor and state.</summary>
     public List<(int Actor, Appended? Seen)> Reads { get; } = [];
 
     public List<(int Actor, Appended Written)> Writes { get; } = [];
 
-    public bool IsPact => Request.IsPact;
-
-    /// <summary>Numbered as one that holds its turns (A1).</summary>
-    public bool Marked { get; set; }
-
     /// <summary>The lowest batch known to stand behind it.</summary>
     public BatchId Ceil { get; set; }
+
+    public override IReadOnlyList<ActorKey> TakeParticipants() => Participants.ToArray();
+
+    public override Incarnation[] TakeVisited() => Visited();
+
+    public override bool TryTakeBack()
+    {
+        acts.Remove(Tid);
+        return true;
+    }
 
     public override string ToString() => Number <= 1 ? Request.Name : $"{Request.Name}#{Number}";
 }

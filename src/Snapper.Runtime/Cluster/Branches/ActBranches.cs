@@ -3,6 +3,7 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
+using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
@@ -69,7 +70,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     {
         var why = RemoteCalls.InfoOf(failed.Failure);
         EndAtRoot(failed.Tid, why);
-        if (AbortReasons.IsRepeated(why.Reason))
+        if (Retry.IsRepeated(why.Reason))
         {
             // H7: a vote that follows may complete the votes before the root's own executor says the same. Of a root that has not ended, the commit machine knows nothing.
             worker.SendToCommit(new Message { Kind = MessageKind.ActVoted, Tid = failed.Tid });

@@ -3,7 +3,6 @@ using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Cluster.Wire;
-using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 
 namespace Snapper.Runtime.Cluster.Branches;

@@ -118,7 +118,7 @@ internal sealed class PactBranches(ClusterNode node, Worker worker)
     {
         if (ticket.Global is { } member && _branches.TryGetValue(member.Tid, out var branch) && branch.Attempt is { } attempt)
         {
-            attempt.TryAbort(new AbortInfo(AbortReason.Undone, "Removed because a transaction before it failed; it runs again."), evenSealed: true);
+            attempt.TryAbort(AbortInfo.Removed, evenSealed: true);
             node.First.EndBranch(attempt);
         }
 

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
@@ -114,7 +115,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
             var frozen = 0;
             foreach (var request in worker.RequestManager.UnderWay())
             {
-                frozen += request.Phase == RequestPhase.Waiting && !request.IsAnswered && WaitsFor(request, plan) ? 1 : 0;
+                frozen += request.Phase == TransactionPhase.Waiting && !request.IsAnswered && WaitsFor(request, plan) ? 1 : 0;
             }
 
             progress.Counted(frozen);

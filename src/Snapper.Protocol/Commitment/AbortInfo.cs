@@ -1,0 +1,33 @@
+using Snapper.Protocol.Identity;
+
+namespace Snapper.Protocol.Commitment;
+
+/// <summary>Why a transaction is aborted. Floor, ceil and blocker explain H5 and W1; 0 otherwise.</summary>
+public sealed record AbortInfo(
+    AbortReason Reason, string Message, ActorKey? Actor = null, long Blocker = 0, long Floor = 0, long Ceil = 0)
+{
+    private const int LongestMessage = 16 * 1024;
+
+    /// <summary>The time of the request is over.</summary>
+    public static AbortInfo DeadlinePassed { get; } = new(AbortReason.Timeout, "The request's timeout has passed.");
+
+    /// <summary>An undo has removed it (A5).</summary>
+    public static AbortInfo Removed { get; } =
+        new(AbortReason.Undone, "Removed because a transaction before it failed; it runs again.");
+
+    /// <summary>
+    /// In words, 16,384 characters at most: user code may throw anything, and it goes into answers and into the log.
+    /// </summary>
+    public string Message { get; } = Message.Length <= LongestMessage ? Message : Cut(Message);
+
+    /// <summary>The deadline has passed, or the caller has left, before an attempt began.</summary>
+    public static AbortInfo BeforeStart(AbortReason reason) =>
+        reason == AbortReason.Timeout ? DeadlinePassed : new AbortInfo(reason, "The caller went away.");
+
+    // Half a pair of surrogates could not be written as UTF-8.
+    private static string Cut(string message)
+    {
+        var end = LongestMessage - 1;
+        return message[..(char.IsHighSurrogate(message[end - 1]) ? end - 1 : end)] + "…";
+    }
+}
