@@ -5,8 +5,8 @@ using Xunit;
 namespace Snapper.Architecture.Tests;
 
 /// <summary>
-/// Namespaces of a product project refer to each other one way (DESIGN.md section 3). The project's root namespace is its
-/// door and may refer to all of them.
+/// Namespaces of a product project refer to each other one way (DESIGN.md section 3). The project's root
+/// namespace is its door and may refer to all of them.
 /// </summary>
 public sealed class NamespaceCycleTests
 {
@@ -16,7 +16,8 @@ public sealed class NamespaceCycleTests
     /// <summary>The product's assemblies beside this test.</summary>
     public static TheoryData<string> Projects()
     {
-        var names = Directory.GetFiles(AppContext.BaseDirectory, "Snapper.*.dll").Select(Path.GetFileNameWithoutExtension)
+        var names = Directory.GetFiles(AppContext.BaseDirectory, "Snapper.*.dll")
+            .Select(Path.GetFileNameWithoutExtension)
             .Where(static name => !name!.EndsWith(".Tests", StringComparison.Ordinal)).Order(StringComparer.Ordinal);
         return new TheoryData<string>(names!);
     }
@@ -27,8 +28,9 @@ public sealed class NamespaceCycleTests
     {
         var architecture = new ArchLoader().LoadAssembly(
             System.Reflection.Assembly.LoadFrom(Path.Combine(AppContext.BaseDirectory, project + ".dll"))).Build();
-        var results = SliceRuleDefinition.Slices().Matching(project + ".(**)").Should().BeFreeOfCycles().Evaluate(architecture)
-            .Where(static result => !result.Passed).Select(static result => result.Description).ToArray();
+        var results = SliceRuleDefinition.Slices().Matching(project + ".(**)").Should().BeFreeOfCycles()
+            .Evaluate(architecture).Where(static result => !result.Passed)
+            .Select(static result => result.Description).ToArray();
         if (s_open.Contains(project))
         {
             Assert.True(results.Length > 0, $"{project} has no cycle any more: take it out of the list.");

@@ -8,7 +8,8 @@ namespace Snapper.Benchmarks.Clusters;
 /// Transfers at some workers of <c>./snapper up</c>, straight to them, one tenth over two workers: first as fast as they can, then at a given rate. What becomes of them while
 /// a worker is away is not counted; they only keep the system busy.
 /// </summary>
-public sealed class BackgroundLoad(IReadOnlyList<ReadyWorker> workers, PlacedTransfers transfers, ulong seed) : IDisposable
+public sealed class BackgroundLoad(
+    IReadOnlyList<ReadyWorker> workers, PlacedTransfers transfers, ulong seed) : IDisposable
 {
     private const double Distributed = 0.1;
     private readonly CancellationTokenSource _ending = new();

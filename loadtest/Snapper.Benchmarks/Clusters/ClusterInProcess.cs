@@ -49,7 +49,8 @@ public sealed class ClusterInProcess : IAsyncDisposable
     public int OwnerOf(int account) => Volatile.Read(ref _owners[account]);
 
     /// <summary>One of the workers, 1 for <c>w1</c>.</summary>
-    public ClusterWorker this[int worker] => _workers[worker] ?? throw new InvalidOperationException($"w{worker} does not run.");
+    public ClusterWorker this[int worker] =>
+        _workers[worker] ?? throw new InvalidOperationException($"w{worker} does not run.");
 
     /// <summary>Settings that numbers depend on.</summary>
     public IReadOnlyDictionary<string, string> Facts => new Dictionary<string, string>

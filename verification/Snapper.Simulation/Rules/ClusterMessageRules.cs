@@ -157,8 +157,10 @@ internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster sh
             logs.HasParts(message.Part.Bid, member.Owners.Select(static owner => owner.Worker));
             for (var i = 0; i < member.Owners.Length; i++)
             {
-                var isElsewhere = member.Pact.Declared[i].Actor.Equals(member.Pact.RootActor) && member.Owners[i] != member.Pact.Root;
-                Require(!isElsewhere, $"A9: {member.Tid} is numbered, and {member.Owners[i]} owns the root of what {member.Pact.Root} asked for");
+                var (pact, owner) = (member.Pact, member.Owners[i]);
+                var isElsewhere = pact.Declared[i].Actor.Equals(pact.RootActor) && owner != pact.Root;
+                Require(!isElsewhere,
+                    $"A9: {member.Tid} is numbered, and {owner} owns the root of what {pact.Root} asked for");
                 LookAtFrozen(message, member, i, to);
             }
         }
