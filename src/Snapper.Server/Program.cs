@@ -1,7 +1,7 @@
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
+using Snapper.Server.Commands;
+using Snapper.Server.Processes;
 
-// What these make, and what the parts make that they start, is nobody else's: states, logs, the audit, the Redis' files.
-if (args is ["up" or "demo" or "worker" or "doctor" or "join" or "leave", ..]) FileModeMask.FromNowOn();
+// What a worker makes is for its own account alone: states, logs, the audit.
+if (args is ["worker", ..]) FileModeMask.FromNowOn();
 
-return await CommandLine.Run(args, Console.Out, Console.Error);
+return await ServerCommands.Table.Run(args, Console.Out, Console.Error);

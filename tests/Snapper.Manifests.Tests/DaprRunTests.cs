@@ -1,8 +1,10 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Text.RegularExpressions;
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Commands;
+using Snapper.Server.Hosting;
+using Snapper.Server.Processes;
 using Xunit;
 using YamlDotNet.RepresentationModel;
 
@@ -57,7 +59,7 @@ public sealed partial class DaprRunTests
         var up = UpOptions.From(UpOptions.UpSyntax.Parse([]));
         Assert.Equal((up.WorkerPort(1), up.SidecarPortOf(1)), (settings.ListenPort, settings.SidecarPort));
         Assert.Equal((settings.ListenPort, settings.SidecarPort), (Number("appPort"), Number("daprHTTPPort")));
-        Assert.Equal((UpOptions.DefaultAppId, "127.0.0.1"), (Text(App, "appID"), Text(App, "apiListenAddresses")));
+        Assert.Equal((WorkerSettings.DefaultAppId, "127.0.0.1"), (Text(App, "appID"), Text(App, "apiListenAddresses")));
         Assert.False(App.Children.ContainsKey("enableAppHealthCheck"), "app health checks take actor types out of placement; see ChildCommands");
     }
 

@@ -1,5 +1,5 @@
 using System.Text.RegularExpressions;
-using Snapper.Server.Cli;
+using Snapper.Server.Commands;
 using Xunit;
 
 namespace Snapper.Manifests.Tests;

@@ -1,6 +1,6 @@
 using System.CommandLine;
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Processes;
 using Snapper.TestRunner;
 
 var filter = new Option<string?>("--filter") { HelpName = "EXPRESSION", Description = "only these tests, as 'dotnet test --filter'" };

@@ -1,6 +1,6 @@
 using System.Diagnostics;
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Processes;
 
 namespace Snapper.TestRunner;
 

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
-using Snapper.Server.Supervision;
+using Snapper.Server.Processes;
 
 namespace Snapper.TestRunner;
 

@@ -1,5 +1,5 @@
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Processes;
 
 namespace Snapper.TestRunner;
 

@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
 using System.Text;
-using Snapper.Server.Cli;
+using Snapper.Server.Processes;
 
 namespace Snapper.Server.Hosting;
 

@@ -1,4 +1,4 @@
-using Snapper.Server.Supervision;
+using Snapper.Server.Processes;
 using Snapper.Storage.Redis;
 
 namespace Snapper.Server.Hosting;

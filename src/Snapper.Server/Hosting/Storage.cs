@@ -1,7 +1,6 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
+using Snapper.Server.Processes;
 using Snapper.Storage;
 using Snapper.Storage.Files;
 using Snapper.Storage.Log;

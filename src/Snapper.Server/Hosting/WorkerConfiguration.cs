@@ -6,7 +6,7 @@ using Snapper.Runtime.Cluster.Balancing;
 using Snapper.Runtime.Hosting;
 using Snapper.Security;
 using Snapper.Server.Api;
-using Snapper.Server.Cli;
+using Snapper.Server.Processes;
 using Snapper.Storage.Membership;
 
 namespace Snapper.Server.Hosting;

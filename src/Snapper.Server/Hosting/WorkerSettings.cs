@@ -1,6 +1,5 @@
 using System.Net;
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
+using Snapper.Server.Processes;
 
 namespace Snapper.Server.Hosting;
 
@@ -38,6 +37,9 @@ internal enum FsyncPolicy
 /// <remarks>A class, not a record: a record would print its tokens.</remarks>
 internal sealed class WorkerSettings
 {
+    /// <summary>The Dapr app id of all workers where nothing else is configured.</summary>
+    public const string DefaultAppId = "snapper";
+
     /// <summary>The worker's name, <c>w1</c>; unique in the system.</summary>
     public required string Name { get; init; }
 
@@ -66,7 +68,7 @@ internal sealed class WorkerSettings
     public required SidecarKind SidecarKind { get; init; }
 
     /// <summary>The Dapr app id of the sidecar.</summary>
-    public string AppId { get; init; } = UpOptions.DefaultAppId;
+    public string AppId { get; init; } = DefaultAppId;
 
     /// <summary>Redis or file.</summary>
     public required LogKind LogKind { get; init; }
@@ -102,13 +104,13 @@ internal sealed class WorkerSettings
     public RunStateFile? RunState { get; init; }
 
     /// <summary>The worker's own folder, <c>{data}/workers/{name}</c>.</summary>
-    public string WorkerDirectory => Path.Combine(DataDirectory, Supervision.DataDirectory.WorkersFolder, Name);
+    public string WorkerDirectory => Path.Combine(DataDirectory, Processes.DataDirectory.WorkersFolder, Name);
 
     /// <summary>Where admin actions are written down, <c>{data}/audit/{name}.jsonl</c>.</summary>
-    public string AuditFile => Path.Combine(DataDirectory, Supervision.DataDirectory.AuditFolder, Name + ".jsonl");
+    public string AuditFile => Path.Combine(DataDirectory, Processes.DataDirectory.AuditFolder, Name + ".jsonl");
 
     /// <summary>What the worker remembers of its log, outside of the log and of the worker's own folder, <c>{data}/remembered/{name}.json</c>.</summary>
-    public string MemoryFile => Path.Combine(DataDirectory, Supervision.DataDirectory.RememberedFolder, Name + ".json");
+    public string MemoryFile => Path.Combine(DataDirectory, Processes.DataDirectory.RememberedFolder, Name + ".json");
 
     /// <summary>The sidecar's process id now; 0: unknown. Our own with the embedded sidecar. Changes when the supervisor restarts the sidecar.</summary>
     public int SidecarPid => SidecarKind == SidecarKind.Embedded

@@ -2,7 +2,7 @@ using Snapper.Protocol.Channels;
 using Snapper.Security;
 using Snapper.Server.Api;
 using Snapper.Server.Api.Access;
-using Snapper.Server.Cli;
+using Snapper.Server.Processes;
 using Snapper.Sidecar.Hosting;
 
 namespace Snapper.Server.Hosting;

@@ -2,9 +2,9 @@ using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
 using Microsoft.Extensions.Configuration;
 using Snapper.Security;
-using Snapper.Server.Cli;
+using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
-using Snapper.Server.Supervision;
+using Snapper.Server.Processes;
 using static Snapper.Manifests.Tests.Rules.Manifests;
 
 namespace Snapper.Manifests.Tests.Rules;

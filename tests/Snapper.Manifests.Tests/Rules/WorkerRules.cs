@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text.Json.Nodes;
-using Snapper.Server.Cli;
 using Snapper.Server.Hosting;
+using Snapper.Server.Processes;
 using static Snapper.Manifests.Tests.Rules.Manifests;
 
 namespace Snapper.Manifests.Tests.Rules;

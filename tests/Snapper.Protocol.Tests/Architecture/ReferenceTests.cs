@@ -20,13 +20,18 @@ public sealed class ReferenceTests
         ["Snapper.Runtime"] = ["Snapper.Protocol", "Snapper.Actors", "Snapper.Storage", "Snapper.Sidecar"],
         ["Snapper.Telemetry"] = ["Snapper.Runtime"],
         ["Snapper.Security"] = [],
-        ["Snapper.Server"] = ["Snapper.Runtime", "Snapper.Telemetry", "Snapper.Security", "Snapper.Sidecar", "Snapper.Storage", "Snapper.Actors", "Snapper.Client", "Snapper.Testing", Apps],
+        ["Snapper.Server"] =
+        [
+            "Snapper.Runtime", "Snapper.Telemetry", "Snapper.Security", "Snapper.Sidecar", "Snapper.Storage", "Snapper.Actors",
+            "Snapper.Client", Apps,
+        ],
+        ["Snapper.Cli"] = ["Snapper.Server", "Snapper.Testing"],
         [Apps] = ["Snapper.Actors"],
         ["Snapper.RuleModel"] = [],
         ["Snapper.Mutations"] = [],
         ["Snapper.Simulation"] = ["Snapper.Runtime", "Snapper.Storage", "Snapper.Protocol", "Snapper.Actors", "Snapper.Testing", Apps],
         ["Snapper.Live"] = ["Snapper.Testing"],
-        ["Snapper.Fuzzing"] = ["Snapper.Server", "Snapper.Simulation"],
+        ["Snapper.Fuzzing"] = ["Snapper.Cli", "Snapper.Server", "Snapper.Simulation"],
         ["Snapper.Verify"] =
             ["Snapper.Simulation", "Snapper.Testing", "Snapper.Fuzzing", "Snapper.Live", "Snapper.RuleModel"],
     };

@@ -3,9 +3,9 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
+using Snapper.Cli.Supervision;
 using Snapper.Security;
 using Snapper.Server.Api;
-using Snapper.Server.Supervision;
 using Snapper.Server.Tests.Api;
 using Snapper.Server.Tests.Cli;
 using Xunit;
@@ -163,7 +163,7 @@ public sealed class AbuseTests
         var port = Ports.Free(2);
         using var worker = Process.Start(new ProcessStartInfo("dotnet",
         [
-            UpProcess.ServerDll, "worker", "--listen-port", port[0].ToString(CultureInfo.InvariantCulture), "--sidecar-port", port[1].ToString(CultureInfo.InvariantCulture), "--sidecar", "embedded",
+            UpProcess.CommandLineDll, "worker", "--listen-port", port[0].ToString(CultureInfo.InvariantCulture), "--sidecar-port", port[1].ToString(CultureInfo.InvariantCulture), "--sidecar", "embedded",
             "--data", data.File("data"), "--watch-parent", Environment.ProcessId.ToString(CultureInfo.InvariantCulture),
         ]))!;
         var address = new Uri($"http://127.0.0.1:{port[0]}");

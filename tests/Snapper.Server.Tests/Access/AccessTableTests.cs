@@ -1,9 +1,9 @@
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Snapper.Cli.Supervision;
 using Snapper.Security;
 using Snapper.Server.Api.Access;
-using Snapper.Server.Supervision;
 using Xunit;
 
 namespace Snapper.Server.Tests.Access;

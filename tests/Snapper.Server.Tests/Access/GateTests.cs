@@ -1,7 +1,8 @@
 using Microsoft.Extensions.Configuration;
+using Snapper.Cli.Commands;
 using Snapper.Security;
-using Snapper.Server.Cli;
 using Snapper.Server.Hosting;
+using Snapper.Server.Processes;
 using Snapper.Server.Tests.Cli;
 using Xunit;
 

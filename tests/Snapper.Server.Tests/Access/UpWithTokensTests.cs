@@ -1,7 +1,8 @@
 using System.Net.Http.Headers;
 using System.Text;
+using Snapper.Cli.Supervision;
 using Snapper.Security;
-using Snapper.Server.Supervision;
+using Snapper.Server.Processes;
 using Snapper.Server.Tests.Cli;
 using Xunit;
 

@@ -1,6 +1,6 @@
 using System.Runtime.Versioning;
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

@@ -1,5 +1,8 @@
-using Snapper.Server.Cli;
+using Snapper.Cli.Commands;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

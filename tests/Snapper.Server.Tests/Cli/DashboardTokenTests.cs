@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Configuration;
+using Snapper.Cli.Supervision;
 using Snapper.Security;
-using Snapper.Server.Supervision;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

@@ -1,8 +1,8 @@
 using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
-using Snapper.Server.Cli;
-using Snapper.Server.Cli.Doctor;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Doctor;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

@@ -1,10 +1,11 @@
 using System.Runtime.Versioning;
 using Microsoft.Extensions.Logging.Abstractions;
+using Snapper.Cli.Commands;
+using Snapper.Cli.Doctor;
+using Snapper.Cli.Supervision;
 using Snapper.Security;
 using Snapper.Server.Api.Access;
-using Snapper.Server.Cli;
-using Snapper.Server.Cli.Doctor;
-using Snapper.Server.Supervision;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

@@ -1,5 +1,5 @@
-using Snapper.Server.Demo;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Demo;
+using Snapper.Cli.Supervision;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

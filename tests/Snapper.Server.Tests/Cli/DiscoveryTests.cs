@@ -1,8 +1,8 @@
 using System.Net;
 using System.Net.Sockets;
-using Snapper.Server.Cli;
+using Snapper.Cli.Supervision;
 using Snapper.Server.Hosting;
-using Snapper.Server.Supervision;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

@@ -1,8 +1,9 @@
 using System.Net;
 using System.Net.Sockets;
-using Snapper.Server.Cli;
-using Snapper.Server.Cli.Doctor;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Commands;
+using Snapper.Cli.Doctor;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

@@ -1,7 +1,7 @@
 using System.Text;
 using System.Text.RegularExpressions;
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Commands;
+using Snapper.Cli.Supervision;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

@@ -3,8 +3,10 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using System.Text.Json.Nodes;
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Commands;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Commands;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;
@@ -342,7 +344,7 @@ public sealed class OperatorCommandTests
     private static async Task<(int Exit, string Output)> Run(string? token, params string[] arguments)
     {
         var start = new ProcessStartInfo("dotnet") { RedirectStandardOutput = true, RedirectStandardError = true, RedirectStandardInput = true };
-        start.ArgumentList.Add(UpProcess.ServerDll);
+        start.ArgumentList.Add(UpProcess.CommandLineDll);
         foreach (var argument in arguments) start.ArgumentList.Add(argument);
         start.Environment.Remove("APP_API_TOKEN");
         if (token is not null) start.Environment["APP_API_TOKEN"] = token;

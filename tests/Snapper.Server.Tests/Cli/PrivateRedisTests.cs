@@ -1,7 +1,8 @@
 using System.Runtime.Versioning;
 using System.Text;
 using System.Text.Json;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;
@@ -59,7 +60,7 @@ public sealed class PrivateRedisTests : IDisposable
             foreach (var path in (string[])["/v1/status", "/metrics", "/readyz"]) Assert.DoesNotContain(password, await Http.GetStringAsync(ready.Workers[0].Url + path));
             Assert.DoesNotContain(password, await Http.GetStringAsync(ready.Workers[0].Sidecar + "/v1.0/metadata"));
             var doctor = new StringWriter();
-            await Snapper.Server.Cli.CommandLine.Run(["doctor", "--data", Data], doctor, doctor);
+            await Snapper.Cli.Commands.CommandLine.Run(["doctor", "--data", Data], doctor, doctor);
             Assert.DoesNotContain(password, doctor.ToString());
             Assert.Contains("of this account alone", doctor.ToString());
 

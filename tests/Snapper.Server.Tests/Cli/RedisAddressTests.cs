@@ -1,5 +1,4 @@
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

@@ -3,9 +3,8 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
-using Snapper.Server.Cli;
+using Snapper.Cli.Supervision;
 using Snapper.Server.Hosting;
-using Snapper.Server.Supervision;
 using Snapper.Sidecar.Tests;
 using Xunit;
 
@@ -56,7 +55,7 @@ public sealed class ResiliencyTests : IDisposable
         web.MapGet("/dapr/subscribe", context => context.Response.WriteAsync("[]"));
         await web.StartAsync();
         Directory.CreateDirectory(_temp.Path);
-        await File.WriteAllTextAsync(_temp.File(Resiliency.FileName), Resiliency.Yaml(UpOptions.DefaultAppId, 7));
+        await File.WriteAllTextAsync(_temp.File(Resiliency.FileName), Resiliency.Yaml(WorkerSettings.DefaultAppId, 7));
         File.Copy(Path.Combine(Repository.Components()!, "statestore.yaml"), _temp.File("statestore.yaml"));
         await using var sidecar = await DaprFixture.Start(new DaprFixtureOptions { AppPort = new Uri(web.Urls.Single()).Port, Resources = _temp.Path });
         await sidecar.WaitForActors();

@@ -3,9 +3,10 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
-using Snapper.Server.Cli;
-using Snapper.Server.Cli.Doctor;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Commands;
+using Snapper.Cli.Doctor;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Processes;
 using Snapper.Storage.Remembering;
 using Xunit;
 

@@ -1,6 +1,7 @@
 using System.Reflection;
 using System.Text.RegularExpressions;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;
@@ -52,7 +53,7 @@ public sealed partial class TroubleshootingTests
     public void Every_exit_code_is_in_the_documents()
     {
         var operating = File.ReadAllText(Path.Combine(Root, "docs", "operating.md"));
-        foreach (var code in typeof(Server.Cli.ExitCode).GetFields().Select(f => (int)f.GetRawConstantValue()!).Where(c => c > 1))
+        foreach (var code in typeof(Processes.ExitCode).GetFields().Select(f => (int)f.GetRawConstantValue()!).Where(c => c > 1))
         {
             Assert.True(operating.Contains($"\n| {code} |", StringComparison.Ordinal), $"docs/operating.md has no row for exit code {code}");
         }

@@ -1,7 +1,8 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Globalization;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;
@@ -9,7 +10,7 @@ namespace Snapper.Server.Tests.Cli;
 /// <summary>The real command line as a process of its own. Killed, with all it started, when the test ends.</summary>
 internal sealed class UpProcess : IAsyncDisposable
 {
-    public static readonly string ServerDll = Path.Combine(AppContext.BaseDirectory, "Snapper.Server.dll");
+    public static readonly string CommandLineDll = Path.Combine(AppContext.BaseDirectory, "Snapper.Cli.dll");
 
     private readonly Process _process;
     private readonly RunStateFile _state;
@@ -58,7 +59,7 @@ internal sealed class UpProcess : IAsyncDisposable
         var start = new ProcessStartInfo("dotnet") { RedirectStandardOutput = true, RedirectStandardError = true, RedirectStandardInput = true };
         string[] arguments =
         [
-            ServerDll, command, "--data", data, "--base-port", basePort.ToString(CultureInfo.InvariantCulture),
+            CommandLineDll, command, "--data", data, "--base-port", basePort.ToString(CultureInfo.InvariantCulture),
             "--sidecar-port", sidecarPort.ToString(CultureInfo.InvariantCulture), .. options,
         ];
         foreach (var argument in arguments) start.ArgumentList.Add(argument);

@@ -1,6 +1,8 @@
 using System.Text.Json;
-using Snapper.Server.Cli;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Commands;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Hosting;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;
@@ -40,7 +42,7 @@ public sealed class UpWithServersTests : IDisposable
         Assert.True(Posix.Send(before.Placement!.Pid, Posix.Kill));
         await Eventually.True("Redis answers on the same port", async () =>
             up.State().Redis!.Pid is var pid && pid != 0 && pid != ready.RedisPid && await RedisProbe.Unavailable(redis, CancellationToken.None, login) is null);
-        using var probe = new ReadinessProbe(UpOptions.DefaultAppId);
+        using var probe = new ReadinessProbe(WorkerSettings.DefaultAppId);
         await Eventually.True("requests go through the new sidecar", async () =>
             up.State().Workers[0].Sidecar.Pid is var pid && pid != 0 && pid != worker.SidecarPid
             && await probe.Missing(worker.Url, worker.Sidecar, Hosting.SidecarKind.Daprd, CancellationToken.None) is null);
@@ -148,7 +150,7 @@ public sealed class UpWithServersTests : IDisposable
 
             Assert.NotNull((await RedisProbe.Facts(address, CancellationToken.None)).Refusal());
             using var errors = new StringWriter();
-            var worker = Snapper.Server.Cli.CommandLine.Run(
+            var worker = Snapper.Cli.Commands.CommandLine.Run(
                 ["worker", "--log", "redis", "--redis", $"{address}", "--data", _temp.File("worker"), "--listen-port", $"{ports[1]}", "--sidecar-port", $"{ports[2]}"],
                 TextWriter.Null, errors);
             Assert.Equal(2, await worker.WaitAsync(TimeSpan.FromSeconds(30)));

@@ -1,5 +1,6 @@
 using System.Text.Json;
-using Snapper.Server.Cli;
+using Snapper.Cli.Commands;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

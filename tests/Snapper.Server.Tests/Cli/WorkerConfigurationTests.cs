@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Configuration;
-using Snapper.Server.Cli;
 using Snapper.Server.Hosting;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

@@ -3,7 +3,8 @@ using System.Diagnostics;
 using System.Net;
 using System.Text;
 using System.Text.Json.Nodes;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Processes;
 using Snapper.Server.Tests.Cli;
 using Xunit;
 

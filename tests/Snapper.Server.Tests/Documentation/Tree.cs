@@ -1,4 +1,4 @@
-using Snapper.Server.Supervision;
+using Snapper.Cli.Supervision;
 
 namespace Snapper.Server.Tests.Documentation;
 

@@ -1,6 +1,6 @@
 using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Supervision;
 
 namespace Snapper.Server.Tests.OpenApi;
 

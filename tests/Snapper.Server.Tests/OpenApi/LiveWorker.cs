@@ -1,7 +1,7 @@
 using System.Net;
-using Snapper.Server.Cli;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
-using Snapper.Server.Supervision;
 using Snapper.Server.Tests.Cli;
 
 namespace Snapper.Server.Tests.OpenApi;

@@ -1,7 +1,7 @@
 using System.Text.Json;
 using System.Text.RegularExpressions;
+using Snapper.Cli.Supervision;
 using Snapper.Runtime.Inspection;
-using Snapper.Server.Supervision;
 using Snapper.Server.Tests.Api;
 using Xunit;
 

@@ -1,8 +1,11 @@
 using System.Text;
 using Microsoft.Extensions.Configuration;
+using Snapper.Cli.Commands;
+using Snapper.Cli.Supervision;
 using Snapper.Fuzzing.Engine;
-using Snapper.Server.Cli;
+using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
+using Snapper.Server.Processes;
 
 namespace Snapper.Fuzzing.CommandLine;
 

@@ -1,6 +1,7 @@
+using Snapper.Cli.Supervision;
 using Snapper.Fuzzing.Engine;
 using Snapper.Server.Hosting;
-using Snapper.Server.Supervision;
+using Snapper.Server.Processes;
 
 namespace Snapper.Fuzzing.Http;
 

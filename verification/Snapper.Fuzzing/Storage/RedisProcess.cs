@@ -2,7 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Supervision;
 
 namespace Snapper.Fuzzing.Storage;
 

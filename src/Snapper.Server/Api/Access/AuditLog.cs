@@ -1,7 +1,7 @@
 using System.Text.Json;
 using Snapper.Security;
 using Snapper.Server.Api.Answers;
-using Snapper.Server.Supervision;
+using Snapper.Server.Processes;
 
 namespace Snapper.Server.Api.Access;
 

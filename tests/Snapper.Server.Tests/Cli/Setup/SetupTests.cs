@@ -1,6 +1,6 @@
-using Snapper.Server.Cli;
-using Snapper.Server.Cli.Setup;
-using Snapper.Server.Supervision;
+using Snapper.Cli.Setup;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli.Setup;

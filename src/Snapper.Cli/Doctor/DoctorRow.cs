@@ -1,0 +1,39 @@
+namespace Snapper.Cli.Doctor;
+
+/// <summary>How a check ended.</summary>
+internal enum Health
+{
+    /// <summary>As it should be.</summary>
+    Good,
+
+    /// <summary>Works, with a limit that the row names.</summary>
+    Limited,
+
+    /// <summary><c>up</c> would not start.</summary>
+    Broken,
+}
+
+/// <summary>One check. <paramref name="Fix"/> is empty when there is nothing to do.</summary>
+internal sealed record DoctorRow(Health Health, string Check, string Finding, string Fix = "");
+
+/// <summary>The rows as text.</summary>
+internal static class DoctorTable
+{
+    /// <summary>Writes a header, the rows and a verdict.</summary>
+    public static void Write(TextWriter output, IReadOnlyList<DoctorRow> rows)
+    {
+        var check = rows.Max(r => r.Check.Length);
+        var finding = Math.Min(rows.Max(r => r.Finding.Length), 70);
+        output.WriteLine($"       {"check".PadRight(check)}  {"finding".PadRight(finding)}  fix");
+        foreach (var row in rows)
+        {
+            var mark = row.Health switch { Health.Good => "ok", Health.Limited => "note", _ => "FAIL" };
+            output.WriteLine($"{mark,-5}  {row.Check.PadRight(check)}  {row.Finding.PadRight(finding)}  {row.Fix}".TrimEnd());
+        }
+
+        output.WriteLine();
+        output.WriteLine(rows.Any(r => r.Health == Health.Broken)
+            ? "'./snapper up' would not start: see the rows marked FAIL."
+            : "'./snapper up' would start.");
+    }
+}

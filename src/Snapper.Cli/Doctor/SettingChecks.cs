@@ -1,0 +1,32 @@
+using Microsoft.AspNetCore.Builder;
+using Snapper.Server.Commands;
+using Snapper.Server.Hosting;
+using Snapper.Server.Processes;
+using Snapper.Telemetry;
+
+namespace Snapper.Cli.Doctor;
+
+/// <summary>The settings that workers take from the environment, read as they read them.</summary>
+internal static class SettingChecks
+{
+    /// <summary>One row.</summary>
+    public static DoctorRow Settings()
+    {
+        const string check = "settings";
+        try
+        {
+            var configuration = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory }).Configuration;
+            WorkerConfiguration.SmallBank(configuration);
+            WorkerConfiguration.Worker(configuration, WorkerCommand.Settings(WorkerCommand.Syntax.Parse([]), _ => null));
+            WorkerWeb.Security(configuration, Environment.GetEnvironmentVariable("APP_API_TOKEN") is { Length: > 0 } token ? token : null);
+            WorkerConfiguration.Cluster(configuration);
+            WorkerConfiguration.Balancing(configuration);
+            TelemetryOptions.Read(Environment.GetEnvironmentVariable);
+            return new DoctorRow(Health.Good, check, "Snapper__... and OTEL_... of the environment are in range");
+        }
+        catch (Exception wrong) when (wrong is UsageException or ArgumentException or InvalidOperationException or FormatException or InvalidDataException or IOException)
+        {
+            return new DoctorRow(Health.Broken, check, wrong.Message, FixHints.Setting);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+using System.Globalization;
+using Snapper.Server.Commands;
+using Snapper.Server.Hosting;
+using Snapper.Server.Processes;
+
+namespace Snapper.Cli.Supervision;
+
+/// <summary>The command lines of the children. Everything listens on 127.0.0.1 only.</summary>
+internal static class ChildCommands
+{
+    /// <summary>
+    /// A private Redis. Its password is in a file of the folder where it starts. Redis 7 takes the name of its configuration file, which it makes absolute, for a pattern, and starts without
+    /// one, and so without a password, when a folder above has a <c>[</c>. The name of an included file stays as it is, and one that is missing ends it.
+    /// </summary>
+    public static ProcessSpec Redis(string program, DataDirectory data, int port, FsyncPolicy fsync, PrivateRedisSecret secret) => new()
+    {
+        Name = "redis-server",
+        Program = program,
+        Arguments =
+        [
+            "--include", PrivateRedisSecret.ConfigurationName, "--bind", "127.0.0.1", "--port", Text(port), "--protected-mode", "yes", "--daemonize", "no", "--dir", data.Redis,
+            "--appendonly", "yes", "--appendfsync", fsync == FsyncPolicy.Always ? "always" : "everysec", "--no-appendfsync-on-rewrite", "no",
+            "--save", "", "--maxmemory-policy", "noeviction",
+
+            // Its own title would overwrite the command line and the environment by which a process can be told from others.
+            "--set-proc-title", "no",
+        ],
+        Log = new LogFile(Path.Combine(data.Logs, "redis.log")),
+        WorkingDirectory = data.Run,
+        Prepare = secret.WriteConfiguration,
+
+        // It flushes and closes its file on SIGTERM, at once and without needing anybody else.
+        SignalWhenOrphaned = Posix.Terminate,
+    };
+
+    /// <summary>Dapr's placement service, its tables in memory: they are made of who is connected.</summary>
+    public static ProcessSpec Placement(string program, DataDirectory data, int port, int raftPort, int healthPort) => new()
+    {
+        Name = "placement",
+        Program = program,
+        Arguments =
+        [
+            "--id", "p0", "--initial-cluster", $"p0=127.0.0.1:{Text(raftPort)}", "--port", Text(port), "--listen-address", "127.0.0.1",
+            "--healthz-port", Text(healthPort), "--healthz-listen-address", "127.0.0.1", "--enable-metrics=false", "--log-level", "warn",
+            "--disseminate-coalesce-window", "250ms", // calls at the actor door wait for each round, and after a restart of placement all sidecars come at once
+        ],
+        Log = new LogFile(Path.Combine(data.Logs, "placement.log")),
+    };
+
+    /// <summary>The sidecar of worker <paramref name="i"/>, counted from 1.</summary>
+    /// <remarks>
+    /// No app health check. daprd would take the worker's actor types out of the placement tables when probes fail, and put them back later; both abort
+    /// calls under way and run them again. A dead worker is back after a fraction of a second, sooner than probes (at best one a second, three in a row)
+    /// could notice, and until then its calls fail at once because nobody listens on its port.
+    /// </remarks>
+    public static ProcessSpec Daprd(string program, DataDirectory data, UpOptions options, int i, SidecarPorts ports, string? components, RedisPlace? redis)
+    {
+        var arguments = new List<string>
+        {
+            "--app-id", options.AppId, "--app-port", Text(options.WorkerPort(i)), "--app-protocol", "http",
+            "--dapr-http-port", Text(options.SidecarPortOf(i)), "--dapr-grpc-port", Text(ports.Grpc),
+            "--dapr-internal-grpc-port", Text(ports.Internal), "--dapr-internal-grpc-listen-address", "127.0.0.1",
+            "--dapr-listen-addresses", "127.0.0.1", "--placement-host-address", $"127.0.0.1:{Text(ports.Placement)}",
+            "--max-body-size", "16Mi", "--enable-metrics=false", "--log-level", "warn", "--dapr-graceful-shutdown-seconds", "2",
+
+            // The first: where two files name one target, the user's own counts.
+            "--resources-path", ListItem(data.Dapr),
+        };
+        if (components is not null)
+        {
+            arguments.Add("--resources-path");
+            arguments.Add(ListItem(components));
+            var configuration = Path.Combine(components, "config.yaml");
+            if (File.Exists(configuration))
+            {
+                arguments.Add("--config");
+                arguments.Add(configuration);
+            }
+        }
+
+        return new ProcessSpec
+        {
+            Name = $"sidecar of w{Text(i)}",
+            Program = program,
+            Arguments = arguments,
+            Log = new LogFile(Path.Combine(data.Logs, $"daprd-w{Text(i)}.log")),
+            Environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(redis?.Login))
+            {
+                // What it announces to others by mDNS must be the loopback address that it listens on.
+                ["DAPR_HOST_IP"] = "127.0.0.1",
+
+                // For component files, which can take values from the environment; user and password are there, too.
+                ["SNAPPER_REDIS"] = redis?.Address.ToString(),
+            },
+        };
+    }
+
+    /// <summary>Worker <paramref name="i"/>, counted from 1: the server, a program of its own. One of several that owns nothing warms up first: only one that joins does.</summary>
+    public static ProcessSpec Worker(DataDirectory data, UpOptions options, int i, Plan plan, RedisPlace? redis, bool watchParent)
+    {
+        var name = $"w{Text(i)}";
+        var arguments = new List<string>
+        {
+            "worker", "--name", name, "--listen-port", Text(options.WorkerPort(i)), "--sidecar-port", Text(options.SidecarPortOf(i)),
+            "--sidecar", Word(plan.Sidecar), "--app-id", options.AppId, "--log", Word(plan.Log), "--data", data.Root,
+            "--fsync", options.Fsync == FsyncPolicy.Always ? "always" : "everysec", "--run-state", data.RunStatePath,
+        };
+        if (redis is not null) arguments.AddRange(["--redis", redis.Address.ToString()]);
+        if (options.Workers > 1) arguments.AddRange(["--workers", Text(options.Workers), "--warm-up", "on"]);
+
+        // Its port is another one at each start, its data are the same.
+        if (redis is not null && plan.ForeignRedis is null) arguments.AddRange(["--log-place", RememberedPlace.PrivateRedis]);
+        if (watchParent) arguments.AddRange(["--watch-parent", Text(Environment.ProcessId)]);
+
+        arguments.Insert(0, typeof(WorkerCommand).Assembly.Location);
+        return new ProcessSpec
+        {
+            Name = $"worker {name}",
+            Program = Host,
+            Arguments = arguments,
+            Log = new LogFile(Path.Combine(data.Logs, $"worker-{name}.log")),
+            Environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(redis?.Login)) { ["SNAPPER_REDIS"] = null },
+
+            FinalExitCodes = [ExitCode.LogLost, ExitCode.LogDamaged, ExitCode.OtherPlacement],
+
+            // It drains for up to 10 s, then cuts off who is left and closes its connections.
+            StopWithin = TimeSpan.FromSeconds(15),
+        };
+    }
+
+    /// <summary>The dashboard, which is told where the workers are.</summary>
+    public static ProcessSpec Dashboard(string program, DataDirectory data, UpOptions options, IReadOnlyList<string> workers, bool watchParent)
+    {
+        var arguments = new List<string> { program, "--port", Text(options.DashboardPort), "--workers", string.Join(',', workers) };
+        if (watchParent) arguments.AddRange(["--watch-parent", Text(Environment.ProcessId)]);
+
+        return new ProcessSpec
+        {
+            Name = "dashboard",
+            Program = Host,
+            Arguments = arguments,
+            Log = new LogFile(Path.Combine(data.Logs, "dashboard.log")),
+            Environment = new Dictionary<string, string?>
+            {
+                // It has nothing to do with Redis, and listens where the command line says.
+                ["SNAPPER_REDIS"] = null, [RedisLogin.PasswordVariable] = null, [RedisLogin.FileVariable] = null, ["ASPNETCORE_HTTP_PORTS"] = null, ["ASPNETCORE_URLS"] = null,
+            },
+            StopWithin = TimeSpan.FromSeconds(5),
+        };
+    }
+
+    // Under 'dotnet Snapper.Cli.dll' we run in the host that our programs need, too.
+    private static string Host =>
+        Environment.ProcessPath is { } own && Path.GetFileNameWithoutExtension(own) == "dotnet" ? own : "dotnet";
+
+    /// <summary>daprd or embedded.</summary>
+    public static string Word(SidecarKind sidecar) => sidecar == SidecarKind.Daprd ? "daprd" : "embedded";
+
+    /// <summary>redis or file.</summary>
+    public static string Word(LogKind log) => log == LogKind.Redis ? "redis" : "file";
+
+    private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+
+    /// <summary>A path as an item of a list: daprd reads each such argument as a line of comma-separated values.</summary>
+    private static string ListItem(string path) => path.AsSpan().IndexOfAny(',', '"', '\n') < 0 ? path : $"\"{path.Replace("\"", "\"\"", StringComparison.Ordinal)}\"";
+}
+
+/// <summary>Ports of one sidecar that callers do not see, and the placement service's.</summary>
+internal sealed record SidecarPorts(int Grpc, int Internal, int Placement);

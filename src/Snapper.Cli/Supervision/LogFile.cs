@@ -1,0 +1,35 @@
+using System.Text;
+
+namespace Snapper.Cli.Supervision;
+
+/// <summary>The file that takes one child's output. The child writes it itself; no byte passes through the supervisor.</summary>
+internal sealed class LogFile(string path)
+{
+    private const long RotateAtBytes = 10 * 1024 * 1024;
+    private const int TailBytes = 8 * 1024;
+
+    private long _startedAt;
+
+    /// <summary>Where it is.</summary>
+    public string FilePath { get; } = path;
+
+    /// <summary>Before a start: one older file is kept once this one has grown beyond 10 MB; what it holds now is of older starts.</summary>
+    public void Rotate()
+    {
+        var file = new FileInfo(FilePath);
+        _startedAt = file.Exists ? file.Length : 0;
+        if (_startedAt <= RotateAtBytes) return;
+        File.Move(FilePath, FilePath + ".1", overwrite: true);
+        _startedAt = 0;
+    }
+
+    /// <summary>The last lines since the last start, at most <paramref name="lines"/> of them and 8 KB; empty when there are none.</summary>
+    public IReadOnlyList<string> Tail(int lines)
+    {
+        if (!File.Exists(FilePath)) return [];
+        using var file = new FileStream(FilePath, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
+        file.Seek(Math.Max(Math.Min(_startedAt, file.Length), file.Length - TailBytes), SeekOrigin.Begin);
+        var text = new StreamReader(file, Encoding.UTF8).ReadToEnd();
+        return [.. text.Split('\n').Select(l => l.TrimEnd('\r')).Where(l => l.Length > 0).TakeLast(lines)];
+    }
+}
