@@ -24,6 +24,12 @@ public sealed record AbortInfo(
     public static AbortInfo BeforeStart(AbortReason reason) =>
         reason == AbortReason.Timeout ? DeadlinePassed : new AbortInfo(reason, "The caller went away.");
 
+    /// <summary>What it changes is more than a record may hold (L6).</summary>
+    public static AbortInfo TooLarge(long bytes, long limit) => new(
+        AbortReason.Application,
+        "The transaction changes more than it may: the states that it leaves and its result have "
+        + $"{bytes} bytes or more in all; the limit is {limit}.");
+
     // Half a pair of surrogates could not be written as UTF-8.
     private static string Cut(string message)
     {

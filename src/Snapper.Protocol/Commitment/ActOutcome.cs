@@ -14,8 +14,8 @@ public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<
     /// <summary>False: the application refused, or a change cannot be kept; nothing is changed, but the answer waits for H3 (H7).</summary>
     public bool Committed { get; private set; } = committed;
 
-    /// <summary>Why a change cannot be kept, as the shell says it; null: it can.</summary>
-    public object? Unfit { get; private set; }
+    /// <summary>Why a change cannot be kept; null: it can.</summary>
+    public AbortInfo? Unfit { get; private set; }
 
     /// <summary>Other workers that it visited, once each; only where its root is.</summary>
     public IReadOnlyList<Incarnation> Others
@@ -98,7 +98,7 @@ public sealed class ActOutcome(TransactionId tid, bool committed, IReadOnlyList<
     }
 
     /// <summary>What it changed cannot be kept: the ACT ends as one that refused by itself. The first reason counts.</summary>
-    public void Refuse(object why)
+    public void Refuse(AbortInfo why)
     {
         Unfit ??= why;
         Committed = false;

@@ -13,10 +13,6 @@ public sealed partial class CommitMachine
     private readonly List<AbortRequested> _doomed = [];
     private readonly List<ActOutcome> _finished = [];
 
-    /// <summary>Why a transaction is aborted whose changes are more than a record may hold.</summary>
-    public static string TooLarge(long bytes, long limit) =>
-        $"The transaction changes more than it may: the states that it leaves and its result have {bytes} bytes or more in all; the limit is {limit}.";
-
     /// <summary>Forgets what the commit order knows of ACTs that are over, now and then.</summary>
     /// <param name="isOver">The shell has ended it: the commit machine knows that already, or is about to hear it.</param>
     public void Sweep(Func<TransactionId, bool> isOver) => _order.Sweep(tid => FindFinished(tid) is null && isOver(tid));
@@ -40,7 +36,7 @@ public sealed partial class CommitMachine
         {
             // H7: what made it unfit may be undone yet, so it waits for H3 with its locks and places like any outcome of its own.
             outcome.Add(null);
-            outcome.Refuse(message.Body!);
+            outcome.Refuse((AbortInfo)message.Body!);
         }
         else
         {
@@ -63,7 +59,7 @@ public sealed partial class CommitMachine
         outcome.Bytes += _limit.OfChange(change);
         if (outcome.Bytes > _limit.Bytes)
         {
-            outcome.Refuse(TooLarge(outcome.Bytes, _limit.Bytes));
+            outcome.Refuse(AbortInfo.TooLarge(outcome.Bytes, _limit.Bytes));
         }
     }
 

@@ -23,4 +23,4 @@ public sealed record DecidedAct(ActOutcome Part, bool Committed);
 /// <summary>What a worker that takes part in an ACT says to the root's.</summary>
 /// <param name="Unfit">Why a change there cannot be kept; null: it can.</param>
 /// <param name="Visited">Workers that the ACT has called from there, or that those calls have visited; not the root's.</param>
-public sealed record ActVote(object? Unfit, IReadOnlyList<Incarnation> Visited);
+public sealed record ActVote(AbortInfo? Unfit, IReadOnlyList<Incarnation> Visited);

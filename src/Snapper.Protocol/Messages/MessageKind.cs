@@ -86,7 +86,7 @@ public enum MessageKind : byte
 
     /// <summary>
     /// An actor's part of an ACT. Tid, Bid: the batch ahead; Body: <see cref="Commitment.Change"/> or null; with Flag, set by
-    /// the shell: the change cannot be kept, and Body says why.
+    /// the shell: the change cannot be kept; Body: its <see cref="Commitment.AbortInfo"/>.
     /// </summary>
     ActChanges,
 

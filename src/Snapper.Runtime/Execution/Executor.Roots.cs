@@ -144,7 +144,7 @@ internal sealed partial class Executor
             var bytes = attempt.StatesWeight + Hosting.RecordWeight.OfOutcome(request.Id, null, request.Result.Length);
             if (bytes > Worker.Options.MaxTransactionBytes)
             {
-                RequestAbort(attempt, new AbortInfo(AbortReason.Application, CommitMachine.TooLarge(bytes, Worker.Options.MaxTransactionBytes)));
+                RequestAbort(attempt, AbortInfo.TooLarge(bytes, Worker.Options.MaxTransactionBytes));
                 return;
             }
         }

@@ -206,10 +206,8 @@ internal sealed class CommitHost
     /// <summary>Queues the record of a batch or an ACT; what needs none waits for the next flush all the same (L5).</summary>
     public void Append(object item)
     {
-        if (item is ActOutcome { Unfit: { } why } refused)
+        if (item is ActOutcome { Unfit: { } unfit } refused)
         {
-            var unfit = why as AbortInfo ?? new AbortInfo(AbortReason.Application, (string)why);
-
             // Its root had ended well; from here on nothing but the commit order can change what becomes of it.
             var request = (Request)refused.Request;
             request.Abort = unfit;

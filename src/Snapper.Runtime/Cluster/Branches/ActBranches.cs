@@ -129,12 +129,7 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     private void SendVote(in Message message)
     {
         var part = (ActOutcome)message.Body!;
-        BranchFailure? unfit = part.Unfit switch
-        {
-            null => null,
-            AbortInfo why => RemoteCalls.FailureOf(why),
-            var text => new BranchFailure(AbortReason.Application, (string)text, null, 0),
-        };
+        var unfit = part.Unfit is { } why ? RemoteCalls.FailureOf(why) : null;
         var visited = new List<Incarnation>();
         var attempt = ((Request)part.Request).Attempt!;
         foreach (var other in attempt.TakeVisited())
