@@ -12,7 +12,10 @@ public sealed class MutationTable(string folder)
     private const string Marks = ".marks";
 
     /// <summary>The headings of <c>names.txt</c>, as members of the generated class.</summary>
-    private static readonly string[] s_groups = ["OneWorker", "SeveralWorkers", "DirectedTests"];
+    private static readonly string[] s_groups = ["OneWorker", "SeveralWorkers", "DirectedTests", Rare];
+
+    /// <summary>The heading of those that need many seeds; each stands under another heading, too.</summary>
+    private const string Rare = "Rare";
 
     private readonly string _names = Path.Combine(folder, "names.txt");
 
@@ -71,10 +74,10 @@ public sealed class MutationTable(string folder)
             }
             else if (line.Length > 0 && line[0] != '#')
             {
-                if (names is null || !known.Add(line))
+                if (names is null || known.Add(line) == (names == groups[Rare]))
                 {
                     throw new TableException(_names, number, names is null ? "a heading comes first"
-                        : $"{line} is listed twice");
+                        : names == groups[Rare] ? $"{line} is under no other heading" : $"{line} is listed twice");
                 }
 
                 names.Add(line);
@@ -107,7 +110,7 @@ public sealed class MutationTable(string folder)
 
             """);
         var number = 0;
-        foreach (var name in groups.SelectMany(static group => group.Value))
+        foreach (var name in groups.SelectMany(static group => group.Value).Distinct())
         {
             text.Append($"    public static bool {name} => MutationSwitch.Selected == {++number};\n");
         }

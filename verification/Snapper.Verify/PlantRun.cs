@@ -7,14 +7,6 @@ namespace Snapper.Verify;
 /// <summary>The table of mutations: which seed catches each, by what, and how long that takes.</summary>
 internal static class PlantRun
 {
-    /// <summary>Caught, but by hundreds or thousands of seeds (docs/verification.md): the whole table has them, the rotation has not.</summary>
-    private static readonly string[] s_rare =
-    [
-        "AbortOnRemoteUndoneStateStands", "UndonePartVotesForAbort", "NewMasterNotToldOfFreezes", "EarlierMasterHeard",
-        "FencedRescuerGoesOn", "HandOverWithoutOutcomes", "MovedToADeadWorker", "LateRequestBegun", "DrainDoesNotWaitForActs",
-        "DrainDoesNotWaitForParts", "AnswerToAnotherFreezeTaken", "DividedWithoutLogs",
-    ];
-
     /// <summary>Seeds within which each must be caught; the default of <c>--limit</c>.</summary>
     public const int EnoughForAll = 10_000;
 
@@ -74,7 +66,7 @@ internal static class PlantRun
     /// <summary>Some of them, the next ones each day, so that all come round.</summary>
     private static List<string> OfToday(IReadOnlyList<string> all, int count)
     {
-        string[] names = [.. all.Except(s_rare)];
+        string[] names = [.. all.Except(Simulator.RareMutations)];
         var first = (DateTimeOffset.UtcNow.ToUnixTimeSeconds() / 86_400) * count;
         return [.. Enumerable.Range(0, Math.Min(count, names.Length)).Select(i => names[(int)((first + i) % names.Length)])];
     }

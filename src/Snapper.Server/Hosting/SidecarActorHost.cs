@@ -1,6 +1,7 @@
 using Snapper.Runtime.Door;
 using Snapper.Server.Api;
 using Snapper.Server.Api.Access;
+using Snapper.Server.Api.Endpoints;
 using Snapper.Server.Api.Requests;
 using Snapper.Sidecar.Hosting;
 

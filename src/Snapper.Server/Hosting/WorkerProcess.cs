@@ -4,7 +4,6 @@ using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
-using Snapper.Server.Hosting.WarmingUp;
 using Snapper.Server.Processes;
 using Snapper.Sidecar.Client;
 using Snapper.Sidecar.Embedded;

@@ -11,6 +11,7 @@ using Microsoft.Extensions.Logging;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api;
+using Snapper.Server.Hosting;
 
 namespace Snapper.Server.Tests.Api;
 

@@ -4,7 +4,6 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Server.Api.Answers;
-using Snapper.Server.Api.Requests;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;

@@ -2,6 +2,7 @@ using System.Text;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Server.Api;
+using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Requests;
 using Xunit;
 

@@ -1,4 +1,4 @@
-using Snapper.Server.Hosting.WarmingUp;
+using Snapper.Server.Hosting;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cluster;

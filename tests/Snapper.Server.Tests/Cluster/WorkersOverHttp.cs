@@ -7,6 +7,7 @@ using Snapper.Apps.SmallBank;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
+using Snapper.Server.Hosting;
 using Snapper.Storage.Membership;
 using Snapper.Storage.Memory;
 using Snapper.Storage.States;

@@ -5,6 +5,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Snapper.Server.Api;
+using Snapper.Server.Hosting;
 using Snapper.Server.Tests.Api;
 using Xunit;
 

@@ -2,8 +2,7 @@ using System.Collections.Concurrent;
 using Snapper.Runtime.Door;
 using Snapper.Security;
 using Snapper.Server.Api.Answers;
-using Snapper.Server.Api.Endpoints;
-using Snapper.Server.Api.Requests;
+using Snapper.Server.Api.Paths;
 using Snapper.Sidecar;
 using Snapper.Sidecar.Hosting;
 

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Text.Json;
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
-using Snapper.Server.Api.Requests;
 
 namespace Snapper.Server.Api.Answers;
 

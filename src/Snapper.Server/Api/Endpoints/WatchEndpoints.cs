@@ -5,6 +5,7 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
+using Snapper.Server.Api.Paths;
 using Snapper.Server.Api.Requests;
 
 namespace Snapper.Server.Api.Endpoints;

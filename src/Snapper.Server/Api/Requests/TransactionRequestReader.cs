@@ -4,6 +4,7 @@ using System.Text.Json;
 using System.Text.Unicode;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Server.Api.Answers;
 
 namespace Snapper.Server.Api.Requests;
 

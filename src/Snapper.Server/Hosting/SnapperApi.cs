@@ -1,10 +1,11 @@
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
+using Snapper.Server.Api;
 using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Endpoints;
 using Snapper.Server.Api.Events;
 
-namespace Snapper.Server.Api;
+namespace Snapper.Server.Hosting;
 
 /// <summary>The HTTP surface of a worker: transactions, and looking inside.</summary>
 public static class SnapperApi

@@ -3,7 +3,7 @@ using Snapper.Runtime.Door;
 using Snapper.Server.Api.Answers;
 using Snapper.Sidecar;
 
-namespace Snapper.Server.Api.Requests;
+namespace Snapper.Server.Api.Paths;
 
 /// <summary>What of an actor a path asks for.</summary>
 internal enum ActorAspect

@@ -1,6 +1,6 @@
 using Microsoft.AspNetCore.Http.Features;
 
-namespace Snapper.Server.Api.Endpoints;
+namespace Snapper.Server.Api.Paths;
 
 /// <summary>The path as the caller wrote it.</summary>
 /// <remarks>

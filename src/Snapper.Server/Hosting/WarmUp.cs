@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Runtime;
 
-namespace Snapper.Server.Hosting.WarmingUp;
+namespace Snapper.Server.Hosting;
 
 /// <summary>What a warm-up came to.</summary>
 /// <param name="Took">From its begin to its end.</param>

@@ -5,7 +5,7 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 
-namespace Snapper.Server.Hosting.WarmingUp;
+namespace Snapper.Server.Hosting;
 
 /// <summary>The HTTP API of a worker in memory, at a socket in a folder that this account alone can open, and who calls it.</summary>
 internal sealed class WarmUpWeb : IAsyncDisposable

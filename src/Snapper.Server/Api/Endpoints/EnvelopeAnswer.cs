@@ -1,7 +1,8 @@
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
+using Snapper.Server.Api.Answers;
 
-namespace Snapper.Server.Api.Answers;
+namespace Snapper.Server.Api.Endpoints;
 
 /// <summary>What a transaction came to, as the answer of a request that was about it alone.</summary>
 internal static class EnvelopeAnswer

@@ -1,12 +1,7 @@
 using Snapper.Runtime.Door;
+using Snapper.Server.Api.Answers;
 
 namespace Snapper.Server.Api.Requests;
-
-/// <summary>A request that the door could not turn into a transaction; nothing was executed.</summary>
-/// <param name="Kind">Decides the HTTP status.</param>
-/// <param name="Detail">Names the field and what is wrong with it; echoes at most about 100 characters of the input.</param>
-/// <param name="Id">The caller's id where one could be read, else null.</param>
-public sealed record RequestRefusal(RejectionKind Kind, string Detail, string? Id);
 
 /// <summary>What became of one request of a body: exactly one of the two is set.</summary>
 public readonly record struct ParsedRequest

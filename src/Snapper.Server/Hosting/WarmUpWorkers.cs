@@ -8,7 +8,7 @@ using Snapper.Storage.Membership;
 using Snapper.Storage.Memory;
 using Snapper.Storage.States;
 
-namespace Snapper.Server.Hosting.WarmingUp;
+namespace Snapper.Server.Hosting;
 
 /// <summary>Two workers in memory that share the accounts of a bank, for as long as a warm-up takes. Packets between them are handed over in the process.</summary>
 internal sealed class WarmUpWorkers : IAsyncDisposable

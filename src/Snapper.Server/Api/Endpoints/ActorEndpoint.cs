@@ -4,7 +4,7 @@ using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Requests;
 
-namespace Snapper.Server.Api;
+namespace Snapper.Server.Api.Endpoints;
 
 /// <summary>
 /// The actor door: what <c>.../actors/{type}/{id}/method/StartTransaction</c> answers. Always an envelope for HTTP 200,
