@@ -241,12 +241,15 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
 
     /// <summary>
     /// "Rejected" says that nothing was executed. Of a request that a worker that is gone had, only a worker that has read its log knows that (I4). A refusal without a look
-    /// at the id is in doubt (see <see cref="RequestManager"/>), unless the id is new.
+    /// at the id is in doubt (see <see cref="RequestManager"/>), unless the id is new. One that may have run carries no
+    /// rejection: the worker that made its id and passed it on here does not know of the one that died.
     /// </summary>
     private static TransactionEnvelope Sure(TransactionEnvelope answer, bool isNew, bool mayHaveRun) => answer switch
     {
-        { Outcome: Outcome.Rejected } when mayHaveRun => new TransactionEnvelope { Id = answer.Id, Outcome = Outcome.InDoubt, Mode = answer.Mode, Doubt = answer.Rejection?.Detail },
-        { Outcome: Outcome.InDoubt, Rejection: { } rejection } when isNew && !mayHaveRun => new TransactionEnvelope { Id = answer.Id, Outcome = Outcome.Rejected, Mode = answer.Mode, Rejection = rejection },
+        { Rejection: { } why } when mayHaveRun =>
+            new() { Id = answer.Id, Outcome = Outcome.InDoubt, Mode = answer.Mode, Doubt = why.Detail },
+        { Outcome: Outcome.InDoubt, Rejection: { } why } when isNew =>
+            new() { Id = answer.Id, Outcome = Outcome.Rejected, Mode = answer.Mode, Rejection = why },
         _ => answer,
     };
 

@@ -29,5 +29,26 @@ public sealed class PassedOnTests : IDisposable
         Assert.Equal(AbortReason.Timeout, (await asked).Abort?.Reason);
     }
 
+    [Fact]
+    public void One_that_was_passed_on_twice_and_may_have_run_is_in_doubt_for_the_worker_that_made_its_id()
+    {
+        var (two, three) = (_bench.Peer(2), _bench.Peer(3));
+        _bench.Place(ClusterBench.Box("x"), three.Life);
+        two.Send(new SubmitMessage(7, 0, new TransactionRequest
+        {
+            Actor = ClusterBench.Box("x"),
+            Method = "Run",
+            Mode = TransactionMode.Act,
+            Id = "w2-1-0-p1",
+            Timeout = TimeSpan.FromSeconds(5),
+        }));
+        Assert.Equal("w2-1-0-p1", three.Single<SubmitMessage>().Request.Id);
+
+        _bench.Node.Gate.Hub.Retire(three.Life); // it may have committed; its log is not read
+        _bench.Until(() => two.All<SubmittedMessage>().Count > 0, "the worker that passed it on first has its answer");
+        var envelope = two.Single<SubmittedMessage>().Envelope!;
+        Assert.Equal((Outcome.InDoubt, null), (envelope.Outcome, envelope.Rejection));
+    }
+
     public void Dispose() => _bench.Dispose();
 }
