@@ -28,6 +28,11 @@ internal sealed partial class Worker : ILogObserver
     /// <summary>Why the log cannot be used now, as the writer or the probe found last; null: it can.</summary>
     public string? LogOutage => _writeOutage ?? _probeOutage;
 
+    /// <summary>
+    /// Another may own what this worker owned, and have run requests for it: its log does not say that it is its own.
+    /// </summary>
+    public bool MayBeReplaced => Failure is not null || (Cluster is not null && LogOutage is not null);
+
     /// <summary>The broken invariant, or the lost log, that stopped the worker; null: none.</summary>
     public Exception? Failure => Volatile.Read(ref _failure);
 

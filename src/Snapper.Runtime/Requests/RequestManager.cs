@@ -340,7 +340,8 @@ internal sealed class RequestManager : ITransactionService
                 : Task.FromResult(Rejected(asked, refusal));
         }
 
-        if (!_worker.MayHaveOlderOutcomes)
+        // No other worker has run it, unless this one may have been replaced and not know it (R4).
+        if (!_worker.MayHaveOlderOutcomes && !_worker.MayBeReplaced)
         {
             return Task.FromResult(Rejected(asked, refusal));
         }

@@ -15,11 +15,15 @@ internal sealed class FaultyStore : IClusterStore
     /// <summary>How a reading of the directory's page is called here.</summary>
     public const string DirectoryRead = "read of the directory";
 
+    /// <summary>How the renewal of a worker's lease is called here.</summary>
+    public const string LeaseRenewed = "renewal of a lease";
+
     private readonly IClusterStore _inner;
 
     public FaultyStore(IClusterStore inner)
     {
         _inner = inner;
+        Members = new FaultyMembers(this, inner.Members);
         Plans = new FaultyPlans(this, inner.Plans);
         Master = new FaultyMaster(this, inner.Master);
         Directory = new FaultyDirectory(this, inner.Directory);
@@ -39,7 +43,7 @@ internal sealed class FaultyStore : IClusterStore
 
     public Incarnation Self => _inner.Self;
 
-    public IClusterMembers Members => _inner.Members;
+    public IClusterMembers Members { get; }
 
     public IClusterDirectory Directory { get; }
 
@@ -64,6 +68,26 @@ internal sealed class FaultyStore : IClusterStore
         }
 
         return result;
+    }
+
+    private sealed class FaultyMembers(FaultyStore store, IClusterMembers inner) : IClusterMembers
+    {
+        public Task<ClusterResult<ClusterStanding>> Register(MemberAddress address, CancellationToken cancellation) =>
+            inner.Register(address, cancellation);
+
+        public Task<ClusterResult<ClusterStanding>> Renew(string id, long version, CancellationToken cancellation) =>
+            store.Run(LeaseRenewed, () => inner.Renew(id, version, cancellation));
+
+        public Task<ClusterStanding> Look(CancellationToken cancellation) =>
+            store.Run(nameof(Look), () => inner.Look(cancellation));
+
+        public Task<IReadOnlyList<Member>> Read(CancellationToken cancellation) => inner.Read(cancellation);
+
+        public Task<ClusterResult> Leave(CancellationToken cancellation) =>
+            store.Run(nameof(Leave), () => inner.Leave(cancellation));
+
+        public Task<ClusterResult<Rescue>> Fence(Incarnation target, FenceWhen when, CancellationToken cancellation) =>
+            inner.Fence(target, when, cancellation);
     }
 
     private sealed class FaultyPlans(FaultyStore store, IMigrationPlans inner) : IMigrationPlans

@@ -334,6 +334,41 @@ public sealed class IdsOverWorkersTests
             TestCluster.SubmitTo(cluster[1], actor.Type, actor.Id, "Append", new { value = 1 }, [new(actor, 1)], key, timeoutMs: 20_000);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task An_id_that_has_committed_is_not_refused_by_a_worker_that_was_replaced(bool isFenced)
+    {
+        await using var cluster = await TestCluster.Start(
+            2, lease: TimeSpan.FromSeconds(1), patience: TimeSpan.FromMinutes(1));
+        var actor = new ActorKey("ListAppend", cluster.IdAt(1, "ListAppend"));
+        Assert.False(cluster[1].Worker.MayHaveOlderOutcomes); // else it looks, or is in doubt anyhow
+        if (isFenced)
+        {
+            var store = cluster.Shared.Open(cluster[2].Worker.Cluster!.Self, new StateStoreOptions());
+            var one = cluster[1].Worker.Cluster!.Self;
+            Assert.True((await store.Members.Fence(one, FenceWhen.Always, CancellationToken.None)).IsDone);
+        }
+        else
+        {
+            // It does not reach the store any more; callers reach it.
+            cluster.Logs[1]!.Fails = true;
+            cluster.StoreOf(1).Before = static _ => Task.FromException(new IOException("planned"));
+        }
+
+        var ownership = cluster[2].Worker.Cluster!.Ownership;
+        await Rig.Until(() => ownership.Look(actor).State == OwnershipState.Open, "the other one owns it", 20);
+        await Rig.Until(() => cluster[1].Worker.Unavailability is not null, "it refuses requests");
+        var first = await Run(2);
+        Assert.True(first.Outcome == Outcome.Committed, TestWorker.Describe(first));
+        var again = await Run(1);
+        Assert.True(again.Outcome == Outcome.InDoubt, TestWorker.Describe(again));
+
+        Task<TransactionEnvelope> Run(int worker) =>
+            TestCluster.SubmitTo(
+                cluster[worker], actor.Type, actor.Id, "Append", new { value = 1 }, [new(actor, 1)], "once", 5000);
+    }
+
     private static MemoryCluster NewShared() => new(TimeProvider.System, new ClusterOptions { Lease = TimeSpan.FromSeconds(2) });
 
     private static Task<WorkerHost> Alone(MemoryCluster shared) => WorkerHost.Start(
