@@ -59,6 +59,39 @@ public sealed class DirectoryFollowerTests : IDisposable
     }
 
     [Fact]
+    public void What_has_come_here_while_the_last_page_was_on_its_way_is_here()
+    {
+        var two = _bench.Peer(2);
+        var key = DirectoryKey.Of(new Partition(3));
+        _bench.On(() => _bench.Node.Ownership.Freeze(key, "there"));
+        Move("there", _bench.Self, two.Life);
+        _bench.Finish(_bench.Directory.Read(CancellationToken.None), "reading that it is there");
+        var read = 0;
+        _bench.Store.After = call =>
+        {
+            if (call == FaultyStore.DirectoryRead && ++read * ClusterBench.DirectoryPage > Partition.Count)
+            {
+                var moved = Move("back", two.Life, _bench.Self);
+                _bench.Node.First.PostRun(() => _bench.Node.Apply(moved)); // the notice is quicker than the page
+            }
+
+            return Task.CompletedTask;
+        };
+        var fresh = new DirectoryFollower(_bench.Worker, _bench.Node, _bench.Store, ClusterBench.DirectoryPage);
+        _bench.Finish(fresh.Read(CancellationToken.None), "reading all of it");
+        Assert.Equal(3, read);
+        Assert.Equal(OwnershipState.Open, _bench.Node.Ownership.Look(key.Partition).State);
+        Assert.Equal(_bench.Self, _bench.Node.Directory.Find(key.Partition)?.Owner);
+
+        IReadOnlyList<DirectoryEntry> Move(string plan, Incarnation from, Incarnation to)
+        {
+            var made = two.Store.Plans.Create(new MigrationPlan(plan, [key], from, to, ""), CancellationToken.None);
+            Assert.True(made.Result.IsDone);
+            return two.Store.Plans.Commit(plan, CancellationToken.None).Result.Value!;
+        }
+    }
+
+    [Fact]
     public async Task A_server_that_refuses_to_be_read_for_a_moment_has_lost_nothing()
     {
         _bench.Store.Refuses = call => call == FaultyStore.DirectoryRead;

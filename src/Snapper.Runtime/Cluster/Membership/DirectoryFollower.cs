@@ -89,7 +89,7 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
 
     /// <summary>
     /// A whole directory is applied when its last page is there, each entry as it was read last: one that changed between two pages is in both, and what it was before must open
-    /// nothing.
+    /// nothing. Nor does it close what has come here since, and a notice was quicker (M7).
     /// </summary>
     private bool Apply(DirectoryPage read)
     {
@@ -112,7 +112,15 @@ internal sealed class DirectoryFollower(Worker worker, ClusterNode node, ICluste
 
         if (read.IsLast)
         {
-            var entries = new List<DirectoryEntry>(_whole.Values);
+            var entries = new List<DirectoryEntry>(_whole.Count);
+            foreach (var entry in _whole.Values)
+            {
+                var heard = entry.Key.Actor is { } actor
+                    ? node.Directory.Find(actor)
+                    : node.Directory.Find(entry.Key.Partition);
+                entries.Add(heard?.Key.Equals(entry.Key) == true && heard.Version > entry.Version ? heard : entry);
+            }
+
             node.Directory.Replace(entries, read.Next.Through);
             entries.ForEach(entry => node.Own(entry, mayBeOld: true));
             _whole = null;
