@@ -53,6 +53,40 @@ public sealed class PairCutTests(ITestOutputHelper output)
     }
 
     [Fact]
+    public async Task A_worker_that_gives_its_actors_up_comes_back_behind_the_rescue_however_long_that_takes()
+    {
+        await using var cluster = await TestCluster.Start(
+            2, lease: TimeSpan.FromMilliseconds(500), patience: TimeSpan.FromMinutes(1),
+            types: _ => SnapperRuntimeTestsActors.All);
+        using var gate = new Gate();
+        var answer = await LeaveInDoubt(cluster, 1, 2, gate);
+        await cluster.Kill(2);
+        var (reached, held) = (new TaskCompletionSource(), new TaskCompletionSource());
+        cluster.StoreOf(1).Before = name =>
+        {
+            if (name != "TakeOver" || cluster.Logged.Lines.All(line => line.Id != 1032)) // it gives up
+            {
+                return Task.CompletedTask;
+            }
+
+            reached.TrySetResult();
+            return held.Task;
+        };
+        var opened = Record.ExceptionAsync(() => cluster.Open(2));
+        await reached.Task.WaitAsync(TimeSpan.FromSeconds(30));
+        var isEarly = await Task.WhenAny(opened, Task.Delay(TimeSpan.FromSeconds(4))) == opened;
+        var entries = await Entries();
+        held.SetResult();
+        Assert.False(isEarly, $"it has ended, and owns {entries} entries that are being taken over");
+        Assert.IsType<LogLostException>(await opened.WaitAsync(TimeSpan.FromSeconds(20)));
+        Assert.Equal(0, await Entries());
+        await answer;
+
+        async Task<long> Entries() =>
+            (await cluster.Members()).Single(member => member.Incarnation.Worker == 2).Entries;
+    }
+
+    [Fact]
     public async Task Of_two_workers_that_wait_for_each_other_while_they_recover_one_goes_on()
     {
         await using var cluster = await TestCluster.Start(2, lease: TimeSpan.FromSeconds(1), patience: TimeSpan.FromMinutes(1), types: _ => SnapperRuntimeTestsActors.All);

@@ -160,22 +160,27 @@ internal sealed class ClusterJoining : IAsyncDisposable
 
     /// <summary>
     /// Lets the lease run out, so that others fence this life and take its actors over (R4), and waits until they have, so that the next life does not come in between. Not for good:
-    /// there may be nobody who can.
+    /// there may be no worker that can. A rescuer may take longer, and would have to begin anew.
     /// </summary>
     private async Task GiveUp(CancellationToken cancellation)
     {
         Lease.Cease();
-        var began = _setup.Time.GetTimestamp();
-        while (_setup.Time.GetElapsedTime(began) < _setup.Cluster!.Options.Lease * _setup.Cluster.SettleLeases)
+        var since = _setup.Time.GetTimestamp();
+        while (_setup.Time.GetElapsedTime(since) < _setup.Cluster!.Options.Lease * _setup.Cluster.SettleLeases)
         {
             try
             {
-                foreach (var member in await Store.Members.Read(cancellation).ConfigureAwait(false))
+                var members = await Store.Members.Read(cancellation).ConfigureAwait(false);
+                var self = members.FirstOrDefault(member => member.Incarnation == Store.Self);
+                if (self is null or { State: MemberState.Fenced, Entries: 0 })
                 {
-                    if (member.Incarnation.Worker == Store.Self.Worker && (member.Incarnation != Store.Self || (member.State == MemberState.Fenced && member.Entries == 0)))
-                    {
-                        return;
-                    }
+                    return;
+                }
+
+                var rescuer = members.FirstOrDefault(member => member.Incarnation == self.Rescuer);
+                if (rescuer?.State == MemberState.Live && self.State == MemberState.Fenced)
+                {
+                    since = _setup.Time.GetTimestamp();
                 }
             }
             catch (Exception exception) when (StorageFaults.IsPassing(exception))
