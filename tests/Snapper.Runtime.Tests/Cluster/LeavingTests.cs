@@ -62,6 +62,49 @@ public sealed class LeavingTests
         Assert.Equal((Outcome.Rejected, "The worker is leaving."), (refused.Outcome, refused.Rejection?.Detail));
     }
 
+    [Fact]
+    public async Task A_worker_whose_leaving_is_answered_too_late_has_left_and_does_not_fail()
+    {
+        await using var cluster = await TestCluster.Start(2);
+        await GiveAway(cluster);
+        var lost = 0;
+        cluster.StoreOf(2).After = name =>
+            name == "Leave" && lost++ == 0 ? Task.FromException(new IOException("planned")) : Task.CompletedTask;
+
+        Assert.Null(await cluster[2].Control!.Leave(CancellationToken.None));
+        Assert.Equal("left", StateOf(cluster[1].Control!, "w2").State);
+        await Task.Delay(cluster.Options.Lease); // a renewal would fail it
+        Assert.Null(cluster[2].Failure);
+    }
+
+    [Fact]
+    public async Task A_worker_that_leaves_before_it_has_said_what_moved_last_does_not_fail()
+    {
+        await using var cluster = await TestCluster.Start(2);
+        var held = new TaskCompletionSource();
+        cluster.StoreOf(2).After = name =>
+            name == "Commit" && StateOf(cluster[1].Control!, "w2").Entries == 0 ? held.Task : Task.CompletedTask;
+        await GiveAway(cluster);
+        Assert.Null(await cluster[2].Control!.Leave(CancellationToken.None));
+        await Rig.Until(() => cluster[1].Worker.Cluster!.Gate.Hub.Known(2).IsNone, "w1 knows that w2 has left");
+
+        held.SetResult();
+        var hub = cluster[2].Worker.Cluster!.Gate.Hub;
+        await Rig.Until(
+            () => hub.Status().Single().MessagesDropped > 0 || cluster[2].Failure is not null, "w1 takes none of it");
+        await Task.Delay(100);
+        Assert.Null(cluster[2].Failure);
+        Assert.Equal("left", StateOf(cluster[1].Control!, "w2").State);
+    }
+
+    private static async Task GiveAway(TestCluster cluster)
+    {
+        var control = cluster[1].Control!;
+        var drain = new MigrationAsk("drain", null, null, "w2", null, "it leaves", false);
+        await control.Migrate(drain, CancellationToken.None);
+        await Rig.Until(() => StateOf(control, "w2").Entries == 0, "w2 owns nothing", 20);
+    }
+
     private static string Refusal(IClusterControl control)
     {
         try

@@ -212,6 +212,11 @@ internal sealed class ClusterJoining : IAsyncDisposable
 
     private void Fail(Exception exception)
     {
+        if (exception is LogLostFailure && Lease.IsLeaving)
+        {
+            return; // a peer that has read that this life leaves takes nothing of it, and says so
+        }
+
         Failure ??= exception;
         _failed.Cancel();
         _worker?.Fail(exception);

@@ -13,6 +13,7 @@ internal sealed class LeaseKeeper : IAsyncDisposable
 {
     private readonly IClusterStore _store;
     private readonly TimeProvider _time;
+    private readonly TimeSpan _lease;
     private readonly TimeSpan _every;
     private readonly CancellationTokenSource _ending = new();
     private readonly Action<Exception> _failed;
@@ -34,6 +35,7 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     {
         _store = store;
         _time = time;
+        _lease = lease;
         _every = lease / 5;
         _background = background;
         _failed = failed;
@@ -62,6 +64,9 @@ internal sealed class LeaseKeeper : IAsyncDisposable
         }
     }
 
+    /// <summary>The lease is not renewed any more: this life leaves, has left, or gives up what it owns.</summary>
+    public bool IsLeaving => _leaves;
+
     /// <summary>Lets the lease run out.</summary>
     public void Cease() => _leaves = true;
 
@@ -71,11 +76,24 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     {
         _leaves = true; // a renewal that crosses it would find no member, and fail the worker
         var hasLeft = false;
+        var began = _time.GetTimestamp();
         try
         {
-            var left = await _store.Members.Leave(cancellation).ConfigureAwait(false);
-            hasLeft = left.Status is ClusterStatus.Done or ClusterStatus.AlreadyDone;
-            return hasLeft ? null : left.Detail;
+            while (true)
+            {
+                try
+                {
+                    var left = await _store.Members.Leave(cancellation).ConfigureAwait(false);
+                    hasLeft = left.Status is ClusterStatus.Done or ClusterStatus.AlreadyDone;
+                    return hasLeft ? null : left.Detail;
+                }
+                catch (Exception exception)
+                    when (StorageFaults.IsPassing(exception) && _time.GetElapsedTime(began) < _lease)
+                {
+                    // It may have left; then the store says so now.
+                    await Background.Pause(_every / 4, _time, cancellation).ConfigureAwait(false);
+                }
+            }
         }
         finally
         {
