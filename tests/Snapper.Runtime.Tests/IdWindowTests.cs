@@ -154,6 +154,17 @@ public sealed class IdWindowTests
     }
 
     [Fact]
+    public async Task An_id_that_has_committed_is_not_refused_by_a_worker_that_has_stopped()
+    {
+        await using var rig = await Rig.Start();
+        await rig.Submit("a", s_steps, ["a"], id: "x");
+        await rig.Host.Stop();
+        var again = await Rig.Within(rig.Submit("a", s_steps, ["a"], id: "x"), "the same again");
+        Assert.Equal(Outcome.InDoubt, again.Outcome);
+        Rig.Rejected(await rig.Submit("a", s_steps, ["a"], id: "never sent before"), RejectionKind.Unavailable);
+    }
+
+    [Fact]
     public async Task An_id_that_cannot_be_looked_up_after_a_restart_is_in_doubt()
     {
         await using var rig = await Rig.Start();

@@ -18,7 +18,7 @@ public sealed class LifecycleGate(TimeSpan retryAfter) : ITransactionService
     }
 
     /// <summary>Why requests are refused now; null when they are let through.</summary>
-    public string? ClosedBecause => _position is { Door: null } closed ? closed.Reason : null;
+    public string? ClosedBecause => _position is { IsOpen: false } closed ? closed.Reason : null;
 
     /// <summary>Lets requests through to a door.</summary>
     public void Open(ITransactionService door)
@@ -27,12 +27,15 @@ public sealed class LifecycleGate(TimeSpan retryAfter) : ITransactionService
         _position = new Position(door, string.Empty);
     }
 
-    /// <summary>Refuses requests from now on.</summary>
+    /// <summary>
+    /// Refuses requests from now on. Those that have an id are refused by the door behind, which is closed now or soon:
+    /// it alone knows whether the id has run (I2).
+    /// </summary>
     /// <param name="reason">A sentence for the caller, e.g. <c>The worker is stopping.</c></param>
     public void Close(string reason)
     {
         ArgumentException.ThrowIfNullOrEmpty(reason);
-        _position = new Position(null, reason);
+        _position = new Position(_position.Door, reason);
     }
 
     /// <inheritdoc/>
@@ -40,7 +43,7 @@ public sealed class LifecycleGate(TimeSpan retryAfter) : ITransactionService
     {
         ArgumentNullException.ThrowIfNull(request);
         var position = _position;
-        return position.Door is { } door
+        return position.Door is { } door && (position.IsOpen || request.Id is not null)
             ? door.Submit(request, cancellation)
             : Task.FromResult(Refused(request.Id ?? string.Empty, request.Mode, position.Reason));
     }
@@ -50,7 +53,7 @@ public sealed class LifecycleGate(TimeSpan retryAfter) : ITransactionService
     public Task<TransactionEnvelope?> Find(string id, CancellationToken cancellation)
     {
         var position = _position;
-        return position.Door is { } door
+        return position is { IsOpen: true, Door: { } door }
             ? door.Find(id, cancellation)
             : Task.FromResult<TransactionEnvelope?>(Refused(id, TransactionMode.Pact, position.Reason));
     }
@@ -63,5 +66,8 @@ public sealed class LifecycleGate(TimeSpan retryAfter) : ITransactionService
         Rejection = new Rejection(RejectionKind.Unavailable, reason, retryAfter),
     };
 
-    private sealed record Position(ITransactionService? Door, string Reason);
+    private sealed record Position(ITransactionService? Door, string Reason)
+    {
+        public bool IsOpen => Reason.Length == 0;
+    }
 }
