@@ -3,8 +3,8 @@ using System.Text.Json;
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
 using Snapper.Server.Api;
-using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Endpoints;
+using Snapper.Server.Api.Requests;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;

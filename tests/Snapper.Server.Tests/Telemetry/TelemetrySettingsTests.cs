@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using Snapper.Runtime.Inspection;
-using Snapper.Server.Api.Answers;
+using Snapper.Server.Api.Requests;
 using Snapper.Telemetry;
 using Xunit;
 
