@@ -41,7 +41,7 @@ internal sealed partial class AppendConnection
 
             _isByText = false;
             link.Send(_message);
-            while (true)
+            while (!link.IsClosed)
             {
                 TakeIn(link, link.Read());
             }
@@ -84,6 +84,11 @@ internal sealed partial class AppendConnection
         catch (InvalidOperationException unknown)
         {
             error = unknown;
+        }
+
+        if (result.Status == AppendStatus.Refused && RedisRefusal.IsNoPrimary(result.Detail))
+        {
+            Leave(link); // a primary that was replaced refuses for ever, and the address leads elsewhere by now
         }
 
         Complete(link, result, error);

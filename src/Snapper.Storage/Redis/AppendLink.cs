@@ -29,6 +29,9 @@ internal sealed class AppendLink(RedisOptions options, RemoteCertificateValidati
     private bool _isAwaiting;
     private bool _closed;
 
+    /// <summary>It was ended.</summary>
+    public bool IsClosed => Volatile.Read(ref _closed);
+
     /// <summary>Connects, and signs in when the options say so. <see cref="Abort"/> bounds its time.</summary>
     /// <returns>Null, or why Redis certainly does not let us in.</returns>
     /// <exception cref="IOException">It cannot be reached, or was aborted; also <see cref="SocketException"/>, <see cref="System.Security.Authentication.AuthenticationException"/>.</exception>

@@ -24,16 +24,109 @@ internal sealed class RedisScript(string text)
     public string Sha => Convert.ToHexStringLower(Hash);
 }
 
-/// <summary>Commands with a bound on their time. An exception other than a certain refusal means: effect unknown.</summary>
-internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
+/// <summary>Commands with a bound on their time, over a connection of the client library. An exception other than a certain refusal means: effect unknown.</summary>
+internal sealed class RedisCommands : IAsyncDisposable
 {
     /// <summary>So many times as long may a command take whose answer is large.</summary>
     public const int LargeFactor = 6;
 
-    public IDatabase Database => database;
+    private static readonly TimeSpan s_between = TimeSpan.FromSeconds(1);
+
+    private readonly Func<Task<ConnectionMultiplexer>> _connect;
+    private readonly TimeSpan _timeout;
+    private readonly Lock _gate = new();
+
+    // Guarded by the gate.
+    private ConnectionMultiplexer _connection;
+    private bool _disposed;
+    private bool _connecting;
+
+    /// <param name="connection">The first connection; this one's from now on.</param>
+    /// <param name="connect">Makes another one.</param>
+    /// <param name="timeout">The bound.</param>
+    public RedisCommands(ConnectionMultiplexer connection, Func<Task<ConnectionMultiplexer>> connect, TimeSpan timeout)
+    {
+        _connection = connection;
+        _connect = connect;
+        _timeout = timeout;
+        Database = connection.GetDatabase();
+    }
+
+    public IDatabase Database { get; private set; }
+
+    /// <summary>The connection is up at this moment.</summary>
+    public bool IsConnected => Database.Multiplexer.IsConnected;
+
+    /// <summary>
+    /// Takes note of a refusal. A primary that a replica has replaced refuses every write and keeps its connections, while the address leads to the new one: what follows goes over a new connection.
+    /// </summary>
+    public void NoteRefusal(string message)
+    {
+        if (!RedisRefusal.IsNoPrimary(message))
+        {
+            return;
+        }
+
+        lock (_gate)
+        {
+            if (_connecting || _disposed)
+            {
+                return;
+            }
+
+            _connecting = true;
+        }
+
+        _ = ConnectAnew();
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        ConnectionMultiplexer connection;
+        lock (_gate)
+        {
+            _disposed = true;
+            connection = _connection;
+        }
+
+        await Close(connection).ConfigureAwait(false);
+    }
+
+    private async Task ConnectAnew()
+    {
+        try
+        {
+            var over = await _connect().ConfigureAwait(false);
+            lock (_gate)
+            {
+                if (!_disposed)
+                {
+                    Database = over.GetDatabase();
+                    (over, _connection) = (_connection, over);
+                }
+            }
+
+            await Close(over).ConfigureAwait(false);
+            await Task.Delay(s_between).ConfigureAwait(false);
+        }
+        finally
+        {
+            lock (_gate)
+            {
+                _connecting = false; // the next refusal tries again
+            }
+        }
+    }
+
+    private static async Task Close(ConnectionMultiplexer connection)
+    {
+        // Not waiting for commands: whoever needs an answer has waited for it, and a server that is away gives none.
+        await connection.CloseAsync(allowCommandsToComplete: false).ConfigureAwait(false);
+        connection.Dispose();
+    }
 
     /// <summary>Bounds a command. When it throws, the command may still be on its way: its effect is unknown.</summary>
-    public Task<T> Within<T>(Task<T> command, CancellationToken cancellation) => Within(command, timeout, cancellation);
+    public Task<T> Within<T>(Task<T> command, CancellationToken cancellation) => Within(command, _timeout, cancellation);
 
     private static async Task<T> Within<T>(Task<T> command, TimeSpan timeout, CancellationToken cancellation)
     {
@@ -70,33 +163,38 @@ internal sealed class RedisCommands(IDatabase database, TimeSpan timeout)
     }
 
     public Task<RedisResult> Execute(CancellationToken cancellation, string command, params object[] arguments) =>
-        Within(database.ExecuteAsync(command, arguments), cancellation);
+        Within(Database.ExecuteAsync(command, arguments), cancellation);
 
     /// <summary>A command without effects whose answer may be large: it may take longer.</summary>
     public Task<RedisResult> ReadLarge(CancellationToken cancellation, string command, params object[] arguments) =>
-        Within(database.ExecuteAsync(command, arguments), LargeFactor * timeout, cancellation);
+        Within(Database.ExecuteAsync(command, arguments), LargeFactor * _timeout, cancellation);
 
     /// <summary>
     /// Runs a script by its name, and by its text when the server does not know it (it was restarted): that answer comes
     /// before anything is run. The client library's own cache of scripts needs a right of its own, SCRIPT LOAD.
     /// </summary>
-    public Task<RedisResult> Run(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) => Run(script, keys, values, timeout, cancellation);
+    public Task<RedisResult> Run(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) => Run(script, keys, values, _timeout, cancellation);
 
     /// <summary>A script without effects whose answer may be large: it may take longer.</summary>
     public Task<RedisResult> ReadLarge(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) =>
-        Run(script, keys, values, LargeFactor * timeout, cancellation);
+        Run(script, keys, values, LargeFactor * _timeout, cancellation);
 
     private async Task<RedisResult> Run(RedisScript script, RedisKey[] keys, RedisValue[] values, TimeSpan within, CancellationToken cancellation)
     {
         try
         {
-            var byName = database.ScriptEvaluateAsync(script.Hash, keys, values);
+            var byName = Database.ScriptEvaluateAsync(script.Hash, keys, values);
             return await Within(byName, within, cancellation).ConfigureAwait(false);
         }
         catch (RedisServerException error) when (error.Kind == RedisErrorKind.NoScript)
         {
-            var byText = database.ScriptEvaluateAsync(script.Text, keys, values, CommandFlags.NoScriptCache);
+            var byText = Database.ScriptEvaluateAsync(script.Text, keys, values, CommandFlags.NoScriptCache);
             return await Within(byText, within, cancellation).ConfigureAwait(false);
+        }
+        catch (RedisServerException error)
+        {
+            NoteRefusal(error.Message);
+            throw;
         }
     }
 }

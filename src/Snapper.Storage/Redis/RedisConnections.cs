@@ -8,24 +8,20 @@ namespace Snapper.Storage.Redis;
 /// </summary>
 public sealed class RedisConnections : IAsyncDisposable
 {
-    private readonly ConnectionMultiplexer _log;
-    private readonly ConnectionMultiplexer _state;
     private readonly List<AppendConnection> _appends = [];
 
-    private RedisConnections(RedisOptions options, ConnectionMultiplexer log, ConnectionMultiplexer state)
+    private RedisConnections(RedisOptions options, RedisCommands log, RedisCommands state)
     {
         Options = options;
-        _log = log;
-        _state = state;
-        Log = new RedisCommands(log.GetDatabase(), options.CommandTimeout);
-        State = new RedisCommands(state.GetDatabase(), options.CommandTimeout);
+        Log = log;
+        State = state;
     }
 
     /// <summary>As given.</summary>
     public RedisOptions Options { get; }
 
     /// <summary>True when the log's connection is up at this moment.</summary>
-    public bool IsConnected => _log.IsConnected;
+    public bool IsConnected => Log.IsConnected;
 
     internal RedisCommands Log { get; }
 
@@ -37,7 +33,7 @@ public sealed class RedisConnections : IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(options);
         options.Validate();
-        ConnectionMultiplexer? log = null;
+        RedisCommands? log = null;
         try
         {
             log = await Open("snapper-log").ConfigureAwait(false);
@@ -45,12 +41,15 @@ public sealed class RedisConnections : IAsyncDisposable
         }
         catch
         {
-            log?.Dispose();
+            await (log?.DisposeAsync() ?? default).ConfigureAwait(false);
             throw;
         }
 
-        Task<ConnectionMultiplexer> Open(string name) =>
-            ConnectionMultiplexer.ConnectAsync(options.ToConfiguration(name));
+        async Task<RedisCommands> Open(string name)
+        {
+            Task<ConnectionMultiplexer> Connect() => ConnectionMultiplexer.ConnectAsync(options.ToConfiguration(name));
+            return new RedisCommands(await Connect().ConfigureAwait(false), Connect, options.CommandTimeout);
+        }
     }
 
     /// <inheritdoc/>
@@ -64,8 +63,8 @@ public sealed class RedisConnections : IAsyncDisposable
             }
         }
 
-        await Close(_log).ConfigureAwait(false);
-        await Close(_state).ConfigureAwait(false);
+        await Log.DisposeAsync().ConfigureAwait(false);
+        await State.DisposeAsync().ConfigureAwait(false);
     }
 
     /// <summary>A connection for a log's appends. The log disposes of it; otherwise it ends with these connections.</summary>
@@ -78,12 +77,5 @@ public sealed class RedisConnections : IAsyncDisposable
         }
 
         return appends;
-    }
-
-    private static async Task Close(ConnectionMultiplexer connection)
-    {
-        // Not waiting for commands: whoever needs an answer has waited for it, and a server that is away gives none.
-        await connection.CloseAsync(allowCommandsToComplete: false).ConfigureAwait(false);
-        connection.Dispose();
     }
 }

@@ -10,11 +10,19 @@ internal static class RedisRefusal
     private static readonly string[] Certain =
         ["OOM ", "MISCONF ", "READONLY ", "LOADING ", "MASTERDOWN ", "BUSY ", "NOREPLICAS ", "NOAUTH ", "WRONGPASS ", "NOPERM ", "CLUSTERDOWN ", "MOVED ", "ASK ", "CROSSSLOT "];
 
+    // A server says these that is not the primary any more, or knows that another one may be.
+    private static readonly string[] NoPrimary = ["READONLY ", "NOREPLICAS ", "MASTERDOWN "];
+
     public static bool Is(RedisServerException error) => Is(error.Message);
 
-    public static bool Is(string message)
+    public static bool Is(string message) => IsOneOf(Certain, message);
+
+    /// <summary>The address may lead to another server by now.</summary>
+    public static bool IsNoPrimary(string message) => IsOneOf(NoPrimary, message);
+
+    private static bool IsOneOf(string[] words, string message)
     {
-        foreach (var word in Certain)
+        foreach (var word in words)
         {
             if (message.StartsWith(word, StringComparison.Ordinal) || message.Contains(": -" + word, StringComparison.Ordinal))
             {
@@ -45,7 +53,13 @@ internal static class RedisRefusal
                 $"One of the keys {string.Join(", ", keys)} is not what this program wrote: {error.Message}");
         }
 
-        return OfAnswer(answer);
+        var result = OfAnswer(answer);
+        if (result.Status == AppendStatus.Refused)
+        {
+            commands.NoteRefusal(result.Detail);
+        }
+
+        return result;
     }
 
     /// <summary>What an error, given instead of a script's answer, says of a fenced call.</summary>

@@ -18,7 +18,7 @@ internal static class RedisScripts
     /// </summary>
     /// <remarks>
     /// A loss raises, once for each epoch, the log's generation, and that of the cluster, which every worker looks at. Not on another instance of the server: there every life
-    /// that began elsewhere stops by itself, and lives that began there have read what was kept.
+    /// that began elsewhere stops by itself, and lives that began there have read what was kept. A replica may lag behind its primary: it says nothing of a loss.
     /// </remarks>
     private const string Fence = """
         local known = table.remove(ARGV)
@@ -33,7 +33,10 @@ internal static class RedisScripts
           if shared[3] == ARGV[1] then
             return 'LOST ' .. what
           end
-          redis.pcall('HSET', KEYS[1], 'lost', ARGV[1])
+          local noted = redis.pcall('HSET', KEYS[1], 'lost', ARGV[1])
+          if type(noted) == 'table' and noted.err and string.find(noted.err, 'READONLY', 1, true) then
+            return 'REFUSED ' .. noted.err
+          end
           redis.pcall('HINCRBY', KEYS[1], 'generation', 1)
           if shared[1] and not (shared[2] and type(info) == 'string' and not string.find(info, shared[2], 1, true)) then
             redis.pcall('HINCRBY', string.gsub(KEYS[1], '{[^{}]*}:meta$', '{cluster}:meta'), 'generation', 1)
@@ -82,7 +85,10 @@ internal static class RedisScripts
 
         """;
 
-    public static readonly RedisScript CheckEpoch = new(Fence + "return 'OK'");
+    /// <summary>
+    /// Deletes nothing, as a write: a primary that a replica has replaced answers reads as before, knows nothing of what the new one took, and is told apart by refusing writes.
+    /// </summary>
+    public static readonly RedisScript CheckEpoch = new(Fence + "redis.call('HDEL', KEYS[1], '')\nreturn 'OK'");
 
     /// <summary>
     /// For a worker that is one of several, on each new connection before anything else: another instance of the server than that of the opening (it was started anew, or a

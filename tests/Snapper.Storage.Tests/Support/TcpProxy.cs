@@ -7,7 +7,7 @@ namespace Snapper.Storage.Tests.Support;
 public sealed class TcpProxy : IAsyncDisposable
 {
     private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
-    private readonly int _target;
+    private volatile int _target;
     private readonly List<TcpClient> _clients = [];
     private readonly CancellationTokenSource _end = new();
     private readonly Task _accepting;
@@ -22,6 +22,9 @@ public sealed class TcpProxy : IAsyncDisposable
     }
 
     public int Port => ((IPEndPoint)_listener.LocalEndpoint).Port;
+
+    /// <summary>New connections lead there; those that are made stay where they are.</summary>
+    public void LeadTo(int target) => _target = target;
 
     /// <summary>From now on requests arrive and answers do not.</summary>
     public void SwallowAnswers() => _swallowingAnswers = true;
