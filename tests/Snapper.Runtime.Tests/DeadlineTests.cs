@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
@@ -25,6 +26,21 @@ public sealed class DeadlineTests
         Rig.Seen(await Rig.Within(first, "the first one"));
         Assert.Equal(0, await rig.Value("a"));
         Assert.Equal(0, rig.Host.Inspection.Status().InFlight);
+    }
+
+    /// <summary>The thread that brings it stands still: for as long as a collection of garbage takes, or where there are more threads than cores.</summary>
+    [Fact]
+    public async Task A_pact_whose_time_is_over_while_it_is_brought_stops_nobody()
+    {
+        await using var rig = await Rig.Start();
+        rig.Policy = new StandStill(() => SpinWait.SpinUntil(() => rig.Failures.Count > 0, TimeSpan.FromSeconds(1)));
+        await rig.Restart();
+
+        var late = Task.Factory.StartNew(() => rig.Submit("a", [Step.Add()], ["a"], timeoutMs: 1), TaskCreationOptions.LongRunning).Unwrap();
+
+        var told = await Rig.Within(late, "the late one");
+        Assert.Empty(rig.Failures);
+        Assert.Equal(told.Outcome == Outcome.Committed ? 1 : 0, await rig.Value("a")); // no deadline is looked at for the moment that it takes then
     }
 
     [Fact]
@@ -256,4 +272,20 @@ public sealed class DeadlineTests
             Mode = TransactionMode.Act,
         },
         default);
+
+    /// <summary>Keeps the one who brings a PACT, for once.</summary>
+    private sealed class StandStill(Action still) : ISchedulingPolicy
+    {
+        private int _isOver;
+
+        public bool Takes(SchedulingChoice choice)
+        {
+            if (choice == SchedulingChoice.PactTakenForMarked && Interlocked.Exchange(ref _isOver, 1) == 0)
+            {
+                still();
+            }
+
+            return false;
+        }
+    }
 }

@@ -203,6 +203,15 @@ internal sealed class RequestManager : ITransactionService
 
     private Task<TransactionEnvelope> Begin(Request request, CancellationToken cancellation)
     {
+        if (request.IsPact)
+        {
+            // Before its deadline counts: who finds it passed withdraws the ticket, however long this thread stands still.
+            request.Ticket = new PactTicket(request.Asked.Actor, request.Declared!, request)
+            {
+                Marked = request.Method.Marked || _worker.SchedulingPolicy.PactTakenForMarked(), Coordinator = _worker.CoordinatorOf(request),
+            };
+        }
+
         Interlocked.Increment(ref _inFlight);
         _wheel.Add(request);
         if (_worker.IsOver)
@@ -211,12 +220,10 @@ internal sealed class RequestManager : ITransactionService
             return request.Answer;
         }
 
-        if (request.IsPact)
+        if (request.Ticket is { } ticket)
         {
-            var ticket = new PactTicket(request.Asked.Actor, request.Declared!, request) { Marked = request.Method.Marked || _worker.SchedulingPolicy.PactTakenForMarked(), Coordinator = _worker.CoordinatorOf(request) };
-            request.Ticket = ticket;
             _worker.SendToCoordinator(
-                _worker.CoordinatorOf(request), new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.NewPact, Body = ticket });
+                ticket.Coordinator, new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.NewPact, Body = ticket });
         }
         else
         {

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Text.Json;
+using Snapper.Protocol;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
@@ -33,6 +34,9 @@ internal sealed class Rig : IAsyncDisposable
 
     /// <summary>Of the next worker; null: one of its own.</summary>
     public IStateStore? Store { get; set; }
+
+    /// <summary>Of the next worker; null: the product's.</summary>
+    public ISchedulingPolicy? Policy { get; set; }
 
     public WorkerHost Host { get; private set; } = null!;
 
@@ -82,6 +86,7 @@ internal sealed class Rig : IAsyncDisposable
                 Store = Store ?? new MemoryStateStore(Storage, Time, new StateStoreOptions()),
                 Writing = new LogWriterOptions { RetryDelayMin = TimeSpan.FromMilliseconds(5), RetryDelayMax = TimeSpan.FromMilliseconds(20) },
                 Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromHours(1) },
+                SchedulingPolicy = new SchedulingPolicy(Policy),
                 Failed = exception =>
                 {
                     lock (_failures)
