@@ -26,7 +26,7 @@ public sealed class RepetitionTests : IAsyncLifetime
     public async Task What_was_not_executed_is_sent_again_unchanged_after_the_time_asked_for(int status)
     {
         await using var snapper = _worker.Client();
-        _worker.Then(e => e.Text(status, "{}", retryAfter: "1"));
+        _worker.Then(e => e.Text(status, """{"detail":"busy"}""", retryAfter: "1"));
         var clock = Stopwatch.StartNew();
 
         Assert.Equal(7, await Deposit(snapper));
@@ -375,6 +375,28 @@ public sealed class RepetitionTests : IAsyncLifetime
         _worker.Otherwise = e => e.Text(503, """{"detail":"stopping"}""");
 
         await Assert.ThrowsAsync<TransactionInDoubtException>(() => Deposit(snapper));
+    }
+
+    /// <summary>A proxy says 503, too, when the connection to the worker ends while the request is there.</summary>
+    [Fact]
+    public async Task A_503_that_is_not_the_workers_says_nothing_of_what_it_did()
+    {
+        await using var snapper = _worker.Client(timeout: TimeSpan.FromMilliseconds(300));
+        _worker.Then(e =>
+        {
+            e.ExecuteAll();
+            return e.Text(503, "upstream connect error or disconnect/reset before headers");
+        });
+        _worker.Otherwise = e => e.Text(503, "no healthy upstream");
+        _worker.OnAsk = static (context, _) =>
+        {
+            context.Response.StatusCode = 503;
+            return Task.CompletedTask;
+        };
+
+        await Assert.ThrowsAsync<TransactionInDoubtException>(() => Deposit(snapper));
+
+        Assert.Single(_worker.Executed);
     }
 
     [Fact]

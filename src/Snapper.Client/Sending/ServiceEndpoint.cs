@@ -117,7 +117,7 @@ internal sealed class ServiceEndpoint : IDisposable
                 await Send(batch[..half]).ConfigureAwait(false);
                 await Send(batch[half..]).ConfigureAwait(false);
                 break;
-            case (>= 400 and < 500 and not 408) or 503:
+            case (>= 400 and < 500 and not 408) or 503 when status != 503 || IsWorkers(response):
                 EndAll(batch, Attempt.Refused(new RejectionDetails(status, Describe(status, answer), RetryAfter(response))));
                 break;
             default:
@@ -126,6 +126,9 @@ internal sealed class ServiceEndpoint : IDisposable
                 break;
         }
     }
+
+    /// <summary>A worker's refusal is a problem; what is between says 503, too, also of a request that the worker has.</summary>
+    private static bool IsWorkers(HttpResponseMessage response) => response.Content.Headers.ContentType?.MediaType == "application/problem+json";
 
     private static void EndEach(ArraySegment<PendingTransaction> batch, Answer answer)
     {

@@ -106,8 +106,8 @@ internal sealed class RedisCommands : IAsyncDisposable
                 }
             }
 
+            await Task.Delay(s_between).ConfigureAwait(false); // who is about to use the old one meets no closed one
             await Close(over).ConfigureAwait(false);
-            await Task.Delay(s_between).ConfigureAwait(false);
         }
         finally
         {
