@@ -88,7 +88,8 @@ internal sealed partial class AppendConnection
 
         if (result.Status == AppendStatus.Refused && RedisRefusal.IsNoPrimary(result.Detail))
         {
-            Leave(link); // a primary that was replaced refuses for ever, and the address leads elsewhere by now
+            Leave(link); // the address leads elsewhere by now
+            Refused?.Invoke(result.Detail);
         }
 
         Complete(link, result, error);

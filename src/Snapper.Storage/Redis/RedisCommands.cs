@@ -44,8 +44,10 @@ internal sealed class RedisCommands : IAsyncDisposable
     /// <param name="connection">The first connection; this one's from now on.</param>
     /// <param name="connect">Makes another one.</param>
     /// <param name="timeout">The bound.</param>
-    public RedisCommands(ConnectionMultiplexer connection, Func<Task<ConnectionMultiplexer>> connect, TimeSpan timeout)
+    /// <param name="refused">Hears why the server has refused a script.</param>
+    public RedisCommands(ConnectionMultiplexer connection, Func<Task<ConnectionMultiplexer>> connect, TimeSpan timeout, Action<string> refused)
     {
+        Refused = refused;
         _connection = connection;
         _connect = connect;
         _timeout = timeout;
@@ -54,19 +56,15 @@ internal sealed class RedisCommands : IAsyncDisposable
 
     public IDatabase Database { get; private set; }
 
+    /// <summary>To be told of a refusal that a script answers.</summary>
+    public Action<string> Refused { get; }
+
     /// <summary>The connection is up at this moment.</summary>
     public bool IsConnected => Database.Multiplexer.IsConnected;
 
-    /// <summary>
-    /// Takes note of a refusal. A primary that a replica has replaced refuses every write and keeps its connections, while the address leads to the new one: what follows goes over a new connection.
-    /// </summary>
-    public void NoteRefusal(string message)
+    /// <summary>What follows goes over a new connection; unless one is being made, or was made just now.</summary>
+    public void ConnectAnew()
     {
-        if (!RedisRefusal.IsNoPrimary(message))
-        {
-            return;
-        }
-
         lock (_gate)
         {
             if (_connecting || _disposed)
@@ -77,7 +75,7 @@ internal sealed class RedisCommands : IAsyncDisposable
             _connecting = true;
         }
 
-        _ = ConnectAnew();
+        _ = Replace();
     }
 
     public async ValueTask DisposeAsync()
@@ -92,7 +90,7 @@ internal sealed class RedisCommands : IAsyncDisposable
         await Close(connection).ConfigureAwait(false);
     }
 
-    private async Task ConnectAnew()
+    private async Task Replace()
     {
         try
         {
@@ -193,7 +191,7 @@ internal sealed class RedisCommands : IAsyncDisposable
         }
         catch (RedisServerException error)
         {
-            NoteRefusal(error.Message);
+            Refused(error.Message);
             throw;
         }
     }

@@ -10,11 +10,11 @@ public sealed class RedisConnections : IAsyncDisposable
 {
     private readonly List<AppendConnection> _appends = [];
 
-    private RedisConnections(RedisOptions options, RedisCommands log, RedisCommands state)
+    private RedisConnections(RedisOptions options, Connecting log, Connecting state)
     {
         Options = options;
-        Log = log;
-        State = state;
+        Log = new RedisCommands(log.First, log.Connect, options.CommandTimeout, NoteRefusal);
+        State = new RedisCommands(state.First, state.Connect, options.CommandTimeout, NoteRefusal);
     }
 
     /// <summary>As given.</summary>
@@ -33,7 +33,7 @@ public sealed class RedisConnections : IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(options);
         options.Validate();
-        RedisCommands? log = null;
+        Connecting? log = null;
         try
         {
             log = await Open("snapper-log").ConfigureAwait(false);
@@ -41,14 +41,14 @@ public sealed class RedisConnections : IAsyncDisposable
         }
         catch
         {
-            await (log?.DisposeAsync() ?? default).ConfigureAwait(false);
+            log?.First.Dispose();
             throw;
         }
 
-        async Task<RedisCommands> Open(string name)
+        async Task<Connecting> Open(string name)
         {
             Task<ConnectionMultiplexer> Connect() => ConnectionMultiplexer.ConnectAsync(options.ToConfiguration(name));
-            return new RedisCommands(await Connect().ConfigureAwait(false), Connect, options.CommandTimeout);
+            return new Connecting(await Connect().ConfigureAwait(false), Connect);
         }
     }
 
@@ -70,7 +70,7 @@ public sealed class RedisConnections : IAsyncDisposable
     /// <summary>A connection for a log's appends. The log disposes of it; otherwise it ends with these connections.</summary>
     internal AppendConnection NewAppendConnection(RedisKeys keys, Action<AppendCommand> succeeded)
     {
-        var appends = new AppendConnection(Options, keys, succeeded);
+        var appends = new AppendConnection(Options, keys, succeeded) { Refused = NoteRefusal };
         lock (_appends)
         {
             _appends.Add(appends);
@@ -78,4 +78,18 @@ public sealed class RedisConnections : IAsyncDisposable
 
         return appends;
     }
+
+    /// <summary>
+    /// A primary that a replica has replaced refuses every write, answers reads as of then, and keeps its connections, while the address leads to the new one: all connect anew.
+    /// </summary>
+    private void NoteRefusal(string message)
+    {
+        if (RedisRefusal.IsNoPrimary(message))
+        {
+            Log.ConnectAnew();
+            State.ConnectAnew();
+        }
+    }
+
+    private sealed record Connecting(ConnectionMultiplexer First, Func<Task<ConnectionMultiplexer>> Connect);
 }

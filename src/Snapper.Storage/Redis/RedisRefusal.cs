@@ -56,7 +56,7 @@ internal static class RedisRefusal
         var result = OfAnswer(answer);
         if (result.Status == AppendStatus.Refused)
         {
-            commands.NoteRefusal(result.Detail);
+            commands.Refused(result.Detail);
         }
 
         return result;

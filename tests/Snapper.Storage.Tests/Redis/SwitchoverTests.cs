@@ -83,24 +83,64 @@ public sealed class SwitchoverTests : IAsyncLifetime
 
         writer.Enqueue(Some.Batch(2, "a", 2));
         await writer.Drain(None).WaitAsync(TimeSpan.FromSeconds(30));
+        Assert.Contains("2-0", await _new.Command("XREVRANGE", "snapper:{w1}:log", "+", "-", "COUNT", "1"), StringComparison.Ordinal);
+
+        // What reads goes over another connection, and was refused nothing.
+        Assert.Equal(2, await Soon(() => LastRead(log), static last => last == 2));
         var change = new StateCheckpoint(Some.Actor("a"), 0, 2, [new("state", Some.Bytes("2"))]);
-        var checkpointed = new AppendResult(AppendStatus.Refused);
-        for (var i = 0; i < 100 && checkpointed.Status == AppendStatus.Refused; i++)
+        var checkpointed = await Soon(() => store.Checkpoint(opening.Epoch, [change], None), static result => result.Status == AppendStatus.Appended);
+        Assert.Equal(new AppendResult(AppendStatus.Appended), checkpointed);
+    }
+
+    /// <summary>It connected before; what the new primary took since then, the old one has not.</summary>
+    [ServerFact]
+    public async Task Who_starts_on_connections_to_the_old_primary_finds_all_at_the_new_one()
+    {
+        await using var road = new TcpProxy(_old.Port);
+        var (log, opening) = await Opened(road.Port);
+        Assert.Equal(AppendStatus.Appended, (await log.Append(opening.Epoch, 1, 1, Some.Encode(Some.Batch(1, "a", 1)), None)).Status);
+        await Promote();
+        await _old.Command("REPLICAOF", "127.0.0.1", "1");
+        var (other, otherOpening) = await Opened(_new.Port);
+        Assert.Equal(AppendStatus.Appended, (await other.Append(otherOpening.Epoch, 2, 1, Some.Encode(Some.Batch(2, "a", 2)), None)).Status);
+        road.LeadTo(_new.Port);
+
+        var next = await Soon(() => log.Open(None), static _ => true);
+        Assert.Equal((3, 3), (next.Epoch, next.NextSequence));
+        Assert.Equal(2, await Soon(() => LastRead(log), static last => last == 2));
+    }
+
+    private static async Task<long> LastRead(RedisTransactionLog log)
+    {
+        var last = 0L;
+        await foreach (var group in log.Read(1, None))
+        {
+            last = group.FirstSequence;
+        }
+
+        return last;
+    }
+
+    /// <summary>Asks until it is so, while the server is away as well.</summary>
+    private static async Task<T> Soon<T>(Func<Task<T>> ask, Func<T, bool> isSo)
+    {
+        for (var attempt = 0; ; attempt++)
         {
             try
             {
-                checkpointed = await store.Checkpoint(opening.Epoch, [change], None);
+                var answer = await ask();
+                if (isSo(answer) || attempt == 100)
+                {
+                    return answer;
+                }
             }
-            catch (Exception passing) when (StorageFaults.IsPassing(passing))
+            catch (Exception passing) when (attempt < 100 && StorageFaults.IsPassing(passing))
             {
-                checkpointed = new AppendResult(AppendStatus.Refused, passing.Message);
+                // It connects anew.
             }
 
             await Task.Delay(100);
         }
-
-        Assert.Equal(new AppendResult(AppendStatus.Appended), checkpointed);
-        Assert.Contains("2-0", await _new.Command("XREVRANGE", "snapper:{w1}:log", "+", "-", "COUNT", "1"), StringComparison.Ordinal);
     }
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
