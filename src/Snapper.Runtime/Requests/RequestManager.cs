@@ -323,7 +323,7 @@ internal sealed class RequestManager : ITransactionService
         {
             return await _worker.ReadOutcome(id, sequence, cancellation).ConfigureAwait(false);
         }
-        catch (Exception exception) when (StorageFaults.IsPassing(exception) || exception is CorruptLogException)
+        catch (Exception exception) when (StorageFaults.IsPassing(exception) || exception is CorruptLogException or ObjectDisposedException) // the last: the process ends
         {
             return new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Rejection = new Rejection(RejectionKind.Unavailable, WhyUnknown(exception), Admission.ShortRetry) };
         }
