@@ -69,6 +69,24 @@ public sealed class StuckThreadTests
         Assert.Contains(rig.Host.Inspection.Checks(), check => check is { Name: "worker", Healthy: false });
     }
 
+    /// <summary>Nobody can go on for a thread that stands between two steps; without it requests would not even end by their timeouts.</summary>
+    [Fact]
+    public async Task A_state_whose_own_code_does_not_return_ends_the_worker()
+    {
+        await using var rig = await Rig.StartWithShortTurns();
+        try
+        {
+            var stuck = rig.Submit("Odd", "a", "Spoil", "endless", [("a", 1)], timeoutMs: 500);
+            await Rig.Until(() => rig.Failures.Count == 1, "the worker has failed", seconds: 30);
+            Assert.Contains("stuck", rig.Failures[0].Message, StringComparison.Ordinal);
+            Assert.Equal(Outcome.InDoubt, (await Rig.Within(stuck, "the request")).Outcome);
+        }
+        finally
+        {
+            OddState.Enough.Set();
+        }
+    }
+
     [Theory]
     [InlineData("chain", "p")]
     [InlineData("rounds", "0")]

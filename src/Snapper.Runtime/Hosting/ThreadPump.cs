@@ -5,6 +5,10 @@ namespace Snapper.Runtime.Hosting;
 /// <summary>Pumps one executor on a thread of its own, and gives it a new thread when user code does not come back (W5).</summary>
 internal sealed class ThreadPump : IDisposable
 {
+    // A process that stood still looks once or twice when it goes on, and one whose machine is crowded gets its turn long before.
+    private const int LooksMost = 200;
+    private const int BoundsMost = 10;
+
     private readonly Executor _executor;
     private readonly Action<Exception> _failed;
     private readonly AutoResetEvent _signal = new(false); // a slim event holds a lock while it wakes, on which who is woken has to wait
@@ -12,6 +16,7 @@ internal sealed class ThreadPump : IDisposable
     private volatile bool _stopped;
     private long _seenProgress;
     private long _stuckSince;
+    private int _looks;
     private Thread _thread;
 
     public ThreadPump(Executor executor, Action<Exception> failed)
@@ -25,6 +30,9 @@ internal sealed class ThreadPump : IDisposable
     /// <summary>Threads that were given up so far.</summary>
     public int Disowned { get; private set; }
 
+    /// <summary>It is stuck where no other thread can go on for it: in code of a state or a result, on its way to JSON or from it.</summary>
+    public bool IsLost { get; private set; }
+
     /// <summary>Looks whether the executor is stuck in user code; called every tick while requests are under way.</summary>
     /// <returns>The call that was given up; null: all is well.</returns>
     public CallFrame? Watch(TimeProvider time, TimeSpan bound)
@@ -35,16 +43,26 @@ internal sealed class ThreadPump : IDisposable
         {
             _seenProgress = progress;
             _stuckSince = now;
+            _looks = 0;
             return null;
         }
 
-        if (time.GetElapsedTime(_stuckSince, now) < bound || _executor.TryDisown() is not { } frame)
+        var stuck = time.GetElapsedTime(_stuckSince, now);
+        _looks++;
+        if (stuck < bound)
         {
+            return null;
+        }
+
+        if (_executor.TryDisown() is not { } frame)
+        {
+            IsLost = _looks >= LooksMost && stuck >= BoundsMost * bound;
             return null;
         }
 
         Disowned++;
         _stuckSince = now;
+        _looks = 0;
         _thread = StartThread();
         return frame;
     }

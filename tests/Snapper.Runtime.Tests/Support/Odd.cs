@@ -52,7 +52,21 @@ public sealed record Facts(string Actor, string RequestId, string? Caller, strin
 /// <summary>A state that cannot always be written as JSON.</summary>
 public sealed record OddState(string Text, double Number)
 {
-    public int Length => Text == "broken" ? throw new IOException("planned, in a property") : Text.Length;
+    /// <summary>Ends the waiting of an endless one.</summary>
+    public static ManualResetEventSlim Enough { get; } = new();
+
+    public int Length => Text switch
+    {
+        "broken" => throw new IOException("planned, in a property"),
+        "endless" => Wait(),
+        _ => Text.Length,
+    };
+
+    private static int Wait()
+    {
+        Enough.Wait();
+        return 0;
+    }
 }
 
 public sealed record OddResult(int Value)
