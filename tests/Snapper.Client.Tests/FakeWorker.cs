@@ -196,7 +196,8 @@ internal sealed class FakeWorker : IAsyncDisposable
         public Task Text(int status, string body, string? retryAfter = null)
         {
             context.Response.StatusCode = status;
-            context.Response.ContentType = body.StartsWith("{\"detail\"", StringComparison.Ordinal) ? "application/problem+json" : null;
+            var isProblem = body.StartsWith("{\"detail\"", StringComparison.Ordinal);
+            context.Response.ContentType = isProblem ? "application/problem+json" : null;
             if (retryAfter is not null)
             {
                 context.Response.Headers.RetryAfter = retryAfter;

@@ -28,7 +28,10 @@ public sealed class DeadlineTests
         Assert.Equal(0, rig.Host.Inspection.Status().InFlight);
     }
 
-    /// <summary>The thread that brings it stands still: for as long as a collection of garbage takes, or where there are more threads than cores.</summary>
+    /// <summary>
+    /// The thread that brings it stands still: for as long as a collection of garbage takes, or where there are more
+    /// threads than cores.
+    /// </summary>
     [Fact]
     public async Task A_pact_whose_time_is_over_while_it_is_brought_stops_nobody()
     {
@@ -36,11 +39,14 @@ public sealed class DeadlineTests
         rig.Policy = new StandStill(() => SpinWait.SpinUntil(() => rig.Failures.Count > 0, TimeSpan.FromSeconds(1)));
         await rig.Restart();
 
-        var late = Task.Factory.StartNew(() => rig.Submit("a", [Step.Add()], ["a"], timeoutMs: 1), TaskCreationOptions.LongRunning).Unwrap();
+        var late = Task.Factory.StartNew(
+            () => rig.Submit("a", [Step.Add()], ["a"], timeoutMs: 1), TaskCreationOptions.LongRunning).Unwrap();
 
         var told = await Rig.Within(late, "the late one");
         Assert.Empty(rig.Failures);
-        Assert.Equal(told.Outcome == Outcome.Committed ? 1 : 0, await rig.Value("a")); // no deadline is looked at for the moment that it takes then
+
+        // No deadline is looked at for the moment that it takes then.
+        Assert.Equal(told.Outcome == Outcome.Committed ? 1 : 0, await rig.Value("a"));
     }
 
     [Fact]

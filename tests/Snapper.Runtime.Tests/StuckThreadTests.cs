@@ -69,7 +69,10 @@ public sealed class StuckThreadTests
         Assert.Contains(rig.Host.Inspection.Checks(), check => check is { Name: "worker", Healthy: false });
     }
 
-    /// <summary>Nobody can go on for a thread that stands between two steps; without it requests would not even end by their timeouts.</summary>
+    /// <summary>
+    /// No other thread can go on for one that stands between two steps. Without it requests do not even end by their
+    /// timeouts.
+    /// </summary>
     [Fact]
     public async Task A_state_whose_own_code_does_not_return_ends_the_worker()
     {

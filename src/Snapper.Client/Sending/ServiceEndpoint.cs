@@ -127,8 +127,9 @@ internal sealed class ServiceEndpoint : IDisposable
         }
     }
 
-    /// <summary>A worker's refusal is a problem; what is between says 503, too, also of a request that the worker has.</summary>
-    private static bool IsWorkers(HttpResponseMessage response) => response.Content.Headers.ContentType?.MediaType == "application/problem+json";
+    /// <summary>A worker's refusal is a problem; a proxy says 503, too, even of a request that it has.</summary>
+    private static bool IsWorkers(HttpResponseMessage response) =>
+        response.Content.Headers.ContentType?.MediaType == "application/problem+json";
 
     private static void EndEach(ArraySegment<PendingTransaction> batch, Answer answer)
     {

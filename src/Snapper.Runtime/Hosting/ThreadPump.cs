@@ -5,7 +5,8 @@ namespace Snapper.Runtime.Hosting;
 /// <summary>Pumps one executor on a thread of its own, and gives it a new thread when user code does not come back (W5).</summary>
 internal sealed class ThreadPump : IDisposable
 {
-    // A process that stood still looks once or twice when it goes on, and one whose machine is crowded gets its turn long before.
+    // A process that stood still looks once or twice when it goes on, and a thread on a crowded machine gets its turn
+    // long before.
     private const int LooksMost = 200;
     private const int BoundsMost = 10;
 
@@ -30,7 +31,9 @@ internal sealed class ThreadPump : IDisposable
     /// <summary>Threads that were given up so far.</summary>
     public int Disowned { get; private set; }
 
-    /// <summary>It is stuck where no other thread can go on for it: in code of a state or a result, on its way to JSON or from it.</summary>
+    /// <summary>
+    /// It is stuck where no other thread can go on for it: in code of a state or a result, on its way to JSON or back.
+    /// </summary>
     public bool IsLost { get; private set; }
 
     /// <summary>Looks whether the executor is stuck in user code; called every tick while requests are under way.</summary>

@@ -352,7 +352,8 @@ public sealed class WorkerHost : IAsyncDisposable
             disowned += pump.Disowned;
             if (pump.IsLost)
             {
-                _worker.Fail(new InvalidOperationException("A thread is stuck in code of a state or a result, which is no method's; the worker must be restarted."));
+                _worker.Fail(new InvalidOperationException(
+                    "A thread is stuck in code of a state or a result; the worker must be restarted."));
             }
         }
 

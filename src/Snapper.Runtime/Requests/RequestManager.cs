@@ -1,5 +1,6 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Messages;
 using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
@@ -205,10 +206,11 @@ internal sealed class RequestManager : ITransactionService
     {
         if (request.IsPact)
         {
-            // Before its deadline counts: who finds it passed withdraws the ticket, however long this thread stands still.
+            // Before its deadline counts: who finds it passed withdraws the ticket, and this thread may stand still.
             request.Ticket = new PactTicket(request.Asked.Actor, request.Declared!, request)
             {
-                Marked = request.Method.Marked || _worker.SchedulingPolicy.PactTakenForMarked(), Coordinator = _worker.CoordinatorOf(request),
+                Marked = request.Method.Marked || _worker.SchedulingPolicy.PactTakenForMarked(),
+                Coordinator = _worker.CoordinatorOf(request),
             };
         }
 
@@ -222,8 +224,7 @@ internal sealed class RequestManager : ITransactionService
 
         if (request.Ticket is { } ticket)
         {
-            _worker.SendToCoordinator(
-                ticket.Coordinator, new Snapper.Protocol.Messages.Message { Kind = Snapper.Protocol.Messages.MessageKind.NewPact, Body = ticket });
+            _worker.SendToCoordinator(ticket.Coordinator, new Message { Kind = MessageKind.NewPact, Body = ticket });
         }
         else
         {
@@ -323,7 +324,8 @@ internal sealed class RequestManager : ITransactionService
         {
             return await _worker.ReadOutcome(id, sequence, cancellation).ConfigureAwait(false);
         }
-        catch (Exception exception) when (StorageFaults.IsPassing(exception) || exception is CorruptLogException or ObjectDisposedException) // the last: the process ends
+        catch (Exception exception) when (StorageFaults.IsPassing(exception)
+            || exception is CorruptLogException or ObjectDisposedException) // the last: the process ends
         {
             return new TransactionEnvelope { Id = id, Outcome = Outcome.Rejected, Rejection = new Rejection(RejectionKind.Unavailable, WhyUnknown(exception), Admission.ShortRetry) };
         }

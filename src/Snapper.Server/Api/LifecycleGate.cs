@@ -4,7 +4,8 @@ namespace Snapper.Server.Api;
 
 /// <summary>
 /// The door that the HTTP surface knows for the life of the process. Behind it stands the worker's real door, or nothing
-/// while the worker starts and recovers: requests are then refused with 503 and were not executed. A worker that stops refuses by itself.
+/// while the worker starts and recovers: requests are then refused with 503 and were not executed. A worker that stops
+/// refuses by itself.
 /// </summary>
 /// <remarks>Thread-safe.</remarks>
 public sealed class LifecycleGate(TimeSpan retryAfter) : ITransactionService
@@ -33,13 +34,17 @@ public sealed class LifecycleGate(TimeSpan retryAfter) : ITransactionService
     public Task<TransactionEnvelope> Submit(TransactionRequest request, CancellationToken cancellation)
     {
         ArgumentNullException.ThrowIfNull(request);
-        return _door is { } door ? door.Submit(request, cancellation) : Task.FromResult(Refused(request.Id ?? string.Empty, request.Mode));
+        return _door is { } door
+            ? door.Submit(request, cancellation)
+            : Task.FromResult(Refused(request.Id ?? string.Empty, request.Mode));
     }
 
     /// <inheritdoc/>
     /// <remarks>While closed the answer is a refusal, not null: null would say that nothing is known of the id.</remarks>
     public Task<TransactionEnvelope?> Find(string id, CancellationToken cancellation) =>
-        _door is { } door ? door.Find(id, cancellation) : Task.FromResult<TransactionEnvelope?>(Refused(id, TransactionMode.Pact));
+        _door is { } door
+            ? door.Find(id, cancellation)
+            : Task.FromResult<TransactionEnvelope?>(Refused(id, TransactionMode.Pact));
 
     private TransactionEnvelope Refused(string id, TransactionMode mode) => new()
     {

@@ -98,7 +98,8 @@ internal static class WorkerProcess
             await among.EndSidecar(sidecar, AnswersWithin); // calls at the actor door are refused here already: the sooner they go elsewhere
         }
 
-        // The gate stays open: from here on the worker refuses by itself, and it alone knows of which ids it may say that they were not executed.
+        // The gate stays open: from here on the worker refuses by itself, and it alone knows of which ids it may say
+        // that they were not executed.
         if (failed.Task.IsCompleted)
         {
             // Nothing in memory can be trusted: no draining, no last checkpoint. The log has everything that was acknowledged; if it

@@ -54,7 +54,7 @@ internal sealed partial class AppendConnection : IDisposable
         }
     }
 
-    /// <summary>Hears why the server has refused a command; null: nobody does.</summary>
+    /// <summary>Hears why the server has refused a command.</summary>
     public Action<string>? Refused { get; init; }
 
     /// <summary>True: there is a link, made or in the making, that the next command will use.</summary>

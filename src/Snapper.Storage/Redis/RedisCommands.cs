@@ -24,7 +24,10 @@ internal sealed class RedisScript(string text)
     public string Sha => Convert.ToHexStringLower(Hash);
 }
 
-/// <summary>Commands with a bound on their time, over a connection of the client library. An exception other than a certain refusal means: effect unknown.</summary>
+/// <summary>
+/// Commands with a bound on their time, over a connection of the client library. An exception other than a certain
+/// refusal means: effect unknown.
+/// </summary>
 internal sealed class RedisCommands : IAsyncDisposable
 {
     /// <summary>So many times as long may a command take whose answer is large.</summary>
@@ -45,7 +48,11 @@ internal sealed class RedisCommands : IAsyncDisposable
     /// <param name="connect">Makes another one.</param>
     /// <param name="timeout">The bound.</param>
     /// <param name="refused">Hears why the server has refused a script.</param>
-    public RedisCommands(ConnectionMultiplexer connection, Func<Task<ConnectionMultiplexer>> connect, TimeSpan timeout, Action<string> refused)
+    public RedisCommands(
+        ConnectionMultiplexer connection,
+        Func<Task<ConnectionMultiplexer>> connect,
+        TimeSpan timeout,
+        Action<string> refused)
     {
         Refused = refused;
         _connection = connection;
@@ -124,7 +131,8 @@ internal sealed class RedisCommands : IAsyncDisposable
     }
 
     /// <summary>Bounds a command. When it throws, the command may still be on its way: its effect is unknown.</summary>
-    public Task<T> Within<T>(Task<T> command, CancellationToken cancellation) => Within(command, _timeout, cancellation);
+    public Task<T> Within<T>(Task<T> command, CancellationToken cancellation) =>
+        Within(command, _timeout, cancellation);
 
     private static async Task<T> Within<T>(Task<T> command, TimeSpan timeout, CancellationToken cancellation)
     {
@@ -171,7 +179,9 @@ internal sealed class RedisCommands : IAsyncDisposable
     /// Runs a script by its name, and by its text when the server does not know it (it was restarted): that answer comes
     /// before anything is run. The client library's own cache of scripts needs a right of its own, SCRIPT LOAD.
     /// </summary>
-    public Task<RedisResult> Run(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) => Run(script, keys, values, _timeout, cancellation);
+    public Task<RedisResult> Run(
+        RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) =>
+        Run(script, keys, values, _timeout, cancellation);
 
     /// <summary>A script without effects whose answer may be large: it may take longer.</summary>
     public Task<RedisResult> ReadLarge(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) =>

@@ -80,7 +80,8 @@ public sealed class RedisConnections : IAsyncDisposable
     }
 
     /// <summary>
-    /// A primary that a replica has replaced refuses every write, answers reads as of then, and keeps its connections, while the address leads to the new one: all connect anew.
+    /// A primary that a replica has replaced refuses every write, answers reads as of then, and keeps its connections,
+    /// while the address leads to the new one: all connect anew.
     /// </summary>
     private void NoteRefusal(string message)
     {

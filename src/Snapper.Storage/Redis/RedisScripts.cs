@@ -18,7 +18,8 @@ internal static class RedisScripts
     /// </summary>
     /// <remarks>
     /// A loss raises, once for each epoch, the log's generation, and that of the cluster, which every worker looks at. Not on another instance of the server: there every life
-    /// that began elsewhere stops by itself, and lives that began there have read what was kept. A replica may lag behind its primary: it says nothing of a loss.
+    /// that began elsewhere stops by itself, and lives that began there have read what was kept. A replica may lag
+    /// behind its primary: it says nothing of a loss.
     /// </remarks>
     private const string Fence = """
         local known = table.remove(ARGV)
@@ -86,7 +87,8 @@ internal static class RedisScripts
         """;
 
     /// <summary>
-    /// Deletes nothing, as a write: a primary that a replica has replaced answers reads as before, knows nothing of what the new one took, and is told apart by refusing writes.
+    /// Deletes nothing, as a write: a primary that a replica has replaced answers reads as before, knows nothing of
+    /// what the new one took, and is told apart by refusing writes.
     /// </summary>
     public static readonly RedisScript CheckEpoch = new(Fence + "redis.call('HDEL', KEYS[1], '')\nreturn 'OK'");
 

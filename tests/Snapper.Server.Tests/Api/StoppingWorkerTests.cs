@@ -18,8 +18,12 @@ public sealed class StoppingWorkerTests
         using var temp = new TempFolder();
         using var stop = new CancellationTokenSource();
         var ports = Ports.Free(2);
-        var settings = WorkerCommand.Settings(
-            WorkerCommand.Syntax.Parse(["--listen-port", $"{ports[0]}", "--sidecar-port", $"{ports[1]}", "--sidecar", "embedded", "--data", temp.Path]), static _ => null);
+        string[] arguments =
+        [
+            "--listen-port", $"{ports[0]}", "--sidecar-port", $"{ports[1]}", "--sidecar", "embedded",
+            "--data", temp.Path,
+        ];
+        var settings = WorkerCommand.Settings(WorkerCommand.Syntax.Parse(arguments), static _ => null);
         var running = WorkerProcess.Run(settings, stop.Token);
         using var http = new HttpClient { BaseAddress = new Uri($"http://127.0.0.1:{ports[0]}") };
         await Eventually.True("the worker is ready", async () =>
@@ -36,11 +40,13 @@ public sealed class StoppingWorkerTests
         });
         Assert.Equal((200, "committed"), await Append(http, "done", delayMs: 0));
         var slow = Append(http, "slow", delayMs: 4000);
-        await Eventually.True("it runs", async () => (await http.GetStringAsync("/v1/transactions/slow")).Contains("running", StringComparison.Ordinal));
+        await Eventually.True("it runs", async () =>
+            (await http.GetStringAsync("/v1/transactions/slow")).Contains("running", StringComparison.Ordinal));
 
         await stop.CancelAsync();
         var news = 0;
-        await Eventually.True("it takes nothing any more", async () => (503, "rejected") == await Append(http, $"new {news++}", delayMs: 0));
+        await Eventually.True("it takes nothing any more", async () =>
+            (503, "rejected") == await Append(http, $"new {news++}", delayMs: 0));
 
         Assert.Equal((504, "inDoubt"), await Append(http, "done", delayMs: 0));
         Assert.Equal((504, "inDoubt"), await Append(http, "slow", delayMs: 4000));

@@ -6,11 +6,14 @@ using Xunit;
 
 namespace Snapper.TransactionLog.Tests.Redis;
 
-/// <summary>A replica that has everything takes the place of the primary: nothing is lost, and connections to the old primary live on.</summary>
+/// <summary>
+/// A replica that has everything takes the primary's place: nothing is lost, and connections to the old one live on.
+/// </summary>
 [NeedsRedis]
 public sealed class SwitchoverTests : IAsyncLifetime
 {
     private static readonly CancellationToken None = CancellationToken.None;
+    private static readonly LogWriterOptions s_writing = new() { RetryDelayMax = TimeSpan.FromMilliseconds(100) };
     private readonly Observer _observer = new();
     private readonly List<IAsyncDisposable> _made = [];
     private RedisServer _old = null!;
@@ -36,14 +39,17 @@ public sealed class SwitchoverTests : IAsyncLifetime
         await (_old?.DisposeAsync() ?? default);
     }
 
-    /// <summary>A read is answered behind a check of the epoch alone: one that an old primary gives says nothing of what the new one took since.</summary>
+    /// <summary>
+    /// A read is answered behind a check of the epoch alone: one that an old primary gives says nothing of what the new
+    /// one took since.
+    /// </summary>
     [ServerTheory]
     [InlineData("it became a replica that hears of nothing")]
     [InlineData("it knows that it has no replica any more")]
     public async Task An_old_primary_that_takes_no_writes_lets_no_read_pass(string why)
     {
         var (log, opening) = await Opened(_old.Port);
-        await using var writer = new LogWriter(log, opening, _observer, new LogWriterOptions { RetryDelayMax = TimeSpan.FromMilliseconds(20) }, TimeProvider.System);
+        await using var writer = new LogWriter(log, opening, _observer, s_writing, TimeProvider.System);
         writer.Enqueue(Some.Batch(1, "a", 1));
         await writer.Drain(None).WaitAsync(TimeSpan.FromSeconds(20));
         await Promote();
@@ -57,7 +63,7 @@ public sealed class SwitchoverTests : IAsyncLifetime
         }
 
         var (next, nextOpening) = await Opened(_new.Port);
-        Assert.Equal(AppendStatus.Appended, (await next.Append(nextOpening.Epoch, 2, 1, Some.Encode(Some.Batch(2, "a", 2)), None)).Status);
+        await Append(next, nextOpening, 2);
 
         writer.EnqueueBarrier();
         await Some.Until(() => _observer.Heard.Count > 1, "the barrier to be answered");
@@ -65,7 +71,9 @@ public sealed class SwitchoverTests : IAsyncLifetime
         Assert.Equal(["flushed 1", "unavailable"], _observer.Heard);
     }
 
-    /// <summary>The address leads to the new primary, for whoever connects anew. What the old one lacks is no loss: it is a replica that lags.</summary>
+    /// <summary>
+    /// The address leads new connections to the new primary. What the old one lacks is no loss: it is a replica now.
+    /// </summary>
     [ServerFact]
     public async Task Who_is_connected_to_the_old_primary_goes_on_at_the_new_one()
     {
@@ -73,7 +81,7 @@ public sealed class SwitchoverTests : IAsyncLifetime
         var (log, opening) = await Opened(road.Port);
         var store = new RedisStateStore(log, TimeProvider.System, new StateStoreOptions());
         _made.Add(store);
-        await using var writer = new LogWriter(log, opening, _observer, new LogWriterOptions { RetryDelayMax = TimeSpan.FromMilliseconds(100) }, TimeProvider.System);
+        await using var writer = new LogWriter(log, opening, _observer, s_writing, TimeProvider.System);
         writer.Enqueue(Some.Batch(1, "a", 1));
         await writer.Drain(None).WaitAsync(TimeSpan.FromSeconds(20));
         Assert.Null(await store.Load(Some.Actor("a"), None));
@@ -83,12 +91,15 @@ public sealed class SwitchoverTests : IAsyncLifetime
 
         writer.Enqueue(Some.Batch(2, "a", 2));
         await writer.Drain(None).WaitAsync(TimeSpan.FromSeconds(30));
-        Assert.Contains("2-0", await _new.Command("XREVRANGE", "snapper:{w1}:log", "+", "-", "COUNT", "1"), StringComparison.Ordinal);
+        var newest = await _new.Command("XREVRANGE", "snapper:{w1}:log", "+", "-", "COUNT", "1");
+        Assert.Contains("2-0", newest, StringComparison.Ordinal);
 
         // What reads goes over another connection, and was refused nothing.
         Assert.Equal(2, await Soon(() => LastRead(log), static last => last == 2));
         var change = new StateCheckpoint(Some.Actor("a"), 0, 2, [new("state", Some.Bytes("2"))]);
-        var checkpointed = await Soon(() => store.Checkpoint(opening.Epoch, [change], None), static result => result.Status == AppendStatus.Appended);
+        var checkpointed = await Soon(
+            () => store.Checkpoint(opening.Epoch, [change], None),
+            static result => result.Status == AppendStatus.Appended);
         Assert.Equal(new AppendResult(AppendStatus.Appended), checkpointed);
     }
 
@@ -98,16 +109,22 @@ public sealed class SwitchoverTests : IAsyncLifetime
     {
         await using var road = new TcpProxy(_old.Port);
         var (log, opening) = await Opened(road.Port);
-        Assert.Equal(AppendStatus.Appended, (await log.Append(opening.Epoch, 1, 1, Some.Encode(Some.Batch(1, "a", 1)), None)).Status);
+        await Append(log, opening, 1);
         await Promote();
         await _old.Command("REPLICAOF", "127.0.0.1", "1");
         var (other, otherOpening) = await Opened(_new.Port);
-        Assert.Equal(AppendStatus.Appended, (await other.Append(otherOpening.Epoch, 2, 1, Some.Encode(Some.Batch(2, "a", 2)), None)).Status);
+        await Append(other, otherOpening, 2);
         road.LeadTo(_new.Port);
 
         var next = await Soon(() => log.Open(None), static _ => true);
         Assert.Equal((3, 3), (next.Epoch, next.NextSequence));
         Assert.Equal(2, await Soon(() => LastRead(log), static last => last == 2));
+    }
+
+    private static async Task Append(RedisTransactionLog log, LogOpening opening, long sequence)
+    {
+        var group = Some.Encode(Some.Batch(sequence, "a", sequence));
+        Assert.Equal(AppendStatus.Appended, (await log.Append(opening.Epoch, sequence, 1, group, None)).Status);
     }
 
     private static async Task<long> LastRead(RedisTransactionLog log)
@@ -147,13 +164,17 @@ public sealed class SwitchoverTests : IAsyncLifetime
 
     private async Task Promote()
     {
-        await Some.Until(() => _new.Command("HGET", "snapper:{w1}:meta", "next").Result.EndsWith("\r\n2\r\n", StringComparison.Ordinal), "the replica to have everything");
+        string[] next = ["HGET", "snapper:{w1}:meta", "next"];
+        await Some.Until(
+            () => _new.Command(next).Result.EndsWith("\r\n2\r\n", StringComparison.Ordinal),
+            "the replica to have everything");
         await _new.Command("REPLICAOF", "NO", "ONE");
     }
 
     private async Task<(RedisTransactionLog Log, LogOpening Opening)> Opened(int port)
     {
-        var connections = await RedisConnections.Connect(new RedisOptions { Port = port, CommandTimeout = TimeSpan.FromSeconds(2) });
+        var options = new RedisOptions { Port = port, CommandTimeout = TimeSpan.FromSeconds(2) };
+        var connections = await RedisConnections.Connect(options);
         _made.Add(connections);
         var log = new RedisTransactionLog(connections, "w1");
         _made.Add(log);
