@@ -1,10 +1,10 @@
 using System.Globalization;
-using Snapper.TransactionLog.Redis;
-using Snapper.TransactionLog.Tests.Support;
-using Snapper.TransactionLog.Writing;
+using Snapper.Storage.Redis;
+using Snapper.Storage.Tests.Support;
+using Snapper.Storage.Log.Writing;
 using Xunit;
 
-namespace Snapper.TransactionLog.Tests.Redis;
+namespace Snapper.Storage.Tests.Redis;
 
 /// <summary>
 /// A replica that has everything takes the primary's place: nothing is lost, and connections to the old one live on.
