@@ -46,6 +46,9 @@ public abstract class TransactionAttempt(TransactionId tid, BatchId bid, Transac
     /// <summary>The root has told the others how it ended; nothing may end it twice.</summary>
     public bool RootEnded { get; internal set; }
 
+    /// <summary>A part of an ACT whose root is on another worker was asked for its vote.</summary>
+    public bool IsPrepared { get; internal set; }
+
     /// <summary>Its transaction.</summary>
     public abstract Transaction Transaction { get; }
 

@@ -37,7 +37,7 @@ internal sealed class ClusterNode : IOwnership, IDisposable
         Ownership = new Ownership(Self, parts.PartitionOf);
         Calls = new RemoteCalls(this, worker);
         Pacts = new PactBranches(this, worker);
-        Acts = new ActBranches(this, worker);
+        Acts = new ActBranches(this, worker, new Tombstones(worker.Time));
         Decisions = new ActDecisions(this, worker);
         Waits = new DistributedDeadlockTimeout(this, worker);
         Gone = new DeadIncarnations(this);

@@ -53,9 +53,6 @@ internal sealed class Attempt : TransactionAttempt
     /// <summary>Its root is on another worker, and this is its branch here; null: the root is here.</summary>
     public BranchOrigin? Origin { get; init; }
 
-    /// <summary>This worker's part of an ACT whose root is elsewhere was asked for its vote. Only the first executor uses it.</summary>
-    public bool IsPrepared { get; set; }
-
     /// <summary>Its vote tells what it has called here. Set before the vote is queued.</summary>
     public bool IsRecorded { get; set; }
 

@@ -1,4 +1,5 @@
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Cluster.Wire;
@@ -23,7 +24,7 @@ internal sealed partial class Executor
     /// A9: whole batches go, also PACTs that have not begun, or are just beginning here. Before its actor hears of the undo, so that from here on it either has an attempt that
     /// ends, or does not begin under this number.
     /// </summary>
-    public void PostRemoved(Request request, Snapper.Protocol.Messages.Message removed) => PostRun(() =>
+    public void PostRemoved(Request request, Message removed) => PostRun(() =>
     {
         if (request.Attempt is { } attempt && attempt.Tid == removed.Tid)
         {
@@ -36,19 +37,11 @@ internal sealed partial class Executor
         }
     });
 
-    /// <summary>This worker's part of an ACT gives its changes, and then its vote (H3).</summary>
-    public void EndAct(ActOutcome part)
-    {
-        RootEnding.EndAct(part, _outputs);
-        Dispatch(null);
-    }
+    /// <summary>Receives the messages of the machine of branches; of the first executor.</summary>
+    public OutputBuffer Outputs => _outputs;
 
-    /// <summary>A branch of an ACT ends without effects.</summary>
-    public void AbortAct(Attempt attempt)
-    {
-        RootEnding.AbortAct(attempt.Tid, attempt.TakeParticipants(), _outputs);
-        Dispatch(null);
-    }
+    /// <summary>Sends those messages; on the first executor.</summary>
+    public void CarryOut() => Dispatch(null);
 
     /// <summary>An ACT whose root is here must end because of a branch elsewhere; on its root's executor.</summary>
     public void EndForBranch(Attempt attempt, AbortInfo why) => Carry(attempt.Request, attempt, _transactions.OnBranchFailed(attempt, why));

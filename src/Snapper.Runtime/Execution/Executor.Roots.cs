@@ -170,7 +170,7 @@ internal sealed partial class Executor
         var attempt = (Attempt)message.Body!;
         if (attempt.Origin is not null)
         {
-            Worker.Cluster!.Acts.OnMustGo(attempt, TransactionMachine.CauseOf(attempt, message), message.Kind == MessageKind.Removed);
+            Worker.Cluster!.Acts.OnMessage(attempt, message);
         }
         else
         {

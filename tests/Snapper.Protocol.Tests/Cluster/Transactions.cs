@@ -1,12 +1,14 @@
+using System.Collections;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Locking;
 using Snapper.Protocol.Scheduling;
 using Snapper.Protocol.Tests.World;
+using Snapper.Protocol.Transactions;
 
 namespace Snapper.Protocol.Tests.Cluster;
 
 /// <summary>What one worker knows of one attempt: the root's worker and every other that it visits have one each. Nothing in it is seen by another worker.</summary>
-internal sealed class Branch(Request request, WorkerNode worker, int root, Attempt? attempt = null)
+internal sealed class Branch(Request request, WorkerNode worker, int root, Attempt? attempt = null) : Transaction
 {
     public Request Request { get; } = request;
 
@@ -31,10 +33,13 @@ internal sealed class Branch(Request request, WorkerNode worker, int root, Attem
     /// <summary>Of a branch that is no root: its root, or an undo, has ended it.</summary>
     public bool IsDead { get; set; }
 
-    public bool IsAlive => IsRoot ? Attempt!.IsAlive : !IsDead;
+    public bool IsAlive => IsRoot ? Attempt!.IsAlive : Part?.IsAlive ?? !IsDead;
+
+    /// <summary>What its machine knows of an ACT's branch that is no root.</summary>
+    public Part? Part { get; set; }
 
     /// <summary>An ACT's root has finished: this branch is the commit machine's.</summary>
-    public bool IsSealed { get; set; }
+    public bool IsSealed => IsRoot ? Attempt!.RootEnded : Part?.IsPrepared == true;
 
     /// <summary>Its actors of this worker (ACT).</summary>
     public List<ActorKey> Participants { get; } = attempt?.Participants ?? [];
@@ -49,6 +54,34 @@ internal sealed class Branch(Request request, WorkerNode worker, int root, Attem
     public List<Action> Early { get; } = [];
 
     public override string ToString() => $"{Request.Name}#{Request.Attempts}@{Worker.Name}";
+}
+
+/// <summary>A branch of an ACT whose root is on another worker.</summary>
+internal sealed class Part(Branch branch, IDictionary acts) : TransactionAttempt(branch.Tid, default, default)
+{
+    public override Transaction Transaction => branch;
+
+    public override bool IsDistributed => true;
+
+    public override bool IsUndecided => acts.Contains(Tid);
+
+    public override ReadOnlySpan<int> Calls => default;
+
+    public override IReadOnlyList<ActorKey> TakeParticipants() => branch.Participants.ToArray();
+
+    public override Incarnation[] TakeVisited() => [.. branch.Visited.Select(branch.Worker.IncarnationOf)];
+
+    public override bool TryTakeBack()
+    {
+        var was = IsUndecided;
+        acts.Remove(Tid);
+        return was;
+    }
+}
+
+internal sealed class Tombstones : HashSet<TransactionId>, ITombstones
+{
+    void ITombstones.Add(TransactionId tid) => Add(tid);
 }
 
 /// <summary>A call between actors of any workers.</summary>

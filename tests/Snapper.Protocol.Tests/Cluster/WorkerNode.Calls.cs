@@ -195,6 +195,7 @@ internal sealed partial class WorkerNode
         if (!_acts.TryGetValue(other.Tid, out var branch))
         {
             _acts.Add(other.Tid, branch = new Branch(other.Request, this, other.Root) { Tid = other.Tid });
+            branch.Part = new Part(branch, _acts);
         }
 
         return branch;

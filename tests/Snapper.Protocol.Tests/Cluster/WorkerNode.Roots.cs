@@ -90,7 +90,6 @@ internal sealed partial class WorkerNode
     private void Carry(Branch branch, RootEffects effects)
     {
         var request = branch.Request;
-        branch.IsSealed |= (effects & RootEffects.Ended) != 0 && !request.IsPact;
         if ((effects & RootEffects.Aborted) != 0)
         {
             _world.Deaths[(int)branch.Attempt!.Reason]++;
@@ -125,7 +124,7 @@ internal sealed partial class WorkerNode
                 _world.Send(Index, () => Carry(branch, _transactions.Aborted(attempt)));
             }
         }
-        else if (branch.IsAlive)
+        else if (branch.Part?.TryAbort(new AbortInfo(reason, "")) ?? !branch.IsDead)
         {
             branch.IsDead = true;
             _world.Tell($"  {branch} is doomed: {reason}");
@@ -187,57 +186,45 @@ internal sealed partial class WorkerNode
     /// <summary>An ACT is aborted: it ends here, and wherever it went from here (W3: a call may be under way that the root does not know of).</summary>
     private void OnActAbort(TransactionId tid)
     {
-        if (!_tombstones.Add(tid) || !_acts.Remove(tid, out var branch))
+        var branch = _acts.GetValueOrDefault(tid);
+        MachineWorld.Require(branch?.IsRoot != true, $"{branch} is aborted by another worker than its root's");
+        Carry(branch, _branches.OnAbort(tid, branch?.Part));
+    }
+
+    private void Carry(Branch? branch, BranchEffects effects, AbortReason reason = AbortReason.None)
+    {
+        if ((effects & BranchEffects.TellRoot) != 0)
         {
-            return;
+            TellRoot(branch!, reason);
         }
 
-        MachineWorld.Require(!branch.IsRoot, $"{branch} is aborted by another worker than its root's");
-        branch.IsDead = true;
-        AbortElsewhere(branch);
-        if (branch.IsSealed)
+        if ((effects & BranchEffects.AbortElsewhere) != 0)
         {
-            ToCommitLater(new Message { Kind = MessageKind.ActDecided, Tid = tid });
+            AbortElsewhere(branch!);
         }
-        else
-        {
-            RootEnding.AbortAct(tid, branch.Participants, _outputs);
-            Dispatch(-1);
-        }
+
+        Dispatch(-1);
     }
 
     /// <summary>What the root of an ACT tells the workers that it visited.</summary>
     private void OnFromRoot(Message message, Incarnation root)
     {
         var branch = _acts.GetValueOrDefault(message.Tid);
-        if (message.Kind == MessageKind.ActDecided)
+        if (message.Kind != MessageKind.ActDecided)
         {
-            if (branch is not null)
+            if (_branches.OnPrepare(message.Tid, branch?.Part, message.Flag, root) is { } yes)
             {
-                _acts.Remove(message.Tid);
-                _tombstones.Add(message.Tid);
-                branch.IsDead = true;
-                ToCommitLater(message with { Body = null });
+                var vote = new Message { Kind = MessageKind.ActVoted, Tid = message.Tid, Flag = yes };
+                var worker = _world.Workers[root.Worker - 1];
+                _world.Send(worker.Index, () => worker.ToCommit(vote));
             }
 
-            return;
+            Dispatch(-1);
         }
-
-        if (branch is null || (message.Flag && !branch.IsAlive)) // H7: what died by itself votes for its abort, when it rests on nothing that can be undone
+        else if (branch is not null)
         {
-            _tombstones.Add(message.Tid); // a call that is under way comes too late
-
-            // An abort that rests on nothing here, or a part that is lost.
-            var vote = new Message { Kind = MessageKind.ActVoted, Tid = message.Tid, Flag = branch is null && !message.Flag };
-            var worker = _world.Workers[root.Worker - 1];
-            _world.Send(worker.Index, () => worker.ToCommit(vote));
-            return;
+            Carry(branch, _branches.OnDecided(branch.Part!, message.Flag));
         }
-
-        branch.IsSealed = true;
-        branch.IsDead |= !message.Flag; // what is still under way comes too late
-        RootEnding.EndAct(new ActOutcome(message.Tid, message.Flag, branch.Participants.ToArray(), branch) { RootWorker = root }, _outputs);
-        Dispatch(-1);
     }
 
     /// <summary>A PACT has ended on one of its actors here (A2); its root is elsewhere.</summary>
@@ -285,27 +272,11 @@ internal sealed partial class WorkerNode
 
         if (!branch.IsRoot)
         {
-            OnPartMustGo(branch, removed ? AbortReason.Undone : message.Reason, removed);
+            Carry(branch, _branches.OnMessage(branch.Part!, message), TransactionMachine.CauseOf(branch.Part!, message).Reason);
             return;
         }
 
         Carry(branch, _transactions.OnMessage(branch.Attempt!, message));
-    }
-
-    private void OnPartMustGo(Branch branch, AbortReason reason, bool removed)
-    {
-        TellRoot(branch, reason);
-        if (!removed)
-        {
-            return; // the root ends it, here too
-        }
-
-        // A5: this worker's undo waits for nobody else.
-        branch.IsDead = true;
-        _acts.Remove(branch.Tid);
-        _tombstones.Add(branch.Tid);
-        AbortElsewhere(branch);
-        ToCommitLater(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = branch.Tid, Body = branch.Participants.ToArray() });
     }
 
     private void OnPactRemoved(PactTicket ticket, in Message message)

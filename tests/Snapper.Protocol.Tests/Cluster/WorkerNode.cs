@@ -21,7 +21,8 @@ internal sealed partial class WorkerNode
     private readonly Dictionary<long, PactTicket> _handles = [];
     private readonly Dictionary<TransactionId, Branch> _globals = [];
     private readonly Dictionary<TransactionId, Branch> _acts = [];
-    private readonly HashSet<TransactionId> _tombstones = [];
+    private readonly Tombstones _tombstones = [];
+    private readonly BranchMachine _branches;
     private readonly TransactionMachine _transactions;
     private long _actCounter;
     private long _handle;
@@ -32,6 +33,7 @@ internal sealed partial class WorkerNode
     {
         _world = world;
         _transactions = new TransactionMachine(_outputs);
+        _branches = new BranchMachine(_tombstones, _outputs);
         Index = index;
         _actors = new ActorMachine?[world.Keys.Length];
         for (var i = 0; i < _actors.Length; i++)
@@ -56,7 +58,9 @@ internal sealed partial class WorkerNode
 
     public string Name => $"w{Index + 1}";
 
-    public Incarnation Self => _world.IncarnationOf(Index);
+    public Incarnation Self => IncarnationOf(Index);
+
+    public Incarnation IncarnationOf(int worker) => _world.IncarnationOf(worker);
 
     public long Unflushed => _ticket - _flushed;
 

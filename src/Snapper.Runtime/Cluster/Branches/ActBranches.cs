@@ -18,18 +18,18 @@ namespace Snapper.Runtime.Cluster.Branches;
 /// ACTs over several workers: branches of those whose roots are elsewhere, and what the roots here hear of theirs (R, H2, H3, H6, W3). On the first executor alone, but for
 /// what is said to other workers.
 /// </summary>
-internal sealed class ActBranches(ClusterNode node, Worker worker)
+internal sealed class ActBranches(ClusterNode node, Worker worker, Tombstones tombstones)
 {
     /// <summary>Between two questions for what nobody could tell because a log cannot be read.</summary>
     private static readonly TimeSpan s_askedAgain = TimeSpan.FromSeconds(5);
 
-    private readonly Tombstones _tombstones = new(worker.Time);
+    private readonly BranchMachine _machine = new(tombstones, node.First.Outputs);
 
     /// <summary>A call from another worker.</summary>
     public void OnCall(Incarnation from, CallMessage call)
     {
         worker.AdvanceActClock(call.Tid);
-        if (_tombstones.Contains(call.Tid))
+        if (tombstones.Contains(call.Tid))
         {
             return; // W3: it came too late
         }
@@ -81,26 +81,17 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     public void OnPrepare(Incarnation root, ActPrepareMessage prepare)
     {
         var attempt = worker.Acts.GetValueOrDefault(prepare.Tid.Value);
-        if (attempt is null || (prepare.Committed && !attempt.IsAlive))
+        if (attempt is not null)
         {
-            // H7: an abort rests on nothing here if no part was ever here: the call that is under way comes too late. A part that had to go is another matter: an undo here, or one
-            // elsewhere whose abort came this way (W3), took back what the root may have decided on. The root may not know of that other worker, so nobody but this one says no.
-            // Whatever else ends a part leaves no prepare behind, or makes the root try again.
-            var wasHere = _tombstones.Contains(prepare.Tid);
-            _tombstones.Add(prepare.Tid);
-            node.Send(root, new ActVotedMessage(prepare.Tid, attempt is null && !prepare.Committed && !wasHere, null, [], []));
-            return;
+            attempt.IsRecorded = prepare.IsRecorded;
         }
 
-        attempt.IsPrepared = true;
-        attempt.IsRecorded = prepare.IsRecorded;
-        attempt.TrySeal();
-        if (!prepare.Committed)
+        if (_machine.OnPrepare(prepare.Tid, attempt, prepare.Committed, root) is { } vote)
         {
-            attempt.TryAbort(new AbortInfo(AbortReason.Application, "It was aborted by its root."), evenSealed: true);
+            node.Send(root, new ActVotedMessage(prepare.Tid, vote, null, [], []));
         }
 
-        node.First.EndAct(new ActOutcome(attempt.Tid, prepare.Committed, attempt.TakeParticipants(), attempt.Request) { RootWorker = root });
+        node.First.CarryOut();
     }
 
     /// <summary>What the commit machine has to say to the worker of an ACT's root.</summary>
@@ -192,84 +183,58 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
     /// <summary>The root's worker has decided; or a later life of it says what an earlier one had decided.</summary>
     public void OnDecided(Incarnation from, ActDecidedMessage decided)
     {
-        if (!worker.Acts.TryRemove(decided.Tid.Value, out var attempt))
+        if (worker.Acts.TryGetValue(decided.Tid.Value, out var attempt))
         {
-            if (decided.Committed)
-            {
-                _ = node.Decisions.SayMarked(from, decided.Tid);
-            }
-
-            return;
+            Carry(attempt, _machine.OnDecided(attempt, decided.Committed));
         }
-
-        if (!decided.Committed)
+        else if (decided.Committed)
         {
-            _tombstones.Add(decided.Tid);
-
-            // Its root may have given it up before this worker's vote told it who else was called from here (W3).
-            AbortElsewhere(attempt);
+            _ = node.Decisions.SayMarked(from, decided.Tid);
         }
-
-        Kill(attempt);
-        worker.SendToCommit(new Message { Kind = MessageKind.ActDecided, Tid = decided.Tid, Flag = decided.Committed });
-        worker.PostToCommits(() => worker.StartAwaiting(attempt)); // behind the ends that the commit machine sends
     }
 
-    /// <summary>An ACT is aborted: it ends here, and wherever it went from here: a call may be under way that its root does not know of (W3).</summary>
+    /// <summary>An ACT is aborted by its root, or by a worker that has called it here.</summary>
     public void OnAbort(TransactionId tid)
     {
-        // A part that was dead when it was asked for its vote has a stone already, and still holds its actors.
-        _tombstones.Add(tid);
-        if (!worker.Acts.TryRemove(tid.Value, out var attempt))
-        {
-            return;
-        }
-
-        if (attempt.Origin is null)
+        var attempt = worker.Acts.GetValueOrDefault(tid.Value);
+        if (attempt is { Origin: null })
         {
             throw new ProtocolViolationException($"ACT {tid} is aborted by another worker than its root's.");
         }
 
-        Kill(attempt);
-        AbortElsewhere(attempt);
-        if (attempt.IsPrepared)
-        {
-            worker.SendToCommit(new Message { Kind = MessageKind.ActDecided, Tid = tid });
-        }
-        else
-        {
-            node.First.AbortAct(attempt);
-        }
-
-        worker.PostToCommits(() => worker.StartAwaiting(attempt));
+        Carry(attempt, _machine.OnAbort(tid, attempt));
     }
 
-    /// <summary>An undo of this worker removes a branch, or its place cannot be kept (A5, H5).</summary>
-    /// <param name="attempt">The branch.</param>
-    /// <param name="why">The reason.</param>
-    /// <param name="removed">The undo waits for the names of its actors; else its root ends it, here too.</param>
-    public void OnMustGo(Attempt attempt, AbortInfo why, bool removed)
+    /// <summary>The commit machine here ends a part.</summary>
+    public void OnMessage(Attempt attempt, in Message message) =>
+        Carry(attempt, _machine.OnMessage(attempt, message), TransactionMachine.CauseOf(attempt, message));
+
+    /// <summary>Carries out a step of the machine, in the order that <see cref="BranchEffects"/> states.</summary>
+    private void Carry(Attempt? attempt, BranchEffects effects, AbortInfo? why = null)
     {
-        TellRoot(attempt, why);
-        if (!removed)
+        if ((effects & BranchEffects.TellRoot) != 0)
         {
-            return;
+            TellRoot(attempt!, why!);
         }
 
-        if (!worker.Acts.TryRemove(attempt.Tid.Value, out _))
+        if ((effects & BranchEffects.Ended) != 0)
         {
-            // It was aborted meanwhile, which releases its actors; the undo waits for this all the same.
-            worker.SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid });
-            return;
+            node.First.EndBranch(attempt!);
         }
 
-        // A5: this worker's undo waits for nobody else.
-        _tombstones.Add(attempt.Tid);
-        Kill(attempt);
-        AbortElsewhere(attempt);
-        worker.SendToCommit(new Message { Kind = MessageKind.BranchAbortAcknowledged, Tid = attempt.Tid, Body = attempt.TakeParticipants() });
-        worker.PostToCommits(() => worker.StartAwaiting(attempt));
+        if ((effects & BranchEffects.AbortElsewhere) != 0)
+        {
+            AbortElsewhere(attempt!);
+        }
+
+        node.First.CarryOut();
+        if ((effects & BranchEffects.LocksGone) != 0)
+        {
+            StartAwaiting(attempt!);
+        }
     }
+
+    private void StartAwaiting(Attempt ended) => worker.PostToCommits(() => worker.StartAwaiting(ended));
 
     /// <summary>Aborts an ACT on the workers that it has visited from here. Its root's worker, which it may have called back, is told otherwise. From any thread.</summary>
     public void AbortElsewhere(Attempt attempt)
@@ -366,11 +331,5 @@ internal sealed class ActBranches(ClusterNode node, Worker worker)
         node.First.BeginBranch(attempt);
         node.KeepTicking();
         return attempt;
-    }
-
-    private void Kill(Attempt attempt)
-    {
-        attempt.TryAbort(new AbortInfo(AbortReason.Conflict, "It was aborted, or has ended."), evenSealed: true);
-        node.First.EndBranch(attempt);
     }
 }

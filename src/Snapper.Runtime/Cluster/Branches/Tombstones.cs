@@ -1,9 +1,10 @@
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Transactions;
 
 namespace Snapper.Runtime.Cluster.Branches;
 
 /// <summary>ACTs that were aborted here: calls of them that are still under way come too late (W3). Kept for longer than a message takes.</summary>
-internal sealed class Tombstones(TimeProvider time)
+internal sealed class Tombstones(TimeProvider time) : ITombstones
 {
     private static readonly TimeSpan s_kept = TimeSpan.FromSeconds(60);
 
