@@ -1,9 +1,10 @@
 using System.Net;
 using System.Text;
 using System.Text.Json;
-using Snapper.Server.Cli;
+using Snapper.Cli.Supervision;
+using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
-using Snapper.Server.Supervision;
+using Snapper.Server.Processes;
 using Snapper.Server.Tests.Cli;
 using Xunit;
 

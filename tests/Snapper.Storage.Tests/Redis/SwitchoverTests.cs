@@ -1,7 +1,9 @@
 using System.Globalization;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.States;
 using Snapper.Storage.Redis;
 using Snapper.Storage.Tests.Support;
-using Snapper.Storage.Log.Writing;
 using Xunit;
 
 namespace Snapper.Storage.Tests.Redis;
