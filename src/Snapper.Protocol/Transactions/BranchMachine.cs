@@ -18,31 +18,6 @@ public interface ITombstones
 }
 
 /// <summary>
-/// What the shell does after a step of a <see cref="BranchMachine"/>, in this order. The messages of the step are
-/// sent behind <see cref="AbortElsewhere"/>.
-/// </summary>
-[Flags]
-public enum BranchEffects
-{
-    /// <summary>Nothing but the messages of the step.</summary>
-    None = 0,
-
-    /// <summary>The root is told why its part here cannot stay.</summary>
-    TellRoot = 1,
-
-    /// <summary>
-    /// The part is over: its code is watched no more, and calls that it made elsewhere are forgotten.
-    /// </summary>
-    Ended = 2,
-
-    /// <summary>The workers that the part has visited from here are told that the ACT is aborted.</summary>
-    AbortElsewhere = 4,
-
-    /// <summary>The locks of the part are given back, behind what the commit machine sends (W2).</summary>
-    LocksGone = 8,
-}
-
-/// <summary>
 /// The ends of ACTs on a worker that their roots have called, and that is not the worker of their roots: voted for,
 /// decided, aborted, or removed by an undo (R, H2, H7, W3). Each method is one input.
 /// </summary>
@@ -85,36 +60,36 @@ public sealed class BranchMachine(ITombstones tombstones, OutputBuffer outputs)
     }
 
     /// <summary>The root's worker has decided.</summary>
-    public BranchEffects OnDecided(TransactionAttempt part, bool committed)
+    public AttemptEffects OnDecided(TransactionAttempt part, bool committed)
     {
         if (!part.TryTakeBack())
         {
-            return BranchEffects.None;
+            return AttemptEffects.None;
         }
 
         part.TryAbort(s_over, evenSealed: true);
         outputs.ToCommit(MessageKind.ActDecided, part.Tid, BatchId.None).Flag = committed;
         if (committed)
         {
-            return BranchEffects.Ended | BranchEffects.LocksGone;
+            return AttemptEffects.Ended | AttemptEffects.LocksGone;
         }
 
         // Its root may have ended it before this worker's vote told it which others were called from here (W3).
         tombstones.Add(part.Tid);
-        return BranchEffects.Ended | BranchEffects.AbortElsewhere | BranchEffects.LocksGone;
+        return AttemptEffects.TakenBack;
     }
 
     /// <summary>
     /// An ACT is aborted: it ends here, and wherever it went from here, as a call may be under way that its root does
     /// not know of (W3).
     /// </summary>
-    public BranchEffects OnAbort(TransactionId tid, TransactionAttempt? part)
+    public AttemptEffects OnAbort(TransactionId tid, TransactionAttempt? part)
     {
         // A part that was aborted when it was asked for its vote has a stone already, and still holds its actors.
         tombstones.Add(tid);
         if (part is null || !part.TryTakeBack())
         {
-            return BranchEffects.None;
+            return AttemptEffects.None;
         }
 
         part.TryAbort(s_over, evenSealed: true);
@@ -127,30 +102,30 @@ public sealed class BranchMachine(ITombstones tombstones, OutputBuffer outputs)
             RootEnding.AbortAct(tid, part.TakeParticipants(), outputs);
         }
 
-        return BranchEffects.Ended | BranchEffects.AbortElsewhere | BranchEffects.LocksGone;
+        return AttemptEffects.TakenBack;
     }
 
     /// <summary>
     /// An undo of this worker removes a part, or its place cannot be kept (A5, H5):
     /// <see cref="MessageKind.Removed"/> or <see cref="MessageKind.Die"/>.
     /// </summary>
-    public BranchEffects OnMessage(TransactionAttempt part, in Message message)
+    public AttemptEffects OnMessage(TransactionAttempt part, in Message message)
     {
         if (message.Kind != MessageKind.Removed)
         {
-            return BranchEffects.TellRoot; // which ends it, here too
+            return AttemptEffects.TellRoot; // which ends it, here too
         }
 
         ref var answer = ref outputs.ToCommit(MessageKind.BranchAbortAcknowledged, part.Tid, BatchId.None);
         if (!part.TryTakeBack())
         {
-            return BranchEffects.TellRoot; // aborted meanwhile, which releases its actors; the undo waits for this
+            return AttemptEffects.TellRoot; // aborted meanwhile, which releases its actors; the undo waits for this
         }
 
         // A5: this worker's undo waits for no other.
         answer.Body = part.TakeParticipants();
         tombstones.Add(part.Tid);
         part.TryAbort(s_over, evenSealed: true);
-        return BranchEffects.TellRoot | BranchEffects.Ended | BranchEffects.AbortElsewhere | BranchEffects.LocksGone;
+        return AttemptEffects.TellRoot | AttemptEffects.TakenBack;
     }
 }

@@ -25,8 +25,8 @@ public sealed class TransactionMachine(OutputBuffer outputs)
         return transaction.Ticket!.Tid == tid;
     }
 
-    /// <summary>An attempt begins. With <see cref="RootEffects.AbortRequested"/> its root is not run.</summary>
-    public static RootEffects Begin(TransactionAttempt attempt)
+    /// <summary>An attempt begins. With <see cref="AttemptEffects.AbortRequested"/> its root is not run.</summary>
+    public static AttemptEffects Begin(TransactionAttempt attempt)
     {
         var transaction = attempt.Transaction;
         transaction.Attempts++;
@@ -37,17 +37,17 @@ public sealed class TransactionMachine(OutputBuffer outputs)
             return Abort(attempt, AbortInfo.DeadlinePassed);
         }
 
-        return RootEffects.None;
+        return AttemptEffects.None;
     }
 
     /// <summary>The root has returned, and all calls under it are joined.</summary>
     /// <param name="attempt">The attempt.</param>
     /// <param name="calls">Calls of a PACT, on whatever workers, by index of the declaration.</param>
-    public RootEffects Returned(TransactionAttempt attempt, ReadOnlySpan<int> calls)
+    public AttemptEffects Returned(TransactionAttempt attempt, ReadOnlySpan<int> calls)
     {
         if (attempt.RootEnded || !attempt.TrySeal())
         {
-            return RootEffects.None; // aborted meanwhile: its end is under way
+            return AttemptEffects.None; // aborted meanwhile: its end is under way
         }
 
         End(attempt);
@@ -60,26 +60,26 @@ public sealed class TransactionMachine(OutputBuffer outputs)
             EndAct(attempt, committed: true, attempt.TakeParticipants());
         }
 
-        return RootEffects.Ended;
+        return AttemptEffects.Ended;
     }
 
     /// <summary>The attempt was aborted (<see cref="TransactionAttempt.TryAbort"/>): its root ends it.</summary>
-    public RootEffects Aborted(TransactionAttempt attempt)
+    public AttemptEffects Aborted(TransactionAttempt attempt)
     {
         if (attempt.IsPact)
         {
             // Removed after its end: the commit machine numbers it anew.
-            return attempt.RootEnded ? RootEffects.None : AbortPact(attempt);
+            return attempt.RootEnded ? AttemptEffects.None : AbortPact(attempt);
         }
 
         // One that is decided was ended by the commit machine before this was read.
-        return attempt.IsUndecided ? AbortAct(attempt, removed: false) : RootEffects.None;
+        return attempt.IsUndecided ? AbortAct(attempt, removed: false) : AttemptEffects.None;
     }
 
     /// <summary>
     /// The commit machine ends an attempt: <see cref="MessageKind.Die"/> or <see cref="MessageKind.Removed"/>.
     /// </summary>
-    public RootEffects OnMessage(TransactionAttempt attempt, in Message message)
+    public AttemptEffects OnMessage(TransactionAttempt attempt, in Message message)
     {
         var why = CauseOf(attempt, message);
         if (attempt.IsPact)
@@ -88,7 +88,8 @@ public sealed class TransactionMachine(OutputBuffer outputs)
             var isNews = attempt.TryAbort(why, evenSealed: true);
             attempt.RootEnded = true;
             attempt.Transaction.Phase = TransactionPhase.Waiting;
-            return isNews ? RootEffects.Ended | RootEffects.Aborted | RootEffects.RunsAgain : RootEffects.Ended;
+            var news = isNews ? AttemptEffects.Aborted | AttemptEffects.RunsAgain : AttemptEffects.None;
+            return AttemptEffects.Ended | news;
         }
 
         var removed = message.Kind == MessageKind.Removed;
@@ -104,7 +105,7 @@ public sealed class TransactionMachine(OutputBuffer outputs)
             outputs.ToCommit(MessageKind.BranchAbortAcknowledged, attempt.Tid, BatchId.None);
         }
 
-        return RootEffects.None;
+        return AttemptEffects.None;
     }
 
     /// <summary>Why the commit machine ends an attempt.</summary>
@@ -131,11 +132,11 @@ public sealed class TransactionMachine(OutputBuffer outputs)
     /// An ACT must end because of a branch elsewhere. One whose root has ended well ends too, while nothing is
     /// queued, unless the branch speaks for user code that no caller joined: its vote decides then.
     /// </summary>
-    public RootEffects OnBranchFailed(TransactionAttempt attempt, AbortInfo why)
+    public AttemptEffects OnBranchFailed(TransactionAttempt attempt, AbortInfo why)
     {
         if (!attempt.IsUndecided)
         {
-            return RootEffects.None;
+            return AttemptEffects.None;
         }
 
         var evenSealed = Retry.IsRepeated(why.Reason);
@@ -145,12 +146,12 @@ public sealed class TransactionMachine(OutputBuffer outputs)
             // cross that: decided, and aborted elsewhere.
             attempt.Against ??= why;
             outputs.ToCommit(MessageKind.ActVoted, attempt.Tid, BatchId.None);
-            return RootEffects.None;
+            return AttemptEffects.None;
         }
 
         return attempt.TryAbort(why, evenSealed) || (evenSealed && !attempt.IsAlive && TryOverride(attempt, why))
             ? AbortAct(attempt, removed: false)
-            : RootEffects.None;
+            : AttemptEffects.None;
     }
 
     /// <summary>
@@ -159,7 +160,7 @@ public sealed class TransactionMachine(OutputBuffer outputs)
     /// <param name="transaction">The transaction.</param>
     /// <param name="attempt">Its newest attempt.</param>
     /// <param name="reason">Timeout, or that the caller has left.</param>
-    public RootEffects OnDeadline(Transaction transaction, TransactionAttempt? attempt, AbortReason reason)
+    public AttemptEffects OnDeadline(Transaction transaction, TransactionAttempt? attempt, AbortReason reason)
     {
         var expired = reason == AbortReason.Timeout;
         var again = expired && transaction.Expired;
@@ -170,17 +171,18 @@ public sealed class TransactionMachine(OutputBuffer outputs)
                 Withdraw(ticket, reason);
 
                 // Also when it is numbered: its root will not run.
-                return expired ? Answer(transaction, AbortInfo.DeadlinePassed) : RootEffects.None;
+                return expired ? Answer(transaction, AbortInfo.DeadlinePassed) : AttemptEffects.None;
             case TransactionPhase.Waiting:
                 return Answer(transaction, AbortInfo.BeforeStart(reason));
             case TransactionPhase.Running when again && attempt!.IsDistributed:
-                return RootEffects.InDoubt; // other workers have part in its end, and one of them may be away for long
+                // Other workers have part in its end, and one of them may be away for long.
+                return AttemptEffects.InDoubt;
             case TransactionPhase.Running when expired:
                 return Abort(attempt!, AbortInfo.DeadlinePassed);
             case TransactionPhase.Ended when expired:
-                return RootEffects.InDoubt;
+                return AttemptEffects.InDoubt;
             default:
-                return RootEffects.None;
+                return AttemptEffects.None;
         }
     }
 
@@ -208,13 +210,13 @@ public sealed class TransactionMachine(OutputBuffer outputs)
         message.Reason = reason;
     }
 
-    private static RootEffects Abort(TransactionAttempt attempt, AbortInfo why) =>
-        attempt.TryAbort(why) ? RootEffects.AbortRequested : RootEffects.None;
+    private static AttemptEffects Abort(TransactionAttempt attempt, AbortInfo why) =>
+        attempt.TryAbort(why) ? AttemptEffects.AbortRequested : AttemptEffects.None;
 
-    private static RootEffects Answer(Transaction transaction, AbortInfo why)
+    private static AttemptEffects Answer(Transaction transaction, AbortInfo why)
     {
         transaction.Abort = why;
-        return RootEffects.Answer;
+        return AttemptEffects.Answer;
     }
 
     private static void End(TransactionAttempt attempt)
@@ -223,16 +225,16 @@ public sealed class TransactionMachine(OutputBuffer outputs)
         attempt.Transaction.Phase = TransactionPhase.Ended;
     }
 
-    private RootEffects AbortPact(TransactionAttempt attempt)
+    private AttemptEffects AbortPact(TransactionAttempt attempt)
     {
         var (transaction, why) = (attempt.Transaction, attempt.AbortCause!);
         End(attempt);
         transaction.Abort = why;
         var end = RootEnding.EndPact(transaction.Ticket!, attempt.Marked, succeeded: false, attempt.Calls, outputs);
-        var effects = RootEffects.Ended | RootEffects.Aborted;
+        var effects = AttemptEffects.Ended | AttemptEffects.Aborted;
         if (end == PactEnd.RunAgain)
         {
-            effects |= RootEffects.RunsAgain;
+            effects |= AttemptEffects.RunsAgain;
         }
 
         return transaction.Expired && (end == PactEnd.RunAgain || why.Reason == AbortReason.Timeout)
@@ -252,7 +254,7 @@ public sealed class TransactionMachine(OutputBuffer outputs)
     /// <summary>Ends an ACT that was aborted.</summary>
     /// <param name="attempt">The attempt.</param>
     /// <param name="removed">An undo removes it at its actors, and waits for their names (A5).</param>
-    private RootEffects AbortAct(TransactionAttempt attempt, bool removed)
+    private AttemptEffects AbortAct(TransactionAttempt attempt, bool removed)
     {
         var (transaction, why) = (attempt.Transaction, attempt.AbortCause!);
         var participants = attempt.TakeParticipants();
@@ -264,12 +266,12 @@ public sealed class TransactionMachine(OutputBuffer outputs)
             transaction.Abort = why;
             transaction.Phase = TransactionPhase.Ended;
             EndAct(attempt, committed: false, participants);
-            return RootEffects.Ended | RootEffects.Aborted;
+            return AttemptEffects.Ended | AttemptEffects.Aborted;
         }
 
         if (!attempt.TryTakeBack())
         {
-            return RootEffects.Ended; // queued, or ended by another message about it
+            return AttemptEffects.Ended; // queued, or ended by another message about it
         }
 
         if (removed)
@@ -281,11 +283,11 @@ public sealed class TransactionMachine(OutputBuffer outputs)
             RootEnding.AbortAct(attempt.Tid, participants, outputs);
         }
 
-        var effects = RootEffects.Ended | RootEffects.Aborted | RootEffects.AbortElsewhere | RootEffects.LocksGone;
+        var effects = AttemptEffects.Aborted | AttemptEffects.TakenBack;
         if (Retry.IsRepeated(why.Reason) && !transaction.Expired)
         {
             transaction.Phase = TransactionPhase.Waiting;
-            return effects | RootEffects.Retry;
+            return effects | AttemptEffects.Retry;
         }
 
         return effects | Answer(transaction, why.Reason == AbortReason.Undone ? AbortInfo.DeadlinePassed : why);

@@ -40,9 +40,6 @@ internal sealed partial class Executor
     /// <summary>Receives the messages of the machine of branches; of the first executor.</summary>
     public OutputBuffer Outputs => _outputs;
 
-    /// <summary>Sends those messages; on the first executor.</summary>
-    public void CarryOut() => Dispatch(null);
-
     /// <summary>An ACT whose root is here must end because of a branch elsewhere; on its root's executor.</summary>
     public void EndForBranch(Attempt attempt, AbortInfo why) => Carry(attempt.Request, attempt, _transactions.OnBranchFailed(attempt, why));
 

@@ -80,7 +80,9 @@ internal sealed partial class Executor
         EnterRoot(cell, frame);
     }
 
-    private Attempt Begin(Request request, TransactionId tid, BatchId bid, TransactionId age, bool marked, GlobalMember? member, out RootEffects effects)
+    private Attempt Begin(
+        Request request, TransactionId tid, BatchId bid, TransactionId age, bool marked, GlobalMember? member,
+        out AttemptEffects effects)
     {
         var attempt = new Attempt(request, tid, bid, age, this, Worker.Time.GetUtcNow())
         {
@@ -154,15 +156,8 @@ internal sealed partial class Executor
 
     private void EndAborted(Attempt attempt)
     {
-        if (attempt.Origin is not null)
-        {
-            End(attempt);
-            Worker.Cluster!.Acts.TellRoot(attempt, attempt.AbortCause!);
-        }
-        else
-        {
-            Carry(attempt.Request, attempt, _transactions.Aborted(attempt));
-        }
+        const AttemptEffects OfBranch = AttemptEffects.TellRoot | AttemptEffects.Ended;
+        Carry(attempt.Request, attempt, attempt.Origin is null ? _transactions.Aborted(attempt) : OfBranch);
     }
 
     private void OnRootMessage(in Message message)
@@ -186,63 +181,80 @@ internal sealed partial class Executor
         }
     }
 
-    /// <summary>Carries out a step of the machine, in the order that <see cref="RootEffects"/> states.</summary>
-    private void Carry(Request request, Attempt? attempt, RootEffects effects)
+    /// <summary>Carries out a machine's step, in the order that <see cref="AttemptEffects"/> states.</summary>
+    public void Carry(Request request, Attempt? attempt, AttemptEffects effects, AbortInfo? why = null)
     {
-        if ((effects & RootEffects.Ended) != 0)
+        if ((effects & AttemptEffects.TellRoot) != 0)
+        {
+            Worker.Cluster!.Acts.TellRoot(attempt!, why ?? attempt!.AbortCause!);
+        }
+
+        if ((effects & AttemptEffects.Ended) != 0)
         {
             End(attempt!);
         }
 
-        if ((effects & RootEffects.Aborted) != 0)
+        if ((effects & AttemptEffects.Aborted) != 0)
         {
             NoteAbort(attempt!, effects);
         }
 
-        if ((effects & RootEffects.AbortElsewhere) != 0)
+        if ((effects & AttemptEffects.AbortElsewhere) != 0)
         {
             Worker.Cluster?.Acts.AbortElsewhere(attempt!);
         }
 
         Dispatch(null);
-        if ((effects & RootEffects.LocksGone) != 0)
+        if ((effects & AttemptEffects.LocksGone) != 0)
         {
-            Worker.StartAwaiting(attempt!);
+            StartAwaiting(attempt!);
         }
 
-        if ((effects & RootEffects.AbortRequested) != 0)
+        if ((effects & AttemptEffects.AbortRequested) != 0)
         {
             Post(new WorkItem { Kind = WorkKind.AbortRequested, Extra = attempt });
         }
 
-        if ((effects & RootEffects.Retry) != 0)
+        if ((effects & AttemptEffects.Retry) != 0)
         {
             Repeat(request, attempt!.AbortCause!.Blocker);
         }
 
-        if ((effects & RootEffects.Answer) != 0)
+        if ((effects & AttemptEffects.Answer) != 0)
         {
             Worker.RequestManager.Answer(request, request.Envelope(Door.Outcome.Aborted));
         }
 
-        if ((effects & RootEffects.InDoubt) != 0)
+        if ((effects & AttemptEffects.InDoubt) != 0)
         {
             Worker.RequestManager.InDoubt(request);
         }
     }
 
-    private void NoteAbort(Attempt attempt, RootEffects effects)
+    private void StartAwaiting(Attempt ended)
+    {
+        if (ended.Origin is null)
+        {
+            Worker.StartAwaiting(ended);
+        }
+        else
+        {
+            Worker.PostToCommits(() => Worker.StartAwaiting(ended)); // behind the ends that the commit machine sends
+        }
+    }
+
+    private void NoteAbort(Attempt attempt, AttemptEffects effects)
     {
         var why = attempt.AbortCause!;
         var method = attempt.Request.Method;
-        var runsAgain = (effects & RootEffects.RunsAgain) != 0;
+        var runsAgain = (effects & AttemptEffects.RunsAgain) != 0;
         if (runsAgain && why.Reason == AbortReason.Application && !method.Marked && Worker.Options.MarkMethodsThatFail)
         {
             method.Marked = true; // A1: from then on in this process
             Worker.NoteMarked(method, why);
         }
 
-        Worker.NoteAbort(attempt, why, repeated: runsAgain || (effects & RootEffects.Retry) != 0);
+        Worker.NoteAbort(attempt, why, repeated: runsAgain || (effects & AttemptEffects.Retry) != 0);
     }
 
     private void End(Attempt attempt)

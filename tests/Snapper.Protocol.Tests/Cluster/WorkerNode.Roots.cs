@@ -87,27 +87,32 @@ internal sealed partial class WorkerNode
         }
     }
 
-    private void Carry(Branch branch, RootEffects effects)
+    private void Carry(Branch branch, AttemptEffects effects, AbortReason reason = AbortReason.None)
     {
         var request = branch.Request;
-        if ((effects & RootEffects.Aborted) != 0)
+        if ((effects & AttemptEffects.TellRoot) != 0)
+        {
+            TellRoot(branch, reason);
+        }
+
+        if ((effects & AttemptEffects.Aborted) != 0)
         {
             _world.Deaths[(int)branch.Attempt!.Reason]++;
         }
 
-        if ((effects & RootEffects.AbortElsewhere) != 0)
+        if ((effects & AttemptEffects.AbortElsewhere) != 0)
         {
             _tombstones.Add(branch.Tid);
             AbortElsewhere(branch);
         }
 
         Dispatch(-1);
-        if ((effects & RootEffects.Retry) != 0)
+        if ((effects & AttemptEffects.Retry) != 0)
         {
             _world.ToRepeat.Add(request);
         }
 
-        if ((effects & RootEffects.Answer) != 0)
+        if ((effects & AttemptEffects.Answer) != 0)
         {
             _world.AnswerTo(request, Answer.Aborted, request.Abort!.Reason);
         }
@@ -188,22 +193,11 @@ internal sealed partial class WorkerNode
     {
         var branch = _acts.GetValueOrDefault(tid);
         MachineWorld.Require(branch?.IsRoot != true, $"{branch} is aborted by another worker than its root's");
-        Carry(branch, _branches.OnAbort(tid, branch?.Part));
-    }
-
-    private void Carry(Branch? branch, BranchEffects effects, AbortReason reason = AbortReason.None)
-    {
-        if ((effects & BranchEffects.TellRoot) != 0)
+        var effects = _branches.OnAbort(tid, branch?.Part);
+        if (branch is not null)
         {
-            TellRoot(branch!, reason);
+            Carry(branch, effects);
         }
-
-        if ((effects & BranchEffects.AbortElsewhere) != 0)
-        {
-            AbortElsewhere(branch!);
-        }
-
-        Dispatch(-1);
     }
 
     /// <summary>What the root of an ACT tells the workers that it visited.</summary>

@@ -48,20 +48,20 @@ public sealed class TransactionMachineTests
     {
         var request = Pact();
 
-        Assert.Equal(RootEffects.Answer, _machine.OnDeadline(request, null, AbortReason.Timeout));
+        Assert.Equal(AttemptEffects.Answer, _machine.OnDeadline(request, null, AbortReason.Timeout));
 
         Assert.Equal(AbortReason.Timeout, request.Abort!.Reason);
         Assert.Equal(MessageKind.Withdraw, _outputs[0].Message.Kind);
         Assert.Same(request.Ticket, _outputs[0].Message.Body);
-        Begin(request, Number, RootEffects.AbortRequested); // its turn had come all the same
+        Begin(request, Number, AttemptEffects.AbortRequested); // its turn had come all the same
     }
 
     [Fact]
     public void A_caller_who_leaves_in_line_withdraws_a_pact_and_ends_an_act()
     {
-        Assert.Equal(RootEffects.None, _machine.OnDeadline(Pact(), null, AbortReason.Cancelled));
+        Assert.Equal(AttemptEffects.None, _machine.OnDeadline(Pact(), null, AbortReason.Cancelled));
         Assert.Equal(MessageKind.Withdraw, _outputs[0].Message.Kind);
-        Assert.Equal(RootEffects.Answer, _machine.OnDeadline(Act(), null, AbortReason.Cancelled));
+        Assert.Equal(AttemptEffects.Answer, _machine.OnDeadline(Act(), null, AbortReason.Cancelled));
     }
 
     [Fact]
@@ -69,7 +69,7 @@ public sealed class TransactionMachineTests
     {
         var attempt = Begin(Act(), TransactionId.Act(1, 0));
 
-        Assert.Equal(RootEffects.None, _machine.OnDeadline(attempt.Request, attempt, AbortReason.Cancelled));
+        Assert.Equal(AttemptEffects.None, _machine.OnDeadline(attempt.Request, attempt, AbortReason.Cancelled));
         Assert.True(attempt.IsAlive);
     }
 
@@ -80,9 +80,9 @@ public sealed class TransactionMachineTests
         var ended = Begin(Act(), TransactionId.Act(2, 0));
         _machine.Returned(ended, []);
 
-        Assert.Equal(RootEffects.AbortRequested, _machine.OnDeadline(attempt.Request, attempt, AbortReason.Timeout));
-        Assert.Equal(RootEffects.InDoubt, _machine.OnDeadline(ended.Request, ended, AbortReason.Timeout));
-        Assert.True((_machine.Aborted(attempt) & RootEffects.Answer) != 0);
+        Assert.Equal(AttemptEffects.AbortRequested, _machine.OnDeadline(attempt.Request, attempt, AbortReason.Timeout));
+        Assert.Equal(AttemptEffects.InDoubt, _machine.OnDeadline(ended.Request, ended, AbortReason.Timeout));
+        Assert.True((_machine.Aborted(attempt) & AttemptEffects.Answer) != 0);
         Assert.True(ended.IsAlive);
     }
 
@@ -93,14 +93,14 @@ public sealed class TransactionMachineTests
         attempt.Visited = static () => [new Incarnation(2, 1)];
         _machine.OnDeadline(attempt.Request, attempt, AbortReason.Timeout);
 
-        Assert.Equal(RootEffects.InDoubt, _machine.OnDeadline(attempt.Request, attempt, AbortReason.Timeout));
+        Assert.Equal(AttemptEffects.InDoubt, _machine.OnDeadline(attempt.Request, attempt, AbortReason.Timeout));
     }
 
     [Fact]
     public void User_code_aborts_nothing_after_the_root_has_ended()
     {
         var attempt = Begin(Act(), TransactionId.Act(1, 0));
-        Assert.Equal(RootEffects.Ended, _machine.Returned(attempt, []));
+        Assert.Equal(AttemptEffects.Ended, _machine.Returned(attempt, []));
 
         Assert.False(attempt.TryAbort(new AbortInfo(AbortReason.Application, "late")));
         Assert.True(attempt.TryAbort(AbortInfo.Removed, evenSealed: true));
@@ -112,7 +112,7 @@ public sealed class TransactionMachineTests
         var attempt = Begin(Pact(), Number);
         attempt.TryAbort(new AbortInfo(AbortReason.Application, "first"));
 
-        Assert.Equal(RootEffects.None, _machine.Returned(attempt, attempt.Calls));
+        Assert.Equal(AttemptEffects.None, _machine.Returned(attempt, attempt.Calls));
         Assert.False(attempt.RootEnded);
     }
 
@@ -125,7 +125,7 @@ public sealed class TransactionMachineTests
 
         var effects = _machine.Aborted(attempt);
 
-        Assert.Equal(RootEffects.Answer, effects & (RootEffects.Answer | RootEffects.Retry));
+        Assert.Equal(AttemptEffects.Answer, effects & (AttemptEffects.Answer | AttemptEffects.Retry));
         Assert.Equal(AbortReason.Timeout, attempt.Request.Abort!.Reason);
     }
 
@@ -137,12 +137,12 @@ public sealed class TransactionMachineTests
         _outputs.Clear();
         var why = new AbortInfo(AbortReason.Conflict, "elsewhere");
 
-        Assert.Equal(RootEffects.None, _machine.OnBranchFailed(attempt, why)); // H6: it may be queued
+        Assert.Equal(AttemptEffects.None, _machine.OnBranchFailed(attempt, why)); // H6: it may be queued
         Assert.True(_outputs[0].Message is { Kind: MessageKind.ActVoted, Flag: false });
         Assert.True(attempt.IsAlive);
 
         var die = new Message { Kind = MessageKind.Die, Tid = attempt.Tid, Reason = AbortReason.Failure };
-        Assert.True((_machine.OnMessage(attempt, die) & RootEffects.Retry) != 0);
+        Assert.True((_machine.OnMessage(attempt, die) & AttemptEffects.Retry) != 0);
         Assert.Same(why, attempt.AbortCause);
     }
 
@@ -155,7 +155,7 @@ public sealed class TransactionMachineTests
         _outputs.Clear();
         var why = new AbortInfo(AbortReason.Conflict, "elsewhere");
 
-        Assert.Equal(RootEffects.None, _machine.OnBranchFailed(attempt, why));
+        Assert.Equal(AttemptEffects.None, _machine.OnBranchFailed(attempt, why));
         Assert.Equal(0, _outputs.Count);
     }
 
@@ -203,7 +203,7 @@ public sealed class TransactionMachineTests
         return request;
     }
 
-    private Attempt Begin(Request request, TransactionId tid, RootEffects expected = RootEffects.None)
+    private Attempt Begin(Request request, TransactionId tid, AttemptEffects expected = AttemptEffects.None)
     {
         var attempt = new Attempt(request, tid, default, tid, 0, _acts);
         request.Attempt = attempt;

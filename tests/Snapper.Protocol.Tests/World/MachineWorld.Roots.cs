@@ -265,20 +265,20 @@ internal sealed partial class MachineWorld
         Carry(attempt, _transactions.OnMessage(attempt, message));
     }
 
-    private void Carry(Attempt attempt, RootEffects effects)
+    private void Carry(Attempt attempt, AttemptEffects effects)
     {
-        if ((effects & RootEffects.Aborted) != 0)
+        if ((effects & AttemptEffects.Aborted) != 0)
         {
             Deaths[(int)attempt.Reason]++;
         }
 
         Dispatch(-1);
-        if ((effects & RootEffects.Retry) != 0)
+        if ((effects & AttemptEffects.Retry) != 0)
         {
             ToRepeat.Add(attempt.Request);
         }
 
-        if ((effects & RootEffects.Answer) != 0)
+        if ((effects & AttemptEffects.Answer) != 0)
         {
             AnswerTo(attempt.Request, Answer.Aborted, attempt.Request.Abort!.Reason);
         }

@@ -81,17 +81,15 @@ internal sealed class ActBranches(ClusterNode node, Worker worker, Tombstones to
     public void OnPrepare(Incarnation root, ActPrepareMessage prepare)
     {
         var attempt = worker.Acts.GetValueOrDefault(prepare.Tid.Value);
-        if (attempt is not null)
-        {
-            attempt.IsRecorded = prepare.IsRecorded;
-        }
-
         if (_machine.OnPrepare(prepare.Tid, attempt, prepare.Committed, root) is { } vote)
         {
             node.Send(root, new ActVotedMessage(prepare.Tid, vote, null, [], []));
         }
-
-        node.First.CarryOut();
+        else
+        {
+            attempt!.IsRecorded = prepare.IsRecorded;
+            Carry(attempt, AttemptEffects.None);
+        }
     }
 
     /// <summary>What the commit machine has to say to the worker of an ACT's root.</summary>
@@ -202,39 +200,19 @@ internal sealed class ActBranches(ClusterNode node, Worker worker, Tombstones to
             throw new ProtocolViolationException($"ACT {tid} is aborted by another worker than its root's.");
         }
 
-        Carry(attempt, _machine.OnAbort(tid, attempt));
+        var effects = _machine.OnAbort(tid, attempt);
+        if (attempt is not null)
+        {
+            Carry(attempt, effects);
+        }
     }
 
     /// <summary>The commit machine here ends a part.</summary>
     public void OnMessage(Attempt attempt, in Message message) =>
         Carry(attempt, _machine.OnMessage(attempt, message), TransactionMachine.CauseOf(attempt, message));
 
-    /// <summary>Carries out a step of the machine, in the order that <see cref="BranchEffects"/> states.</summary>
-    private void Carry(Attempt? attempt, BranchEffects effects, AbortInfo? why = null)
-    {
-        if ((effects & BranchEffects.TellRoot) != 0)
-        {
-            TellRoot(attempt!, why!);
-        }
-
-        if ((effects & BranchEffects.Ended) != 0)
-        {
-            node.First.EndBranch(attempt!);
-        }
-
-        if ((effects & BranchEffects.AbortElsewhere) != 0)
-        {
-            AbortElsewhere(attempt!);
-        }
-
-        node.First.CarryOut();
-        if ((effects & BranchEffects.LocksGone) != 0)
-        {
-            StartAwaiting(attempt!);
-        }
-    }
-
-    private void StartAwaiting(Attempt ended) => worker.PostToCommits(() => worker.StartAwaiting(ended));
+    private void Carry(Attempt attempt, AttemptEffects effects, AbortInfo? why = null) =>
+        node.First.Carry(attempt.Request, attempt, effects, why);
 
     /// <summary>Aborts an ACT on the workers that it has visited from here. Its root's worker, which it may have called back, is told otherwise. From any thread.</summary>
     public void AbortElsewhere(Attempt attempt)
