@@ -2,6 +2,7 @@ using System.Text;
 using Snapper.Apps.SmallBank.Contract;
 using Snapper.Client.Messages;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Client.Tests;
 
@@ -31,7 +32,7 @@ public sealed class ClientTests : IAsyncLifetime
         var aborted = await snapper.Submit(Request("1"));
         Assert.Equal((TransactionOutcome.Aborted, "undeclared", "Account/carol"), (aborted.Outcome, aborted.Abort!.ReasonName, aborted.Abort.Message));
         var unknown = await snapper.Submit(Request("1"));
-        Assert.Equal(("somethingNew", Protocol.Commitment.AbortReason.None), (unknown.Abort!.ReasonName, unknown.Abort.Reason));
+        Assert.Equal(("somethingNew", Protocol.Messages.AbortReason.None), (unknown.Abort!.ReasonName, unknown.Abort.Reason));
         var rejected = await snapper.Submit(Request("1"));
         Assert.Equal((TransactionOutcome.Rejected, 422), (rejected.Outcome, rejected.Rejection!.Status));
         Assert.Throws<TransactionRejectedException>(() => rejected.ResultAs<int>());

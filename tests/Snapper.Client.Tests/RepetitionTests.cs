@@ -4,7 +4,7 @@ using System.Net.Sockets;
 using Microsoft.AspNetCore.Http;
 using Snapper.Apps.SmallBank.Contract;
 using Snapper.Client.Calls;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Client.Tests;
 

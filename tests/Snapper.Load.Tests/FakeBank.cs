@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using System.Globalization;
 using System.Text.Json;
 using Snapper.Client.Messages;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Scenarios.Targets;
 
 namespace Snapper.Load.Tests;

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Text;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Log.Records;

@@ -1,5 +1,5 @@
 using Snapper.Protocol;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;

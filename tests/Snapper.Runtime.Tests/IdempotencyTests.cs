@@ -1,4 +1,5 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;

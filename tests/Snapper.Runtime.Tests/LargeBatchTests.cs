@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Text.Json;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
@@ -70,7 +71,7 @@ public sealed class LargeBatchTests(ITestOutputHelper output)
 
             // An ACT is one record, too: it cannot be divided, and it aborts when it is too large.
             var wide = await worker.Submit("Odd", "n0", "GrowAll", Enumerable.Range(1, 80).Select(i => $"n{i}").ToArray(), null).WaitAsync(TimeSpan.FromSeconds(100));
-            Rig.Aborted(wide, Protocol.Commitment.AbortReason.Application);
+            Rig.Aborted(wide, Protocol.Messages.AbortReason.Application);
             Assert.Contains("the limit is 67108864", wide.Abort!.Message, StringComparison.Ordinal);
         }
 

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Text.Json;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Testing.Histories;
 using Snapper.Testing.ListAppend;

@@ -1,4 +1,4 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
 using Xunit;

@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Tests.Support;
 using Xunit;
 

@@ -1,6 +1,7 @@
 using Snapper.Benchmarks.Load;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Requests;
 

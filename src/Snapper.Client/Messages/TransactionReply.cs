@@ -1,6 +1,6 @@
 using System.Text.Json;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Client.Messages;
 

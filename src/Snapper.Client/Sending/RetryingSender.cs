@@ -1,6 +1,6 @@
 using Snapper.Client.Messages;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Client.Sending;
 

@@ -1,7 +1,7 @@
 using System.Text.Json;
 using Snapper.Client.Messages;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Client.Wire;
 

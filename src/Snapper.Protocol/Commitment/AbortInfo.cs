@@ -1,4 +1,5 @@
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Protocol.Commitment;
 

@@ -1,4 +1,4 @@
-using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 
@@ -165,7 +165,7 @@ public sealed partial class CommitMachine
             {
                 if (batch.StateOf(i) != MemberState.Removed)
                 {
-                    undo.Fresh.Add(new Scheduling.Victim(new TransactionId(batch.Bid.Value + i), batch.Bid));
+                    undo.Fresh.Add(new Victim(new TransactionId(batch.Bid.Value + i), batch.Bid));
                 }
             }
 

@@ -1,7 +1,6 @@
-using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Protocol.Scheduling;
 
 namespace Snapper.Protocol.Commitment;
 

@@ -1,3 +1,4 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 
@@ -107,7 +108,7 @@ public sealed partial class CommitMachine
                 OnBranchAbortAcknowledged(message.Tid, (IReadOnlyList<ActorKey>?)message.Body, outputs);
                 break;
             case MessageKind.UndoAcknowledged:
-                OnUndoAcknowledged(message.Actor!, (List<Scheduling.Victim>?)message.Body, outputs);
+                OnUndoAcknowledged(message.Actor!, (List<Victim>?)message.Body, outputs);
                 break;
             case MessageKind.GlobalDecided:
                 OnGlobalDecided(message.Bid, outputs);

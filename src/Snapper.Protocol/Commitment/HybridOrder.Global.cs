@@ -1,4 +1,6 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Protocol.Commitment;
 

@@ -1,3 +1,5 @@
+using Snapper.Protocol.Batches;
+
 namespace Snapper.Protocol.Commitment;
 
 /// <summary>How large the record of one batch or one ACT may become (L6). The shell weighs: machines know no bytes.</summary>

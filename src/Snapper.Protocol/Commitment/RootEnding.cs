@@ -1,4 +1,4 @@
-using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 
@@ -59,7 +59,7 @@ public static class RootEnding
         return succeeded ? PactEnd.Committed : PactEnd.Aborted;
     }
 
-    private static void TellBranch(Global.GlobalMember member, int declared, bool succeeded, int calls, OutputBuffer outputs)
+    private static void TellBranch(GlobalMember member, int declared, bool succeeded, int calls, OutputBuffer outputs)
     {
         ref var message = ref outputs.Add(OutputKind.SendToBranch, MessageKind.Ended, declared);
         message.Actor = member.Pact.Declared[declared].Actor;

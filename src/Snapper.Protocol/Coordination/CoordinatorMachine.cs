@@ -1,8 +1,6 @@
-using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Global;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Protocol.Scheduling;
 
 namespace Snapper.Protocol.Coordination;
 

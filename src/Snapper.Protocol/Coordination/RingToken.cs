@@ -1,5 +1,5 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Scheduling;
 
 namespace Snapper.Protocol.Coordination;
 

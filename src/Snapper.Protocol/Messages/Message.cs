@@ -1,4 +1,3 @@
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Protocol.Messages;

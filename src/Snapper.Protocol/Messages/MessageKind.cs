@@ -1,3 +1,6 @@
+using Snapper.Protocol.Batches;
+using Snapper.Protocol.Coordination;
+
 namespace Snapper.Protocol.Messages;
 
 /// <summary>Everything that machines tell each other. The comment names the fields of <see cref="Message"/> that count.</summary>
@@ -8,7 +11,7 @@ public enum MessageKind : byte
 
     // ---- to a coordinator -------------------------------------------------------------------------------------
 
-    /// <summary>A PACT asks for a number (I5). Body: <see cref="Coordination.PactTicket"/>.</summary>
+    /// <summary>A PACT asks for a number (I5). Body: <see cref="PactTicket"/>.</summary>
     NewPact,
 
     /// <summary>The token of the ring. Body: <see cref="Coordination.RingToken"/>.</summary>
@@ -23,7 +26,7 @@ public enum MessageKind : byte
     /// <summary>The deadline passed or the client left before numbering. Body: ticket; Reason.</summary>
     Withdraw,
 
-    /// <summary>This worker's part of a global batch. Body: <see cref="Global.BoundPart"/>.</summary>
+    /// <summary>This worker's part of a global batch. Body: <see cref="BoundPart"/>.</summary>
     GlobalPart,
 
     /// <summary>
@@ -34,7 +37,7 @@ public enum MessageKind : byte
 
     // ---- to an actor ------------------------------------------------------------------------------------------
 
-    /// <summary>The actor's part of a batch. Body: <see cref="Scheduling.SubBatch"/>.</summary>
+    /// <summary>The actor's part of a batch. Body: <see cref="SubBatch"/>.</summary>
     SubBatch,
 
     /// <summary>A method call. Body: <see cref="Scheduling.IActorCall"/>.</summary>
@@ -52,7 +55,7 @@ public enum MessageKind : byte
     /// <summary>An ACT is over (H4). Tid; Flag: committed.</summary>
     ActEnd,
 
-    /// <summary>Remove transactions (A5). Body: <see cref="Scheduling.UndoOrder"/>.</summary>
+    /// <summary>Remove transactions (A5). Body: <see cref="UndoOrder"/>.</summary>
     Undo,
 
     /// <summary>Undo is over; go on. Value: its number.</summary>
@@ -60,10 +63,10 @@ public enum MessageKind : byte
 
     // ---- to the worker's commit machine -----------------------------------------------------------------------
 
-    /// <summary>A batch exists. Body: <see cref="Commitment.Batch"/>. Sent before its sub-batches.</summary>
+    /// <summary>A batch exists. Body: <see cref="Batch"/>. Sent before its sub-batches.</summary>
     BatchFormed,
 
-    /// <summary>A sub-batch is complete. Bid, Count: slot, Value: number of the actor's last UndoDone, Body: <see cref="Commitment.Change"/> or null.</summary>
+    /// <summary>A sub-batch is complete. Bid, Count: slot, Value: number of the actor's last UndoDone, Body: <see cref="Change"/> or null.</summary>
     SubBatchCompleted,
 
     /// <summary>A PACT's root has its result. Tid, Bid, Flag: committed. Sent before the root's actor is told.</summary>
@@ -85,7 +88,7 @@ public enum MessageKind : byte
     ActFinished,
 
     /// <summary>
-    /// An actor's part of an ACT. Tid, Bid: the batch ahead; Body: <see cref="Commitment.Change"/> or null; with Flag, set by
+    /// An actor's part of an ACT. Tid, Bid: the batch ahead; Body: <see cref="Change"/> or null; with Flag, set by
     /// the shell: the change cannot be kept; Body: its <see cref="Commitment.AbortInfo"/>.
     /// </summary>
     ActChanges,

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 
@@ -22,7 +23,7 @@ public enum OutputKind : byte
     /// <summary>Deliver the message to the master (thesis 4.2: the global coordinator).</summary>
     SendToMaster,
 
-    /// <summary>Deliver the message to an actor of another worker (Message.Actor), about the PACT in Message.Body: its <see cref="Global.GlobalMember"/>.</summary>
+    /// <summary>Deliver the message to an actor of another worker (Message.Actor), about the PACT in Message.Body: its <see cref="GlobalMember"/>.</summary>
     SendToBranch,
 
     /// <summary>Deliver the message to another worker of an ACT (Message.Body: its <see cref="ActOutcome"/>; Index: which of <see cref="ActOutcome.Others"/>).</summary>

@@ -1,5 +1,4 @@
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Locking;
 
 namespace Snapper.Protocol.Scheduling;
 

@@ -1,6 +1,5 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Locking;
 using Snapper.Protocol.Messages;
 
 namespace Snapper.Protocol.Scheduling;

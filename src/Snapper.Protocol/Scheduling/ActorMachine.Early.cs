@@ -1,3 +1,4 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 

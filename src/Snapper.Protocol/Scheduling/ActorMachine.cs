@@ -1,4 +1,4 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 
@@ -128,7 +128,7 @@ public sealed partial class ActorMachine
     public void Write(IActorCall call, object state)
     {
         var visit = Demand(call);
-        if (visit is ActScheduleEntry { Held: not Locking.LockMode.Exclusive })
+        if (visit is ActScheduleEntry { Held: not LockMode.Exclusive })
         {
             throw new ProtocolViolationException($"{Key}: ACT {call.Tid} writes without an exclusive lock.");
         }

@@ -1,4 +1,4 @@
-using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Batches;
 
 namespace Snapper.Protocol.Scheduling;
 

@@ -1,3 +1,4 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Protocol.Scheduling;

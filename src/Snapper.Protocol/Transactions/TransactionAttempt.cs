@@ -1,5 +1,5 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Protocol.Transactions;

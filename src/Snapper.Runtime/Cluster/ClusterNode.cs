@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Snapper.Protocol;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;

@@ -2,7 +2,7 @@ using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Locking;
+using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Types;
 

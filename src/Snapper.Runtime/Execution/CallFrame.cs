@@ -1,7 +1,7 @@
 using Snapper.Actors;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Locking;
+using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Hosting;

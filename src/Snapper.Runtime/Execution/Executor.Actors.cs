@@ -3,7 +3,7 @@ using Snapper.Actors.Generated;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Locking;
+using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Types;
 using Snapper.Storage.Log;

@@ -73,7 +73,7 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
 
     private TransactionDoomedException AbortRequested() => Failure as TransactionDoomedException
         ?? new TransactionDoomedException(
-            Attempt.AbortCause?.Reason ?? Snapper.Protocol.Commitment.AbortReason.Application, Attempt.AbortCause?.Message ?? Failure!.Message, Attempt.AbortCause?.Actor);
+            Attempt.AbortCause?.Reason ?? Snapper.Protocol.Messages.AbortReason.Application, Attempt.AbortCause?.Message ?? Failure!.Message, Attempt.AbortCause?.Actor);
 
     public override byte[] EncodeResult(RootMethod method, int limit) => ((RootMethod<TInput, TResult>)method).EncodeResult(_result, limit);
 

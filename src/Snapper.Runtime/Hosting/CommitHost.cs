@@ -1,3 +1,4 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -350,7 +351,7 @@ internal sealed class CommitHost
         {
             cluster.Pacts.OnPlaced(part);
         }
-        else if (message is { Kind: MessageKind.GlobalUndo, Body: List<Snapper.Protocol.Coordination.PactTicket> dropped })
+        else if (message is { Kind: MessageKind.GlobalUndo, Body: List<Snapper.Protocol.Batches.PactTicket> dropped })
         {
             cluster.Pacts.OnDropped(dropped);
         }

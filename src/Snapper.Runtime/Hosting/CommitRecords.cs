@@ -1,4 +1,6 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Requests;
 using Snapper.Storage.Log.Records;
 

@@ -1,4 +1,4 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Runtime.Hosting;

@@ -228,7 +228,7 @@ internal sealed partial class Worker : ILogObserver
 
     private static TransactionEnvelope EnvelopeOf(OutcomeRecord record)
     {
-        var committed = record.Abort == Snapper.Protocol.Commitment.AbortReason.None;
+        var committed = record.Abort == Snapper.Protocol.Messages.AbortReason.None;
         return new TransactionEnvelope
         {
             Id = record.RequestId,

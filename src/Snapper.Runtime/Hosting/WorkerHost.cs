@@ -346,7 +346,7 @@ public sealed class WorkerHost : IAsyncDisposable
                 _worker.NoteDisowned(frame);
                 var text = $"{frame.Where()} blocked its thread for more than {_worker.Options.TurnBound.TotalMilliseconds:0} ms.";
                 frame.Attempt.RootExecutor.RequestAbort(
-                    frame.Attempt, new AbortInfo(Snapper.Protocol.Commitment.AbortReason.Timeout, text, frame.Target));
+                    frame.Attempt, new AbortInfo(Snapper.Protocol.Messages.AbortReason.Timeout, text, frame.Target));
             }
 
             disowned += pump.Disowned;

@@ -1,4 +1,4 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Inspection;

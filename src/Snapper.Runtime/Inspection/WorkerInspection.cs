@@ -1,8 +1,8 @@
 using System.Text.Json;
 using System.Text.Json.Schema;
 using Snapper.Actors;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;

@@ -1,4 +1,4 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Runtime.Requests;
 

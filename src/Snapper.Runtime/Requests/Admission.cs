@@ -1,5 +1,4 @@
-using Snapper.Protocol.Coordination;
-using Snapper.Protocol.Scheduling;
+using Snapper.Protocol.Batches;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Types;

@@ -1,4 +1,4 @@
-using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;

@@ -1,5 +1,5 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;

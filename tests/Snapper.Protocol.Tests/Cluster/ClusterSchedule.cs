@@ -1,6 +1,7 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
 using Snapper.Protocol.Tests.World;
 

@@ -1,7 +1,7 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Coordination;
-using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Protocol.Tests.World;
 
 namespace Snapper.Protocol.Tests.Cluster;

@@ -1,7 +1,7 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Scheduling;
 using Xunit;
 
 namespace Snapper.Protocol.Tests.Cluster;

@@ -1,3 +1,4 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;

@@ -1,6 +1,5 @@
 using System.Collections;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Locking;
 using Snapper.Protocol.Scheduling;
 using Snapper.Protocol.Tests.World;
 using Snapper.Protocol.Transactions;

@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Scheduling;

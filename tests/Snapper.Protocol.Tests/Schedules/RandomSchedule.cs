@@ -1,5 +1,6 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
 using Snapper.Protocol.Tests.World;
 

@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Protocol.Tests.World;
 
 namespace Snapper.Protocol.Tests.Schedules;

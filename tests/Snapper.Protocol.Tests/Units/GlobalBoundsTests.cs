@@ -1,6 +1,8 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Protocol.Tests.Units;
 

@@ -1,5 +1,6 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Protocol.Tests.Units;
 

@@ -1,8 +1,7 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Protocol.Scheduling;
 
 namespace Snapper.Protocol.Tests.Units;
 

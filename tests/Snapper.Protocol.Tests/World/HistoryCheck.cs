@@ -1,6 +1,6 @@
 using System.Numerics;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Protocol.Tests.World;
 

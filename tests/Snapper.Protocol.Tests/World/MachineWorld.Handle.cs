@@ -1,5 +1,5 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 

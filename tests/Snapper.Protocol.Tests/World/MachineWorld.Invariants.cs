@@ -1,6 +1,6 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Locking;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
 

@@ -1,8 +1,8 @@
 using System.Collections;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Locking;
+using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
 using Snapper.Protocol.Transactions;
 

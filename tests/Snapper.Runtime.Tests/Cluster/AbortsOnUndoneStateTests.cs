@@ -1,5 +1,5 @@
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Tests.Support;
 using Xunit;

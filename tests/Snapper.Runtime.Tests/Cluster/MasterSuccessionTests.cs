@@ -1,10 +1,10 @@
 using Snapper.Protocol;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Scheduling;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;

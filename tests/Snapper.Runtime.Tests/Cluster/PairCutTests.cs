@@ -221,7 +221,7 @@ public sealed class PairCutTests(ITestOutputHelper output)
         cluster.Heal();
         foreach (var answer in await Task.WhenAll(waiting).WaitAsync(TimeSpan.FromSeconds(60)))
         {
-            Assert.True(answer.Outcome == Outcome.Committed || answer.Abort?.Reason == Snapper.Protocol.Commitment.AbortReason.Overloaded, TestWorker.Describe(answer));
+            Assert.True(answer.Outcome == Outcome.Committed || answer.Abort?.Reason == Snapper.Protocol.Messages.AbortReason.Overloaded, TestWorker.Describe(answer));
         }
 
         await Rig.Until(() => hub.QueuedBytes(2) == 0 && cluster[2].Worker.Cluster!.Gate.Hub.QueuedBytes(1) == 0, "everything is taken");

@@ -1,4 +1,5 @@
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;

@@ -141,9 +141,9 @@ public sealed class BoxActor : TransactionalActor<BoxState>, IBox
                 await Context.Call<int, int>("bad\ud800", "x", new Snapper.Actors.Generated.ActorMethodKey("m"), 0);
                 break;
             case "doomNone":
-                throw new TransactionDoomedException(Snapper.Protocol.Commitment.AbortReason.None, "not json", new Snapper.Protocol.Identity.ActorKey("A", "\ud800"));
+                throw new TransactionDoomedException(Snapper.Protocol.Messages.AbortReason.None, "not json", new Snapper.Protocol.Identity.ActorKey("A", "\ud800"));
             case "doomConflict":
-                throw new TransactionDoomedException(Snapper.Protocol.Commitment.AbortReason.Conflict, "made up");
+                throw new TransactionDoomedException(Snapper.Protocol.Messages.AbortReason.Conflict, "made up");
             case "abort":
                 throw Abort("planned");
             case "asyncVoid":

@@ -1,8 +1,9 @@
 using System.Diagnostics;
 using System.Text.Json;
 using Snapper.Protocol;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Storage.Checkpoints;

@@ -1,4 +1,4 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Requests;
 using Xunit;

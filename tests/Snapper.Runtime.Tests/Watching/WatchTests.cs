@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Xunit;

@@ -1,6 +1,6 @@
 using System.Text;
 using System.Text.Json;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Server.Api;
 using Snapper.Server.Api.Endpoints;

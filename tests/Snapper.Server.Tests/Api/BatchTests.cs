@@ -76,7 +76,7 @@ public sealed class BatchTests
             Outcome = request.Id == "r4" ? Outcome.Aborted : Outcome.Committed,
             Transaction = 7,
             Result = Encoding.UTF8.GetBytes($"\"{new string('x', request.Id == "r3" ? 10 : 39_998)}\""),
-            Abort = request.Id == "r4" ? new AbortDetails(Snapper.Protocol.Commitment.AbortReason.Application, new string('m', 40_000), false, null) : null,
+            Abort = request.Id == "r4" ? new AbortDetails(Snapper.Protocol.Messages.AbortReason.Application, new string('m', 40_000), false, null) : null,
         });
         await using var host = await ApiHost.Start(door, options: new ApiOptions { BatchAnswerBytesMax = 100_000 });
 

@@ -1,7 +1,8 @@
 using System.Text;
 using System.Text.Json;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Server.Api.Answers;
 using Xunit;

@@ -1,7 +1,8 @@
 using System.Collections.Concurrent;
 using System.Text;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 
 namespace Snapper.Server.Tests.Api;

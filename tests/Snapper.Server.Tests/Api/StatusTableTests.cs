@@ -1,5 +1,5 @@
 using System.Text;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Server.Api;
 using Xunit;

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.Tests.Support;

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Text;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 

@@ -1,8 +1,8 @@
-using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;

@@ -1,6 +1,7 @@
 using Snapper.Fuzzing.Engine;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.States;

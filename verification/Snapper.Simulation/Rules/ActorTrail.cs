@@ -1,5 +1,5 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Scheduling;
 
 namespace Snapper.Simulation.Rules;
 
@@ -71,7 +71,7 @@ internal sealed class ActorTrail(ActorKey actor)
     public Dictionary<long, (bool Committed, int Calls)> EarlyEnds { get; } = [];
 
     /// <summary>What each batch was last said to have changed.</summary>
-    public Dictionary<long, Protocol.Commitment.Change?> Completions { get; } = [];
+    public Dictionary<long, Protocol.Batches.Change?> Completions { get; } = [];
 
     /// <summary>The state behind everything final, as an object, and its version (L7).</summary>
     public object? FinalState { get; set; }

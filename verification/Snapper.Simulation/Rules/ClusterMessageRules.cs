@@ -1,7 +1,8 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Channels;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Storage.Memory;
 

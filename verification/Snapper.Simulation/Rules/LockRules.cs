@@ -1,5 +1,4 @@
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Locking;
 using Snapper.Protocol.Scheduling;
 
 namespace Snapper.Simulation.Rules;

@@ -1,5 +1,7 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Requests;
 using Snapper.Storage.Log.Records;
 

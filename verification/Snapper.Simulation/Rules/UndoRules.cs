@@ -1,7 +1,7 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Protocol.Scheduling;
 
 namespace Snapper.Simulation.Rules;
 

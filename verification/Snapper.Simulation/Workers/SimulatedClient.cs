@@ -1,4 +1,4 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Requests;
 using Snapper.Simulation.Core;

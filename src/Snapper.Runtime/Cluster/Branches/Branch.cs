@@ -1,5 +1,4 @@
-using Snapper.Protocol.Coordination;
-using Snapper.Protocol.Global;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;

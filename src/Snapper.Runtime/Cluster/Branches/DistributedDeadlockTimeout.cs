@@ -1,5 +1,6 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;

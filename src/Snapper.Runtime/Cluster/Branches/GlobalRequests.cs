@@ -1,5 +1,4 @@
-using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;

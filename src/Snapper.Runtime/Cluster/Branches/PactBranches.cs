@@ -1,6 +1,6 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
-using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Wire;

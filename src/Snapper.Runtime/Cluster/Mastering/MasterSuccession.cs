@@ -1,5 +1,5 @@
 using Snapper.Protocol;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;

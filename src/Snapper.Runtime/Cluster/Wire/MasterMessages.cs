@@ -1,7 +1,6 @@
-using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Scheduling;
 
 namespace Snapper.Runtime.Cluster.Wire;
 

@@ -1,4 +1,4 @@
-using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Batches;
 using Snapper.Runtime.Door;
 
 namespace Snapper.Runtime.Inspection.Watching;

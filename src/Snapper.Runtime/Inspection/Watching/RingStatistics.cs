@@ -1,4 +1,4 @@
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Batches;
 
 namespace Snapper.Runtime.Inspection.Watching;
 

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using System.Text.Json;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 
 namespace Snapper.Server.Api.Answers;

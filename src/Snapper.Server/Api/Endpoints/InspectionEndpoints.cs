@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
-using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Requests;

@@ -1,5 +1,5 @@
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Storage.Log.Records;
 

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
-using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 
 namespace Snapper.Storage.Log.Records;
 

@@ -1,8 +1,8 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Protocol.Scheduling;
 
-namespace Snapper.Protocol.Locking;
+namespace Snapper.Protocol.Scheduling;
 
 /// <summary>
 /// The locks of one actor: strict two-phase locking with wait-die (W1), granted first come, first served.

@@ -1,4 +1,4 @@
-namespace Snapper.Protocol.Commitment;
+namespace Snapper.Protocol.Messages;
 
 /// <summary>Why a transaction ended without effects. The names on the wire are the lower-case ones of the HTTP contract.</summary>
 public enum AbortReason : byte

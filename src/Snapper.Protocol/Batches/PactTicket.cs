@@ -1,8 +1,6 @@
-using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Scheduling;
 
-namespace Snapper.Protocol.Coordination;
+namespace Snapper.Protocol.Batches;
 
 /// <summary>
 /// A PACT on its way to its end: what it declares, and the numbers of its current attempt. One ticket per request; it is

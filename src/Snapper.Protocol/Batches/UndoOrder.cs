@@ -1,6 +1,6 @@
 using Snapper.Protocol.Identity;
 
-namespace Snapper.Protocol.Scheduling;
+namespace Snapper.Protocol.Batches;
 
 /// <summary>Transactions that an actor must remove (A5), in ascending order. Shared between actors; never changed.</summary>
 public sealed record UndoOrder(IReadOnlyList<TransactionId> Tids);

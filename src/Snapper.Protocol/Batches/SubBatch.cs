@@ -1,6 +1,6 @@
 using Snapper.Protocol.Identity;
 
-namespace Snapper.Protocol.Scheduling;
+namespace Snapper.Protocol.Batches;
 
 /// <summary>One actor's part of a batch, as its coordinator formed it.</summary>
 public sealed class SubBatch
@@ -61,4 +61,4 @@ public sealed class SubBatch
 /// <param name="Calls">Most method calls, at least 1.</param>
 /// <param name="Marked">The root is <c>[MayAbort]</c> or runs again after a failure (A1, A4): the turn is held until the end.</param>
 /// <param name="Ticket">On the root's actor the request to start, else null.</param>
-public readonly record struct SubBatchEntry(TransactionId Tid, Access Access, int Calls, bool Marked, Coordination.PactTicket? Ticket);
+public readonly record struct SubBatchEntry(TransactionId Tid, Access Access, int Calls, bool Marked, PactTicket? Ticket);

@@ -1,9 +1,6 @@
-using Snapper.Protocol.Coordination;
-using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
-using Snapper.Protocol.Scheduling;
 
-namespace Snapper.Protocol.Commitment;
+namespace Snapper.Protocol.Batches;
 
 /// <summary>What the commit machine knows of one transaction of a batch.</summary>
 public enum MemberState : byte

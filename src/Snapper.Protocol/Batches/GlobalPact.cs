@@ -1,7 +1,6 @@
-using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
 
-namespace Snapper.Protocol.Global;
+namespace Snapper.Protocol.Batches;
 
 /// <summary>
 /// A PACT over several workers that asks the master for a number. Method and input stay with the root's worker (I5); the master learns who is touched and by whom to

@@ -1,4 +1,4 @@
-namespace Snapper.Protocol.Scheduling;
+namespace Snapper.Protocol.Batches;
 
 /// <summary>What a transaction may touch of an actor. Plain actors have one key, so that all of it is the only access.</summary>
 public readonly record struct Access

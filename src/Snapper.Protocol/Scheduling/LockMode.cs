@@ -1,4 +1,4 @@
-namespace Snapper.Protocol.Locking;
+namespace Snapper.Protocol.Scheduling;
 
 /// <summary>Strength of a lock.</summary>
 public enum LockMode : byte

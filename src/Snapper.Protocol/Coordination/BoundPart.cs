@@ -1,7 +1,7 @@
-using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 
-namespace Snapper.Protocol.Global;
+namespace Snapper.Protocol.Coordination;
 
 /// <summary>A worker's part of a global batch with the tickets of its transactions there.</summary>
 /// <param name="Part">As the master sent it.</param>

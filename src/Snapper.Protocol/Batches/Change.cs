@@ -1,6 +1,6 @@
 using Snapper.Protocol.Identity;
 
-namespace Snapper.Protocol.Commitment;
+namespace Snapper.Protocol.Batches;
 
 /// <summary>The change of one actor by a sub-batch or an ACT.</summary>
 /// <param name="Actor">The actor.</param>
