@@ -41,19 +41,21 @@ public static class Retry
 public struct EndWaiters<TTransaction>
     where TTransaction : Transaction
 {
-    private List<TTransaction>? _waiting;
-    private bool _ended;
+    private static readonly List<TTransaction> s_ended = [];
+
+    private List<TTransaction>? _waiting; // or s_ended: a flag would make each attempt larger
 
     /// <summary>Keeps a transaction.</summary>
     /// <returns>False: the locks are given back already.</returns>
     public bool TryAdd(TTransaction transaction)
     {
-        if (!_ended)
+        if (_waiting == s_ended)
         {
-            (_waiting ??= []).Add(transaction);
+            return false;
         }
 
-        return !_ended;
+        (_waiting ??= []).Add(transaction);
+        return true;
     }
 
     /// <summary>
@@ -63,9 +65,13 @@ public struct EndWaiters<TTransaction>
     public List<TTransaction>? Take()
     {
         var waiting = _waiting;
-        _waiting = null;
-        _ended = true;
-        waiting?.Sort(static (left, right) => right.Age.CompareTo(left.Age));
+        _waiting = s_ended;
+        if (waiting is null || waiting == s_ended)
+        {
+            return null;
+        }
+
+        waiting.Sort(static (left, right) => right.Age.CompareTo(left.Age));
         return waiting;
     }
 }
