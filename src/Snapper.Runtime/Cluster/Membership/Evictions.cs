@@ -77,8 +77,9 @@ internal sealed class Evictions(Worker worker, ClusterNode node, TimeSpan patien
 
     private async Task<bool> Try(MailboxHub hub)
     {
-        using var limit = CancellationTokenSource.CreateLinkedTokenSource(worker.Stopping);
-        limit.CancelAfter(patience); // a transport that hangs must not be waited for for good
-        return await hub.TryOwnRoad(limit.Token).ConfigureAwait(false);
+        // A transport that hangs must not be waited for for good.
+        using var limit = new CancellationTokenSource(patience, worker.Time);
+        using var bound = CancellationTokenSource.CreateLinkedTokenSource(worker.Stopping, limit.Token);
+        return await hub.TryOwnRoad(bound.Token).ConfigureAwait(false);
     }
 }
