@@ -35,7 +35,7 @@ internal sealed class TransactionAuthorization(MethodRules methods, bool tenants
         {
             if (!TenantNames.AreTogether(root, access.Actor.Id))
             {
-                return Forbidden($"The access set names {access.Actor.Type}/{Requests.ClippedText.Of(access.Actor.Id)}, an actor of another tenant than the root's.");
+                return Forbidden($"The access set names {access.Actor.Type}/{Answers.ClippedText.Of(access.Actor.Id)}, an actor of another tenant than the root's.");
             }
         }
 

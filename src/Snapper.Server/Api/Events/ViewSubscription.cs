@@ -1,5 +1,5 @@
 using System.Globalization;
-using Snapper.Server.Api.Requests;
+using Snapper.Server.Api.Answers;
 
 namespace Snapper.Server.Api.Events;
 

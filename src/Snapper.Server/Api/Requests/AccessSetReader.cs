@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Text.Json;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Server.Api.Answers;
 
 namespace Snapper.Server.Api.Requests;
 

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Snapper.Runtime.Door;
+using Snapper.Server.Api.Answers;
 
 namespace Snapper.Server.Api.Requests;
 

@@ -1,3 +1,5 @@
+using Snapper.Server.Api.Answers;
+
 namespace Snapper.Server.Api.Requests;
 
 /// <summary>Which query parameters an address takes, each once: one that was misspelt and ignored would have the answer to another question taken for its own.</summary>

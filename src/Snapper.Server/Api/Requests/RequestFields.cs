@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Server.Api.Answers;
 
 namespace Snapper.Server.Api.Requests;
 

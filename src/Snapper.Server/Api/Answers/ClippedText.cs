@@ -1,7 +1,7 @@
 using System.Text;
 using System.Text.Json;
 
-namespace Snapper.Server.Api.Requests;
+namespace Snapper.Server.Api.Answers;
 
 /// <summary>Quotes what a caller sent, short enough for an error message.</summary>
 internal static class ClippedText
