@@ -99,7 +99,7 @@ public sealed class DeadlineTests
         rig.Log.Release();
         await Rig.Until(() => rig.Host.Door.Find(doubtful.Id, default).Result is { Outcome: Outcome.Committed }, "the outcome is known by its id");
         Rig.Saw((await rig.Host.Door.Find(doubtful.Id, default))!, 1);
-        Assert.Equal(0, rig.Host.Inspection.Status().InFlight);
+        await Rig.Until(() => rig.Host.Inspection.Status().InFlight == 0, "nothing is in flight");
     }
 
     /// <summary>
