@@ -11,8 +11,9 @@ internal static class Ports
     // Below the range from which the kernel takes ports for outgoing connections: a server that is restarted finds its port still free.
     private const int Lowest = 20_000;
     private const int Highest = 32_000;
+    private const int Apart = 8;
 
-    /// <summary>Random free ports, all different.</summary>
+    /// <summary>Random free ports, so far apart that each can be the first of several workers' ports.</summary>
     public static int[] Free(int count)
     {
         var found = new HashSet<int>();
@@ -20,7 +21,7 @@ internal static class Ports
         {
             if (tries > 10_000) throw new StartupException($"no free port between {Lowest} and {Highest} on 127.0.0.1; {FixHints.PrivatePorts}");
             var port = Random.Shared.Next(Lowest, Highest);
-            if (IsFree(port)) found.Add(port);
+            if (found.All(other => Math.Abs(other - port) >= Apart) && IsFree(port)) found.Add(port);
         }
 
         return [.. found];
