@@ -73,17 +73,20 @@ internal static class PlantRun
 
     private static (int Seeds, string? By) Search(VerifyOptions options, CancellationToken interrupted)
     {
-        for (var seed = 1; seed <= options.Limit; seed++)
+        for (var run = 1; run <= options.Limit; run++)
         {
             if (interrupted.IsCancellationRequested)
             {
-                return (seed - 1, null);
+                return (run - 1, null);
             }
 
-            var violations = options.Workers is { } workers ? ClusterSimulator.Run(ClusterScenario.Draw((ulong)seed, workers)).Violations : Simulator.Run((ulong)seed).Violations;
+            var seed = options.FirstPlanted + (ulong)run - 1;
+            var violations = options.Workers is { } workers
+                ? ClusterSimulator.Run(ClusterScenario.Draw(seed, workers)).Violations
+                : Simulator.Run(seed).Violations;
             if (violations is [var first, ..])
             {
-                return (seed, Shorten(first));
+                return (run, Shorten(first));
             }
         }
 

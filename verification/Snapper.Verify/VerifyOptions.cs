@@ -31,7 +31,7 @@ internal sealed record VerifyOptions
           --scenario TEXT   replays one scenario, as a failing run has printed it
           --plant [NAME...] selects mutations of a verification build, one at a time: the table of which seed catches each; with --workers those of several workers
           --rotate N        only N of the mutations, others each day
-          --limit N         most seeds per mutation (10,000)
+          --limit N         most seeds per mutation (10,000), from 1 or --first on
           --markdown        the table, or the counts, for docs/verification.md
           --workers W       several workers: so many, 2 to 8, or 'any', 2 to 4 by the seed (1)
           --model           random schedules of the rules alone, without any of the product's code; then of the rules broken one by one
@@ -54,6 +54,9 @@ internal sealed record VerifyOptions
     private int? _seeds;
 
     public ulong First { get; private init; } = (ulong)DateTimeOffset.UtcNow.ToUnixTimeSeconds() * 1_000_000;
+
+    /// <summary>The first seed of each mutation.</summary>
+    public ulong FirstPlanted { get; private init; } = 1;
 
     public TimeSpan Time { get; private init; } = s_ample;
 
@@ -97,7 +100,7 @@ internal sealed record VerifyOptions
             {
                 "--help" => options with { ShowHelp = true },
                 "--seeds" => options with { _seeds = (int)Number(name, Value(), 1, 1_000_000_000) },
-                "--first" => options with { First = Seed(name, Value()) },
+                "--first" when Seed(name, Value()) is var first => options with { First = first, FirstPlanted = first },
                 "--minutes" => options with { Time = TimeSpan.FromMinutes(Number(name, Value(), 1, 10_000)) },
                 "--threads" => options with { Threads = (int)Number(name, Value(), 1, 256) },
                 "--seed" => options with { What = VerifyTask.Replay, _seed = Seed(name, Value()) },
@@ -162,7 +165,7 @@ internal sealed record VerifyOptions
 
     private static readonly string[] s_tasks = ["--seed", "--scenario", "--plant", "--model"];
     private static readonly string[] s_none = [];
-    private static readonly string[] s_ofPlant = ["--rotate", "--limit", "--markdown"];
+    private static readonly string[] s_ofPlant = ["--rotate", "--first", "--limit", "--markdown"];
     private static readonly string[] s_ofModel = ["--schedules", "--first", "--minutes"];
     private static readonly string[] s_ofSeeds = ["--seeds", "--first", "--minutes", "--threads", "--markdown"];
 
