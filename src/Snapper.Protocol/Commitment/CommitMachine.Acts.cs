@@ -20,6 +20,11 @@ public sealed partial class CommitMachine
 
     private void OnActFinished(ActOutcome outcome, OutputBuffer outputs)
     {
+        if (_order.HasEnded(outcome.Tid))
+        {
+            return; // its root has taken it back since it sent this (A5), and what stood ahead of it was swept away
+        }
+
         _finished.Add(outcome);
         _order.Finished(outcome.Tid, _final, _doomed);
         EndAborting(outputs);

@@ -17,6 +17,9 @@ public sealed partial class CommitMachine
     /// <summary>Undos so far.</summary>
     public long Undos => _undoCount;
 
+    /// <summary>Number of the last undo that is over; 0: none was.</summary>
+    public long Undone { get; private set; }
+
     /// <summary>Transactions removed so far, ACTs included.</summary>
     public long Removals { get; private set; }
 
@@ -277,6 +280,7 @@ public sealed partial class CommitMachine
         }
 
         _undo = null;
+        Undone = undo.Number;
         Trace?.UndoOver();
         foreach (var actor in undo.Touched)
         {

@@ -104,6 +104,9 @@ public sealed partial class HybridOrder
     /// <summary>T was told to die: it must not be queued any more.</summary>
     public bool IsAborting(TransactionId tid) => _nodes.TryGetValue(tid, out var node) && node.IsAborting;
 
+    /// <summary>T is over, and among the last ones that are.</summary>
+    public bool HasEnded(TransactionId tid) => _ended.Contains(tid);
+
     /// <summary>T is over. Messages about it that are still on their way are ignored.</summary>
     public void Ended(TransactionId tid)
     {

@@ -26,8 +26,12 @@ public sealed partial class ActorMachine
     /// <param name="key">Its name.</param>
     /// <param name="state">Its committed state; null when it was never written.</param>
     /// <param name="version">Number of its committed changes (L7).</param>
-    public ActorMachine(ActorKey key, object? state, long version)
+    /// <param name="undone">
+    /// Number of the worker's last undo that is over: one before this machine may have waited for the actor (A5).
+    /// </param>
+    public ActorMachine(ActorKey key, object? state, long version, long undone = 0)
     {
+        _undoNumber = undone;
         Key = key;
         _state = state;
         _version = version;

@@ -390,7 +390,7 @@ internal sealed partial class Executor
 
         cell.Broken = broken;
         Worker.Trace?.Loaded(cell.Key, stored, state);
-        cell.Machine = new ActorMachine(cell.Key, state, stored?.Version ?? 0) { Trace = Worker.Trace };
+        cell.Machine = new ActorMachine(cell.Key, state, stored?.Version ?? 0, Worker.Undone) { Trace = Worker.Trace };
         Worker.Watch.Timelines.Loaded(cell.Key, cell.Machine);
     }
 

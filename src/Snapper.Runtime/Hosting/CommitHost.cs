@@ -158,6 +158,7 @@ internal sealed class CommitHost
     public void Publish()
     {
         _worker.Final = _machine.Final;
+        _worker.Undone = _machine.Undone;
         _hold.Release();
     }
 

@@ -36,6 +36,7 @@ internal sealed partial class Worker
     private long _actsSeen; // the highest that another worker has given, as far as this one knows
     private long _actsKept; // lower ones are this life's alone
     private long _final;
+    private long _undone;
 
     public Worker(WorkerParts parts, RecoveredPositions positions)
     {
@@ -135,6 +136,13 @@ internal sealed partial class Worker
     {
         get => new(Volatile.Read(ref _final));
         set => Volatile.Write(ref _final, value.Value);
+    }
+
+    /// <summary>The last undo that is over, before its end is told to an actor.</summary>
+    public long Undone
+    {
+        get => Volatile.Read(ref _undone);
+        set => Volatile.Write(ref _undone, value);
     }
 
     public ActorType? FindType(string name) => _types.GetValueOrDefault(name);

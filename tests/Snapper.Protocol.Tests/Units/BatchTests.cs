@@ -144,10 +144,61 @@ public sealed class BatchTests
         public bool Owns(ActorKey actor) => IsHere;
     }
 
+    [Fact]
+    public void An_act_that_its_root_has_taken_back_is_not_queued_when_the_sweep_was_quicker_than_its_end()
+    {
+        Announce(Form(Ticket(A)));
+        var tid = TransactionId.Act(1, 0);
+        _commit.Step(new Message { Kind = MessageKind.ActVisited, Tid = tid, Bid = new BatchId(1), Actor = A }, _outputs);
+
+        // The root takes it back for an undo, and the index of ACTs has it no more; its end is still on its way.
+        _commit.Sweep(over => over == tid);
+        var outcome = new ActOutcome(tid, committed: true, [A], new object());
+        _commit.Step(new Message { Kind = MessageKind.ActFinished, Tid = tid, Body = outcome }, _outputs);
+        _commit.Step(new Message { Kind = MessageKind.ActChanges, Tid = tid, Actor = A, Body = new Change(A, 2, "x") }, _outputs);
+
+        Assert.Equal(0, _outputs.Count);
+    }
+
+    /// <summary>
+    /// A5: completions from before an undo are stale, and what an actor's machine completes that has never heard of
+    /// the undo is not, because the actor had left memory: without the number the batch waited for ever.
+    /// </summary>
+    [Fact]
+    public void A_machine_made_after_an_undo_counts_its_completions_from_that_undo_on()
+    {
+        var token = new RingToken(TransactionId.None);
+        var first = Announce(Form(token, Ticket(A)));
+        var second = Announce(Form(token, Ticket(A)));
+        _commit.Step(new Message { Kind = MessageKind.PactFailed, Tid = new TransactionId(1), Bid = first.Bid }, _outputs);
+        _commit.Step(new Message { Kind = MessageKind.UndoAcknowledged, Actor = A }, _outputs);
+        Assert.Equal(1, _commit.Undone);
+        Complete(first, 0, _commit.Undone, null);
+        Assert.Equal(first.Bid, _commit.Final);
+
+        var machine = new ActorMachine(A, null, 0, _commit.Undone);
+        Tell(machine, new Message { Kind = MessageKind.SubBatch, Bid = second.Bid, Body = second.SubBatchOf(0) });
+        var tid = new TransactionId(2);
+        _commit.Step(new Message { Kind = MessageKind.PactDecided, Tid = tid, Bid = second.Bid, Flag = true }, _outputs);
+        Tell(machine, new Message { Kind = MessageKind.Ended, Tid = tid, Bid = second.Bid, Flag = true });
+        var told = Enumerable.Range(0, _outputs.Count).Select(i => _outputs[i].Message);
+        var completion = Assert.Single(told, message => message.Kind == MessageKind.SubBatchCompleted);
+        _commit.Step(completion, _outputs);
+        Assert.Equal(second.Bid, _commit.Final);
+
+        void Tell(ActorMachine machine, Message message)
+        {
+            _outputs.Clear();
+            machine.Step(message, _commit.Final, _outputs);
+        }
+    }
+
     private static PactTicket Ticket(params ActorKey[] actors) =>
         new(actors[0], actors.Select(actor => new ActorAccess(actor, Access.Whole, 1)).ToArray(), "");
 
-    private static Batch Form(params PactTicket[] tickets)
+    private static Batch Form(params PactTicket[] tickets) => Form(new RingToken(TransactionId.None), tickets);
+
+    private static Batch Form(RingToken token, params PactTicket[] tickets)
     {
         var ring = new CoordinatorMachine(0, 1, new CoordinatorOptions());
         var outputs = new OutputBuffer();
@@ -157,7 +208,7 @@ public sealed class BatchTests
         }
 
         outputs.Clear();
-        ring.Step(new Message { Kind = MessageKind.Token, Body = new RingToken(TransactionId.None) }, outputs);
+        ring.Step(new Message { Kind = MessageKind.Token, Body = token }, outputs);
         return (Batch)outputs[0].Message.Body!;
     }
 
