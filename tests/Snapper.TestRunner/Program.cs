@@ -5,12 +5,12 @@ using Snapper.TestRunner;
 
 var filter = new Option<string?>("--filter") { HelpName = "EXPRESSION", Description = "only these tests, as 'dotnet test --filter'" };
 var core = new Option<bool>("--core") { Description = "only the assemblies that start no servers, browsers or workers" };
-var beside = new Option<bool>("--beside") { Description = "two assemblies at once; tests of bounds of time may fail for it" };
-var command = new RootCommand("all tests, the same as CI; the solution must have been built") { filter, core, beside };
-command.SetAction(async (parsed, _) => await Run(parsed.GetValue(filter), parsed.GetValue(core), parsed.GetValue(beside)));
+var serial = new Option<bool>("--serial") { Description = "one assembly after another; without it three at once" };
+var command = new RootCommand("all tests, the same as CI; the solution must have been built") { filter, core, serial };
+command.SetAction(async (parsed, _) => await Run(parsed.GetValue(filter), parsed.GetValue(core), parsed.GetValue(serial)));
 return await command.Parse(args).InvokeAsync();
 
-static async Task<int> Run(string? filter, bool coreOnly, bool beside)
+static async Task<int> Run(string? filter, bool coreOnly, bool serial)
 {
     if (Repository.Find() is not { } root)
     {
@@ -30,7 +30,7 @@ static async Task<int> Run(string? filter, bool coreOnly, bool beside)
     try
     {
         var run = new TestRun(root, results.FullName, servers, filter, signals, Console.Out);
-        var passed = await run.Run(coreOnly, beside);
+        var passed = await run.Run(coreOnly, serial);
         var strict = string.Equals(Environment.GetEnvironmentVariable("CI"), "true", StringComparison.OrdinalIgnoreCase);
         var summary = TestSummary.Read(results.FullName, testRunFailed: !passed, failOnSkipped: strict);
         foreach (var line in summary.Details)

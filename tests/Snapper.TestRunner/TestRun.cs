@@ -5,9 +5,9 @@ using Snapper.Server.Processes;
 namespace Snapper.TestRunner;
 
 /// <summary>
-/// Runs the test assemblies one after another, or in two queues beside each other. One queue has the assemblies that start whole systems and browsers for most of their time, so
-/// that only one of them does at once; the other one has all others, those that compute first. Beside each other they need two thirds of the time, and tests of bounds of time
-/// may fail on a machine that is slow for that.
+/// Runs the test assemblies in three queues beside each other, or one after another. Two queues wait for servers,
+/// browsers and bounds of time for most of their time; the third computes, at the lowest priority, so that it delays
+/// neither.
 /// </summary>
 /// <param name="root">The repository.</param>
 /// <param name="results">Folder for the result files, one per assembly.</param>
@@ -15,40 +15,55 @@ namespace Snapper.TestRunner;
 /// <param name="filter">Only these tests; null: all.</param>
 /// <param name="signals">End the run.</param>
 /// <param name="output">Takes a line for each assembly, and all output of those that failed.</param>
-internal sealed class TestRun(string root, string results, TestServers servers, string? filter, StopSignals signals, TextWriter output)
+internal sealed class TestRun(
+    string root, string results, TestServers servers, string? filter, StopSignals signals, TextWriter output)
 {
-    private static readonly string[] s_startSystems = ["Snapper.Integration.Tests", "Snapper.Dashboard.Tests", "Snapper.Server.Tests"];
+    private static readonly string[] s_systems = ["Snapper.Integration.Tests", "Snapper.Dashboard.Tests"];
 
-    // The longest first. Those at the end start servers, too, and are left out of the core.
-    private static readonly string[] s_computeFirst = ["Snapper.Simulation.Tests", "Snapper.Runtime.Tests", "Snapper.RuleModel.Tests", "Snapper.Testing.Tests"];
-    private static readonly string[] s_startServers =
-        ["Snapper.Storage.Tests", "Snapper.Load.Tests", "Snapper.Sidecar.Tests", "Snapper.Client.Tests", "Snapper.Benchmarks.Tests"];
+    // Beside the systems. Those behind Runtime start servers, too, and are left out of the core.
+    private static readonly string[] s_servers =
+    [
+        "Snapper.Server.Tests", "Snapper.Load.Tests", "Snapper.Storage.Tests", "Snapper.Benchmarks.Tests",
+        "Snapper.Sidecar.Tests", "Snapper.Client.Tests",
+    ];
+
+    private const string WaitsForBounds = "Snapper.Runtime.Tests";
+    private const string Longest = "Snapper.Simulation.Tests";
 
     private readonly Lock _gate = new();
 
     /// <summary>Runs them.</summary>
-    /// <param name="coreOnly">Only those that compute.</param>
-    /// <param name="beside">Two queues.</param>
+    /// <param name="coreOnly">Only those that start no servers.</param>
+    /// <param name="serial">One after another.</param>
     /// <returns>Every assembly's run ended well.</returns>
-    public async Task<bool> Run(bool coreOnly, bool beside)
+    public async Task<bool> Run(bool coreOnly, bool serial)
     {
-        var names = Directory.EnumerateDirectories(Path.Combine(root, "tests"), "*.Tests").Select(folder => Path.GetFileName(folder)!).Order(StringComparer.Ordinal).ToList();
-        var core = s_computeFirst.Concat(names).Except(s_startSystems).Except(s_startServers).ToList();
+        var folders = Directory.EnumerateDirectories(Path.Combine(root, "tests"), "*.Tests");
+        var others = folders.Select(folder => Path.GetFileName(folder)!).Order(StringComparer.Ordinal)
+            .Except([.. s_systems, .. s_servers, WaitsForBounds, Longest]);
+        string[] computing = [Longest, .. others];
+        if (serial)
+        {
+            string[] servers = coreOnly ? [] : [.. s_servers, .. s_systems];
+            return await RunQueue([.. computing, WaitsForBounds, .. servers]);
+        }
+
+        var queues = new List<Task<bool>> { RunQueue(computing, isIdle: true) };
         if (coreOnly)
         {
-            return await RunQueue(core);
+            queues.Add(RunQueue([WaitsForBounds]));
         }
-
-        if (!beside)
+        else
         {
-            return await RunQueue([.. core, .. s_startServers, .. s_startSystems]);
+            queues.Add(RunQueue(s_systems));
+            queues.Add(RunQueue([WaitsForBounds, .. s_servers]));
         }
 
-        var systems = RunQueue(s_startSystems);
-        return await RunQueue([.. core, .. s_startServers]) & await systems;
+        var passed = await Task.WhenAll(queues);
+        return !passed.Contains(false);
     }
 
-    private async Task<bool> RunQueue(IEnumerable<string> names)
+    private async Task<bool> RunQueue(IReadOnlyList<string> names, bool isIdle = false)
     {
         var passed = true;
         foreach (var name in names)
@@ -58,21 +73,23 @@ internal sealed class TestRun(string root, string results, TestServers servers, 
                 return false;
             }
 
-            passed &= await RunAssembly(name);
+            passed &= await RunAssembly(name, isIdle);
         }
 
         return passed;
     }
 
-    private async Task<bool> RunAssembly(string name)
+    private async Task<bool> RunAssembly(string name, bool isIdle)
     {
         var began = Stopwatch.GetTimestamp();
-        var start = new ProcessStartInfo("dotnet") { UseShellExecute = false, WorkingDirectory = root, RedirectStandardOutput = true, RedirectStandardError = true };
         var assembly = Path.Combine("tests", name, "bin", "Release", "net10.0", name + ".dll");
-        foreach (var argument in (string[])["test", assembly, "--nologo", "--logger", $"trx;LogFileName={name}.trx", "--results-directory", results])
+        string[] test =
+            ["dotnet", "test", assembly, "--nologo", "--logger", $"trx;LogFileName={name}.trx", "--results-directory", results];
+        string[] words = isIdle ? ["nice", "-n", "19", .. test] : test;
+        var start = new ProcessStartInfo(words[0], words[1..])
         {
-            start.ArgumentList.Add(argument);
-        }
+            UseShellExecute = false, WorkingDirectory = root, RedirectStandardOutput = true, RedirectStandardError = true,
+        };
 
         if (filter is not null)
         {

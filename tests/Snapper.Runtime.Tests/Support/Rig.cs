@@ -12,6 +12,9 @@ using Snapper.Storage.Memory;
 using Snapper.Storage.States;
 using Xunit;
 
+// Most tests wait: for a bound of time, a lease, another worker.
+[assembly: CollectionBehavior(MaxParallelThreads = 6)]
+
 namespace Snapper.Runtime.Tests.Support;
 
 /// <summary>A worker with the test actors, on a memory log that the test can hold, kill and open again.</summary>
