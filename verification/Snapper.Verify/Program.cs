@@ -7,6 +7,11 @@ if (args.Contains("--fuzz"))
     return interruption.ExitCode(FuzzCommand.Run(args, interruption.Token));
 }
 
+if (args.Contains("--nightly"))
+{
+    return interruption.ExitCode(await NightlyRun.Run(args, interruption.Token));
+}
+
 if (args.Contains("--live"))
 {
     return interruption.ExitCode(await LiveCommand.Run(args, interruption.Token));
@@ -26,7 +31,7 @@ catch (FormatException wrong)
 
 if (options.ShowHelp)
 {
-    Console.WriteLine(VerifyOptions.Help + "\n" + FuzzCommand.Help);
+    Console.WriteLine(VerifyOptions.Help + "\n" + NightlyRun.Help + "\n" + FuzzCommand.Help);
     return 0;
 }
 

@@ -26,6 +26,7 @@ internal static class VerifyCommand
               ./snapper verify --seed N, --scenario TEXT                               one run again
               ./snapper verify --plant [NAME...], --model, --fuzz [TARGET,...]         mutations, the rules alone, broken input
               ./snapper verify --live [--rounds N] [--faults A,B]                      a running system
+              ./snapper verify --nightly [PART...]                                     all of them, for some hours
             './snapper verify --seeds 1 --help', './snapper verify --live --help' and './snapper verify --fuzz --help' say all of them.
             """);
 
@@ -86,6 +87,7 @@ internal static class VerifyCommand
     private static readonly KeyValuePair<string,
         string>[] s_fast = [new("DOTNET_GCgen0size", "10000000"), new("DOTNET_EnableWriteXorExecute", "0")];
 
+    private static readonly string[] s_ofProduct = ["--live", "--fuzz", "--nightly"];
     private static readonly string[] s_ofHistories = ["--json", "--no-real-time"];
 
     /// <summary>The simulator is a program of its own. Mutations, and counts of transitions, are in a build of its
@@ -98,11 +100,10 @@ internal static class VerifyCommand
                 $"{idle} belongs to --history FILE, which judges a recorded history; attacks have no such option.");
         }
 
+        var simulates = !arguments.Rest.Any(s_ofProduct.Contains);
         return RepositoryProgram.Run(
-            "verification/Snapper.Verify",
-            arguments.Rest.Contains("--live") || arguments.Rest.Contains("--fuzz") ? "Release" : "Planted",
-            "'verify' without --history", arguments.Rest, errors,
-            arguments.Rest.Contains("--live") ? [] : s_fast);
+            "verification/Snapper.Verify", simulates ? "Planted" : "Release", "'verify' without --history",
+            arguments.Rest, errors, simulates || arguments.Rest.Contains("--fuzz") ? s_fast : []);
     }
 
     private static History Read(string path)

@@ -1,0 +1,125 @@
+using System.Diagnostics;
+using System.Globalization;
+using Snapper.Server.Processes;
+
+namespace Snapper.Verify;
+
+/// <summary>
+/// All verification that takes longer than tests may: one part after another, and a row of a Markdown table for each.
+/// </summary>
+internal static class NightlyRun
+{
+    public const string Help = """
+        ./snapper verify --nightly [PART...]      all that takes longer than tests may; a row of a table each
+        """;
+
+    private const string Tests = "dotnet test -c Release tests/";
+
+    private static readonly Part[] s_parts =
+    [
+        new("seeds", "./snapper verify --seeds 100000", "transactions"),
+        new("cluster-seeds", "./snapper verify --workers any --seeds 50000", "transactions"),
+        new("plant", "./snapper verify --plant", "caught"),
+        new("cluster-plant", "./snapper verify --plant --workers any", "caught"),
+        new("model", "./snapper verify --model", "schedules"),
+        new("fuzz", "./snapper verify --fuzz --minutes 20", "inputs"),
+        new("live", "./snapper verify --live --rounds 100", "rounds in"),
+        new("cluster-live", "./snapper verify --live --workers 3 --rounds 200", "rounds in"),
+        new("ids", Tests + "Snapper.Runtime.Tests --filter FullyQualifiedName~IdRetriesTests", "Passed!")
+            { Environment = { ["SNAPPER_ID_RETRIES"] = "1000000" } },
+        new("judge", Tests + "Snapper.Testing.Tests --filter FullyQualifiedName~ScaleTests", "Passed!")
+            { Environment = { ["SNAPPER_CHECKER_SCALE"] = "1000000" } },
+        new("soak", Tests + "Snapper.Dashboard.Tests --filter FullyQualifiedName~SoakTests", "Passed!")
+            { Environment = { ["SNAPPER_SOAK_MINUTES"] = "20" } },
+    ];
+
+    /// <summary>Runs the parts; each part's output is kept when it fails.</summary>
+    /// <param name="arguments">The command line.</param>
+    /// <param name="interrupted">Ends the part that runs, and the run.</param>
+    /// <returns>0: nothing was found; 1: something was; 2: the command line is wrong.</returns>
+    public static async Task<int> Run(IReadOnlyList<string> arguments, CancellationToken interrupted)
+    {
+        string[] names = [.. arguments.Where(argument => argument != "--nightly")];
+        if (names.Except(s_parts.Select(part => part.Name)).FirstOrDefault() is { } unknown)
+        {
+            var known = string.Join(", ", s_parts.Select(part => part.Name));
+            await Console.Error.WriteLineAsync($"--nightly has no part '{unknown}'; its parts are {known}.");
+            return 2;
+        }
+
+        var failed = 0;
+        Console.WriteLine("| part | command | result | minutes |\n|---|---|---|---|");
+        foreach (var part in s_parts.Where(part => names.Length == 0 || names.Contains(part.Name)))
+        {
+            if (interrupted.IsCancellationRequested)
+            {
+                break;
+            }
+
+            var began = Stopwatch.GetTimestamp();
+            var (exit, output) = await Run(part, interrupted);
+            var last = output.LastOrDefault(line => line.Contains(part.Shows, StringComparison.Ordinal))?.Trim() ?? "";
+            var hasFailed = exit != 0 && !interrupted.IsCancellationRequested;
+            failed += hasFailed ? 1 : 0;
+            var result = exit == 0 ? last : hasFailed ? $"FAILED, {Keep(part, output)}" : "interrupted";
+            var minutes = Stopwatch.GetElapsedTime(began).TotalMinutes;
+            Console.WriteLine(string.Create(
+                CultureInfo.InvariantCulture, $"| {part.Name} | `{part.CommandLine}` | {result} | {minutes:0.0} |"));
+        }
+
+        return failed == 0 ? 0 : 1;
+    }
+
+    private static async Task<(int Exit, List<string> Output)> Run(Part part, CancellationToken interrupted)
+    {
+        string[] words = part.CommandLine.Split(' ');
+        var start = new ProcessStartInfo(words[0], words[1..])
+        {
+            UseShellExecute = false, RedirectStandardOutput = true, RedirectStandardError = true,
+        };
+        foreach (var (name, value) in part.Environment)
+        {
+            start.Environment[name] = value;
+        }
+
+        var output = new List<string>();
+        using var process = new Process { StartInfo = start };
+        process.OutputDataReceived += (_, line) => Keep(line.Data);
+        process.ErrorDataReceived += (_, line) => Keep(line.Data);
+        process.Start();
+        process.BeginOutputReadLine();
+        process.BeginErrorReadLine();
+        await using (interrupted.Register(() => Posix.Send(process.Id, Posix.Terminate)))
+        {
+            await process.WaitForExitAsync(CancellationToken.None);
+        }
+
+        return (process.ExitCode, output);
+
+        void Keep(string? line)
+        {
+            lock (output)
+            {
+                if (line is not null)
+                {
+                    output.Add(line);
+                }
+            }
+        }
+    }
+
+    private static string Keep(Part part, IReadOnlyList<string> output)
+    {
+        var path = Path.Combine(Directory.CreateTempSubdirectory("snapper-nightly-").FullName, part.Name + ".txt");
+        File.WriteAllLines(path, output);
+        return path;
+    }
+
+    /// <param name="Name">As it is asked for.</param>
+    /// <param name="CommandLine">What runs, from the root of the repository.</param>
+    /// <param name="Shows">The last line of its output that has this is the result.</param>
+    private sealed record Part(string Name, string CommandLine, string Shows)
+    {
+        public Dictionary<string, string> Environment { get; } = [];
+    }
+}
