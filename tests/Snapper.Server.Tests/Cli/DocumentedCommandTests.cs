@@ -68,7 +68,7 @@ public sealed partial class DocumentedCommandTests
         {
             "bench" => ["loadtest/Snapper.Benchmarks"],
             "load" => ["loadtest"],
-            "verify" => ["verification/Snapper.Verify", "verification/Snapper.Live", "verification/Snapper.Fuzzing", "src/Snapper.Testing"],
+            "verify" => ["verification/Snapper.Verify", "verification/Snapper.Live", "verification/Snapper.Fuzzing", "verification/Snapper.Testing"],
             "test" => ["tests/Snapper.TestRunner"],
             _ => [],
         };
