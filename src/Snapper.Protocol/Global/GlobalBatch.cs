@@ -35,8 +35,6 @@ internal sealed class GlobalBatch(BatchId bid, int members)
         Unmarked++;
     }
 
-    public bool HasPartOf(Incarnation worker) => Find(worker) is not null;
-
     /// <returns>False: it has no part there, or that is prepared.</returns>
     public bool IsUnpreparedAt(Incarnation worker) => Find(worker) is { Prepared: false };
 

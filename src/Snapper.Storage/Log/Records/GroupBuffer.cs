@@ -28,8 +28,6 @@ internal sealed class GroupBuffer
         _bytes[Length++] = value;
     }
 
-    public void WriteUInt32(uint value) => BinaryPrimitives.WriteUInt32LittleEndian(Take(sizeof(uint)), value);
-
     public void WriteUInt128(UInt128 value) => BinaryPrimitives.WriteUInt128LittleEndian(Take(16), value);
 
     /// <summary>Seven bits per byte, lowest first; small numbers take one byte. Negative numbers take ten.</summary>
