@@ -395,7 +395,7 @@ internal sealed partial class Worker
         }
 
         AbortTraces.Add(why.Reason, new AbortView(
-            Time.GetUtcNow(), request.Id, attempt.Tid.Value, request.IsPact ? "pact" : "act", request.Asked.Actor.ToString(), request.Method.Name,
+            Time.GetUtcNow().ToUnixTimeMilliseconds(), request.Id, attempt.Tid.Value, request.IsPact ? "pact" : "act", request.Asked.Actor.ToString(), request.Method.Name,
             AbortReasons.Name(why.Reason), AbortTraces.Clipped(why.Message), repeated, actors, why.Blocker, why.Floor, why.Ceil)
         {
             BlockedBy = why.Blocker != 0 && Acts.TryGetValue(why.Blocker, out var blocker) ? PartyOf(blocker.Request, blocker.Tid.Value, blocker.Age.Value) : null,

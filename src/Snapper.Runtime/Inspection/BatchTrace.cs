@@ -87,7 +87,9 @@ internal sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
         var state = CommittedMs is not null ? "committed" : EmptiedMs is not null ? "aborted" : QueuedMs is not null ? "queued" : waiting.Count == 0 ? "complete" : "executing";
         var isComplete = waiting.Count == 0 && _completedMs is not null; // an undo may have taken acknowledgements back
         var (heldBy, heldMs) = HeldBack();
-        return new BatchView(Batch, _previous, _transactions, _actors, state, formedAt, isComplete ? _completedMs : null, QueuedMs, CommittedMs, waiting)
+        return new BatchView(
+            Batch, _previous, _transactions, _actors, state, formedAt.ToUnixTimeMilliseconds(),
+            isComplete ? _completedMs : null, QueuedMs, CommittedMs, waiting)
         {
             GlobalBatch = _global,
             PreparedMs = PreparedMs,

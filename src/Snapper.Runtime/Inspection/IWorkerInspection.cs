@@ -1,4 +1,5 @@
 using System.Text.Json;
+using System.Text.Json.Serialization;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Runtime.Inspection;
@@ -52,9 +53,12 @@ public interface IWorkerInspection
 /// <summary>One named health check.</summary>
 public sealed record HealthCheck(string Name, bool Healthy, string Detail);
 
-/// <summary>A worker at a moment; counters count since it started.</summary>
+/// <summary>
+/// A worker at a moment; counters count since it started. A process that is not the worker's own, or not there, has no
+/// number.
+/// </summary>
 public sealed record WorkerStatus(
-    string Worker, int Pid, int SidecarPid, int RedisPid, long Epoch, string Dapr, string Log, string Durability, long UptimeMs, string Version,
+    string Worker, int Pid, int? SidecarPid, int? RedisPid, long Epoch, string Dapr, string Log, string Durability, long UptimeMs, string Version,
     long Committed, long Aborted, long InFlight, long CommittedPact, long CommittedAct, IReadOnlyDictionary<string, long> AbortsByReason,
     long Batches, long HighestCommittedBatch, long LogPosition, long DurablePosition, long Undos, long ResidentActors)
 {
@@ -62,35 +66,40 @@ public sealed record WorkerStatus(
     public int OpenBatches { get; init; }
 
     /// <summary>How often its log was found to have less than it had acknowledged, since the log began; as of this worker's start, which follows each time.</summary>
+    [JsonIgnore]
     public long Losses { get; init; }
 
     /// <summary>Attempts that the system repeated by itself, by reason.</summary>
     public IReadOnlyDictionary<string, long> RepeatsByReason { get; init; } = new Dictionary<string, long>();
 
-    /// <summary>Memory of the Redis that holds log and states, as of some seconds ago; null: unknown, or there is none.</summary>
-    public RedisMemoryView? Redis { get; init; }
-
-    /// <summary>CPU time of the process so far, in milliseconds.</summary>
-    public double CpuMs { get; init; }
+    /// <summary>CPU time of the process so far, in whole milliseconds.</summary>
+    public double CpuMs { get; init => field = Math.Round(value); }
 
     /// <summary>Memory of the process that is resident, in bytes.</summary>
     public long ResidentBytes { get; init; }
 
+    /// <summary>Memory of the Redis that holds log and states, as of some seconds ago; null: unknown, or there is none.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
+    public RedisMemoryView? Redis { get; init; }
+
     /// <summary>From arrival to answer of the PACTs that committed since the start; null: unknown.</summary>
+    [JsonIgnore]
     public DurationsView? PactDurations { get; init; }
 
     /// <summary>As <see cref="PactDurations"/>, of ACTs.</summary>
+    [JsonIgnore]
     public DurationsView? ActDurations { get; init; }
 
-    /// <summary>From arrival to answer of the PACTs that committed within the last minute; null: none.</summary>
-    public LatencyView? PactLatency { get; init; }
-
-    /// <summary>As <see cref="PactLatency"/>, of ACTs.</summary>
-    public LatencyView? ActLatency { get; init; }
+    /// <summary>From arrival to answer of what committed within the last minute.</summary>
+    public LatencyByMode Latency { get; init; } = new(null, null);
 
     /// <summary>What it shares with others; null: it is the only worker.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
     public ClusterStatusView? Cluster { get; init; }
 }
+
+/// <summary>Latencies of PACTs and of ACTs; null: none committed.</summary>
+public sealed record LatencyByMode(LatencyView? Pact, LatencyView? Act);
 
 /// <summary>Memory of a Redis, in bytes.</summary>
 /// <param name="UsedBytes">In use.</param>
@@ -149,9 +158,12 @@ public sealed record ScheduleView(string Type, string Id, IReadOnlyList<Schedule
 /// </summary>
 public sealed record ScheduleEntryView(string Kind, long Transaction, long Batch, string State, int Calls, int Declared, long Ahead, long Behind);
 
-/// <summary>A batch with its phase times in milliseconds since it was formed; null: not yet.</summary>
+/// <summary>
+/// A batch, formed <paramref name="FormedAtMs"/> milliseconds after the Unix epoch, with its phase times in milliseconds
+/// since then; null: not yet.
+/// </summary>
 public sealed record BatchView(
-    long Batch, long PreviousBatch, int Transactions, int Actors, string State, DateTimeOffset FormedAt,
+    long Batch, long PreviousBatch, int Transactions, int Actors, string State, long FormedAtMs,
     double? CompletedMs, double? QueuedMs, double? CommittedMs, IReadOnlyList<string> WaitingFor)
 {
     /// <summary>Number of the batch over several workers that this is a part of; null: it is this worker's alone.</summary>
@@ -177,30 +189,36 @@ public sealed record BatchView(
 }
 
 /// <summary>What a batch waited for longest between forming and commit.</summary>
+[JsonConverter(typeof(JsonStringEnumConverter<HeldBackBy>))]
 public enum HeldBackBy
 {
     /// <summary>One actor: half of the time until all had acknowledged, or more, passed between the one before it and this last one; or it is the only one. Never said of a part of a global batch.</summary>
+    [JsonStringEnumMemberName("actor")]
     Actor,
 
     /// <summary>
     /// Its actors, all about together. Of a part of a global batch it is said also when one came late, or is the only one: a part cannot tell whether that one was slow or waited for
     /// calls to or from other workers.
     /// </summary>
+    [JsonStringEnumMemberName("actors")]
     Actors,
 
     /// <summary>The batches before it, which become final first, or an undo that reached it: all from the first time that all its actors had acknowledged until its turn.</summary>
+    [JsonStringEnumMemberName("batches")]
     Batches,
 
     /// <summary>The decision about it and the global ones before it: for the parts of other workers, and the master's log.</summary>
+    [JsonStringEnumMemberName("decision")]
     Decision,
 
     /// <summary>The log of this worker.</summary>
+    [JsonStringEnumMemberName("log")]
     Log,
 }
 
-/// <summary>An abort with what explains it. Floor and Ceil are set for H5; Blocker for wait-die; both 0 otherwise.</summary>
+/// <summary>An abort, <paramref name="AtMs"/> milliseconds after the Unix epoch, with what explains it. Floor and Ceil are set for H5; Blocker for wait-die; both 0 otherwise.</summary>
 public sealed record AbortView(
-    DateTimeOffset At, string Id, long Transaction, string Mode, string Root, string Method, string Reason, string Message, bool Repeated,
+    long AtMs, string Id, long Transaction, string Mode, string Root, string Method, string Reason, string Message, bool Repeated,
     IReadOnlyList<string> Actors, long Blocker, long Floor, long Ceil)
 {
     /// <summary>Whose lock it died of; null: of none, or it has ended since.</summary>

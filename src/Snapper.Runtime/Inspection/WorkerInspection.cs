@@ -56,7 +56,7 @@ internal sealed class WorkerInspection : IWorkerInspection
             ["undone"] = counters.Repeats(AbortReason.Undone),
         };
         return new WorkerStatus(
-            _worker.Options.Name, Environment.ProcessId, facts.SidecarPid, facts.RedisPid, _opening.Epoch, facts.Dapr, _setup.Log.Kind, facts.Durability,
+            _worker.Options.Name, Environment.ProcessId, NumberOf(facts.SidecarPid), NumberOf(facts.RedisPid), _opening.Epoch, facts.Dapr, _setup.Log.Kind, facts.Durability,
             (long)_worker.Time.GetElapsedTime(_startedAt).TotalMilliseconds, facts.Version, counters.CommittedPact + counters.CommittedAct, counters.Aborted,
             _worker.RequestManager.InFlight, counters.CommittedPact, counters.CommittedAct, aborts, _worker.Batches.Count, _worker.Final.Value, _worker.Log.LastSequence,
             _worker.Log.DurableSequence, _worker.Commits.Undos, Residents())
@@ -69,11 +69,12 @@ internal sealed class WorkerInspection : IWorkerInspection
             ResidentBytes = Environment.WorkingSet,
             PactDurations = counters.PactDurations.View(),
             ActDurations = counters.ActDurations.View(),
-            PactLatency = _worker.PactLatency.View(),
-            ActLatency = _worker.ActLatency.View(),
+            Latency = new LatencyByMode(_worker.PactLatency.View(), _worker.ActLatency.View()),
             Cluster = _worker.Cluster is { } node ? StatusOf(node) : null,
         };
     }
+
+    private static int? NumberOf(int pid) => pid == 0 ? null : pid;
 
     private static ClusterStatusView StatusOf(ClusterNode node)
     {
@@ -81,7 +82,7 @@ internal sealed class WorkerInspection : IWorkerInspection
         foreach (var mailbox in node.Gate.Hub.Status())
         {
             peers.Add(new PeerView(
-                Incarnation.NameOf(mailbox.Worker), mailbox.Peer.Epoch, mailbox.QueuedMessages, mailbox.Unanswered.TotalMilliseconds, mailbox.MessagesSent, mailbox.MessagesReceived,
+                Incarnation.NameOf(mailbox.Worker), mailbox.Peer.Epoch, mailbox.QueuedMessages, Math.Round(mailbox.Unanswered.TotalMilliseconds), mailbox.MessagesSent, mailbox.MessagesReceived,
                 mailbox.Retransmissions, mailbox.LastProblem, mailbox.Via == 0 ? null : Incarnation.NameOf(mailbox.Via)));
         }
 

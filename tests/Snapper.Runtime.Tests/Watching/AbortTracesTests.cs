@@ -42,5 +42,5 @@ public sealed class AbortTracesTests
     private static long[] Of(AbortTraces traces, string? reason, bool? repeated) => [.. traces.Recent(100_000, reason, repeated).Select(abort => abort.Transaction)];
 
     private static void Add(AbortTraces traces, AbortReason reason, long transaction, bool repeated) => traces.Add(
-        reason, new AbortView(DateTimeOffset.UnixEpoch, "id", transaction, "act", "A/a", "M", AbortReasons.Name(reason), "why", repeated, [], 0, 0, 0));
+        reason, new AbortView(0, "id", transaction, "act", "A/a", "M", AbortReasons.Name(reason), "why", repeated, [], 0, 0, 0));
 }

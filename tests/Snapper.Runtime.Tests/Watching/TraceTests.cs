@@ -144,8 +144,8 @@ public sealed class TraceTests
 
         Rig.Seen(await rig.Act("x0", Step.Add()));
         var status = rig.Host.Inspection.Status();
-        Assert.Equal((20, 1), (status.PactLatency!.Count, status.ActLatency!.Count));
-        Assert.True(status.PactLatency.P50Ms > 0 && status.PactLatency.P50Ms <= status.PactLatency.P99Ms && status.PactLatency.P99Ms <= status.PactLatency.MaxMs);
+        Assert.Equal((20, 1), (status.Latency.Pact!.Count, status.Latency.Act!.Count));
+        Assert.True(status.Latency.Pact.P50Ms > 0 && status.Latency.Pact.P50Ms <= status.Latency.Pact.P99Ms && status.Latency.Pact.P99Ms <= status.Latency.Pact.MaxMs);
         var ring = rig.Host.Inspection.Watch!.Ring();
         Assert.Equal(3, ring.Coordinators.Count);
         Assert.Equal(20, ring.Coordinators.Sum(coordinator => coordinator.Transactions));

@@ -8,7 +8,7 @@ namespace Snapper.Server.Tests.Api;
 internal sealed class FakeInspection : IWorkerInspection
 {
     private static readonly BatchView OneBatch = new(
-        12, 9, 3, 4, "committed", DateTimeOffset.FromUnixTimeMilliseconds(1_000), 0.5, 0.75, null, ["Account/alice"])
+        12, 9, 3, 4, "committed", 1_000, 0.5, 0.75, null, ["Account/alice"])
     {
         GlobalBatch = 11, PreparedMs = 0.625, LastActor = "Account/bob", BeforeLastActor = "Account/carol", LastActorAfterMs = 0.25, HeldBackBy = HeldBackBy.Decision, HeldBackMs = 0.125,
     };
@@ -24,7 +24,7 @@ internal sealed class FakeInspection : IWorkerInspection
     public IWorkerWatch? Watch { get; init; }
 
     public WorkerStatus Status() => new(
-        "w1", 4711, 4712, 0, 3, "daprd", "redis", "always", 12_500, "0.1.0", 90, 10, 2, 60, 30,
+        "w1", 4711, 4712, null, 3, "daprd", "redis", "always", 12_500, "0.1.0", 90, 10, 2, 60, 30,
         new Dictionary<string, long> { ["conflict"] = 7, ["application"] = 3 }, 12, 9120, 500, 499, 1, 44)
     {
         RepeatsByReason = new Dictionary<string, long> { ["conflict"] = 4 },
@@ -32,7 +32,7 @@ internal sealed class FakeInspection : IWorkerInspection
         CpuMs = 1_499.7,
         Cluster = Cluster,
         ResidentBytes = 1 << 20,
-        PactLatency = new LatencyView(60, 1.5, 2, 3, 4, 5),
+        Latency = new LatencyByMode(new LatencyView(60, 1.5, 2, 3, 4, 5), null),
     };
 
     public IReadOnlyList<HealthCheck> Checks() => HealthChecks;
@@ -84,6 +84,6 @@ internal sealed class FakeInspection : IWorkerInspection
     {
         LimitAsked = limit;
         return Task.FromResult<IReadOnlyList<AbortView>>(
-            [new(DateTimeOffset.FromUnixTimeMilliseconds(2_000), "order-1", 14, "act", "Account/alice", "Transfer", "conflict", "older holder", true, ["Account/bob"], 11, 0, 0) { UndoneFor = new("order-0", 9, "pact", "Account/carol", "Transfer", 0) }]);
+            [new(2_000, "order-1", 14, "act", "Account/alice", "Transfer", "conflict", "older holder", true, ["Account/bob"], 11, 0, 0) { UndoneFor = new("order-0", 9, "pact", "Account/carol", "Transfer", 0) }]);
     }
 }

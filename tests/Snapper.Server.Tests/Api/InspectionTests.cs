@@ -133,7 +133,7 @@ public sealed partial class InspectionTests
         await using var host = await ApiHost.Start(new FakeTransactionService());
 
         Assert.Equal(
-            """{"worker":"w1","pid":4711,"sidecarPid":4712,"redisPid":null,"epoch":3,"dapr":"daprd","log":"redis","durability":"always","uptimeMs":12500,"version":"0.1.0","committed":90,"aborted":10,"inFlight":2,"committedPact":60,"committedAct":30,"abortsByReason":{"conflict":7,"application":3},"batches":12,"openBatches":0,"highestCommittedBatch":9120,"logPosition":500,"durablePosition":499,"undos":1,"residentActors":44,"repeatsByReason":{"conflict":4},"cpuMs":1500,"residentBytes":1048576,"redis":{"usedBytes":900,"maxBytes":1000,"systemBytes":8000},"latency":{"pact":{"count":60,"p50Ms":1.5,"p90Ms":2,"p99Ms":3,"p999Ms":4,"maxMs":5},"act":null}}""",
+            """{"worker":"w1","pid":4711,"sidecarPid":4712,"redisPid":null,"epoch":3,"dapr":"daprd","log":"redis","durability":"always","uptimeMs":12500,"version":"0.1.0","committed":90,"aborted":10,"inFlight":2,"committedPact":60,"committedAct":30,"abortsByReason":{"conflict":7,"application":3},"batches":12,"highestCommittedBatch":9120,"logPosition":500,"durablePosition":499,"undos":1,"residentActors":44,"openBatches":0,"repeatsByReason":{"conflict":4},"cpuMs":1500,"residentBytes":1048576,"redis":{"usedBytes":900,"maxBytes":1000,"systemBytes":8000},"latency":{"pact":{"count":60,"p50Ms":1.5,"p90Ms":2,"p99Ms":3,"p999Ms":4,"maxMs":5},"act":null}}""",
             (await host.Get("/v1/status")).Text);
         Assert.Equal(
             """{"types":[{"type":"Account","methods":[{"name":"Transfer","mayAbort":true,"readOnly":false,"input":{"type":"object"},"result":null}]}]}""",

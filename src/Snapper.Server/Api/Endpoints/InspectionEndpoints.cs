@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
@@ -15,9 +16,10 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
 {
     private static readonly string[] s_reasons = [.. Enum.GetValues<AbortReason>().Where(static reason => reason != AbortReason.None).Select(AbortReasons.Name)];
 
-    public Task Status(HttpContext context) => Answer(context, inspection.Status(), ViewWriter.Write);
+    public Task Status(HttpContext context) => Answer(context, inspection.Status(), ViewJson.Default.WorkerStatus);
 
-    public Task ActorTypes(HttpContext context) => Answer(context, inspection.ActorTypes(), ViewWriter.Write);
+    public Task ActorTypes(HttpContext context) => 
+        Answer(context, new ActorTypesView(inspection.ActorTypes()), ViewJson.Default.ActorTypesView);
 
     /// <summary>GET /v1/actors/{type}/{id}, .../schedule and .../timeline. A slash inside an id is written <c>%2F</c>.</summary>
     public async Task Actor(HttpContext context)
@@ -34,11 +36,13 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         }
         else if (aspect == ActorAspect.Schedule)
         {
-            await AnswerOrNotFound(context, await inspection.Schedule(actor, context.RequestAborted), ViewWriter.Write, "actor type");
+            var schedule = await inspection.Schedule(actor, context.RequestAborted);
+            await AnswerOrNotFound(context, schedule, ViewJson.Default.ScheduleView, "actor type");
         }
         else
         {
-            await AnswerOrNotFound(context, await inspection.Actor(actor, context.RequestAborted), ViewWriter.Write, "actor type");
+            var view = await inspection.Actor(actor, context.RequestAborted);
+            await AnswerOrNotFound(context, view, ViewJson.Default.ActorView, "actor type");
         }
     }
 
@@ -60,14 +64,16 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
             return;
         }
 
-        await AnswerOrNotFound(context, await inspection.Actors(type, after, prefix, limit!.Value, context.RequestAborted), ViewWriter.Write, "actor type");
+        var list = await inspection.Actors(type, after, prefix, limit!.Value, context.RequestAborted);
+        await AnswerOrNotFound(context, list, ViewJson.Default.ActorListView, "actor type");
     }
 
     public async Task Batches(HttpContext context)
     {
         if (LimitParameter.Read(context) is { } limit)
         {
-            await Answer(context, await inspection.Batches(limit, context.RequestAborted), ViewWriter.Write);
+            var batches = new BatchesView(await inspection.Batches(limit, context.RequestAborted));
+            await Answer(context, batches, ViewJson.Default.BatchesView);
         }
         else
         {
@@ -79,7 +85,8 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
     {
         if (long.TryParse((string?)context.Request.RouteValues["bid"], NumberStyles.None, CultureInfo.InvariantCulture, out var bid))
         {
-            await AnswerOrNotFound(context, await inspection.Batch(bid, context.RequestAborted), ViewWriter.WriteOne, "batch, or it is no longer kept");
+            var batch = await inspection.Batch(bid, context.RequestAborted);
+            await AnswerOrNotFound(context, batch, ViewJson.Default.BatchView, "batch, or it is no longer kept");
         }
         else
         {
@@ -104,18 +111,20 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
             return;
         }
 
-        await Answer(context, await inspection.Aborts(limit!.Value, reason, repeated is null ? null : repeated == "true", context.RequestAborted), ViewWriter.Write);
+        bool? isRepeated = repeated is null ? null : repeated == "true";
+        var aborts = await inspection.Aborts(limit!.Value, reason, isRepeated, context.RequestAborted);
+        await Answer(context, new AbortsView(aborts), ViewJson.Default.AbortsView);
     }
 
-    private static Task AnswerOrNotFound<TView>(HttpContext context, TView? view, Action<Utf8JsonWriter, TView> write, string what)
+    private static Task AnswerOrNotFound<TView>(HttpContext context, TView? view, JsonTypeInfo<TView> form, string what)
         where TView : class => view is null
             ? Respond.Send(context, Problem.NotFound($"Unknown {what}."))
-            : Answer(context, view, write);
+            : Answer(context, view, form);
 
-    private static async Task Answer<TView>(HttpContext context, TView view, Action<Utf8JsonWriter, TView> write)
+    private static async Task Answer<TView>(HttpContext context, TView view, JsonTypeInfo<TView> form)
     {
         using var buffer = JsonBuffer.Rent();
-        write(buffer.Json, view);
+        JsonSerializer.Serialize(buffer.Json, view, form);
         context.Response.Headers.CacheControl = "no-store";
         await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, buffer.Written);
     }

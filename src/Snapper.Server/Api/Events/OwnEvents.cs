@@ -1,3 +1,5 @@
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Endpoints;
@@ -24,19 +26,19 @@ internal static class OwnEvents
         using var timer = new PeriodicTimer(s_period);
         do
         {
-            await Write(writer, "status", buffer => ViewWriter.Write(buffer.Json, inspection.Status()));
+            await Write(writer, "status", inspection.Status(), ViewJson.Default.WorkerStatus);
             var batches = Since(await inspection.Batches(RecentMax, cancellation), lastBatch);
             if (batches.Count > 0)
             {
                 lastBatch = batches[0].Batch;
-                await Write(writer, "batches", buffer => ViewWriter.Write(buffer.Json, batches));
+                await Write(writer, "batches", new BatchesView(batches), ViewJson.Default.BatchesView);
             }
 
             var aborts = Since(await inspection.Aborts(RecentMax, null, null, cancellation), lastAbort);
             if (aborts.Count > 0)
             {
                 lastAbort = aborts[0];
-                await Write(writer, "aborts", buffer => ViewWriter.Write(buffer.Json, aborts));
+                await Write(writer, "aborts", new AbortsView(aborts), ViewJson.Default.AbortsView);
             }
         }
         while (await timer.WaitForNextTickAsync(cancellation));
@@ -49,10 +51,10 @@ internal static class OwnEvents
     private static List<AbortView> Since(IReadOnlyList<AbortView> newestFirst, AbortView? last) =>
         [.. newestFirst.TakeWhile(abort => !ReferenceEquals(abort, last))];
 
-    private static async Task Write(EventWriter writer, string name, Action<JsonBuffer> view)
+    private static async Task Write<TView>(EventWriter writer, string name, TView view, JsonTypeInfo<TView> form)
     {
         using var buffer = JsonBuffer.Rent();
-        view(buffer);
+        JsonSerializer.Serialize(buffer.Json, view, form);
         await writer.Send(name, isNumbered: false, buffer.Written);
     }
 }
