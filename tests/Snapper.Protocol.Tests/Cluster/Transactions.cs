@@ -49,11 +49,11 @@ internal sealed class Branch(Request request, WorkerNode worker, int root, Attem
     /// <summary>Calls made from here, by index of the declaration (PACT).</summary>
     public int[] Calls { get; } = attempt?.Made ?? new int[request.Declared?.Length ?? 0];
 
-    /// <summary>What came before the part was placed.</summary>
-    public List<Action> Early { get; } = [];
-
     public override string ToString() => $"{Request.Name}#{Request.Attempts}@{Worker.Name}";
 }
+
+/// <summary>A worker's branch of a PACT of a global batch, as the table has it.</summary>
+internal sealed class PactBranch(TransactionId global) : PactBranchState<Action>(global);
 
 /// <summary>A branch of an ACT whose root is on another worker.</summary>
 internal sealed class Part(Branch branch, IDictionary acts) : TransactionAttempt(branch.Tid, default, default)

@@ -157,15 +157,12 @@ internal sealed partial class WorkerNode
     /// <summary>A call from another worker.</summary>
     private void OnCall(ClusterFrame caller, CallScript script, int actor, object token)
     {
-        if (BranchOf(caller.Branch) is not { IsAlive: true } branch)
+        var found = caller.Branch.Request.IsPact
+            ? RootOrPart(_globals.Admit(caller.Branch.GlobalTid, () => OnCall(caller, script, actor, token)))
+            : ActBranch(caller.Branch);
+        if (found is not { IsAlive: true } branch)
         {
-            return; // ended here: late (W3, A8)
-        }
-
-        if (branch.Request.IsPact && branch.Tid == TransactionId.None)
-        {
-            branch.Early.Add(() => OnCall(caller, script, actor, token));
-            return;
+            return; // it waits for its place, or it is late (W3, A8)
         }
 
         branch.Attempt ??= caller.Branch.Attempt;
@@ -175,18 +172,15 @@ internal sealed partial class WorkerNode
         ToActor(actor, new Message { Kind = MessageKind.Call, Actor = _world.Keys[actor], Body = frame });
     }
 
-    private Branch? BranchOf(Branch other)
+    private Branch? RootOrPart(PactBranch? pact) => pact?.Ticket switch
     {
-        if (other.Request.IsPact)
-        {
-            if (!_globals.TryGetValue(other.GlobalTid, out var part))
-            {
-                _globals.Add(other.GlobalTid, part = new Branch(other.Request, this, other.Root) { GlobalTid = other.GlobalTid });
-            }
+        null => null,
+        { IsRemote: true } ticket => (Branch)ticket.Request,
+        var ticket => _roots.TryGetValue((Request)ticket.Request, out var root) && root.Tid == pact.Tid ? root : null,
+    };
 
-            return part;
-        }
-
+    private Branch? ActBranch(Branch other)
+    {
         if (_tombstones.Contains(other.Tid))
         {
             return null;

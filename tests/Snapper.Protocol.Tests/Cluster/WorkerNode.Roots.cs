@@ -25,7 +25,6 @@ internal sealed partial class WorkerNode
         if (ticket.Global is { } member)
         {
             branch.GlobalTid = member.Tid;
-            _globals[member.Tid] = branch;
         }
 
         branch.Calls[IndexOfDeclared(request, ticket.Root)]++;
@@ -77,13 +76,9 @@ internal sealed partial class WorkerNode
                 var branch = (Branch)ticket.Request;
                 branch.Tid = ticket.Tid;
                 branch.Bid = ticket.Bid;
-                foreach (var early in branch.Early)
-                {
-                    _world.Send(Index, early);
-                }
-
-                branch.Early.Clear();
             }
+
+            _globals.OnPlaced(ticket)?.ForEach(early => _world.Send(Index, early));
         }
     }
 
@@ -157,7 +152,7 @@ internal sealed partial class WorkerNode
     {
         if (isPact)
         {
-            if (_globals.TryGetValue(tid, out var pact))
+            if (RootOrPart(_globals.Find(tid)) is { } pact)
             {
                 RequestAbort(pact, reason);
             }
@@ -225,10 +220,8 @@ internal sealed partial class WorkerNode
     private void OnBranchEnded(Message message)
     {
         var member = (GlobalMember)message.Body!;
-        var branch = RemoteBranch(member);
-        if (branch.Tid == TransactionId.None && branch.IsAlive)
+        if (RootOrPart(_globals.Admit(member.Tid, () => OnBranchEnded(message))) is not { } branch)
         {
-            branch.Early.Add(() => OnBranchEnded(message));
             return;
         }
 
@@ -273,11 +266,19 @@ internal sealed partial class WorkerNode
         Carry(branch, _transactions.OnMessage(branch.Attempt!, message));
     }
 
+    private void OnPartRemoved(PactTicket ticket)
+    {
+        _globals.OnEnded(ticket);
+        if (ticket.IsRemote)
+        {
+            ((Branch)ticket.Request).IsDead = true;
+        }
+    }
+
     private void OnPactRemoved(PactTicket ticket, in Message message)
     {
         if (ticket.IsRemote)
         {
-            ((Branch)ticket.Request).IsDead = true;
             return;
         }
 

@@ -20,7 +20,7 @@ internal sealed partial class WorkerNode
     private readonly CommitMachine _commit;
     private readonly Queue<(object Item, long Ticket)> _unanswered = new();
     private readonly Dictionary<long, PactTicket> _handles = [];
-    private readonly Dictionary<TransactionId, Branch> _globals = [];
+    private readonly PactBranchTable<PactBranch, Action> _globals = new(static global => new PactBranch(global));
     private readonly Dictionary<TransactionId, Branch> _acts = [];
     private readonly Tombstones _tombstones = [];
     private readonly BranchMachine _branches;
@@ -129,18 +129,14 @@ internal sealed partial class WorkerNode
     public void OnPart(GlobalPart part)
     {
         var bound = BoundPart.Bind(part, Self, handle => _handles.Remove(handle, out var ticket) ? ticket : null, RemoteBranch);
+        _globals.OnPart(bound.Tickets);
         ToCoordinator(0, new Message { Kind = MessageKind.GlobalPart, Body = bound });
     }
 
     private Branch RemoteBranch(GlobalMember member)
     {
-        if (!_globals.TryGetValue(member.Tid, out var branch))
-        {
-            var request = _world.Requests.Find(request => ReferenceEquals(request.Declared, member.Pact.Declared))!;
-            _globals.Add(member.Tid, branch = new Branch(request, this, member.Pact.Root.Worker - 1) { GlobalTid = member.Tid });
-        }
-
-        return branch;
+        var request = _world.Requests.Find(request => ReferenceEquals(request.Declared, member.Pact.Declared))!;
+        return new Branch(request, this, member.Pact.Root.Worker - 1) { GlobalTid = member.Tid };
     }
 
     public void Flush(long tickets)
@@ -170,6 +166,11 @@ internal sealed partial class WorkerNode
             }
         }
 
+        if (message is { Kind: MessageKind.GlobalUndo, Body: List<PactTicket> dropped })
+        {
+            dropped.ForEach(ticket => _globals.OnEnded(ticket));
+        }
+
         _commit.Step(message, _outputs);
         Dispatch(-1);
     }
@@ -193,6 +194,7 @@ internal sealed partial class WorkerNode
     {
         MachineWorld.Require(_commit.Open.Count == 0, $"{Name}: every batch becomes final");
         MachineWorld.Require(_acts.Count == 0, $"{Name}: every ACT ends, not {string.Join(' ', _acts.Values)}");
+        MachineWorld.Require(_globals.Branches.Count == 0, $"{Name}: every PACT of a global batch ends here");
         MachineWorld.Require(_handles.Count == 0, $"{Name}: no PACT waits for the master for ever");
         for (var i = 0; i < _actors.Length; i++)
         {
@@ -257,6 +259,11 @@ internal sealed partial class WorkerNode
                     _world.Send(root.Index, () => root.ToCommit(vote));
                     break;
                 case OutputKind.SendToRoot:
+                    if (message.Body is PactTicket removed)
+                    {
+                        OnPartRemoved(removed);
+                    }
+
                     _world.Send(Index, () => OnRootMessage(message));
                     break;
                 case OutputKind.Invoke:
@@ -312,6 +319,7 @@ internal sealed partial class WorkerNode
             case DecidedPart { Committed: true } decided:
                 JudgeBatch(decided.Batch);
                 AnswerBatch(decided.Batch); // the decision is durable at the master
+                Array.ForEach(decided.Batch.Tickets, ticket => _globals.OnEnded(ticket));
                 break;
             case DecidedAct { Committed: true } decided:
                 JudgeAct(decided.Part, ((Branch)decided.Part.Request).Request);
