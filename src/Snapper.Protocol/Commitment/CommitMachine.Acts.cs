@@ -14,17 +14,27 @@ public sealed partial class CommitMachine
     private readonly List<AbortRequested> _doomed = [];
     private readonly List<ActOutcome> _finished = [];
 
-    /// <summary>Forgets what the commit order knows of ACTs that are over, now and then.</summary>
+    /// <summary>ACTs that the commit order remembers although they are over: to be forgotten, now and then.</summary>
     /// <param name="isOver">The shell has ended it: the commit machine knows that already, or is about to hear it.</param>
-    public void Sweep(Func<TransactionId, bool> isOver) => _order.Sweep(tid => FindFinished(tid) is null && isOver(tid));
+    public List<TransactionId> FindOver(Func<TransactionId, bool> isOver) => _order.FindOver(isOver);
+
+    /// <summary>
+    /// Forgets ACTs. Only behind everything that their roots had said when <see cref="FindOver"/> found them: the end of
+    /// one that was taken back since may be on its way (A5), and must find what stands ahead of it (H3).
+    /// </summary>
+    public void Forget(List<TransactionId> over)
+    {
+        foreach (var tid in over)
+        {
+            if (FindFinished(tid) is null)
+            {
+                _order.Ended(tid);
+            }
+        }
+    }
 
     private void OnActFinished(ActOutcome outcome, OutputBuffer outputs)
     {
-        if (_order.HasEnded(outcome.Tid))
-        {
-            return; // its root has taken it back since it sent this (A5), and what stood ahead of it was swept away
-        }
-
         _finished.Add(outcome);
         _order.Finished(outcome.Tid, _final, _doomed);
         EndAborting(outputs);

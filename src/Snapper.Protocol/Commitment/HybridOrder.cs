@@ -104,9 +104,6 @@ public sealed partial class HybridOrder
     /// <summary>T was told to die: it must not be queued any more.</summary>
     public bool IsAborting(TransactionId tid) => _nodes.TryGetValue(tid, out var node) && node.IsAborting;
 
-    /// <summary>T is over, and among the last ones that are.</summary>
-    public bool HasEnded(TransactionId tid) => _ended.Contains(tid);
-
     /// <summary>T is over. Messages about it that are still on their way are ignored.</summary>
     public void Ended(TransactionId tid)
     {
@@ -126,18 +123,21 @@ public sealed partial class HybridOrder
     }
 
     /// <summary>
-    /// Forgets ACTs that are over. Of those that ended only the last ones are remembered: an executor that stood still for longer tells of an ACT that is over as of one that
+    /// ACTs that are over. Of those that ended only the last ones are remembered: an executor that stood still for longer tells of an ACT that is over as of one that
     /// nobody knows yet, and nothing would ever end that one.
     /// </summary>
-    public void Sweep(Func<TransactionId, bool> isOver)
+    public List<TransactionId> FindOver(Func<TransactionId, bool> isOver)
     {
+        var over = new List<TransactionId>();
         foreach (var tid in _nodes.Keys)
         {
             if (isOver(tid))
             {
-                Ended(tid);
+                over.Add(tid);
             }
         }
+
+        return over;
     }
 
     private Node? Find(TransactionId tid)

@@ -56,8 +56,19 @@ internal sealed class CommitHost
     /// <summary>ACTs that the commit order remembers; on its executor.</summary>
     public int ActsInOrder => _machine.ActsInOrder;
 
-    /// <summary>Forgets what the commit order knows of ACTs that are over; on the first executor.</summary>
-    public void Sweep() => _machine.Sweep(tid => !_worker.Acts.ContainsKey(tid.Value));
+    /// <summary>
+    /// Forgets what the commit order knows of ACTs that are over, behind what their roots have sent by now; on the first
+    /// executor.
+    /// </summary>
+    public void Sweep()
+    {
+        var over = _machine.FindOver(tid => !_worker.Acts.ContainsKey(tid.Value));
+        if (over.Count > 0)
+        {
+            Action forget = () => _machine.Forget(over);
+            _worker.Executors[0].PostOutside(new WorkItem { Kind = WorkKind.Run, Extra = forget });
+        }
+    }
 
     private void NoteFailed(TransactionId tid, BatchId bid)
     {

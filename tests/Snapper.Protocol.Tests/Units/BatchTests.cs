@@ -152,12 +152,21 @@ public sealed class BatchTests
         _commit.Step(new Message { Kind = MessageKind.ActVisited, Tid = tid, Bid = new BatchId(1), Actor = A }, _outputs);
 
         // The root takes it back for an undo, and the index of ACTs has it no more; its end is still on its way.
-        _commit.Sweep(over => over == tid);
+        var over = _commit.FindOver(over => over == tid);
+        Assert.Equal([tid], over);
+        for (var other = 10; other < 10_000; other++)
+        {
+            _commit.Step(new Message { Kind = MessageKind.ActAborted, Tid = TransactionId.Act(other, 0) }, _outputs);
+        }
+
         var outcome = new ActOutcome(tid, committed: true, [A], new object());
         _commit.Step(new Message { Kind = MessageKind.ActFinished, Tid = tid, Body = outcome }, _outputs);
         _commit.Step(new Message { Kind = MessageKind.ActChanges, Tid = tid, Actor = A, Body = new Change(A, 2, "x") }, _outputs);
 
+        _commit.Forget(over);
         Assert.Equal(0, _outputs.Count);
+        _commit.Step(new Message { Kind = MessageKind.ActAborted, Tid = tid }, _outputs);
+        Assert.Equal(0, _commit.ActsInOrder);
     }
 
     /// <summary>

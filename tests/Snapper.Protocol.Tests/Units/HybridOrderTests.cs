@@ -136,7 +136,7 @@ public sealed class HybridOrderTests
         _order.Waits(T1, [T2], BatchId.None, _doomed); // from an executor that stood still meanwhile
         Assert.Equal(2, _order.Count);
 
-        _order.Sweep(tid => tid == T1);
+        Assert.All(_order.FindOver(tid => tid == T1), _order.Ended);
 
         Assert.Equal(1, _order.Count);
         _order.Overtaken(T1, Bid(4), BatchId.None, _doomed); // known again as one that has ended
