@@ -72,4 +72,25 @@ public sealed class HostileCodeTests
             },
             "the spinning ends");
     }
+
+    [Fact]
+    public async Task A_state_that_cannot_be_copied_when_its_lock_is_granted_ends_the_transaction_and_not_the_worker()
+    {
+        await using var rig = await Rig.Start();
+        using var waits = new Gate();
+        using var holds = new Gate();
+        var waiter = rig.Submit("Mutable", "m", "Push", new Push(1, GateBefore: waits.Name, Other: "n"), null);
+        await waits.Reached();
+        var holder = rig.Submit("Mutable", "n", "Push", new Push(2, holds.Name, Spoil: true), null);
+        await holds.Reached();
+        waits.Open();
+        await Rig.Until(() => rig.Host.Worker.Acts.Values.Any(attempt => attempt.WaitingBranches > 0), "the older one waits for the lock");
+        holds.Open();
+        Rig.Saw(await Rig.Within(holder, "the one that spoils the state"), 2, -2);
+        var ended = await Rig.Within(waiter, "the one that is granted the lock");
+        Assert.Empty(rig.Failures);
+        Rig.Aborted(ended, AbortReason.Application);
+        Assert.Contains("planned, in a setter", ended.Abort!.Message, StringComparison.Ordinal);
+        Rig.Saw(await Rig.Within(rig.Submit("Mutable", "m", "Items", null, null), "a reader"));
+    }
 }

@@ -191,16 +191,22 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         if (state is Types.DamagedState damage && !ReplacesDamage)
         {
             // It was not damaged when the lock was asked for: what replaced it was undone.
-            var unreadable = Unreadable(executor, damage);
-            var around = executor.BeginUserCode(this);
-            waiting.SetException(unreadable);
-            executor.EndUserCode(around);
+            Throw(executor, waiting, Unreadable(executor, damage));
             return;
         }
 
         if (_lockMode == LockMode.Exclusive && state is not null and not Types.DamagedState && !Cell!.Type.Descriptor.StateIsImmutable && !Visit!.Wrote)
         {
-            state = Cell.Type.Copy(state);
+            try
+            {
+                state = Cell.Type.Copy(state);
+            }
+            catch (Exception exception) // the state's own code may throw anything
+            {
+                Throw(executor, waiting, exception);
+                return;
+            }
+
             if (!executor.Machine(Cell).TryWrite(this, state))
             {
                 return;
@@ -211,6 +217,13 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
 
         var outer = executor.BeginUserCode(this);
         waiting.SetResult(state);
+        executor.EndUserCode(outer);
+    }
+
+    private void Throw(Executor executor, TaskCompletionSource<object?> waiting, Exception exception)
+    {
+        var outer = executor.BeginUserCode(this);
+        waiting.SetException(exception);
         executor.EndUserCode(outer);
     }
 

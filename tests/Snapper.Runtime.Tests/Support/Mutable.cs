@@ -5,10 +5,17 @@ namespace Snapper.Runtime.Tests.Support;
 /// <summary>A state that methods change in place.</summary>
 public sealed class MutableState
 {
+    private int _mark;
+
     public List<int> Items { get; set; } = [];
+
+    /// <summary>A state that was spoiled can be written as JSON, and not read from it.</summary>
+    public int Mark { get => _mark; set => _mark = value >= 0 ? value : throw new IOException("planned, in a setter"); }
+
+    public void Spoil() => _mark = -1;
 }
 
-public sealed record Push(int Value, string? Gate = null, bool Fail = false, string? Other = null);
+public sealed record Push(int Value, string? Gate = null, bool Fail = false, string? Other = null, bool Spoil = false, string? GateBefore = null);
 
 public interface IMutable : ITransactionalActor
 {
@@ -33,6 +40,16 @@ public sealed class MutableActor : TransactionalActor<MutableState>, IMutable
         var state = await State.ForUpdate();
         state.Items.Add(push.Value);
         (await State.ForUpdate()).Items.Add(-push.Value); // the same object the second time
+        if (push.Spoil)
+        {
+            state.Spoil();
+        }
+
+        if (push.GateBefore is not null)
+        {
+            await Gate.Find(push.GateBefore).Pass();
+        }
+
         if (push.Other is not null)
         {
             await Actor<IMutable>(push.Other).Push(new Push(push.Value));
