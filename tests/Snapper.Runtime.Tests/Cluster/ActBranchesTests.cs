@@ -146,5 +146,23 @@ public sealed class ActBranchesTests : IDisposable
         Assert.Equal(1, _bench.Value("near"));
     }
 
+    /// <summary>W5, A10: the result's own code may throw anything when it is read, as it may when it is written.</summary>
+    [Fact]
+    public void A_result_from_another_worker_that_cannot_be_read_ends_the_transaction_and_not_the_worker()
+    {
+        var far = new ActorKey("Odd", "far");
+        var other = _bench.Peer(2);
+        _bench.Place(far, other.Life);
+        var asked = _bench.Submit("near", [new Step("pick", far.Id)]);
+        other.Send(new ResultMessage(other.Single<CallMessage>().Id, null, """{"word":"bad"}"""u8.ToArray(), [], []));
+        Assert.Null(_bench.Host.Failure);
+        var prepare = other.Single<ActPrepareMessage>();
+        Assert.False(prepare.Committed);
+        other.Send(new ActVotedMessage(prepare.Tid, true, null, [], []));
+        var ended = _bench.Finish(asked, "the one that got it");
+        Rig.Aborted(ended, AbortReason.Application);
+        Assert.Contains("this word is not good", ended.Abort!.Message, StringComparison.Ordinal);
+    }
+
     public void Dispose() => _bench.Dispose();
 }

@@ -130,6 +130,9 @@ public sealed class BoxActor : TransactionalActor<BoxState>, IBox
                 break;
             case "throw":
                 throw new InvalidOperationException("planned");
+            case "pick":
+                seen.Add((await Actor<IOdd>(step.To!).Pick()).Word.Length);
+                break;
             case "spin":
                 while (true)
                 {

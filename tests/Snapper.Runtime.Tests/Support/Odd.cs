@@ -94,6 +94,8 @@ public interface IOdd : ITransactionalActor
 
     Task<string> TakePicky(Picky input);
 
+    Task<Picky> Pick();
+
     Task<int> TakeKinds(Kinds input);
 
     Task<Facts[]> Facts(string? other);
@@ -147,6 +149,8 @@ public sealed class OddActor : TransactionalActor<OddState>, IOdd
     public Task<Typed> Take(Typed input) => Task.FromResult(input);
 
     public Task<int> TakeKinds(Kinds input) => Task.FromResult(input.Even.Value);
+
+    public Task<Picky> Pick() => Task.FromResult(new Picky());
 
     public Task<string> TakePicky(Picky input) => Task.FromResult(input.Word);
 

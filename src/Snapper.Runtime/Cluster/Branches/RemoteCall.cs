@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Snapper.Actors;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Wire;
@@ -56,7 +55,7 @@ internal sealed class RemoteCall<TInput, TResult>(CallFrame caller, long id, Inc
             _result = method.DecodeResult(result.Result);
             return null;
         }
-        catch (Exception exception) when (exception is JsonException or NotSupportedException or InvalidOperationException)
+        catch (Exception exception) // the result's own code may throw anything
         {
             return $"The result of {Target}.{MethodName} cannot be read: {exception.Message}";
         }
