@@ -93,4 +93,31 @@ public sealed class HostileCodeTests
         Assert.Contains("planned, in a setter", ended.Abort!.Message, StringComparison.Ordinal);
         Rig.Saw(await Rig.Within(rig.Submit("Mutable", "m", "Items", null, null), "a reader"));
     }
+
+    [Theory]
+    [InlineData("throwMute", true)]
+    [InlineData("throwMute", false)]
+    public async Task An_exception_that_cannot_say_what_it_is_ends_the_transaction_and_not_the_worker(string step, bool pact)
+    {
+        await using var rig = await Rig.Start();
+        var ended = await Rig.Within(rig.Submit("a", [Step.Add(), new Step(step)], pact ? ["a"] : null), "the abort", 5);
+        Assert.Empty(rig.Failures);
+        Rig.Aborted(ended, AbortReason.Application);
+        Assert.Contains("MuteException", ended.Abort!.Message, StringComparison.Ordinal);
+        Assert.Equal(0, await rig.Value("a"));
+    }
+
+    [Fact]
+    public async Task A_state_and_a_result_whose_exceptions_cannot_say_what_they_are_end_the_transaction_and_not_the_worker()
+    {
+        await using var rig = await Rig.Start();
+        foreach (var (method, input) in new (string, object?)[] { ("Spoil", "mute"), ("MuteResult", null) })
+        {
+            Rig.Aborted(await Rig.Within(rig.Submit("Odd", "a", method, input, null), method, 5), AbortReason.Application);
+            Rig.Aborted(await Rig.Within(rig.Submit("Odd", "a", method, input, [("a", 1)]), method, 5), AbortReason.Application);
+        }
+
+        Rig.Rejected(await Rig.Within(rig.Submit("Odd", "a", "TakePicky", """{"word":"mute"}"""u8.ToArray(), null), "an input", 5), RejectionKind.Invalid);
+        Assert.Empty(rig.Failures);
+    }
 }

@@ -5,6 +5,7 @@ using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Types;
 
 namespace Snapper.Runtime.Execution;
 
@@ -264,7 +265,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     {
         var why = exception is TransactionAbortException or TransactionDoomedException
             ? new AbortInfo(AbortReason.Application, exception.Message, Target)
-            : new AbortInfo(AbortReason.Application, $"{Where()} threw {exception.GetType().Name}: {exception.Message}", Target);
+            : new AbortInfo(AbortReason.Application, $"{Where()} threw {exception.GetType().Name}: {exception.Words()}", Target);
         Fail(exception, why);
     }
 

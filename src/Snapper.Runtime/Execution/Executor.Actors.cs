@@ -233,7 +233,7 @@ internal sealed partial class Executor
         {
             // A number that JSON does not know, a ring of references, a property that throws: the state's own code may throw anything.
             bytes = [];
-            return $"The state of {cell.Key} cannot be written as JSON: {exception.Message}";
+            return $"The state of {cell.Key} cannot be written as JSON: {exception.Words()}";
         }
 
         return bytes.Length > Worker.Options.MaxStateBytes ? Worker.StateTooLarge(cell.Key, bytes.Length) : null;
@@ -373,7 +373,7 @@ internal sealed partial class Executor
             {
                 // Whatever the state's constructor or its upgrade throws. What is stored stays as it is: nobody writes over a state
                 // that could not be read but an operator who says so.
-                broken = $"The stored state of {cell.Key} cannot be read as {cell.Type.Descriptor.StateType.Name}: {exception.Message}";
+                broken = $"The stored state of {cell.Key} cannot be read as {cell.Type.Descriptor.StateType.Name}: {exception.Words()}";
             }
         }
 

@@ -5,6 +5,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Requests;
+using Snapper.Runtime.Types;
 
 namespace Snapper.Runtime.Execution;
 
@@ -128,7 +129,7 @@ internal sealed partial class Executor
         }
         catch (Exception exception) // the result's own code may throw anything
         {
-            RequestAbort(attempt, new AbortInfo(AbortReason.Application, $"The result of {root.Where()} cannot be written as JSON: {exception.Message}", root.Target));
+            RequestAbort(attempt, new AbortInfo(AbortReason.Application, $"The result of {root.Where()} cannot be written as JSON: {exception.Words()}", root.Target));
             return;
         }
 

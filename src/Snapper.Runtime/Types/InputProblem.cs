@@ -243,7 +243,7 @@ internal static class InputProblem
     private static string? OwnWords(Exception failure) =>
         failure is JsonException or NotSupportedException or InvalidOperationException && failure.Source == typeof(JsonSerializer).Assembly.GetName().Name
             ? null
-            : failure.Message;
+            : failure.Words();
 
     private static string Clip(string name)
     {

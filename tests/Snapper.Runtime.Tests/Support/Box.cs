@@ -133,6 +133,8 @@ public sealed class BoxActor : TransactionalActor<BoxState>, IBox
             case "pick":
                 seen.Add((await Actor<IOdd>(step.To!).Pick()).Word.Length);
                 break;
+            case "throwMute":
+                throw new MuteException();
             case "spin":
                 while (true)
                 {

@@ -9,7 +9,12 @@ public sealed record Typed(int Count, string Name, long[] Numbers, Inner Inner);
 /// <summary>An input whose own code throws something unexpected.</summary>
 public sealed class Picky
 {
-    public string Word { get; set => field = value == "good" ? value : throw new IOException("this word is not good"); } = "good";
+    public string Word { get; set => field = value switch
+    {
+        "good" => value,
+        "mute" => throw new MuteException(),
+        _ => throw new IOException("this word is not good"),
+    }; } = "good";
 }
 
 [System.Text.Json.Serialization.JsonConverter(typeof(System.Text.Json.Serialization.JsonStringEnumConverter<Colour>))]
@@ -58,6 +63,7 @@ public sealed record OddState(string Text, double Number)
     public int Length => Text switch
     {
         "broken" => throw new IOException("planned, in a property"),
+        "mute" => throw new MuteException(),
         "endless" => Wait(),
         _ => Text.Length,
     };
@@ -67,6 +73,17 @@ public sealed record OddState(string Text, double Number)
         Enough.Wait();
         return 0;
     }
+}
+
+/// <summary>An exception that throws when it is asked what it says.</summary>
+public sealed class MuteException : Exception
+{
+    public override string Message => throw new InvalidOperationException("planned, in a message");
+}
+
+public sealed record MuteResult(int Value)
+{
+    public int Broken => throw new MuteException();
 }
 
 public sealed record OddResult(int Value)
@@ -87,6 +104,8 @@ public interface IOdd : ITransactionalActor
     Task<string> Big(int size);
 
     Task<OddResult> BadResult();
+
+    Task<MuteResult> MuteResult();
 
     Task Spoil(string how);
 
@@ -137,6 +156,8 @@ public sealed class OddActor : TransactionalActor<OddState>, IOdd
         State.Set(await State.ForUpdate() with { Number = 1 });
         return new string('x', size);
     }
+
+    public Task<MuteResult> MuteResult() => Task.FromResult(new MuteResult(1));
 
     public Task<OddResult> BadResult() => Task.FromResult(new OddResult(1));
 

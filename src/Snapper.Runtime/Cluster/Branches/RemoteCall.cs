@@ -57,7 +57,7 @@ internal sealed class RemoteCall<TInput, TResult>(CallFrame caller, long id, Inc
         }
         catch (Exception exception) // the result's own code may throw anything
         {
-            return $"The result of {Target}.{MethodName} cannot be read: {exception.Message}";
+            return $"The result of {Target}.{MethodName} cannot be read: {exception.Words()}";
         }
     }
 

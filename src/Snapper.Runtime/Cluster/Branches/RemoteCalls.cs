@@ -41,7 +41,7 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
         }
         catch (Exception exception) // the input's own code may throw anything
         {
-            throw new RemoteCallException($"the input cannot be written as JSON: {exception.Message}");
+            throw new RemoteCallException($"the input cannot be written as JSON: {exception.Words()}");
         }
 
         if (json.Length > worker.Options.MaxResultBytes)
@@ -141,7 +141,7 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
         }
         catch (Exception exception) // the result's own code may throw anything
         {
-            FailResult(frame, $"The result of {frame.Where()} cannot be written as JSON: {exception.Message}");
+            FailResult(frame, $"The result of {frame.Where()} cannot be written as JSON: {exception.Words()}");
             return;
         }
 
