@@ -84,7 +84,8 @@ public sealed class HostileCodeTests
         var holder = rig.Submit("Mutable", "n", "Push", new Push(2, holds.Name, Spoil: true), null);
         await holds.Reached();
         waits.Open();
-        await Rig.Until(() => rig.Host.Worker.Acts.Values.Any(attempt => attempt.WaitingBranches > 0), "the older one waits for the lock");
+        var acts = rig.Host.Worker.Acts;
+        await Rig.Until(() => acts.Values.Any(attempt => attempt.WaitingBranches > 0), "the older one waits");
         holds.Open();
         Rig.Saw(await Rig.Within(holder, "the one that spoils the state"), 2, -2);
         var ended = await Rig.Within(waiter, "the one that is granted the lock");
@@ -97,10 +98,12 @@ public sealed class HostileCodeTests
     [Theory]
     [InlineData("throwMute", true)]
     [InlineData("throwMute", false)]
-    public async Task An_exception_that_cannot_say_what_it_is_ends_the_transaction_and_not_the_worker(string step, bool pact)
+    public async Task An_exception_that_throws_when_it_is_read_ends_the_transaction_and_not_the_worker(
+        string step, bool pact)
     {
         await using var rig = await Rig.Start();
-        var ended = await Rig.Within(rig.Submit("a", [Step.Add(), new Step(step)], pact ? ["a"] : null), "the abort", 5);
+        string[]? access = pact ? ["a"] : null;
+        var ended = await Rig.Within(rig.Submit("a", [Step.Add(), new Step(step)], access), "the abort", 5);
         Assert.Empty(rig.Failures);
         Rig.Aborted(ended, AbortReason.Application);
         Assert.Contains("MuteException", ended.Abort!.Message, StringComparison.Ordinal);
@@ -108,16 +111,20 @@ public sealed class HostileCodeTests
     }
 
     [Fact]
-    public async Task A_state_and_a_result_whose_exceptions_cannot_say_what_they_are_end_the_transaction_and_not_the_worker()
+    public async Task So_does_one_of_a_state_of_a_result_or_of_an_input()
     {
         await using var rig = await Rig.Start();
         foreach (var (method, input) in new (string, object?)[] { ("Spoil", "mute"), ("MuteResult", null) })
         {
-            Rig.Aborted(await Rig.Within(rig.Submit("Odd", "a", method, input, null), method, 5), AbortReason.Application);
-            Rig.Aborted(await Rig.Within(rig.Submit("Odd", "a", method, input, [("a", 1)]), method, 5), AbortReason.Application);
+            var act = await Rig.Within(rig.Submit("Odd", "a", method, input, null), method, 5);
+            Rig.Aborted(act, AbortReason.Application);
+            var pact = await Rig.Within(rig.Submit("Odd", "a", method, input, [("a", 1)]), method, 5);
+            Rig.Aborted(pact, AbortReason.Application);
         }
 
-        Rig.Rejected(await Rig.Within(rig.Submit("Odd", "a", "TakePicky", """{"word":"mute"}"""u8.ToArray(), null), "an input", 5), RejectionKind.Invalid);
+        var word = """{"word":"mute"}"""u8.ToArray();
+        var taken = await Rig.Within(rig.Submit("Odd", "a", "TakePicky", word, null), "an input", 5);
+        Rig.Rejected(taken, RejectionKind.Invalid);
         Assert.Empty(rig.Failures);
     }
 }

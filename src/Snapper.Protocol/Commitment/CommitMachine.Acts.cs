@@ -19,8 +19,8 @@ public sealed partial class CommitMachine
     public List<TransactionId> FindOver(Func<TransactionId, bool> isOver) => _order.FindOver(isOver);
 
     /// <summary>
-    /// Forgets ACTs. Only behind everything that their roots had said when <see cref="FindOver"/> found them: the end of
-    /// one that was taken back since may be on its way (A5), and must find what stands ahead of it (H3).
+    /// Forgets ACTs. Only behind everything that their roots had sent when <see cref="FindOver"/> found them: the end
+    /// of one that was taken back since may be on its way (A5), and must find what stands ahead of it (H3).
     /// </summary>
     public void Forget(List<TransactionId> over)
     {

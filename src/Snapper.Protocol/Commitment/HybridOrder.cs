@@ -123,8 +123,8 @@ public sealed partial class HybridOrder
     }
 
     /// <summary>
-    /// ACTs that are over. Of those that ended only the last ones are remembered: an executor that stood still for longer tells of an ACT that is over as of one that
-    /// nobody knows yet, and nothing would ever end that one.
+    /// ACTs that are over. Of those that ended only the last ones are remembered: what an executor that stood still for
+    /// longer sends of one that is over is taken for news of a new one, and nothing would ever end that.
     /// </summary>
     public List<TransactionId> FindOver(Func<TransactionId, bool> isOver)
     {

@@ -265,7 +265,8 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     {
         var why = exception is TransactionAbortException or TransactionDoomedException
             ? new AbortInfo(AbortReason.Application, exception.Message, Target)
-            : new AbortInfo(AbortReason.Application, $"{Where()} threw {exception.GetType().Name}: {exception.Words()}", Target);
+            : new AbortInfo(
+                AbortReason.Application, $"{Where()} threw {exception.GetType().Name}: {exception.Words()}", Target);
         Fail(exception, why);
     }
 

@@ -373,7 +373,8 @@ internal sealed partial class Executor
             {
                 // Whatever the state's constructor or its upgrade throws. What is stored stays as it is: nobody writes over a state
                 // that could not be read but an operator who says so.
-                broken = $"The stored state of {cell.Key} cannot be read as {cell.Type.Descriptor.StateType.Name}: {exception.Words()}";
+                var type = cell.Type.Descriptor.StateType.Name;
+                broken = $"The stored state of {cell.Key} cannot be read as {type}: {exception.Words()}";
             }
         }
 

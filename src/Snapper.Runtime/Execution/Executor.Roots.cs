@@ -129,7 +129,8 @@ internal sealed partial class Executor
         }
         catch (Exception exception) // the result's own code may throw anything
         {
-            RequestAbort(attempt, new AbortInfo(AbortReason.Application, $"The result of {root.Where()} cannot be written as JSON: {exception.Words()}", root.Target));
+            var why = $"The result of {root.Where()} cannot be written as JSON: {exception.Words()}";
+            RequestAbort(attempt, new AbortInfo(AbortReason.Application, why, root.Target));
             return;
         }
 

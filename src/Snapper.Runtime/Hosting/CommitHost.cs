@@ -57,8 +57,8 @@ internal sealed class CommitHost
     public int ActsInOrder => _machine.ActsInOrder;
 
     /// <summary>
-    /// Forgets what the commit order knows of ACTs that are over, behind what their roots have sent by now; on the first
-    /// executor.
+    /// Forgets what the commit order knows of ACTs that are over, behind what their roots have sent by now; on the
+    /// first executor.
     /// </summary>
     public void Sweep()
     {

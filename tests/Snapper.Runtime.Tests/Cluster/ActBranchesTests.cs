@@ -146,7 +146,7 @@ public sealed class ActBranchesTests : IDisposable
         Assert.Equal(1, _bench.Value("near"));
     }
 
-    /// <summary>W5, A10: the result's own code may throw anything when it is read, as it may when it is written.</summary>
+    /// <summary>A10: the result's own code may throw anything when it is read, as it may when it is written.</summary>
     [Fact]
     public void A_result_from_another_worker_that_cannot_be_read_ends_the_transaction_and_not_the_worker()
     {

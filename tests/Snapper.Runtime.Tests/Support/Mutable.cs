@@ -15,7 +15,13 @@ public sealed class MutableState
     public void Spoil() => _mark = -1;
 }
 
-public sealed record Push(int Value, string? Gate = null, bool Fail = false, string? Other = null, bool Spoil = false, string? GateBefore = null);
+public sealed record Push(
+    int Value,
+    string? Gate = null,
+    bool Fail = false,
+    string? Other = null,
+    bool Spoil = false,
+    string? GateBefore = null);
 
 public interface IMutable : ITransactionalActor
 {
