@@ -73,6 +73,20 @@ public sealed class HostileCodeTests
             "the spinning ends");
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_state_that_is_null_is_not_committed(bool pact)
+    {
+        await using var rig = await Rig.Start();
+        Rig.Seen(await rig.Act("a", Step.Add(5)));
+        var ended = await Rig.Within(rig.Submit("a", [new Step("setNull")], pact ? ["a"] : null), "the end");
+        await rig.Restart();
+        Assert.Equal(5, await rig.Value("a"));
+        Rig.Aborted(ended, AbortReason.Application);
+        Assert.Empty(rig.Failures);
+    }
+
     [Fact]
     public async Task A_state_that_cannot_be_copied_when_its_lock_is_granted_ends_the_transaction_and_not_the_worker()
     {

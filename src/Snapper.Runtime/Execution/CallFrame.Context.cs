@@ -82,6 +82,7 @@ internal abstract partial class CallFrame
         try
         {
             RequireMayWrite(executor);
+            ArgumentNullException.ThrowIfNull(state); // it would be stored, and found damaged when it is loaded
             if (Visit is ActScheduleEntry { Held: not LockMode.Exclusive })
             {
                 throw new InvalidOperationException($"{Where()}: State.Set in an ACT needs State.ForUpdate first.");

@@ -133,6 +133,10 @@ public sealed class BoxActor : TransactionalActor<BoxState>, IBox
             case "pick":
                 seen.Add((await Actor<IOdd>(step.To!).Pick()).Word.Length);
                 break;
+            case "setNull":
+                await State.ForUpdate();
+                Context.WriteState(null!);
+                break;
             case "throwMute":
                 throw new MuteException();
             case "spin":
