@@ -289,7 +289,7 @@ public sealed class RuleTests
 
     private void Undo(long[] tids, ActorKey actor)
     {
-        var order = new UndoOrder([.. tids.Select(tid => new TransactionId(tid))]);
+        var order = new UndoOrder([.. tids.Select(tid => new Victim(new TransactionId(tid), new BatchId(tid)))]);
         _undo.Removing(order.Tids);
         _actors.Arrived(actor, new Message { Kind = MessageKind.Undo, Actor = actor, Body = order });
     }

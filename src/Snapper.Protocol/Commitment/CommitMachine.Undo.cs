@@ -133,20 +133,20 @@ public sealed partial class CommitMachine
     private void StartRound(OutputBuffer outputs)
     {
         var undo = _undo!;
-        var tids = new List<TransactionId>(undo.Fresh.Count);
+        var removed = new List<Victim>(undo.Fresh.Count);
         var actors = new List<ActorKey>();
         foreach (var victim in undo.Fresh)
         {
             if (!victim.Tid.IsAct)
             {
                 RemovePact(undo, victim, actors, outputs);
-                tids.Add(victim.Tid);
+                removed.Add(victim);
             }
             else if (undo.ActParticipants.Remove(victim.Tid, out var participants))
             {
                 RemoveAct(victim.Tid, outputs);
                 AddAll(actors, participants);
-                tids.Add(victim.Tid);
+                removed.Add(victim);
             }
             else
             {
@@ -155,10 +155,10 @@ public sealed partial class CommitMachine
         }
 
         undo.Fresh.Clear();
-        tids.Sort();
-        Trace?.Removing(tids);
+        removed.Sort(static (left, right) => left.Tid.CompareTo(right.Tid));
         actors.Sort();
-        var order = new UndoOrder(tids);
+        var order = new UndoOrder(removed);
+        Trace?.Removing(order.Tids);
         undo.Missing = actors.Count;
         foreach (var actor in actors)
         {

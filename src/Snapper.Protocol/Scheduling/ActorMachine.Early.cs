@@ -10,10 +10,10 @@ public sealed partial class ActorMachine
     // Sub-batches whose predecessor has not arrived, and messages about tids that are not known yet (A2).
     private List<SubBatch>? _parked;
     private List<EarlyMessage>? _early;
-    private List<TransactionId>? _removedEarly;
+    private List<Victim>? _removedEarly;
 
     /// <summary>A removal came before the sub-batch of its transaction, which may yet come.</summary>
-    private bool AwaitsRemoved => _removedEarly is not null && _removedEarly.Exists(tid => tid.Value > _final.Value);
+    private bool AwaitsRemoved => _removedEarly is not null && _removedEarly.Exists(removed => removed.Bid > _final);
 
     private SubBatch? TakeParked()
     {
@@ -40,7 +40,7 @@ public sealed partial class ActorMachine
     {
         for (var i = (_removedEarly?.Count ?? 0) - 1; i >= 0; i--)
         {
-            if (_removedEarly![i].Value < placed.Value)
+            if (_removedEarly![i].Bid <= placed)
             {
                 _removedEarly.RemoveAt(i);
             }

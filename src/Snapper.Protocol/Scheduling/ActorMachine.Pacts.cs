@@ -46,7 +46,7 @@ public sealed partial class ActorMachine
         for (var i = 0; i < subBatch.Count; i++)
         {
             var visit = new PactScheduleEntry(subBatch[i], batch);
-            if (_removedEarly is not null && _removedEarly.Remove(visit.Tid))
+            if (_removedEarly is not null && _removedEarly.Remove(new Victim(visit.Tid, subBatch.Bid)))
             {
                 visit.Removed = true;
                 visit.IsOver = true;

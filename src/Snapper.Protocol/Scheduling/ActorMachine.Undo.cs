@@ -25,17 +25,17 @@ public sealed partial class ActorMachine
 
         // The earliest removed writer decides what is put back; those after it that touched the actor are victims.
         var restoreAt = -1;
-        foreach (var tid in order.Tids)
+        foreach (var removed in order.Removed)
         {
-            if (tid.IsAct)
+            if (removed.Tid.IsAct)
             {
                 continue;
             }
 
-            var at = IndexOf(tid);
+            var at = IndexOf(removed.Tid);
             if (at < 0)
             {
-                NoteRemovedEarly(tid);
+                NoteRemovedEarly(removed);
                 continue;
             }
 
@@ -102,11 +102,11 @@ public sealed partial class ActorMachine
     }
 
     /// <summary>An undo can overtake the sub-batch it is about, when two coordinators form batches (A2).</summary>
-    private void NoteRemovedEarly(TransactionId tid)
+    private void NoteRemovedEarly(Victim removed)
     {
-        if (tid.Value >= _lastPlaced.Value && (_visits.Count == 0 || tid.Value > _visits[^1].Tid.Value))
+        if (removed.Bid > _lastPlaced)
         {
-            (_removedEarly ??= []).Add(tid);
+            (_removedEarly ??= []).Add(removed);
         }
     }
 

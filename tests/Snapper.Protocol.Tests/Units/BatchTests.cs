@@ -194,12 +194,56 @@ public sealed class BatchTests
         var completion = Assert.Single(told, message => message.Kind == MessageKind.SubBatchCompleted);
         _commit.Step(completion, _outputs);
         Assert.Equal(second.Bid, _commit.Final);
+    }
 
-        void Tell(ActorMachine machine, Message message)
+    /// <summary>
+    /// A2: an undo names transactions whose sub-batches an actor may not have yet. Those of a batch that it has never
+    /// get one there, and it may leave memory, or move, without a later batch: what was removed may not be numbered
+    /// again, because its time has passed.
+    /// </summary>
+    [Fact]
+    public void An_actor_waits_for_no_transaction_of_a_final_batch_that_an_undo_has_named()
+    {
+        var batch = Announce(Form(Ticket(A, B), Ticket(A), Ticket(B)));
+        var machine = new ActorMachine(A, null, 0);
+        Tell(machine, new Message { Kind = MessageKind.SubBatch, Bid = batch.Bid, Body = batch.SubBatchOf(0) });
+        Undo(new Message { Kind = MessageKind.PactFailed, Tid = new TransactionId(1), Bid = batch.Bid });
+        Acknowledge(A, 2);
+        Undo(Acknowledgement(B, 3));
+        Acknowledge(A);
+        Acknowledge(B);
+        Tell(machine, new Message { Kind = MessageKind.UndoDone, Value = _commit.Undone });
+        Assert.False(machine.IsReplaceable);
+        Complete(batch, 0, _commit.Undone, null);
+        Complete(batch, 1, _commit.Undone, null);
+        Assert.Equal(batch.Bid, _commit.Final);
+
+        machine.ForgetFinal(_commit.Final);
+        Assert.True(machine.IsReplaceable);
+
+        void Undo(Message why)
         {
             _outputs.Clear();
-            machine.Step(message, _commit.Final, _outputs);
+            _commit.Step(why, _outputs);
+            var told = Enumerable.Range(0, _outputs.Count).Select(i => _outputs[i].Message);
+            Tell(machine, told.Single(message => message.Kind == MessageKind.Undo && A.Equals(message.Actor)));
         }
+
+        void Acknowledge(ActorKey actor, params long[] victims) =>
+            _commit.Step(Acknowledgement(actor, victims), _outputs);
+
+        Message Acknowledgement(ActorKey actor, params long[] victims) => new()
+        {
+            Kind = MessageKind.UndoAcknowledged,
+            Actor = actor,
+            Body = victims.Select(tid => new Victim(new TransactionId(tid), batch.Bid)).ToList(),
+        };
+    }
+
+    private void Tell(ActorMachine machine, Message message)
+    {
+        _outputs.Clear();
+        machine.Step(message, _commit.Final, _outputs);
     }
 
     private static PactTicket Ticket(params ActorKey[] actors) =>
