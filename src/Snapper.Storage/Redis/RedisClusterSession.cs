@@ -23,11 +23,11 @@ internal sealed class RedisClusterSession(RedisConnections connections, Incarnat
 
     /// <summary>A script that everybody may run, member or not.</summary>
     public static Task<ScriptAnswer> Read(RedisConnections connections, RedisScript script, CancellationToken cancellation, params RedisValue[] values) =>
-        Run(connections.State, script, [MetaOf(connections)], [.. values, connections.Options.KeyPrefix], cancellation);
+        Read(connections, script, MetaOf(connections), [.. values, connections.Options.KeyPrefix], cancellation);
 
     /// <summary>A script that everybody may run, on the connection for reads.</summary>
     public Task<ScriptAnswer> Read(RedisScript script, RedisValue[] values, CancellationToken cancellation) =>
-        Run(connections.State, script, [_meta], [.. values, _prefix], cancellation);
+        Read(connections, script, _meta, [.. values, _prefix], cancellation);
 
     /// <summary>A script that checks this worker's epoch first.</summary>
     public Task<ScriptAnswer> Run(RedisScript script, RedisValue[] values, CancellationToken cancellation) =>
@@ -43,11 +43,21 @@ internal sealed class RedisClusterSession(RedisConnections connections, Incarnat
 
     private static RedisKey MetaOf(RedisConnections connections) => connections.Options.KeyPrefix + "{cluster}:meta";
 
-    private static async Task<ScriptAnswer> Run(RedisCommands commands, RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation)
+    private static Task<ScriptAnswer> Read(
+        RedisConnections connections, RedisScript script, RedisKey meta, RedisValue[] values,
+        CancellationToken cancellation) =>
+        AnswerOf(connections.Read(script, [meta], values, cancellation), [meta]);
+
+    private static Task<ScriptAnswer> Run(
+        RedisCommands commands, RedisScript script, RedisKey[] keys, RedisValue[] values,
+        CancellationToken cancellation) =>
+        AnswerOf(commands.Run(script, keys, values, cancellation), keys);
+
+    private static async Task<ScriptAnswer> AnswerOf(Task<RedisResult> answer, RedisKey[] keys)
     {
         try
         {
-            return ScriptAnswer.Of((RedisValue[])(await commands.Run(script, keys, values, cancellation).ConfigureAwait(false))!);
+            return ScriptAnswer.Of((RedisValue[])(await answer.ConfigureAwait(false))!);
         }
         catch (RedisServerException error) when (error.Message.IndexOf(DamageBegins, StringComparison.Ordinal) is var at and >= 0)
         {

@@ -9,11 +9,15 @@ namespace Snapper.Storage.Redis;
 internal sealed class RedisScript(string text)
 {
     private RedisScript? _guarded;
+    private RedisScript? _known;
 
     public string Text { get; } = text;
 
     /// <summary>The same behind <see cref="RedisScripts.Guard"/>: its key and arguments follow the script's own.</summary>
     public RedisScript Guarded => _guarded ??= new RedisScript(RedisScripts.Guard + Text);
+
+    /// <summary>The same behind <see cref="RedisScripts.Known"/>.</summary>
+    public RedisScript Known => _known ??= new RedisScript(RedisScripts.Known + Text);
 
     // Redis names scripts so; it is no safeguard of anything.
 #pragma warning disable CA5350

@@ -27,6 +27,12 @@ public sealed class RedisConnections : IAsyncDisposable
 
     internal RedisCommands State { get; }
 
+    /// <summary>
+    /// The log that was opened over these connections last, by its worker: a server that does not know what it knows is
+    /// not read from. Null: none.
+    /// </summary>
+    internal RedisTransactionLog? Own { get; set; }
+
     /// <summary>Connects. A server that does not answer is no error here: the connections are made as soon as it does.</summary>
     /// <exception cref="ArgumentException">The options are not usable.</exception>
     public static async Task<RedisConnections> Connect(RedisOptions options)
@@ -65,6 +71,32 @@ public sealed class RedisConnections : IAsyncDisposable
 
         await Log.DisposeAsync().ConfigureAwait(false);
         await State.DisposeAsync().ConfigureAwait(false);
+    }
+
+    /// <summary>
+    /// Runs a script that only reads, and answers a list, on a server that knows all that <see cref="Own"/> knows.
+    /// </summary>
+    /// <exception cref="IOException">This one does not; it is connected anew.</exception>
+    internal async Task<RedisResult> Read(
+        RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation, bool isLarge = false)
+    {
+        if (Own is { } own)
+        {
+            (script, keys, values) = (script.Known, [.. keys, own.Keys.Meta], [.. values, .. own.Knowledge()]);
+        }
+
+        var reading = isLarge
+            ? State.ReadLarge(script, keys, values, cancellation)
+            : State.Run(script, keys, values, cancellation);
+        var answer = await reading.ConfigureAwait(false);
+        if (answer.Resp2Type != ResultType.BulkString)
+        {
+            return answer;
+        }
+
+        State.ConnectAnew();
+        throw new IOException(
+            $"Redis at {Options.Host}:{Options.Port} does not have what this worker was told: {answer}");
     }
 
     /// <summary>A connection for a log's appends. The log disposes of it; otherwise it ends with these connections.</summary>

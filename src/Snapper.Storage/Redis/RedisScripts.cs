@@ -78,6 +78,37 @@ internal static class RedisScripts
 
         """;
 
+    /// <summary>
+    /// Precedes what only reads: the last key is the hash of the reader's own log, the last five arguments its epoch
+    /// and mark, what it knows to have been acknowledged, as for <see cref="Fence"/>, and 1 if its life is bound to the
+    /// instance of the server on which it began. The connection for reads is not the one for appends: it may have been
+    /// made anew while the address led to a replica that lags, or to an earlier primary, and what that one does not
+    /// have would count as what there never was. A reader that is fenced, or whose hash is damaged, is told by its
+    /// appends.
+    /// </summary>
+    public const string Known = """
+        local knownKey, knownBound, knownChanges = table.remove(KEYS), table.remove(ARGV), table.remove(ARGV)
+        local knownNext, knownMark, knownEpoch = table.remove(ARGV), table.remove(ARGV), table.remove(ARGV)
+        local own = redis.pcall('HMGET', knownKey, 'epoch', 'owner', 'next', 'changes', 'instance')
+        local ownEpoch = (tonumber(own[1] or '0') or 0) - tonumber(knownEpoch)
+        if own.err then
+          ownEpoch = 1
+        end
+        local ownNext, ownChanges = tonumber(own[3] or '1'), tonumber(own[4] or '0')
+        local isOlder = ownNext < tonumber(knownNext) or ownChanges < tonumber(knownChanges)
+        if ownEpoch < 0 or (ownEpoch == 0 and (own[2] ~= knownMark or isOlder)) then
+          return 'STALE ' .. knownKey .. ' is an older copy: epoch ' .. (own[1] or '0') .. ', next record '
+            .. (own[3] or '1') .. ', ' .. (own[4] or '0') .. ' changes beside them'
+        end
+        if knownBound == '1' and ownEpoch == 0 then
+          local info = redis.pcall('INFO', 'server')
+          if own[5] and type(info) == 'string' and not string.find(info, own[5], 1, true) then
+            return 'STALE ' .. knownKey .. ' is a copy on another instance of the server than ' .. own[5]
+          end
+        end
+
+        """;
+
     /// <summary>Follows the fence where the stream matters (KEYS[2]): answers LOST, and why.</summary>
     private const string LoseStream = """
         local function lostStream(what)
@@ -183,6 +214,12 @@ internal static class RedisScripts
 
     /// <summary>ARGV[3]: 1 if the log is that of one of several.</summary>
     public static readonly RedisScript Open = new("local joins, leap = ARGV[3] == '1', nil\n" + OpenText);
+
+    /// <summary>KEYS: a hash. Its fields and values, in turn.</summary>
+    public static readonly RedisScript ReadHash = new("return redis.call('HGETALL', KEYS[1])");
+
+    /// <summary>KEYS: hash of a log. The number of its next record; none: there is no log.</summary>
+    public static readonly RedisScript ReadNext = new("return {redis.call('HGET', KEYS[1], 'next')}");
 
     /// <summary>
     /// KEYS: stream. ARGV: first and last entry, bytes from which on no further entry is added, most entries. XRANGE alone
@@ -320,7 +357,8 @@ internal static class RedisScripts
         """);
 
     /// <summary>
-    /// KEYS[1]: the index; KEYS[2..]: hashes of minutes of a wall clock, newest first, as earlier versions made them. ARGV: request id, and how the keys of indexed minutes begin. Nil: in none of them.
+    /// KEYS[1]: the index; KEYS[2..]: hashes of minutes of a wall clock, newest first, as earlier versions made them.
+    /// ARGV: request id, and how the keys of indexed minutes begin. Empty: in none of them.
     /// </summary>
     public static readonly RedisScript FindOutcome = new("""
         local index, minutes = redis.call('HGETALL', KEYS[1]), {}
@@ -333,15 +371,15 @@ internal static class RedisScripts
         for i, minute in ipairs(minutes) do
           local found = redis.call('HGET', ARGV[2] .. string.format('%.0f', minute), ARGV[1])
           if found then
-            return found
+            return {found}
           end
         end
         for k = 2, #KEYS do
           local found = redis.call('HGET', KEYS[k], ARGV[1])
           if found then
-            return found
+            return {found}
           end
         end
-        return false
+        return {}
         """);
 }

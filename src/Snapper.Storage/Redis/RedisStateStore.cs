@@ -47,12 +47,12 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
     public async Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation)
     {
         var key = _keys.State(actor);
-        HashEntry[] entries;
+        RedisValue[] entries;
         try
         {
-            entries = await _commands.Within(_commands.Database.HashGetAllAsync(key), cancellation).ConfigureAwait(false);
+            entries = await ReadHash(key, cancellation).ConfigureAwait(false);
         }
-        catch (RedisServerException error) when (error.Message.StartsWith("WRONGTYPE", StringComparison.Ordinal))
+        catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal))
         {
             throw new CorruptLogException($"Key {key} of actor {actor} is not the hash of a state: {error.Message}");
         }
@@ -63,16 +63,16 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
         }
 
         long? version = null;
-        var fields = new List<StateField>(entries.Length - 1);
-        foreach (var entry in entries)
+        var fields = new List<StateField>((entries.Length / 2) - 1);
+        for (var i = 0; i < entries.Length; i += 2)
         {
-            if (entry.Name == CheckpointRule.VersionField)
+            if (entries[i] == CheckpointRule.VersionField)
             {
-                version = long.TryParse((string)entry.Value!, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number <= CheckpointRule.HighestVersion ? number : null;
+                version = long.TryParse((string)entries[i + 1]!, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number <= CheckpointRule.HighestVersion ? number : null;
             }
             else
             {
-                fields.Add(new StateField(NameOf(entry, key), (byte[])entry.Value!));
+                fields.Add(new StateField(NameOf(entries[i], key), (byte[])entries[i + 1]!));
             }
         }
 
@@ -198,8 +198,10 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
         List<RedisKey> keys = [_keys.CopiedIndex, .. KeysOfEarlierVersions()];
         try
         {
-            var found = (byte[]?)await _commands.Run(RedisScripts.FindOutcome, [.. keys], [Utf8(requestId), _keys.CopiedPrefix], cancellation).ConfigureAwait(false);
-            return found is null ? null : GroupDecoder.StoredOutcome(found, $"of request {requestId}");
+            RedisValue[] values = [Utf8(requestId), _keys.CopiedPrefix];
+            var found = (RedisValue[])(await _log.Connections.Read(
+                RedisScripts.FindOutcome, [.. keys], values, cancellation).ConfigureAwait(false))!;
+            return found.Length == 0 ? null : GroupDecoder.StoredOutcome((byte[])found[0]!, $"of request {requestId}");
         }
         catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal))
         {
@@ -225,11 +227,11 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
         }
     }
 
-    private static string NameOf(HashEntry entry, RedisKey key)
+    private static string NameOf(RedisValue name, RedisKey key)
     {
         try
         {
-            return GroupBuffer.StrictUtf8.GetString((byte[])entry.Name!);
+            return GroupBuffer.StrictUtf8.GetString((byte[])name!);
         }
         catch (DecoderFallbackException)
         {
@@ -280,20 +282,21 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
         var copied = 0L;
         try
         {
-            foreach (var entry in await _commands.Within(_commands.Database.HashGetAllAsync(_keys.CopiedIndex), cancellation).ConfigureAwait(false))
+            var entries = await ReadHash(_keys.CopiedIndex, cancellation).ConfigureAwait(false);
+            for (var i = 0; i < entries.Length; i += 2)
             {
-                var value = Number(entry.Value);
-                if (entry.Name == CopiedField)
+                var value = Number(entries[i + 1]);
+                if (entries[i] == CopiedField)
                 {
                     copied = value;
                 }
                 else
                 {
-                    minutes[Number(entry.Name)] = Math.Min(value, OutcomeClock.MinuteMs);
+                    minutes[Number(entries[i])] = Math.Min(value, OutcomeClock.MinuteMs);
                 }
             }
         }
-        catch (RedisServerException error) when (error.Message.StartsWith("WRONGTYPE", StringComparison.Ordinal))
+        catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal))
         {
             throw new CorruptLogException($"Key {_keys.CopiedIndex} is not the index of copied outcomes: {error.Message}");
         }
@@ -304,6 +307,11 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
             ? number
             : throw new CorruptLogException($"Hash {_keys.CopiedIndex} holds '{text}' where a number should be.");
     }
+
+    /// <summary>Its fields and values, in turn.</summary>
+    private async Task<RedisValue[]> ReadHash(RedisKey key, CancellationToken cancellation) =>
+        (RedisValue[])(await _log.Connections.Read(
+            RedisScripts.ReadHash, [key], [], cancellation).ConfigureAwait(false))!;
 
     private async Task<AppendResult> SaveMinute(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)
     {

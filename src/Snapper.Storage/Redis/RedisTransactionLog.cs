@@ -26,6 +26,8 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     private long _acknowledgedNext;
     private long _changes; // checkpoints, trims and savings of outcomes that were acknowledged, by several connections
     private string _mark = "";
+    private long _epoch;
+    private bool _isBound;
 
     /// <summary>The log of a worker.</summary>
     /// <param name="connections">Not disposed by the log.</param>
@@ -93,7 +95,9 @@ public sealed class RedisTransactionLog : IIdentifiedLog
             throw new CorruptLogException($"Hash {_keys.Meta} or stream {_keys.Stream} is not what this program wrote: {error.Message}");
         }
 
-        return Opened(answer, mark);
+        var opening = Opened(answer, mark);
+        _connections.Own = this;
+        return opening;
     }
 
     /// <summary>Takes in what the script said that opened the log.</summary>
@@ -134,6 +138,7 @@ public sealed class RedisTransactionLog : IIdentifiedLog
         Generation = (long)answer[4];
         Id = (string)answer[8]!;
         _mark = mark;
+        _epoch = (long)answer[0];
         Volatile.Write(ref _acknowledgedNext, next);
         Volatile.Write(ref _changes, (long)answer[11]);
         var first = ((string)answer[5]!).Length == 0 ? next : (long)answer[5];
@@ -202,8 +207,10 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
     {
         var state = _connections.State;
-        var end = (long)await state.WhenConnected(
-            () => state.Within(state.Database.HashGetAsync(_keys.Meta, "next"), cancellation), cancellation).ConfigureAwait(false);
+        var next = (RedisValue[])(await state.WhenConnected(
+            () => _connections.Read(RedisScripts.ReadNext, [_keys.Meta], [], cancellation),
+            cancellation).ConfigureAwait(false))!;
+        var end = (long)next.FirstOrDefault();
         if (end <= fromSequence)
         {
             yield break;
@@ -251,7 +258,15 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     /// From now on the log belongs to one of several workers: it takes nothing over a connection to another instance of the server than that of its opening. What that one holds
     /// is a prefix of what was written, of this log and of the others'; a life that knows more of any of them could write half of a transaction there (L6).
     /// </summary>
-    internal void BindToInstance() => _appends?.BindToInstance();
+    internal void BindToInstance()
+    {
+        _isBound = true;
+        _appends?.BindToInstance();
+    }
+
+    /// <summary>What <see cref="RedisScripts.Known"/> compares.</summary>
+    internal RedisValue[] Knowledge() =>
+        [_epoch, _mark, Volatile.Read(ref _acknowledgedNext), Volatile.Read(ref _changes), _isBound ? "1" : "0"];
 
     /// <summary>Runs a script that begins with the fence; for a rescuer, behind the check of its own epoch.</summary>
     internal async Task<AppendResult> RunFenced(RedisScript script, RedisKey[] keys, List<RedisValue> values, CancellationToken cancellation)
@@ -289,8 +304,9 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     private static string EntryId(long sequence) => string.Create(CultureInfo.InvariantCulture, $"{sequence}-0");
 
     private async Task<List<LogGroup>> Part(long from, long end, CancellationToken cancellation) =>
-        Groups(await _connections.State.ReadLarge(
-            RedisScripts.ReadPart, [_keys.Stream], [EntryId(from), EntryId(end - 1), ReadBytes, ReadEntries], cancellation).ConfigureAwait(false));
+        Groups(await _connections.Read(
+            RedisScripts.ReadPart, [_keys.Stream], [EntryId(from), EntryId(end - 1), ReadBytes, ReadEntries],
+            cancellation, isLarge: true).ConfigureAwait(false));
 
     private static List<LogGroup> Groups(RedisResult answer)
     {

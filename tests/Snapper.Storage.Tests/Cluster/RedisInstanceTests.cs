@@ -1,8 +1,10 @@
 using System.Globalization;
+using System.Text.RegularExpressions;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Storage.Log;
 using Snapper.Storage.Membership;
+using Snapper.Storage.MigrationPlans;
 using Snapper.Storage.Redis;
 using Snapper.Storage.States;
 using Snapper.Storage.Tests.Support;
@@ -111,6 +113,43 @@ public sealed class RedisInstanceTests : IAsyncLifetime
         Assert.Equal(0, (await again.Members.Look(None)).Generation); // every life of the other instance ends anyway: those that begin here need not begin twice
     }
 
+    /// <summary>
+    /// What others have written meanwhile is in no number of the own log: a copy that has all of that may lack it.
+    /// </summary>
+    [ServerFact]
+    public async Task What_a_replica_lacks_of_others_is_not_read_from_it()
+    {
+        var primary = _server.Port.ToString(CultureInfo.InvariantCulture);
+        await using var copy = await RedisServer.Start("--replicaof", "127.0.0.1", primary);
+        await using var road = new TcpProxy(_server.Port);
+        await using var reader = await RedisConnections.Connect(new RedisOptions { Port = road.Port });
+        var two = await Start(2, reader);
+        Assert.Equal(AppendStatus.Appended, (await two.Log.Append(two.Self.Epoch, 1, 1, Group, None)).Status);
+        await Some.Until(
+            () => copy.Command("HGET", "snapper:{w2}:meta", "next").Result.Contains("\n2\r", StringComparison.Ordinal),
+            "the replica to have everything");
+        await copy.Command("REPLICAOF", "127.0.0.1", "1");
+        var one = await Start(1);
+        await Done(one.Directory.AssignAll(PartitionDivision.Evenly([one.Self, two.Self]), None));
+        await Done(one.Plans.Create(new MigrationPlan("p", [Key(0)], one.Self, two.Self, "test"), None));
+        var change = new StateCheckpoint(Some.Actor("a"), 0, 1, [new("state", Some.Bytes("1"))]);
+        Assert.Equal(AppendStatus.Appended, (await one.States.Checkpoint(one.Self.Epoch, [change], None)).Status);
+        Assert.NotNull(await two.States.Load(Some.Actor("a"), None));
+
+        road.LeadTo(copy.Port);
+        var clients = Regex.Matches(await _server.Command("CLIENT", "LIST"), "id=([0-9]+) .* name=snapper-state ");
+        var newest = clients.Select(client => client.Groups[1].Value).MaxBy(int.Parse)!; // this worker's
+        await _server.Command("CLIENT", "KILL", "ID", newest);
+        await Some.Until(
+            () => copy.Command("CLIENT", "LIST").Result.Contains(" name=snapper-state ", StringComparison.Ordinal),
+            "the connection for reads to be made anew");
+        await Assert.ThrowsAnyAsync<IOException>(() => two.States.Load(Some.Actor("a"), None));
+        await Assert.ThrowsAnyAsync<IOException>(() => two.Plans.Find("p", None));
+        await Assert.ThrowsAnyAsync<IOException>(() => two.Members.Read(None));
+        var added = await two.Log.Append(two.Self.Epoch, 2, 1, Group, None); // over the connection that was not touched
+        Assert.Equal(AppendStatus.Appended, added.Status);
+    }
+
     private static DirectoryKey Key(int partition) => DirectoryKey.Of(new Partition(partition));
 
     private static async Task<T> Done<T>(Task<ClusterResult<T>> step)
@@ -136,9 +175,10 @@ public sealed class RedisInstanceTests : IAsyncLifetime
         await _connections.Log.WhenConnected(() => _connections.Log.Execute(None, "PING"), None);
     }
 
-    private async Task<TestWorker> Start(int number)
+    private async Task<TestWorker> Start(int number, RedisConnections? connections = null)
     {
-        var log = new RedisTransactionLog(_connections, string.Create(CultureInfo.InvariantCulture, $"w{number}"));
+        var name = string.Create(CultureInfo.InvariantCulture, $"w{number}");
+        var log = new RedisTransactionLog(connections ?? _connections, name);
         var opening = await log.Open(None);
         var self = new Incarnation(number, opening.Epoch);
         var store = new RedisClusterStore(log, self, new ClusterOptions { Lease = TimeSpan.FromMinutes(2) }, new StateStoreOptions(), TimeProvider.System);

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text.RegularExpressions;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Writing;
 using Snapper.Storage.States;
@@ -121,6 +122,47 @@ public sealed class SwitchoverTests : IAsyncLifetime
         var next = await Soon(() => log.Open(None), static _ => true);
         Assert.Equal((3, 3), (next.Epoch, next.NextSequence));
         Assert.Equal(2, await Soon(() => LastRead(log), static last => last == 2));
+    }
+
+    /// <summary>
+    /// Appends have a connection of their own, which lives on at the new primary, while the one for reads is made anew
+    /// when the address leads to the old one: what that does not have is no answer.
+    /// </summary>
+    [ServerFact]
+    public async Task What_the_old_primary_lacks_is_not_read_from_it_by_who_appends_to_the_new_one()
+    {
+        await using var road = new TcpProxy(_old.Port);
+        var (log, opening) = await Opened(road.Port);
+        var store = new RedisStateStore(log, TimeProvider.System, new StateStoreOptions());
+        _made.Add(store);
+        await Append(log, opening, 1);
+        await Promote();
+        road.LeadTo(_new.Port);
+        await _old.Command("CLIENT", "KILL", "TYPE", "normal");
+        var group = Some.Encode(Some.Batch(2, "a", 2));
+        var added = await Soon(() => log.Append(opening.Epoch, 2, 1, group, None), static _ => true);
+        Assert.Equal(AppendStatus.Appended, added.Status);
+        var change = new StateCheckpoint(Some.Actor("a"), 0, 2, [new("state", Some.Bytes("2"))]);
+        var checkpointed = await Soon(() => store.Checkpoint(opening.Epoch, [change], None), static _ => true);
+        Assert.Equal(AppendStatus.Appended, checkpointed.Status);
+        var saved = await store.SaveOutcomes(opening.Epoch, [Some.Outcome("x")], None);
+        Assert.Equal(AppendStatus.Appended, saved.Status);
+
+        road.LeadTo(_old.Port);
+        var reads = Regex.Match(await _new.Command("CLIENT", "LIST"), "id=([0-9]+) .* name=snapper-state ");
+        await _new.Command("CLIENT", "KILL", "ID", reads.Groups[1].Value);
+        await Some.Until(
+            () => _old.Command("CLIENT", "LIST").Result.Contains(" name=snapper-state ", StringComparison.Ordinal),
+            "the connection for reads to be made anew");
+        await Assert.ThrowsAnyAsync<IOException>(() => store.Load(Some.Actor("a"), None));
+        await Assert.ThrowsAnyAsync<IOException>(() => store.FindOutcome("x", None));
+        await Assert.ThrowsAnyAsync<IOException>(() => LastRead(log));
+        await Append(log, opening, 3); // over the connection that has not been touched
+
+        road.LeadTo(_new.Port);
+        Assert.Equal(2, (await Soon(() => store.Load(Some.Actor("a"), None), static _ => true))!.Version);
+        Assert.NotNull(await store.FindOutcome("x", None));
+        Assert.Equal(3, await LastRead(log));
     }
 
     private static async Task Append(RedisTransactionLog log, LogOpening opening, long sequence)
