@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Snapper.Protocol.Identity;
 using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
@@ -40,21 +41,51 @@ public static class LogRecovery
         }
         catch (CorruptLogException)
         {
-            // Whoever opened the log later may have trimmed it under this reading: what is missing then was checkpointed, and nothing is damaged.
-            var check = await log.CheckEpoch(opening.Epoch, cancellation);
-            switch (check.Status)
-            {
-                case AppendStatus.Appended or AppendStatus.AlreadyThere:
-                    throw;
-                case AppendStatus.Fenced or AppendStatus.RescuerFenced:
-                    throw new LogLostException(check.Status, check.Detail);
-                default:
-                    throw new IOException($"The log cannot be read to its end, and refuses to say whether it has another owner: {check.Detail}"); // no verdict of damage on that
-            }
+            await CheckOwner(log, opening, cancellation);
+            throw;
         }
 
         await Checkpoint(store, opening.Epoch, pass, cancellation);
         return pass.Summary(time.GetElapsedTime(started));
+    }
+
+    /// <summary>
+    /// All records of a log, where the absence of one decides something (R2): if any is missing, nothing is.
+    /// </summary>
+    /// <param name="log">The log; opened, so that every earlier writer is fenced.</param>
+    /// <param name="opening">What opening told.</param>
+    /// <param name="cancellation">Gives up.</param>
+    /// <exception cref="CorruptLogException">A record is damaged or missing.</exception>
+    /// <exception cref="LogLostException">Another opened the log meanwhile.</exception>
+    public static async IAsyncEnumerable<LogRecord> ReadAll(
+        ITransactionLog log, LogOpening opening, [EnumeratorCancellation] CancellationToken cancellation)
+    {
+        ArgumentNullException.ThrowIfNull(log);
+        ArgumentNullException.ThrowIfNull(opening);
+        var next = opening.FirstSequence;
+        var decoder = new GroupDecoder();
+        await foreach (var group in log.Read(next, cancellation).ConfigureAwait(false))
+        {
+            if (group.FirstSequence > next)
+            {
+                break;
+            }
+
+            decoder.Start(group);
+            while (decoder.MoveNext())
+            {
+                yield return decoder.Current;
+            }
+
+            next = group.FirstSequence + group.Count;
+        }
+
+        if (next < opening.NextSequence)
+        {
+            await CheckOwner(log, opening, cancellation).ConfigureAwait(false);
+            throw new CorruptLogException(
+                $"Record {next} is missing in a log that has records up to {opening.NextSequence - 1}.");
+        }
     }
 
     /// <summary>Copies outcomes that a recovery found, for those who may own their actors next (I2).</summary>
@@ -65,6 +96,25 @@ public static class LogRecovery
         if (outcomes.Count > 0)
         {
             Check(await store.SaveOutcomes(epoch, outcomes, cancellation).ConfigureAwait(false), "copies of outcomes");
+        }
+    }
+
+    /// <summary>
+    /// Whoever opened the log later may have trimmed it under a reading: what is missing then was checkpointed, and
+    /// nothing is damaged.
+    /// </summary>
+    private static async Task CheckOwner(ITransactionLog log, LogOpening opening, CancellationToken cancellation)
+    {
+        var check = await log.CheckEpoch(opening.Epoch, cancellation).ConfigureAwait(false);
+        switch (check.Status)
+        {
+            case AppendStatus.Appended or AppendStatus.AlreadyThere:
+                return;
+            case AppendStatus.Fenced or AppendStatus.RescuerFenced:
+                throw new LogLostException(check.Status, check.Detail);
+            default:
+                throw new IOException( // no verdict of damage on that
+                    $"The log cannot be read to its end, and does not say whether another owns it: {check.Detail}");
         }
     }
 

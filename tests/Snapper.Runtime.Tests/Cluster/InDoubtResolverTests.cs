@@ -112,6 +112,24 @@ public sealed class InDoubtResolverTests : IDisposable
     }
 
     [Fact]
+    public void A_stream_of_decisions_in_which_records_are_missing_says_nothing()
+    {
+        var master = _bench.Peer(2);
+        var taken = Take(master);
+        for (var i = 0; i < 3; i++)
+        {
+            var batch = i == 1 ? A : new BatchId(TransactionId.Global(1, 10 + i).Value);
+            var decision = Group(taken.Opening with { NextSequence = i + 1 }, new Decision { Global = batch });
+            Assert.Equal(AppendStatus.Appended, _bench.Finish(decision(taken.Log), "the decision").Status);
+        }
+
+        _bench.Finish(master.Store.Master.Release(taken.MasterEpoch, CancellationToken.None), "giving the lease up");
+        _bench.Shared.MasterLog().Groups.RemoveAt(1);
+        Assert.Throws<CorruptLogException>(() => _bench.Finish(Resolve(Prepared(A)), "the verdict"));
+        Assert.Null(_seat.Held);
+    }
+
+    [Fact]
     public void A_master_that_this_worker_is_itself_decides_at_once()
     {
         var seat = _bench.Lead();
@@ -182,6 +200,26 @@ public sealed class InDoubtResolverTests : IDisposable
         // It cannot decide what was found to be absent.
         var late = Group(opening with { NextSequence = 3 }, Committed(Other, 1));
         Assert.Equal(AppendStatus.Fenced, _bench.Finish(late(log), "a late decision").Status);
+    }
+
+    /// <summary>What is missing in a stream may be the decision itself: its absence says nothing.</summary>
+    [Theory]
+    [InlineData(1)] // in the middle
+    [InlineData(2)] // at the end
+    public void A_stream_of_a_dead_root_in_which_records_are_missing_says_nothing(int missing)
+    {
+        var root = _bench.Peer(2);
+        var storage = _bench.Shared.Log(2);
+        var log = new Snapper.Storage.Memory.MemoryTransactionLog(storage);
+        for (var i = 0; i < 3; i++)
+        {
+            var act = i == missing ? Act : TransactionId.Act(3 + i, 2);
+            var group = Group(new LogOpening(root.Life.Epoch, i + 1, 1, default), Committed(act, 1));
+            Assert.Equal(AppendStatus.Appended, _bench.Finish(group(log), "what it had decided").Status);
+        }
+
+        storage.Groups.RemoveAt(missing);
+        Assert.Throws<CorruptLogException>(() => _bench.Finish(Resolve(Voted(Act, root.Life)), "the verdict"));
     }
 
     [Fact]

@@ -4,6 +4,7 @@ using Snapper.Storage;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.Membership;
+using Snapper.Storage.Recovery;
 
 namespace Snapper.Runtime.Cluster.Recovering;
 
@@ -136,16 +137,12 @@ internal sealed class InDoubtResolver(PeerMessenger gate, IClusterStore store, M
 
         await using var rescue = fenced.Value!;
         var decided = new List<TransactionId>();
-        var decoder = new GroupDecoder();
-        await foreach (var group in rescue.Log.Read(rescue.Opening.FirstSequence, cancellation).ConfigureAwait(false))
+        var records = LogRecovery.ReadAll(rescue.Log, rescue.Opening, cancellation);
+        await foreach (var record in records.ConfigureAwait(false))
         {
-            decoder.Start(group);
-            while (decoder.MoveNext())
+            if (record is ActCommitted { Participants.Count: > 0 } act)
             {
-                if (decoder.Current is ActCommitted { Participants.Count: > 0 } act)
-                {
-                    decided.Add(act.Transaction);
-                }
+                decided.Add(act.Transaction);
             }
         }
 

@@ -1,8 +1,11 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
 using Snapper.Storage;
+using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
+using Snapper.Storage.Log.Writing;
 using Snapper.Storage.Membership;
+using Snapper.Storage.Recovery;
 
 namespace Snapper.Runtime.Cluster.Recovering;
 
@@ -35,21 +38,21 @@ internal sealed class MasterElection(IClusterStore store, TimeProvider time)
 
             var mastership = taken.Value!;
             var decided = new HashSet<BatchId>();
-            var decoder = new GroupDecoder();
-            await foreach (var group in mastership.Log.Read(mastership.Opening.FirstSequence, cancellation).ConfigureAwait(false))
+            var records = LogRecovery.ReadAll(mastership.Log, mastership.Opening, cancellation);
+            await foreach (var record in records.ConfigureAwait(false))
             {
-                decoder.Start(group);
-                while (decoder.MoveNext())
+                if (record is Decision decision)
                 {
-                    if (decoder.Current is Decision decision)
-                    {
-                        decided.Add(decision.Global);
-                    }
+                    decided.Add(decision.Global);
                 }
             }
 
             _taken = new Taken(mastership, decided);
             return true;
+        }
+        catch (LogLostException lost) when (lost.Status == AppendStatus.Fenced)
+        {
+            return false; // another has taken it since
         }
         finally
         {
