@@ -63,6 +63,9 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     /// <summary>What this worker owns.</summary>
     public Ownership Ownership { get; }
 
+    /// <summary>This life's lease has run out, as far as it knows.</summary>
+    public Func<bool> IsLeaseOver { get; set; } = static () => false;
+
     /// <summary>Calls to and from other workers.</summary>
     public RemoteCalls Calls { get; }
 

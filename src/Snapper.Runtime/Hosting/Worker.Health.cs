@@ -29,9 +29,11 @@ internal sealed partial class Worker : ILogObserver
     public string? LogOutage => _writeOutage ?? _probeOutage;
 
     /// <summary>
-    /// Another may own what this worker owned, and have run requests for it: its log does not say that it is its own.
+    /// Another may own what this worker owned, and have run requests for it: its log does not say that it is its own,
+    /// or its lease was not renewed in time, as after a stop of its process, and hears of what that means in a moment.
     /// </summary>
-    public bool MayBeReplaced => Failure is not null || (Cluster is not null && LogOutage is not null);
+    public bool MayBeReplaced =>
+        Failure is not null || (Cluster is { } node && (LogOutage is not null || node.IsLeaseOver()));
 
     /// <summary>The broken invariant, or the lost log, that stopped the worker; null: none.</summary>
     public Exception? Failure => Volatile.Read(ref _failure);

@@ -111,6 +111,14 @@ internal sealed class RequestManager : ITransactionService
         }
 
         _worker.NoteEnded(request, envelope.Outcome, reason);
+        if (request.HasCallerKey && !AbortReasons.IsKept(reason)
+            && _worker is { Cluster: not null, MayBeReplaced: true })
+        {
+            // Nothing of this sending has effects. Of the id that says nothing: who owns its root now may have run an
+            // earlier one.
+            envelope = request.Envelope(Outcome.InDoubt);
+        }
+
         if (!request.TryAnswer(envelope))
         {
             if (!request.HasCallerKey)
@@ -355,8 +363,9 @@ internal sealed class RequestManager : ITransactionService
             return Task.FromResult(Rejected(asked, refusal));
         }
 
-        // A worker that is closed looks nothing up: its log may be away.
-        return refusal.Kind == RejectionKind.Unavailable || Looking >= _worker.Options.MaxInFlight
+        // A worker that is closed looks nothing up: its log may be away. What another runs is in no archive at first.
+        var looks = refusal.Kind != RejectionKind.Unavailable && !_worker.MayBeReplaced;
+        return !looks || Looking >= _worker.Options.MaxInFlight
             ? Task.FromResult(InDoubt(asked, refusal.Detail, refusal))
             : LookAndRefuse(asked, refusal, cancellation);
     }

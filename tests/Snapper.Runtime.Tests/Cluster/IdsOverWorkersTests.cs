@@ -369,6 +369,51 @@ public sealed class IdsOverWorkersTests
                 cluster[worker], actor.Type, actor.Id, "Append", new { value = 1 }, [new(actor, 1)], "once", 5000);
     }
 
+    /// <summary>
+    /// Its process stood still, or its Redis does not answer it: it was replaced and does not know it. Nothing that it
+    /// says of an id without its log is certain.
+    /// </summary>
+    [Theory]
+    [InlineData("has too much to do")]
+    [InlineData("waits in vain for a number")]
+    public async Task An_id_that_has_committed_has_not_failed_at_a_worker_that_does_not_know_its_end(string why)
+    {
+        var most = why.StartsWith("has", StringComparison.Ordinal) ? 3 : 10;
+        var options = new WorkerOptions { OpenBatches = 1, MaxInFlight = most };
+        await using var cluster = await TestCluster.Start(
+            2, options, lease: TimeSpan.FromSeconds(1), patience: TimeSpan.FromMinutes(1));
+        var actor = new ActorKey("ListAppend", cluster.IdAt(1, "ListAppend"));
+        var stands = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.Logs[1]!.Hold();
+        cluster.StoreOf(1).Before = _ => stands.Task;
+        cluster.Cut(1, 2);
+        cluster.Cut(2, 1);
+        try
+        {
+            Task<TransactionEnvelope>[] before = [Run(1, "b1", 30_000), Run(1, "b2", 30_000), Run(1, "b3", 30_000)];
+            var ownership = cluster[2].Worker.Cluster!.Ownership;
+            await Rig.Until(() => ownership.Look(actor).State == OwnershipState.Open, "the other one owns it", 20);
+            var first = await Run(2, "once", 5000);
+            Assert.True(first.Outcome == Outcome.Committed, TestWorker.Describe(first));
+            Assert.Null(cluster[1].Worker.Unavailability);
+            var again = await Rig.Within(Run(1, "once", 300), "the same at the one that was replaced");
+            Assert.True(again.Outcome == Outcome.InDoubt, TestWorker.Describe(again));
+            cluster.Logs[1]!.Release();
+            var had = await Rig.Within(Task.WhenAll(before), "what it had before");
+            Assert.All(had, answer => Assert.Equal(Outcome.InDoubt, answer.Outcome));
+        }
+        finally
+        {
+            cluster.Logs[1]!.Release();
+            cluster.Heal();
+            stands.SetResult();
+        }
+
+        Task<TransactionEnvelope> Run(int worker, string id, int timeoutMs) =>
+            TestCluster.SubmitTo(
+                cluster[worker], actor.Type, actor.Id, "Append", new { value = 1 }, [new(actor, 1)], id, timeoutMs);
+    }
+
     private static MemoryCluster NewShared() => new(TimeProvider.System, new ClusterOptions { Lease = TimeSpan.FromSeconds(2) });
 
     private static Task<WorkerHost> Alone(MemoryCluster shared) => WorkerHost.Start(

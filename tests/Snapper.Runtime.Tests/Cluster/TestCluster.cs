@@ -222,6 +222,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
             Executors = _options.Executors,
             Coordinators = _options.Coordinators,
             OpenBatches = _options.OpenBatches,
+            MaxInFlight = _options.MaxInFlight,
             MarkMethodsThatFail = _options.MarkMethodsThatFail,
             TenantsApart = _options.TenantsApart,
             DrainTimeout = TimeSpan.FromSeconds(2),

@@ -201,6 +201,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
             worker.Fail(failure);
         }
 
+        worker.Cluster!.IsLeaseOver = () => Lease.IsOver;
         Gate.Attach(worker.Cluster!);
     }
 
