@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging;
 using Snapper.Protocol.Commitment;
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
@@ -34,6 +35,13 @@ internal sealed partial class Worker : ILogObserver
     /// </summary>
     public bool MayBeReplaced =>
         Failure is not null || (Cluster is { } node && (LogOutage is not null || node.IsLeaseOver()));
+
+    /// <summary>
+    /// What an id did whose root this is another may know alone: who has replaced this worker, or to whom the root has
+    /// moved, of which its source hears last.
+    /// </summary>
+    public bool MayHaveRunElsewhere(ActorKey root) =>
+        Cluster is { } node && (MayBeReplaced || node.Ownership.Look(root).State != OwnershipState.Open);
 
     /// <summary>The broken invariant, or the lost log, that stopped the worker; null: none.</summary>
     public Exception? Failure => Volatile.Read(ref _failure);

@@ -112,7 +112,7 @@ internal sealed class RequestManager : ITransactionService
 
         _worker.NoteEnded(request, envelope.Outcome, reason);
         if (request.HasCallerKey && !AbortReasons.IsKept(reason)
-            && _worker is { Cluster: not null, MayBeReplaced: true })
+            && _worker.MayHaveRunElsewhere(request.Asked.Actor))
         {
             // Nothing of this sending has effects. Of the id that says nothing: who owns its root now may have run an
             // earlier one.
@@ -357,14 +357,15 @@ internal sealed class RequestManager : ITransactionService
                 : Task.FromResult(Rejected(asked, refusal));
         }
 
-        // No other worker has run it, unless this one may have been replaced and not know it (R4).
-        if (!_worker.MayHaveOlderOutcomes && !_worker.MayBeReplaced)
+        // No other worker has run it, unless this one may have been replaced and not know it (R4), or its root has moved.
+        var isUnsure = _worker.MayBeReplaced || _worker.MayHaveRunElsewhere(asked.Actor);
+        if (!_worker.MayHaveOlderOutcomes && !isUnsure)
         {
             return Task.FromResult(Rejected(asked, refusal));
         }
 
         // A worker that is closed looks nothing up: its log may be away. What another runs is in no archive at first.
-        var looks = refusal.Kind != RejectionKind.Unavailable && !_worker.MayBeReplaced;
+        var looks = refusal.Kind != RejectionKind.Unavailable && !isUnsure;
         return !looks || Looking >= _worker.Options.MaxInFlight
             ? Task.FromResult(InDoubt(asked, refusal.Detail, refusal))
             : LookAndRefuse(asked, refusal, cancellation);

@@ -414,6 +414,35 @@ public sealed class IdsOverWorkersTests
                 cluster[worker], actor.Type, actor.Id, "Append", new { value = 1 }, [new(actor, 1)], id, timeoutMs);
     }
 
+    /// <summary>The next owner has it already, while the source does not know yet that its plan is done.</summary>
+    [Fact]
+    public async Task An_id_that_has_committed_has_not_failed_at_a_worker_that_does_not_know_what_has_moved()
+    {
+        await using var cluster = await TestCluster.Start(2);
+        var actor = new ActorKey("ListAppend", cluster.IdAt(1, "ListAppend"));
+        var stands = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.StoreOf(1).After = name => name == "Commit" ? stands.Task : Task.CompletedTask;
+        cluster.StoreOf(1).Before = name => name == FaultyStore.DirectoryRead ? stands.Task : Task.CompletedTask;
+        try
+        {
+            await cluster.Move("p", 1, 2, actor);
+            var (source, target) = (cluster[1].Worker.Cluster!.Ownership, cluster[2].Worker.Cluster!.Ownership);
+            await Rig.Until(() => target.Look(actor).State == OwnershipState.Open, "the other one owns it", 20);
+            Assert.Equal(OwnershipState.Frozen, source.Look(actor).State);
+            var first = await Run(2, 5000);
+            Assert.True(first.Outcome == Outcome.Committed, TestWorker.Describe(first));
+            var again = await Rig.Within(Run(1, 300), "the same at its source");
+            Assert.True(again.Outcome == Outcome.InDoubt, TestWorker.Describe(again));
+        }
+        finally
+        {
+            stands.SetResult();
+        }
+
+        Task<TransactionEnvelope> Run(int worker, int timeoutMs) => TestCluster.SubmitTo(
+            cluster[worker], actor.Type, actor.Id, "Append", new { value = 1 }, [new(actor, 1)], "once", timeoutMs);
+    }
+
     private static MemoryCluster NewShared() => new(TimeProvider.System, new ClusterOptions { Lease = TimeSpan.FromSeconds(2) });
 
     private static Task<WorkerHost> Alone(MemoryCluster shared) => WorkerHost.Start(
