@@ -357,7 +357,7 @@ internal sealed class RequestManager : ITransactionService
                 : Task.FromResult(Rejected(asked, refusal));
         }
 
-        // No other worker has run it, unless this one may have been replaced and not know it (R4), or its root has moved.
+        // No other worker has run it, unless this one was replaced (R4), or the root has moved, and it does not know.
         var isUnsure = _worker.MayBeReplaced || _worker.MayHaveRunElsewhere(asked.Actor);
         if (!_worker.MayHaveOlderOutcomes && !isUnsure)
         {
