@@ -20,6 +20,11 @@ public sealed partial class CommitMachine
     /// <summary>Number of the last undo that is over; 0: none was.</summary>
     public long Undone { get; private set; }
 
+    /// <summary>
+    /// An undo takes ACTs back: they are under way no more, and it may have yet to go to actors that they had called.
+    /// </summary>
+    public bool TakesActsBack => _undo is { Acts.Count: > 0 };
+
     /// <summary>Transactions removed so far, ACTs included.</summary>
     public long Removals { get; private set; }
 

@@ -50,6 +50,9 @@ internal sealed class CommitHost
 
     public long Undos => _machine.Undos;
 
+    /// <inheritdoc cref="CommitMachine.TakesActsBack"/>
+    public bool TakesActsBack => _machine.TakesActsBack;
+
     /// <summary>Batches that were announced and are not durable yet; from any thread, as of about now.</summary>
     public int UnfinishedBatches => _machine.UnfinishedBatches;
 

@@ -57,6 +57,9 @@ internal sealed class ClusterBench : IDisposable
     /// <summary>The log of w1.</summary>
     public HeldLog Log { get; private set; } = null!;
 
+    /// <summary>States of actors, as w1 loads them.</summary>
+    public HeldLoads States { get; private set; } = null!;
+
     /// <summary>What w1 shares with the others, as w1 sees it.</summary>
     public FaultyStore Store { get; private set; } = null!;
 
@@ -235,7 +238,7 @@ internal sealed class ClusterBench : IDisposable
                     Options = new WorkerOptions { Name = "w1", Number = 1, Executors = _executors, Coordinators = 1, Seed = 1, AnswersInline = true },
                     ActorTypes = SnapperRuntimeTestsActors.All,
                     Log = Log,
-                    Store = new MemoryStateStore(Shared.Log(1), Time, new StateStoreOptions()),
+                    Store = States = new HeldLoads(new MemoryStateStore(Shared.Log(1), Time, new StateStoreOptions())),
                     Checkpointing = new CheckpointerOptions { Interval = TimeSpan.FromHours(1) },
                     Time = Time,
                     Logger = Logged,

@@ -182,6 +182,11 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
 
     private bool IsVisited()
     {
+        if (worker.Commits.TakesActsBack)
+        {
+            return true; // A5: its next round may load one of them here again, when it is another's
+        }
+
         foreach (var act in worker.Acts.Values)
         {
             foreach (var actor in act.TakeParticipants())
