@@ -395,6 +395,35 @@ public sealed class MigratorTests : IDisposable
         Assert.Contains(_two.All<MovedMessage>(), moved => moved.Changed.Any(entry => entry.Key == Key("x") && entry.Owner == _two.Life));
     }
 
+    /// <summary>M6: the answer of its commit is lost, and when it is asked for again the plan is forgotten.</summary>
+    [Fact]
+    public void A_plan_that_is_forgotten_before_its_commit_is_answered_has_moved_what_the_directory_says()
+    {
+        var lost = false;
+        _bench.Store.After = async call =>
+        {
+            if (call == nameof(IMigrationPlans.Commit) && !lost)
+            {
+                lost = true;
+                for (var i = 0; i < _bench.Shared.Options.EndedPlans; i++)
+                {
+                    var other = new MigrationPlan($"q{i}", [Key("y")], _bench.Self, _two.Life, "test");
+                    await _calm.Plans.Create(other, CancellationToken.None);
+                    await _calm.Plans.Cancel($"q{i}", "", CancellationToken.None);
+                }
+
+                throw new IOException("planned");
+            }
+        };
+        Plan("p1", "x");
+        Look();
+        _bench.Until(() => !_migrator.IsBusy, "it is done");
+        Assert.True(lost);
+        Assert.Equal(OwnershipState.NotOwned, StateOf("x"));
+        _bench.Finish(_bench.Directory.Read(CancellationToken.None), "reading the directory");
+        Assert.Null(_bench.Host.Failure);
+    }
+
     private static DirectoryKey Key(string box) => DirectoryKey.Of(ClusterBench.Box(box), Partition.Of(ClusterBench.Box(box)));
 
     /// <summary>An ACT of w2 is in on a box: it does not come to rest.</summary>

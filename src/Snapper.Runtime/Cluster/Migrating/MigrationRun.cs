@@ -64,9 +64,12 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
             why = $"It did not come to rest within {Bound.TotalSeconds:0} s; try again.";
         }
 
-        // M4: first the plan, then the freeze.
-        await store.Plans.Cancel(plan.Id, why, worker.Stopping).ConfigureAwait(false);
-        await Unfreeze(_node, plan.Id, plan.Keys, []).ConfigureAwait(false);
+        // M4: first the plan, then the freeze. A plan that the store has forgotten may have been committed (M6).
+        var cancelled = await store.Plans.Cancel(plan.Id, why, worker.Stopping).ConfigureAwait(false);
+        var elsewhere = cancelled.IsDone
+            ? []
+            : await ReadMoved(_node, directory, plan.Keys, worker.Stopping).ConfigureAwait(false);
+        await Unfreeze(_node, plan.Id, plan.Keys, elsewhere).ConfigureAwait(false);
         progress.Enter(MigrationPhase.Cancelled);
     }
 
