@@ -13,14 +13,18 @@ internal sealed partial class ForwardingTransactionService
 
     public async Task<TransactionEnvelope?> Find(string id, CancellationToken cancellation)
     {
+        var gains = node.Gains;
         var known = await FindHere(id, cancellation).ConfigureAwait(false);
         if (known is not null || NameRules.RequestIdError(id) is not null)
         {
             return known;
         }
 
+        // What one of them gains when it has answered, from a worker that is dead or was not asked, says nothing.
+        var living = node.Members();
+        var all = IsOwnedBy(living);
         var asked = new List<Task<Reply>>();
-        foreach (var member in node.Members())
+        foreach (var member in living)
         {
             if (member != node.Self)
             {
@@ -28,7 +32,6 @@ internal sealed partial class ForwardingTransactionService
             }
         }
 
-        var all = true;
         while (asked.Count > 0)
         {
             var first = await Task.WhenAny(asked).ConfigureAwait(false);
@@ -50,7 +53,7 @@ internal sealed partial class ForwardingTransactionService
         }
 
         // "Nothing is known" may be said only when everybody was asked: what somebody who is away has recorded is as true as ever (I2).
-        return all && IsOwnedByTheLiving() ? null : new TransactionEnvelope
+        return all && IsOwnedBy(living) && gains == node.Gains ? null : new TransactionEnvelope
         {
             Id = id,
             Outcome = Outcome.Rejected,
@@ -58,9 +61,8 @@ internal sealed partial class ForwardingTransactionService
         };
     }
 
-    private bool IsOwnedByTheLiving()
+    private bool IsOwnedBy(IReadOnlyList<Incarnation> living)
     {
-        var living = node.Members();
         for (var partition = 0; partition < Partition.Count; partition++)
         {
             if (node.Directory.Find(new Partition(partition)) is not { } entry || !Lives(entry))

@@ -76,6 +76,31 @@ public sealed class UnknownIdTests : IDisposable
         Assert.Null(_bench.Finish(found, "the answer"));
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void Nor_when_what_a_dead_worker_owned_is_given_on_behind_the_question(int gaining)
+    {
+        var key = DirectoryKey.Of(Partition.Of(ClusterBench.Box("x")));
+        _bench.Place(key, _three.Life);
+        _bench.Node.Members = () => [_bench.Self, _two.Life];
+        var found = Find();
+        _bench.Place(key, gaining == 1 ? _bench.Self : _two.Life);
+        Answer(_two, null);
+        NobodyKnowsYet(found);
+    }
+
+    [Fact]
+    public void Nor_when_its_owner_was_not_asked_because_it_was_not_known_to_live()
+    {
+        _bench.Node.Members = () => [_bench.Self, _two.Life];
+        var found = Find();
+        _bench.Place(DirectoryKey.Of(Partition.Of(ClusterBench.Box("x"))), _three.Life);
+        _bench.Node.Members = () => [_bench.Self, _two.Life, _three.Life];
+        Answer(_two, null);
+        NobodyKnowsYet(found);
+    }
+
     public void Dispose() => _bench.Dispose();
 
     private Task<TransactionEnvelope?> Find()
