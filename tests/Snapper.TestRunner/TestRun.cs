@@ -5,9 +5,8 @@ using Snapper.Server.Processes;
 namespace Snapper.TestRunner;
 
 /// <summary>
-/// Runs the test assemblies in three queues beside each other, or one after another. Two queues wait for servers,
-/// browsers and bounds of time for most of their time; the third computes, at the lowest priority, so that it delays
-/// neither.
+/// Runs the test assemblies in two queues beside each other, or one after another. One queue waits for servers, browsers
+/// and bounds of time for much of its time; the other one computes, at the lowest priority, so that it delays nothing.
 /// </summary>
 /// <param name="root">The repository.</param>
 /// <param name="results">Folder for the result files, one per assembly.</param>
@@ -20,7 +19,7 @@ internal sealed class TestRun(
 {
     private static readonly string[] s_systems = ["Snapper.Integration.Tests", "Snapper.Dashboard.Tests"];
 
-    // Beside the systems. Those behind Runtime start servers, too, and are left out of the core.
+    // They start servers, too, and are left out of the core.
     private static readonly string[] s_servers =
     [
         "Snapper.Server.Tests", "Snapper.Load.Tests", "Snapper.Storage.Tests", "Snapper.Benchmarks.Tests",
@@ -29,6 +28,12 @@ internal sealed class TestRun(
 
     private const string WaitsForBounds = "Snapper.Runtime.Tests";
     private const string Longest = "Snapper.Simulation.Tests";
+
+    // Linux shares the processor between sessions first, and within each by priority: a session of its own, the last of
+    // all. Where sessions do not count, the priority does.
+    private static readonly string[] s_idle = OperatingSystem.IsLinux()
+        ? ["setsid", "sh", "-c", "echo 19 2>/dev/null >/proc/self/autogroup; exec nice -n 19 \"$@\"", "sh"]
+        : ["nice", "-n", "19"];
 
     private readonly Lock _gate = new();
 
@@ -39,28 +44,17 @@ internal sealed class TestRun(
     public async Task<bool> Run(bool coreOnly, bool serial)
     {
         var folders = Directory.EnumerateDirectories(Path.Combine(root, "tests"), "*.Tests");
-        var others = folders.Select(folder => Path.GetFileName(folder)!).Order(StringComparer.Ordinal)
+        var rest = folders.Select(folder => Path.GetFileName(folder)!).Order(StringComparer.Ordinal)
             .Except([.. s_systems, .. s_servers, WaitsForBounds, Longest]);
-        string[] computing = [Longest, .. others];
+        string[] computing = [Longest, .. rest];
         if (serial)
         {
             string[] servers = coreOnly ? [] : [.. s_servers, .. s_systems];
             return await RunQueue([.. computing, WaitsForBounds, .. servers]);
         }
 
-        var queues = new List<Task<bool>> { RunQueue(computing, isIdle: true) };
-        if (coreOnly)
-        {
-            queues.Add(RunQueue([WaitsForBounds]));
-        }
-        else
-        {
-            queues.Add(RunQueue(s_systems));
-            queues.Add(RunQueue([WaitsForBounds, .. s_servers]));
-        }
-
-        var passed = await Task.WhenAll(queues);
-        return !passed.Contains(false);
+        var others = RunQueue(coreOnly ? [WaitsForBounds] : [WaitsForBounds, .. s_systems, .. s_servers]);
+        return await RunQueue(computing, isIdle: true) & await others;
     }
 
     private async Task<bool> RunQueue(IReadOnlyList<string> names, bool isIdle = false)
@@ -85,7 +79,7 @@ internal sealed class TestRun(
         var assembly = Path.Combine("tests", name, "bin", "Release", "net10.0", name + ".dll");
         string[] test =
             ["dotnet", "test", assembly, "--nologo", "--logger", $"trx;LogFileName={name}.trx", "--results-directory", results];
-        string[] words = isIdle ? ["nice", "-n", "19", .. test] : test;
+        string[] words = isIdle ? [.. s_idle, .. test] : test;
         var start = new ProcessStartInfo(words[0], words[1..])
         {
             UseShellExecute = false, WorkingDirectory = root, RedirectStandardOutput = true, RedirectStandardError = true,
