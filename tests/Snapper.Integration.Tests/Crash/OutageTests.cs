@@ -21,10 +21,13 @@ public sealed class DaprOutageTests(ITestOutputHelper output)
         var first = await client.Submit(kept);
         Assert.Equal(Verdict.Committed, first.Verdict);
 
+        // This one is let in, and its record is on its way to a Redis that does not answer any more.
+        ProcessTable.Signal(redis.Pid, ProcessTable.Stop);
+        var caught = client.Submit(
+            Accounts.Amount("DepositChecking", "caught", 1).Pact() with { RequestId = "caught", TimeoutMs = 60_000 });
+        await Eventually.Holds("it is let in", Patience, async () =>
+            (await client.Status())?.GetProperty("inFlight").GetInt32() == 1 ? null : "not yet");
         await redis.Kill();
-
-        // The worker learns of it by the append that fails: this one is let in, and ends in doubt or is done when Redis is back.
-        var caught = client.Submit(Accounts.Amount("DepositChecking", "caught", 1).Pact() with { RequestId = "caught", TimeoutMs = 60_000 });
         await Eventually.Holds("a refusal at each door", Patience, async () =>
         {
             foreach (var door in new[] { Door.Direct, Door.Service, Door.Actor })
