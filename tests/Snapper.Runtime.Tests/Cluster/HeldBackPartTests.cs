@@ -27,7 +27,7 @@ public sealed class HeldBackPartTests
         await Rig.Until(() => Newest(cluster, 1)?.PreparedMs is not null, "the part of w1 is prepared");
 
         // As long as all that until now, and half of it again: then nothing took longer than this wait.
-        var until = Stopwatch.GetElapsedTime(started) * 2.5;
+        var until = (Stopwatch.GetElapsedTime(started) * 2.5) + TimeSpan.FromSeconds(1);
         await Rig.Until(() => Stopwatch.GetElapsedTime(started) > until, "that has passed");
         held.Open();
         Rig.Seen(await Rig.Within(pact, "the transaction"));
@@ -52,7 +52,7 @@ public sealed class HeldBackPartTests
             cluster[2], "Box", root, "Run", new Script([Step.Wait(held), Step.Call(called, Step.Add())]), [Access(root), Access(called)]);
         await held.Reached();
         await Rig.Until(() => Newest(cluster, 1) is { WaitingFor: [var only] } && only == $"Box/{called}", "the part of w1 waits for the call");
-        var until = Stopwatch.GetElapsedTime(started) * 2.5;
+        var until = (Stopwatch.GetElapsedTime(started) * 2.5) + TimeSpan.FromSeconds(1);
         await Rig.Until(() => Stopwatch.GetElapsedTime(started) > until, "that has passed");
         held.Open();
         Rig.Seen(await Rig.Within(pact, "the transaction"));

@@ -13,7 +13,7 @@ using Snapper.Storage.States;
 using Xunit;
 
 // Most tests wait: for a bound of time, a lease, another worker.
-[assembly: CollectionBehavior(MaxParallelThreads = 6)]
+[assembly: CollectionBehavior(MaxParallelThreads = 4)]
 
 namespace Snapper.Runtime.Tests.Support;
 
