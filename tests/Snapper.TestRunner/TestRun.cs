@@ -5,8 +5,9 @@ using Snapper.Server.Processes;
 namespace Snapper.TestRunner;
 
 /// <summary>
-/// Runs the test assemblies in two queues beside each other, or one after another. One queue waits for servers, browsers
-/// and bounds of time for much of its time; the other one computes, at the lowest priority, so that it delays nothing.
+/// Runs the test assemblies in two queues beside each other, or one after another. One queue waits for servers,
+/// browsers and bounds of time for much of its time; the other one computes, at the lowest priority, so that it delays
+/// nothing.
 /// </summary>
 /// <param name="root">The repository.</param>
 /// <param name="results">Folder for the result files, one per assembly.</param>
@@ -77,12 +78,15 @@ internal sealed class TestRun(
     {
         var began = Stopwatch.GetTimestamp();
         var assembly = Path.Combine("tests", name, "bin", "Release", "net10.0", name + ".dll");
-        string[] test =
-            ["dotnet", "test", assembly, "--nologo", "--logger", $"trx;LogFileName={name}.trx", "--results-directory", results];
+        var logger = $"trx;LogFileName={name}.trx";
+        string[] test = ["dotnet", "test", assembly, "--nologo", "--logger", logger, "--results-directory", results];
         string[] words = isIdle ? [.. s_idle, .. test] : test;
         var start = new ProcessStartInfo(words[0], words[1..])
         {
-            UseShellExecute = false, WorkingDirectory = root, RedirectStandardOutput = true, RedirectStandardError = true,
+            UseShellExecute = false,
+            WorkingDirectory = root,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
         };
 
         if (filter is not null)
