@@ -19,6 +19,12 @@ public abstract class ActorMethod
     /// <summary>Carries <see cref="ReadOnlyMethodAttribute"/>.</summary>
     public bool ReadOnly { get; }
 
+    /// <summary>
+    /// The generator has proven that inputs never change once they are made: all attempts of a root share the one that
+    /// was read, and each attempt reads any other anew.
+    /// </summary>
+    public bool InputIsImmutable { get; init; }
+
     /// <summary>Type of the input; <see cref="Nothing"/> when there is none.</summary>
     public abstract Type InputType { get; }
 

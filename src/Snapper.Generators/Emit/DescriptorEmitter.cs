@@ -51,7 +51,7 @@ internal static class DescriptorEmitter
         }
 
         source.Close(",");
-        source.Line($"StateIsImmutable: {Literal(actor.StateIsImmutable)},");
+        source.Line($"StateIsImmutable: {SourceText.Literal(actor.StateIsImmutable)},");
         source.Line($"TurnBoundMs: {actor.TurnBoundMs.ToString(System.Globalization.CultureInfo.InvariantCulture)}{(actor.PartitionSeparator is null ? ");" : ",")}");
         if (actor.PartitionSeparator is { } separator)
         {
@@ -65,8 +65,11 @@ internal static class DescriptorEmitter
     {
         var argument = method.Input is null ? "" : "input";
         source.Line($"new {Generated}ActorMethod<{method.Input ?? Nothing}, {method.Result ?? Nothing}>(");
-        source.Line($"    {SourceText.Literal(method.Name)}, mayAbort: {Literal(method.MayAbort)}, readOnly: {Literal(method.ReadOnly)},");
-        source.Line($"    static (actor, input) => (({method.Receiver})actor).{method.Identifier}({argument})),");
+        source.Line(
+            $"    {SourceText.Literal(method.Name)}, mayAbort: {SourceText.Literal(method.MayAbort)}, "
+            + $"readOnly: {SourceText.Literal(method.ReadOnly)},");
+        source.Line($"    static (actor, input) => (({method.Receiver})actor).{method.Identifier}({argument}))");
+        source.Line($"    {{ InputIsImmutable = {SourceText.Literal(method.InputIsImmutable)} }},");
     }
 
     private static void WriteCreate(SourceText source, ActorModel actor)
@@ -113,6 +116,4 @@ internal static class DescriptorEmitter
     }
 
     private static string Readable(string type) => type.Replace("global::", "");
-
-    private static string Literal(bool value) => value ? "true" : "false";
 }

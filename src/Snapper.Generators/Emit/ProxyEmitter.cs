@@ -14,7 +14,7 @@ internal static class ProxyEmitter
         source.Open($"    : {Generated}ActorProxy(caller, actorType, actorId), {contract.FullName}");
         for (var i = 0; i < contract.Methods.Count; i++)
         {
-            source.Line($"private static readonly {Generated}ActorMethodKey Method{i} = new({SourceText.Literal(contract.Methods[i].Name)});");
+            WriteKey(source, contract.Methods[i], i);
         }
 
         for (var i = 0; i < contract.Methods.Count; i++)
@@ -34,6 +34,15 @@ internal static class ProxyEmitter
         source.Line("        static (caller, actorType, actorId) => new Proxy(caller, actorType, actorId));");
         source.Close();
         return source.ToString();
+    }
+
+    private static void WriteKey(SourceText source, ContractMethodModel method, int index)
+    {
+        var name = SourceText.Literal(method.Name);
+        var input = SourceText.Literal(method.InputIsImmutable);
+        var result = SourceText.Literal(method.ResultIsImmutable);
+        source.Line($"private static readonly {Generated}ActorMethodKey Method{index} = new({name})");
+        source.Line($"    {{ InputIsImmutable = {input}, ResultIsImmutable = {result} }};");
     }
 
     private static void WriteMethod(SourceText source, ContractMethodModel method, int index)

@@ -45,6 +45,9 @@ internal sealed class SourceText
 
     public override string ToString() => _text.ToString();
 
+    /// <summary>True or false as C# writes it.</summary>
+    public static string Literal(bool value) => value ? "true" : "false";
+
     /// <summary>A string as C# writes it.</summary>
     public static string Literal(string value) => Microsoft.CodeAnalysis.CSharp.SymbolDisplay.FormatLiteral(value, quote: true);
 }

@@ -45,5 +45,13 @@ internal sealed record ServiceModel(string Type, bool IsOptional);
 /// <param name="Result">Full name of the result's type; null: none.</param>
 /// <param name="MayAbort">Carries the attribute.</param>
 /// <param name="ReadOnly">Carries the attribute.</param>
+/// <param name="InputIsImmutable">Proven, or there is no input.</param>
 internal sealed record ActorMethodModel(
-    string Receiver, string Name, string Identifier, string? Input, string? Result, bool MayAbort, bool ReadOnly);
+    string Receiver,
+    string Name,
+    string Identifier,
+    string? Input,
+    string? Result,
+    bool MayAbort,
+    bool ReadOnly,
+    bool InputIsImmutable);

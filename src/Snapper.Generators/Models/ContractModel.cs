@@ -15,5 +15,14 @@ internal sealed record ContractModel(
 /// <param name="ReturnType">Full name.</param>
 /// <param name="Input">Full name of the input's type; null: none.</param>
 /// <param name="Result">Full name of the result's type; null: none.</param>
+/// <param name="InputIsImmutable">Proven, or there is no input.</param>
+/// <param name="ResultIsImmutable">Proven, or there is no result.</param>
 internal sealed record ContractMethodModel(
-    string DeclaredIn, string Name, string Identifier, string ReturnType, string? Input, string? Result);
+    string DeclaredIn,
+    string Name,
+    string Identifier,
+    string ReturnType,
+    string? Input,
+    string? Result,
+    bool InputIsImmutable,
+    bool ResultIsImmutable);

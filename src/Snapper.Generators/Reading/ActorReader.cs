@@ -203,7 +203,8 @@ internal static class ActorReader
             method.Parameters.Length == 0 ? null : Names.Annotate(method.Parameters[0].Type),
             result is null ? null : Names.Annotate(result),
             Names.Has(implementation, Names.MayAbortAttribute),
-            Names.Has(implementation, Names.ReadOnlyAttribute));
+            Names.Has(implementation, Names.ReadOnlyAttribute),
+            ContractReader.IsInputImmutable(method));
     }
 
     private static string NamespaceOf(INamedTypeSymbol actor) =>

@@ -56,6 +56,10 @@ internal static class ContractReader
     public static ITypeSymbol? ResultOf(IMethodSymbol method) =>
         method.ReturnType is INamedTypeSymbol { Arity: 1 } task ? task.TypeArguments[0] : null;
 
+    /// <summary>The input is proven never to change, or there is none.</summary>
+    public static bool IsInputImmutable(IMethodSymbol method) =>
+        method.Parameters.Length == 0 || StateImmutability.IsProven(method.Parameters[0].Type);
+
     private static void Read(INamedTypeSymbol contract, ISymbol member, List<IMethodSymbol> methods, List<Finding> findings)
     {
         switch (member)
@@ -157,6 +161,8 @@ internal static class ContractReader
             Names.Identifier(method),
             Names.Annotate(method.ReturnType),
             method.Parameters.Length == 0 ? null : Names.Annotate(method.Parameters[0].Type),
-            result is null ? null : Names.Annotate(result));
+            result is null ? null : Names.Annotate(result),
+            IsInputImmutable(method),
+            result is null || StateImmutability.IsProven(result));
     }
 }

@@ -5,7 +5,8 @@ namespace Snapper.Generators.Reading;
 
 /// <summary>
 /// Proves that objects of a type never change once they are made, through everything that they hold. What cannot be
-/// proven counts as mutable: the state is then copied at a transaction's first write, which is slower and never wrong.
+/// proven counts as mutable: a state is then copied at a transaction's first write, an input or a result when it is
+/// handed over inside a worker. That is slower and never wrong.
 /// </summary>
 /// <remarks>
 /// Immutable are: numbers, strings, enums, dates, Guid and the like; the immutable and frozen collections of immutable

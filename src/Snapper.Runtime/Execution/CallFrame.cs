@@ -84,6 +84,12 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     /// <summary>It runs on the stack of its caller, who looks at the result itself.</summary>
     public bool RunsInline { get; set; }
 
+    /// <summary>
+    /// A result is a value. This one goes to an actor of this worker and may change: the caller gets a copy. (Results
+    /// of roots and for other workers become JSON before other code runs on the actor.)
+    /// </summary>
+    protected bool CopiesResult { get; init; }
+
     /// <summary>It left its attempt's count of waiting branches pending (W4).</summary>
     public bool IsWaiting { get; private set; }
 
@@ -311,6 +317,10 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
 
     protected abstract void TakeResult(Task task);
 
+    /// <summary>Puts a copy in the place of the result.</summary>
+    /// <returns>Null, or why there is none.</returns>
+    protected abstract string? CopyResult();
+
     /// <summary>The method's task is complete; on the actor's executor.</summary>
     protected void OnReturned(Task task)
     {
@@ -335,6 +345,12 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     {
         if (_returned && _children == 0 && !HasEnded && IsAlive)
         {
+            if (CopiesResult && CopyResult() is { } problem)
+            {
+                Refuse(AbortReason.Application, problem);
+                return;
+            }
+
             HasEnded = true;
             Attempt.Trace?.Ended(TraceIndex);
             Executor.FrameEnded(this);

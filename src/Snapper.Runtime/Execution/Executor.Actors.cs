@@ -105,8 +105,14 @@ internal sealed partial class Executor
             throw new TransactionDoomedException(attempt.AbortCause!.Reason, attempt.AbortCause.Message, attempt.AbortCause.Actor);
         }
 
+        var typed = type.Find(method.Name) as RootMethod<TInput, TResult>;
+        if (typeof(TInput) != typeof(Nothing) && !method.InputIsImmutable && input is not null && typed is not null)
+        {
+            input = Copy(caller, key, typed, input);
+        }
+
         var target = Worker.ExecutorOf(key);
-        var frame = new CallFrame<TInput, TResult>(attempt, key, caller, method.Name, input);
+        var frame = new CallFrame<TInput, TResult>(attempt, key, caller, method, typed, input);
         caller.ChildStarted();
         var promise = ReferenceEquals(target, this) ? EnterHere(frame) : null;
         if (promise is not null)
@@ -126,6 +132,33 @@ internal sealed partial class Executor
         }
 
         return promise;
+    }
+
+    /// <summary>An input is a value: its caller and the called method each have one of their own.</summary>
+    private TInput Copy<TInput, TResult>(
+        CallFrame caller, ActorKey key, RootMethod<TInput, TResult> method, TInput input)
+    {
+        byte[] json;
+        try
+        {
+            json = method.EncodeInput(input);
+        }
+        catch (Exception exception) // the input's own code may throw anything
+        {
+            var text = $"the input cannot be written as JSON: {exception.Words()}";
+            throw AbortCall(
+                caller, AbortReason.Application, key, $"{caller.Where()} calls {key}.{method.Name}: {text}");
+        }
+
+        try
+        {
+            return (TInput)method.ParseInput(json)!;
+        }
+        catch (InputException exception)
+        {
+            var text = $"{key}.{method.Name} was called with an input that does not fit: {exception.Message}.";
+            throw AbortCall(caller, AbortReason.Application, key, text);
+        }
     }
 
     /// <summary>Dooms an attempt; its root's executor ends it. From any executor.</summary>

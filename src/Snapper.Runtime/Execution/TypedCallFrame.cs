@@ -12,37 +12,58 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
     private static readonly Action<Task, object?> s_postReturned = static (_, frame) => ((CallFrame<TInput, TResult>)frame!).PostReturned();
 
     private readonly TInput _input;
-    private ActorMethod<TInput, TResult>? _method;
+    private readonly RootMethod<TInput, TResult>? _method;
     private TaskCompletionSource<TResult>? _promise;
     private Task? _running;
     private TResult _result = default!;
 
-    /// <summary>A call whose actor is on this executor.</summary>
-    public CallFrame(Attempt attempt, ActorCell cell, CallFrame? caller, ActorMethod<TInput, TResult> method, TInput input)
-        : base(attempt, cell, cell.Key, caller, method.Name)
+    /// <summary>A root.</summary>
+    public CallFrame(Attempt attempt, ActorCell cell, RootMethod<TInput, TResult> method, TInput input)
+        : base(attempt, cell, cell.Key, caller: null, method.Name)
     {
         _method = method;
         _input = input;
     }
 
-    /// <summary>A call whose actor is on another executor.</summary>
-    public CallFrame(Attempt attempt, ActorKey target, CallFrame caller, string method, TInput input)
-        : base(attempt, null, target, caller, method) => _input = input;
+    /// <summary>A call of an actor of this worker.</summary>
+    /// <param name="attempt">Its attempt.</param>
+    /// <param name="target">The actor.</param>
+    /// <param name="caller">The call whose method makes it.</param>
+    /// <param name="key">Names the method.</param>
+    /// <param name="method">The method; null: the actor has none with this name, input and result.</param>
+    /// <param name="input">The input, a value.</param>
+    public CallFrame(
+        Attempt attempt,
+        ActorKey target,
+        CallFrame caller,
+        ActorMethodKey key,
+        RootMethod<TInput, TResult>? method,
+        TInput input)
+        : base(attempt, null, target, caller, key.Name)
+    {
+        _method = method;
+        _input = input;
+        CopiesResult = typeof(TResult) != typeof(Nothing) && !key.ResultIsImmutable;
+    }
 
     /// <summary>A call of an actor of another worker.</summary>
-    public CallFrame(Attempt attempt, ActorKey target, RemoteCaller caller, ActorMethod<TInput, TResult> method, TInput input)
+    public CallFrame(
+        Attempt attempt, ActorKey target, RemoteCaller caller, RootMethod<TInput, TResult> method, TInput input)
         : base(attempt, target, caller, method.Name)
     {
         _method = method;
         _input = input;
     }
 
-    /// <summary>The caller's task: the method's own when it has returned at once, else one that <see cref="Deliver"/> completes.</summary>
+    /// <summary>
+    /// The caller's task. When the method has returned at once: its own, or one with the copy of its result. Else one
+    /// that <see cref="Deliver"/> completes.
+    /// </summary>
     public Task TaskForCaller()
     {
         if (HasEnded)
         {
-            return _running!;
+            return CopiesResult ? Task.FromResult(_result) : _running!;
         }
 
         if (Failure is not null)
@@ -79,21 +100,30 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
 
     protected override bool ReplacesDamage => typeof(TInput) == typeof(StateReplacement) && ((StateReplacement)(object)_input!).OverDamage;
 
-    public override bool IsReadOnly => _method!.ReadOnly;
+    public override bool IsReadOnly => _method!.Method.ReadOnly;
 
     protected override Task Start()
     {
         var cell = Cell!;
-        _method ??= cell.Type.Find(MethodName) switch
+        if (_method is null)
         {
-            RootMethod<TInput, TResult> found => found.Typed,
-            null => throw new InvalidOperationException($"{cell.Type.Name} has no method {MethodName}."),
-            _ => throw new InvalidOperationException($"{cell.Type.Name}.{MethodName} has another input or result than the interface it was called by."),
-        };
+            throw new InvalidOperationException(cell.Type.Find(MethodName) is null
+                ? $"{cell.Type.Name} has no method {MethodName}."
+                : $"{cell.Type.Name}.{MethodName} has another input or result than the interface it was called by.");
+        }
+
         var actor = typeof(TInput) == typeof(StateReplacement) ? new StateHolder() : cell.Type.Descriptor.Create(cell.Executor.Services);
         actor.Enter(this);
-        return _running = _method.Run(actor, _input) ?? throw new InvalidOperationException($"{Where()} returned no task.");
+        return _running = _method.Typed.Run(actor, Input())
+            ?? throw new InvalidOperationException($"{Where()} returned no task.");
     }
+
+    // What an earlier attempt has kept or changed of a root's input is not this attempt's: it reads the input anew.
+    private TInput Input() =>
+        IsRoot && Attempt.Request.Attempts > 1 && !_method!.Typed.InputIsImmutable
+        && typeof(TInput) != typeof(Nothing) && typeof(TInput) != typeof(StateReplacement)
+            ? (TInput)_method.ParseInput(Attempt.Request.Asked.Input.Span)!
+            : _input;
 
     // Whoever completes the task, a pool thread or user code, the end of the call is a turn of its own on its executor. Not an
     // awaiter: user code completes it under its own synchronization context, and an awaiter would hop to the pool then.
@@ -110,6 +140,29 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
         _result = task is Task<TResult> typed
             ? typed.Result
             : throw new InvalidOperationException($"{Where()} returned a task without its result.");
+    }
+
+    protected override string? CopyResult()
+    {
+        byte[] json;
+        try
+        {
+            json = _method!.EncodeResult(_result, int.MaxValue);
+        }
+        catch (Exception exception) // the result's own code may throw anything
+        {
+            return $"The result of {Where()} cannot be written as JSON: {exception.Words()}";
+        }
+
+        try
+        {
+            _result = _method.DecodeResult(json);
+            return null;
+        }
+        catch (Exception exception)
+        {
+            return $"The result of {Where()} cannot be read: {exception.Words()}";
+        }
     }
 
     /// <summary>The method, which had not returned at once, has returned; on its executor.</summary>

@@ -86,10 +86,10 @@ internal class RootMethod<TInput, TResult> : RootMethod
     }
 
     internal override CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input) =>
-        new CallFrame<TInput, TResult>(attempt, cell, caller: null, _method, input is null ? default! : (TInput)input);
+        new CallFrame<TInput, TResult>(attempt, cell, this, input is null ? default! : (TInput)input);
 
     internal override CallFrame CreateRemote(Attempt attempt, ActorKey target, RemoteCaller caller, object? input) =>
-        new CallFrame<TInput, TResult>(attempt, target, caller, _method, input is null ? default! : (TInput)input);
+        new CallFrame<TInput, TResult>(attempt, target, caller, this, input is null ? default! : (TInput)input);
 
     /// <summary>The input of a call to another worker, as UTF-8 JSON; empty when the method takes none.</summary>
     /// <exception cref="Exception">Whatever the input's own code throws.</exception>

@@ -19,6 +19,7 @@ public sealed class AccountTests
         Assert.True(account.StateIsImmutable);
         Assert.DoesNotContain(account.Methods, m => m.MayAbort);
         Assert.Equal(["Balance"], account.Methods.Where(m => m.ReadOnly).Select(m => m.Name));
+        Assert.Equal(["MultiTransfer"], account.Methods.Where(m => !m.InputIsImmutable).Select(m => m.Name));
         Assert.Equal(
             ["Amalgamate", "Balance", "DepositChecking", "MultiTransfer", "SendPayment", "TransactSavings", "Transfer", "WriteCheck"],
             account.Methods.Select(m => m.Name).Order(StringComparer.Ordinal));
