@@ -84,8 +84,8 @@ internal static class NightlyRun
 
         var output = new List<string>();
         using var process = new Process { StartInfo = start };
-        process.OutputDataReceived += (_, line) => Keep(line.Data);
-        process.ErrorDataReceived += (_, line) => Keep(line.Data);
+        process.OutputDataReceived += (_, line) => Add(line.Data);
+        process.ErrorDataReceived += (_, line) => Add(line.Data);
         process.Start();
         process.BeginOutputReadLine();
         process.BeginErrorReadLine();
@@ -96,7 +96,7 @@ internal static class NightlyRun
 
         return (process.ExitCode, output);
 
-        void Keep(string? line)
+        void Add(string? line)
         {
             lock (output)
             {

@@ -65,6 +65,9 @@ public sealed record WorkerStatus(
     /// <summary>Batches that were formed and are not durable yet, as of about now.</summary>
     public int OpenBatches { get; init; }
 
+    /// <summary>The number of a process as it is shown; null for 0, which stands for none.</summary>
+    public static int? NumberOf(int pid) => pid == 0 ? null : pid;
+
     /// <summary>How often its log was found to have less than it had acknowledged, since the log began; as of this worker's start, which follows each time.</summary>
     [JsonIgnore]
     public long Losses { get; init; }

@@ -56,7 +56,7 @@ internal sealed class WorkerInspection : IWorkerInspection
             ["undone"] = counters.Repeats(AbortReason.Undone),
         };
         return new WorkerStatus(
-            _worker.Options.Name, Environment.ProcessId, NumberOf(facts.SidecarPid), NumberOf(facts.RedisPid), _opening.Epoch, facts.Dapr, _setup.Log.Kind, facts.Durability,
+            _worker.Options.Name, Environment.ProcessId, WorkerStatus.NumberOf(facts.SidecarPid), WorkerStatus.NumberOf(facts.RedisPid), _opening.Epoch, facts.Dapr, _setup.Log.Kind, facts.Durability,
             (long)_worker.Time.GetElapsedTime(_startedAt).TotalMilliseconds, facts.Version, counters.CommittedPact + counters.CommittedAct, counters.Aborted,
             _worker.RequestManager.InFlight, counters.CommittedPact, counters.CommittedAct, aborts, _worker.Batches.Count, _worker.Final.Value, _worker.Log.LastSequence,
             _worker.Log.DurableSequence, _worker.Commits.Undos, Residents())
@@ -73,8 +73,6 @@ internal sealed class WorkerInspection : IWorkerInspection
             Cluster = _worker.Cluster is { } node ? StatusOf(node) : null,
         };
     }
-
-    private static int? NumberOf(int pid) => pid == 0 ? null : pid;
 
     private static ClusterStatusView StatusOf(ClusterNode node)
     {

@@ -33,8 +33,8 @@ internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspect
     public IWorkerWatch? Watch => _worker?.Watch;
 
     public WorkerStatus Status() => _worker?.Status() ?? new WorkerStatus(
-        settings.Name, Environment.ProcessId, settings.SidecarPid is not 0 and var sidecar ? sidecar : null,
-        settings.RedisPid is not 0 and var redis ? redis : null, 0,
+        settings.Name, Environment.ProcessId, WorkerStatus.NumberOf(settings.SidecarPid),
+        WorkerStatus.NumberOf(settings.RedisPid), 0,
         settings.SidecarKind == SidecarKind.Embedded ? "embedded" : "daprd", settings.LogKind == LogKind.Redis ? "redis" : "file", "none",
         Environment.TickCount64 - _startedAt, WorkerConfiguration.Version, 0, 0, 0, 0, 0, new Dictionary<string, long>(), 0, 0, 0, 0, 0, 0);
 
