@@ -31,6 +31,21 @@ public sealed class MasterHostTests : IDisposable
         Assert.False(master.KeepsEarlierDecisions);
     }
 
+    /// <summary>
+    /// Its mailbox knows of a later life before the first executor does: then it is among neither the living nor the
+    /// unresolved when the master begins, and is heard of right behind that.
+    /// </summary>
+    [Fact]
+    public void A_life_that_ends_while_the_master_begins_may_still_have_to_ask()
+    {
+        var two = _bench.Peer(2);
+        var master = Take([], [], Earlier);
+        _bench.On(() => master.OnGone(two.Life));
+        Assert.True(master.KeepsEarlierDecisions);
+        _bench.On(() => master.OnResolved(two.Life));
+        Assert.False(master.KeepsEarlierDecisions);
+    }
+
     [Fact]
     public void A_life_that_the_directory_names_nowhere_is_resolved_for_the_master_too()
     {
@@ -52,7 +67,9 @@ public sealed class MasterHostTests : IDisposable
     [Fact]
     public void Where_nothing_was_decided_before_nothing_is_kept()
     {
-        Assert.False(Take([_bench.Self], [Dead]).KeepsEarlierDecisions);
+        var master = Take([_bench.Self], [Dead]);
+        _bench.On(() => master.OnGone(_bench.Peer(2).Life));
+        Assert.False(master.KeepsEarlierDecisions);
     }
 
     [Fact]

@@ -132,6 +132,12 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     /// <summary>The life of a worker is over: what it touched and was not decided is lost (A9).</summary>
     public void OnGone(Incarnation peer)
     {
+        if (_decidedBefore.Count > 0)
+        {
+            // One that ended just as this master began was among neither the living nor the unresolved (L8).
+            _unmarked.Add(peer);
+        }
+
         Step(new GlobalMessage(GlobalMessageKind.WorkerGone, About: peer));
         OnSettled(peer);
     }
