@@ -26,8 +26,7 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
     private readonly ILogger _logger;
     private readonly Action<Exception> _failed;
     private readonly ConcurrentDictionary<long, Promise<bool>> _asked = new();
-    private readonly ConcurrentDictionary<(int Worker, long Tid), long> _decidedActs = new();
-    private readonly ConcurrentDictionary<int, long> _readThrough = new();
+    private readonly ConcurrentDictionary<int, StreamRead> _streams = new(); // as each worker's was read last
     private List<Action<ClusterNode>>? _early = [];
     private ClusterNode? _node;
 
@@ -44,6 +43,12 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
 
     public MailboxHub Hub { get; }
 
+    /// <summary>Questions that were asked and not answered.</summary>
+    public int OpenQuestions => _asked.Count;
+
+    /// <summary>Decisions that the streams name which were read here.</summary>
+    public int DecisionsRead => _streams.Values.Sum(static stream => stream.Decided.Count);
+
     /// <summary>The worker exists: it gets what has come, and from now on all that comes.</summary>
     public void Attach(ClusterNode node)
     {
@@ -59,15 +64,16 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
         }
     }
 
-    /// <summary>A stream of a worker was read to its end, its writers fenced: these ACTs were decided in it for others, too, and no other ones of lives before this epoch.</summary>
+    /// <summary>
+    /// A stream of a worker was read to its end, its writers fenced: these ACTs were decided in it for others, too, and
+    /// no other ones of lives before this epoch. What an earlier reading found and this one does not was trimmed: no
+    /// worker can ask for it any more (L8).
+    /// </summary>
     public void Read(int worker, long throughEpoch, IEnumerable<TransactionId> decided)
     {
-        foreach (var act in decided)
-        {
-            _decidedActs[(worker, act.Value)] = throughEpoch;
-        }
-
-        _readThrough.AddOrUpdate(worker, throughEpoch, (_, known) => Math.Max(known, throughEpoch));
+        var read = new StreamRead(throughEpoch, [.. decided]);
+        _streams.AddOrUpdate(
+            worker, read, (_, known) => known.ThroughEpoch > throughEpoch ? known : read);
     }
 
     /// <summary>Sends a message; see <see cref="ClusterNode.Send"/>.</summary>
@@ -93,7 +99,10 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
     /// <param name="wait">For how long.</param>
     /// <param name="time">Its clock.</param>
     /// <param name="cancellation">Gives up.</param>
-    /// <returns>Null: no answer in time; ask again, perhaps somebody else.</returns>
+    /// <returns>
+    /// Null: no answer in time; ask again, perhaps another worker. An answer that comes later is taken by that
+    /// question, until <see cref="EndAsking"/> forgets it.
+    /// </returns>
     public async Task<bool?> Ask(Incarnation whom, long number, Incarnation root, TimeSpan wait, TimeProvider time, CancellationToken cancellation)
     {
         var answer = _asked.GetOrAdd(number, static (_, background) => background.Promise<bool>(), _background);
@@ -109,15 +118,16 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
 
         try
         {
-            var verdict = await answer.Task.WaitAsync(wait, time, cancellation).ConfigureAwait(false);
-            _asked.TryRemove(number, out _);
-            return verdict;
+            return await answer.Task.WaitAsync(wait, time, cancellation).ConfigureAwait(false);
         }
         catch (TimeoutException)
         {
             return null;
         }
     }
+
+    /// <summary>The answer is known, from whatever source, or not needed any more.</summary>
+    public void EndAsking(long number) => _asked.TryRemove(number, out _);
 
     bool IMailboxOwner.IsBusy => false;
 
@@ -216,7 +226,9 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
 
     /// <summary>What became of an ACT of a life whose stream was read to its end, by this worker; null: it was not read.</summary>
     public bool? Decided(TransactionId act, Incarnation root) =>
-        _readThrough.TryGetValue(root.Worker, out var through) && root.Epoch < through ? _decidedActs.ContainsKey((root.Worker, act.Value)) : null;
+        _streams.TryGetValue(root.Worker, out var stream) && root.Epoch < stream.ThroughEpoch
+            ? stream.Decided.Contains(act)
+            : null;
 
     /// <summary>As the other, for what every packet brings: once the worker exists, a message costs no delegate and no lock.</summary>
     private void Pass(Incarnation from, WireMessage message)
@@ -248,4 +260,6 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
 
         what(node);
     }
+
+    private sealed record StreamRead(long ThroughEpoch, HashSet<TransactionId> Decided);
 }

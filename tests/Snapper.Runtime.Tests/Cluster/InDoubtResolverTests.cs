@@ -202,6 +202,39 @@ public sealed class InDoubtResolverTests : IDisposable
         Assert.Equal(AppendStatus.Fenced, _bench.Finish(late(log), "a late decision").Status);
     }
 
+    [Fact]
+    public void What_was_asked_in_vain_is_forgotten_when_it_is_known_otherwise()
+    {
+        var root = _bench.Peer(2);
+        var resolving = Resolve(Voted(Act, root.Life), Voted(Other, root.Life));
+        _bench.Advance(500);
+        Assert.Equal(1, _bench.Node.Gate.OpenQuestions);
+        Assert.Equal([false, false], _bench.Finish(resolving, "the verdicts")); // its stream says so
+        Assert.Equal(0, _bench.Node.Gate.OpenQuestions);
+    }
+
+    /// <summary>For what is in no stream any more, no worker will ask (L8).</summary>
+    [Fact]
+    public void What_a_stream_says_takes_the_place_of_what_it_said_before()
+    {
+        var gate = _bench.Node.Gate;
+        for (var life = 2; life < 100; life++)
+        {
+            gate.Read(2, life, [TransactionId.Act(life, 2), TransactionId.Act(life + 1, 2)]);
+        }
+
+        gate.Read(2, 50, [TransactionId.Act(50, 2)]); // a reading that is overtaken by a later one
+        gate.Read(3, 7, [TransactionId.Act(8, 3)]);
+        Assert.Equal(3, gate.DecisionsRead);
+        Assert.Equal([true, false, true, null], new[]
+        {
+            gate.Decided(TransactionId.Act(100, 2), new(2, 98)),
+            gate.Decided(TransactionId.Act(50, 2), new(2, 49)),
+            gate.Decided(TransactionId.Act(8, 3), new(3, 6)),
+            gate.Decided(TransactionId.Act(8, 3), new(3, 7)),
+        });
+    }
+
     /// <summary>What is missing in a stream may be the decision itself: its absence says nothing.</summary>
     [Theory]
     [InlineData(1)] // in the middle

@@ -204,6 +204,7 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
                     }
                 }
 
+                node.Gate.EndAsking(batch.Value);
                 if (verdict == true)
                 {
                     node.First.PostRun(() => worker.SendToCommit(new Message { Kind = MessageKind.GlobalDecided, Bid = batch }));

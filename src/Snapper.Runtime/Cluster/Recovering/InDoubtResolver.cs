@@ -32,8 +32,12 @@ internal sealed class InDoubtResolver(PeerMessenger gate, IClusterStore store, M
         {
             verdicts[i] = doubts[i].Record switch
             {
-                Prepared batch => await Repeat(() => OfBatch(batch.Global, cancellation), patience, $"global batch {batch.Global}", cancellation).ConfigureAwait(false),
-                ActPrepared act => await Repeat(() => AskOfAct(act.Transaction, act.Root, cancellation), patience, $"ACT {act.Transaction} of {act.Root}", cancellation).ConfigureAwait(false),
+                Prepared batch => await Repeat(
+                    batch.Global.Value, () => OfBatch(batch.Global, cancellation), patience,
+                    $"global batch {batch.Global}", cancellation).ConfigureAwait(false),
+                ActPrepared act => await Repeat(
+                    act.Transaction.Value, () => AskOfAct(act.Transaction, act.Root, cancellation), patience,
+                    $"ACT {act.Transaction} of {act.Root}", cancellation).ConfigureAwait(false),
                 var other => throw new ArgumentException($"A {other.GetType().Name} is not conditional.", nameof(doubts)),
             };
         }
@@ -43,9 +47,24 @@ internal sealed class InDoubtResolver(PeerMessenger gate, IClusterStore store, M
 
     /// <summary>What became of an ACT that this worker, or one that it rescues, has voted for.</summary>
     public Task<bool> OfAct(TransactionId act, Incarnation root, CancellationToken cancellation) =>
-        Repeat(() => AskOfAct(act, root, cancellation), null, "", cancellation);
+        Repeat(act.Value, () => AskOfAct(act, root, cancellation), null, "", cancellation);
 
-    private async Task<bool> Repeat(Func<Task<(bool? Verdict, int Asked)>> look, TimeSpan? patience, string what, CancellationToken cancellation)
+    private async Task<bool> Repeat(
+        long number, Func<Task<(bool? Verdict, int Asked)>> look, TimeSpan? patience, string what,
+        CancellationToken cancellation)
+    {
+        try
+        {
+            return await Repeat(look, patience, what, cancellation).ConfigureAwait(false);
+        }
+        finally
+        {
+            gate.EndAsking(number);
+        }
+    }
+
+    private async Task<bool> Repeat(
+        Func<Task<(bool? Verdict, int Asked)>> look, TimeSpan? patience, string what, CancellationToken cancellation)
     {
         long? since = null;
         while (true)
