@@ -39,12 +39,12 @@ internal sealed partial class ForwardingTransactionService
             try
             {
                 var reply = await first.ConfigureAwait(false);
-                if (reply.Envelope is { } found)
+                if (reply.Envelope is { Outcome: not Outcome.Rejected } found)
                 {
                     return found;
                 }
 
-                all &= reply.IsThere;
+                all &= reply is { IsThere: true, Envelope: null }; // else it cannot look now
             }
             catch (PeerGoneException)
             {
@@ -53,7 +53,8 @@ internal sealed partial class ForwardingTransactionService
         }
 
         // "Nothing is known" may be said only when everybody was asked: what somebody who is away has recorded is as true as ever (I2).
-        return all && IsOwnedBy(living) && gains == node.Gains ? null : new TransactionEnvelope
+        // One that may have been replaced does not know who lives.
+        return all && IsOwnedBy(living) && gains == node.Gains && !worker.MayBeReplaced ? null : new TransactionEnvelope
         {
             Id = id,
             Outcome = Outcome.Rejected,

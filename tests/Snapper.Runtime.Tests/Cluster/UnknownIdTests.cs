@@ -101,7 +101,38 @@ public sealed class UnknownIdTests : IDisposable
         NobodyKnowsYet(found);
     }
 
+    /// <summary>It stood still for longer than its lease, and one that has joined since owns what it owned.</summary>
+    [Fact]
+    public void Nor_by_one_whose_lease_is_over()
+    {
+        _bench.Node.Members = () => [_bench.Self];
+        _bench.Node.IsLeaseOver = static () => true;
+        NobodyKnowsYet(Find());
+    }
+
+    [Fact]
+    public void One_that_cannot_look_now_does_not_keep_another_from_saying_what_it_knows()
+    {
+        var found = Find();
+        Answer(_two, Unreachable());
+        Assert.False(found.IsCompleted);
+        Answer(_three, new TransactionEnvelope { Id = "unknown", Outcome = Outcome.Committed });
+        Assert.Equal(Outcome.Committed, _bench.Finish(found, "the answer")?.Outcome);
+
+        found = Find();
+        Answer(_two, Unreachable());
+        Answer(_three, null);
+        NobodyKnowsYet(found);
+    }
+
     public void Dispose() => _bench.Dispose();
+
+    private static TransactionEnvelope Unreachable() => new()
+    {
+        Id = "unknown",
+        Outcome = Outcome.Rejected,
+        Rejection = new Rejection(RejectionKind.Unavailable, "The log cannot be reached."),
+    };
 
     private Task<TransactionEnvelope?> Find()
     {
