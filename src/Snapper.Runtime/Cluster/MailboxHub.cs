@@ -51,6 +51,9 @@ public sealed class MailboxHub : IDisposable
     /// <summary>This worker in this life.</summary>
     public Incarnation Own { get; }
 
+    /// <summary>Most bytes of an input or a result in a message; the rest of it is for names and lists.</summary>
+    internal int MaxContentBytes => _options.Limits.MessageBytes / 3 * 2;
+
     /// <summary>Packets that could not be read.</summary>
     public long Unreadable => Interlocked.Read(ref _unreadable);
 

@@ -125,7 +125,7 @@ internal sealed partial class Executor
 
         try
         {
-            request.Result = root.EncodeResult(request.Method, Worker.Options.MaxResultBytes);
+            request.Result = root.EncodeResult(request.Method, Worker.MaxResultBytes);
         }
         catch (Exception exception) // the result's own code may throw anything
         {
@@ -134,9 +134,10 @@ internal sealed partial class Executor
             return;
         }
 
-        if (request.Result.Length > Worker.Options.MaxResultBytes)
+        if (request.Result.Length > Worker.MaxResultBytes)
         {
-            var text = $"The result of {root.Where()} has {request.Result.Length} bytes; the limit is {Worker.Options.MaxResultBytes}.";
+            var (bytes, limit) = (request.Result.Length, Worker.MaxResultBytes);
+            var text = $"The result of {root.Where()} has {bytes} bytes; the limit is {limit}.";
             RequestAbort(attempt, new AbortInfo(AbortReason.Application, text, root.Target));
             return;
         }

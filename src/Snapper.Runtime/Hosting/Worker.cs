@@ -63,6 +63,7 @@ internal sealed partial class Worker
         }
 
         Cluster = parts.Cluster is null ? null : new ClusterNode(this, parts.Cluster);
+        MaxResultBytes = Math.Min(Options.MaxResultBytes, parts.Cluster?.Gate.Hub.MaxContentBytes ?? int.MaxValue);
         Coordinators = new CoordinatorMachine[Options.Coordinators];
         var coordination = new CoordinatorOptions(Options.TransactionsPerBatch, Options.OpenBatches) { SchedulingPolicy = parts.SchedulingPolicy };
         for (var i = 0; i < Coordinators.Length; i++)
@@ -77,6 +78,12 @@ internal sealed partial class Worker
     }
 
     public WorkerOptions Options { get; }
+
+    /// <summary>
+    /// Largest result of a method, and largest input of a call to another worker, as JSON, in bytes. Of several workers
+    /// any may have to go into a message, wherever actors are now.
+    /// </summary>
+    public int MaxResultBytes { get; }
 
     public TimeProvider Time { get; }
 

@@ -223,6 +223,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
             Coordinators = _options.Coordinators,
             OpenBatches = _options.OpenBatches,
             MaxInFlight = _options.MaxInFlight,
+            MaxResultBytes = _options.MaxResultBytes,
             MarkMethodsThatFail = _options.MarkMethodsThatFail,
             TenantsApart = _options.TenantsApart,
             DrainTimeout = TimeSpan.FromSeconds(2),

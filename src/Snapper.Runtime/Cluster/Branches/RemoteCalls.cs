@@ -44,9 +44,9 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
             throw new RemoteCallException($"the input cannot be written as JSON: {exception.Words()}");
         }
 
-        if (json.Length > worker.Options.MaxResultBytes)
+        if (json.Length > worker.MaxResultBytes)
         {
-            throw new RemoteCallException($"the input has {json.Length} bytes; the limit is {worker.Options.MaxResultBytes}.");
+            throw new RemoteCallException($"the input has {json.Length} bytes; the limit is {worker.MaxResultBytes}.");
         }
 
         var attempt = caller.Attempt;
@@ -137,7 +137,7 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
         byte[] result;
         try
         {
-            result = frame.EncodeResult(method, worker.Options.MaxResultBytes);
+            result = frame.EncodeResult(method, worker.MaxResultBytes);
         }
         catch (Exception exception) // the result's own code may throw anything
         {
@@ -145,9 +145,10 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
             return;
         }
 
-        if (result.Length > worker.Options.MaxResultBytes)
+        if (result.Length > worker.MaxResultBytes)
         {
-            FailResult(frame, $"The result of {frame.Where()} has {result.Length} bytes; the limit is {worker.Options.MaxResultBytes}.");
+            FailResult(
+                frame, $"The result of {frame.Where()} has {result.Length} bytes; the limit is {worker.MaxResultBytes}.");
             return;
         }
 
