@@ -76,4 +76,11 @@ internal static partial class RuntimeLog
         Level = LogLevel.Critical,
         Message = "The actors of worker {Dead} cannot be taken over, since its log or its copied outcomes are damaged: {Detail}. It is tried again")]
     public static partial void TakeOverDamaged(ILogger logger, string dead, string detail);
+
+    [LoggerMessage(
+        EventId = 1035,
+        Level = LogLevel.Critical,
+        Message = "There can be no master, since its log is damaged: {Detail}. "
+            + "Transactions over several workers wait. It is tried again")]
+    public static partial void MasterLogDamaged(ILogger logger, string detail);
 }

@@ -86,6 +86,43 @@ public sealed class FailoverTests(ITestOutputHelper output)
         Assert.Empty(cluster.Unexpected);
     }
 
+    /// <summary>Without a master nothing is numbered over several workers; what is of one worker goes on.</summary>
+    [Fact]
+    public async Task A_masters_log_that_is_damaged_stops_nobody_who_lives()
+    {
+        await using var cluster = await TestCluster.Start(3, lease: TimeSpan.FromSeconds(1));
+        string[] ids = [cluster.IdAt(1, "ListAppend"), cluster.IdAt(2, "ListAppend"), cluster.IdAt(3, "ListAppend")];
+        DeclaredAccess[] all = [.. ids.Select(static id => new DeclaredAccess(new("ListAppend", id), 1))];
+        var before = await TestCluster.SubmitTo(cluster[1], "ListAppend", ids[0], "Append", new { value = 1 }, all);
+        Assert.True(before.Outcome == Outcome.Committed, TestWorker.Describe(before));
+        var storage = cluster.Shared.MasterLog();
+        LogGroup whole;
+        lock (storage.Gate)
+        {
+            whole = storage.Groups[^1];
+            storage.Groups[^1] = whole with { Records = new byte[whole.Records.Length] };
+        }
+
+        await cluster.Kill(cluster.Master);
+        await Rig.Until(() => cluster.Logged.Lines.Count(static line => line.Id == 1035) >= 2, "both have tried", 20);
+        Assert.Empty(cluster.Unexpected);
+        var living = Enumerable.Range(1, 3).First(worker => cluster[worker].Failure is null);
+        var own = await Append(2, null);
+        Assert.True(own.Outcome == Outcome.Committed, TestWorker.Describe(own));
+
+        lock (storage.Gate)
+        {
+            storage.Groups[^1] = whole;
+        }
+
+        var over = await Append(3, all);
+        Assert.True(over.Outcome == Outcome.Committed, TestWorker.Describe(over));
+        Assert.Empty(cluster.Unexpected);
+
+        Task<TransactionEnvelope> Append(int value, DeclaredAccess[]? access) =>
+            TestCluster.SubmitTo(cluster[living], "ListAppend", ids[living - 1], "Append", new { value }, access);
+    }
+
     [Theory]
     [InlineData(true)]
     [InlineData(false)]

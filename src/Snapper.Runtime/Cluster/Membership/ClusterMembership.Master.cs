@@ -1,6 +1,8 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Cluster.Mastering;
 using Snapper.Runtime.Cluster.Recovering;
+using Snapper.Runtime.Hosting;
+using Snapper.Storage.Log;
 using Snapper.Storage.Membership;
 using Snapper.Storage.MigrationPlans;
 
@@ -9,6 +11,10 @@ namespace Snapper.Runtime.Cluster.Membership;
 /// <content>Who is master, and what a new one waits for (R3).</content>
 internal sealed partial class ClusterMembership
 {
+    private static readonly TimeSpan s_seatTriedAgain = TimeSpan.FromSeconds(5);
+
+    private long? _seatDamaged; // when the master's log was found to be
+
     /// <summary>There is always a master: whoever finds the lease free takes it.</summary>
     private async Task SeeToMaster(MasterStanding standing)
     {
@@ -46,7 +52,7 @@ internal sealed partial class ClusterMembership
             _joining.Seat.Lose();
             await _node.Ask(() => Follow(standing.Holder, standing.MasterEpoch)).ConfigureAwait(false);
         }
-        else if (await _joining.Seat.TryTake(_ending.Token).ConfigureAwait(false))
+        else if (await TryTakeSeat().ConfigureAwait(false))
         {
             await ReadMembers().ConfigureAwait(false); // those who may live settle before anything is numbered (R3)
             var plans = await _migrator.ReadOpen(_ending.Token).ConfigureAwait(false);
@@ -54,6 +60,29 @@ internal sealed partial class ClusterMembership
             var seat = _joining.Seat.Held!;
             await _node.Ask(() => BeginMaster(seat, plans)).ConfigureAwait(false);
             _seat = seat;
+        }
+    }
+
+    /// <summary>
+    /// Where what was decided cannot be read, there can be no master: nothing is numbered over several workers until an
+    /// operator has restored it. What is of one worker goes on; if the living stopped for it, none would be left.
+    /// </summary>
+    private async Task<bool> TryTakeSeat()
+    {
+        if (_seatDamaged is { } found && _worker.Time.GetElapsedTime(found) < s_seatTriedAgain)
+        {
+            return false;
+        }
+
+        try
+        {
+            return await _joining.Seat.TryTake(_ending.Token).ConfigureAwait(false);
+        }
+        catch (CorruptLogException damage)
+        {
+            _seatDamaged = _worker.Time.GetTimestamp();
+            RuntimeLog.MasterLogDamaged(_worker.Logger, damage.Message);
+            return false;
         }
     }
 

@@ -20,6 +20,7 @@ internal sealed class MasterElection(IClusterStore store, TimeProvider time)
 
     /// <summary>Takes the lease if it is free, and reads what was decided under it: from here on no earlier master decides anything.</summary>
     /// <returns>True: it is held, now or from before.</returns>
+    /// <exception cref="CorruptLogException">What was decided cannot be read. The lease is free again.</exception>
     public async Task<bool> TryTake(CancellationToken cancellation)
     {
         await Background.Enter(_one, time, cancellation).ConfigureAwait(false);
@@ -36,7 +37,23 @@ internal sealed class MasterElection(IClusterStore store, TimeProvider time)
                 return false;
             }
 
-            var mastership = taken.Value!;
+            _taken = await Read(taken.Value!, cancellation).ConfigureAwait(false);
+            return true;
+        }
+        catch (LogLostException lost) when (lost.Status == AppendStatus.Fenced)
+        {
+            return false; // another has taken it since
+        }
+        finally
+        {
+            _one.Release();
+        }
+    }
+
+    private async Task<Taken> Read(Mastership mastership, CancellationToken cancellation)
+    {
+        try
+        {
             var decided = new HashSet<BatchId>();
             var records = LogRecovery.ReadAll(mastership.Log, mastership.Opening, cancellation);
             await foreach (var record in records.ConfigureAwait(false))
@@ -47,16 +64,12 @@ internal sealed class MasterElection(IClusterStore store, TimeProvider time)
                 }
             }
 
-            _taken = new Taken(mastership, decided);
-            return true;
+            return new Taken(mastership, decided);
         }
-        catch (LogLostException lost) when (lost.Status == AppendStatus.Fenced)
+        catch (CorruptLogException)
         {
-            return false; // another has taken it since
-        }
-        finally
-        {
-            _one.Release();
+            await store.Master.Release(mastership.MasterEpoch, cancellation).ConfigureAwait(false);
+            throw;
         }
     }
 
