@@ -105,7 +105,7 @@ public sealed class BatchingTests : IAsyncLifetime
             await e.Answer();
         });
         _worker.Otherwise = e => e.Transactions.Any(t => t.GetProperty("input").GetProperty("amount").GetInt32() == 666)
-            ? e.Text(400, """{"title":"bad request","status":400,"detail":"unreadable"}""")
+            ? e.Text(400, """{"detail":"unreadable","title":"bad request","status":400}""")
             : e.Answer();
 
         var first = snapper.Actor<IAccount>("first").Act(a => a.DepositChecking(new(1)));

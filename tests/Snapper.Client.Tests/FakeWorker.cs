@@ -164,6 +164,7 @@ internal sealed class FakeWorker : IAsyncDisposable
         }
 
         context.Response.StatusCode = 404;
+        context.Response.ContentType = "application/problem+json";
     }
 
     /// <summary>One request with transactions, to be answered by a test.</summary>

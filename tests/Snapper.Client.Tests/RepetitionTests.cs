@@ -399,6 +399,48 @@ public sealed class RepetitionTests : IAsyncLifetime
         Assert.Single(_worker.Executed);
     }
 
+    /// <summary>A proxy may have sent it once already, and found no worker the second time.</summary>
+    [Theory]
+    [InlineData(401)]
+    [InlineData(403)]
+    [InlineData(404)]
+    [InlineData(409)]
+    [InlineData(413)]
+    [InlineData(429)]
+    public async Task A_refusal_that_is_not_the_workers_says_nothing_of_what_it_did(int status)
+    {
+        await using var snapper = _worker.Client(timeout: TimeSpan.FromMilliseconds(300));
+        _worker.Then(e =>
+        {
+            e.ExecuteAll();
+            return e.Text(status, "default backend");
+        });
+        _worker.Otherwise = e => e.Text(status, "default backend");
+        _worker.OnAsk = (context, _) =>
+        {
+            context.Response.StatusCode = status;
+            return Task.CompletedTask;
+        };
+
+        var doubt = await Assert.ThrowsAsync<TransactionInDoubtException>(() => Deposit(snapper));
+
+        Assert.Contains($"HTTP {status}", doubt.Message, StringComparison.Ordinal);
+        Assert.Single(_worker.Executed);
+    }
+
+    [Fact]
+    public async Task A_404_that_is_not_a_workers_does_not_say_that_an_id_is_unknown()
+    {
+        await using var snapper = _worker.Client();
+        _worker.OnAsk = static (context, _) =>
+        {
+            context.Response.StatusCode = 404;
+            return context.Response.WriteAsync("default backend");
+        };
+
+        await Assert.ThrowsAsync<HttpRequestException>(() => snapper.Find("order-1"));
+    }
+
     [Fact]
     public async Task A_late_answer_leaves_the_outcome_in_doubt()
     {

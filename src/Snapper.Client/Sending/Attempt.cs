@@ -11,6 +11,9 @@ internal enum AttemptEnd : byte
     /// <summary>Refused before anything was executed; see the rejection.</summary>
     Refused,
 
+    /// <summary>Refused on the way to the worker, which may have executed it; see the rejection.</summary>
+    TurnedAway,
+
     /// <summary>It may or may not have been executed; see the detail.</summary>
     Lost,
 
@@ -26,6 +29,9 @@ internal readonly record struct Attempt(AttemptEnd End, TransactionReply? Reply 
         : new Attempt(AttemptEnd.Answered, Reply: reply);
 
     public static Attempt Refused(RejectionDetails rejection) => new(AttemptEnd.Refused, Rejection: rejection);
+
+    public static Attempt TurnedAway(RejectionDetails rejection) =>
+        new(AttemptEnd.TurnedAway, Rejection: rejection);
 
     public static Attempt Lost(string detail) => new(AttemptEnd.Lost, Detail: detail);
 

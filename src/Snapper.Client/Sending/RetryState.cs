@@ -34,6 +34,9 @@ internal sealed class RetryState(string id, bool repeatsAborted = true)
                 return NoteReply(attempt.Reply!);
             case AttemptEnd.Refused:
                 return NoteRejection(attempt.Rejection!);
+            case AttemptEnd.TurnedAway:
+                _lost = attempt.Rejection!.Detail;
+                return NoteRejection(attempt.Rejection);
             case AttemptEnd.Lost:
                 Doubt = _lost = attempt.Detail ?? "a sending got no answer";
                 return null;

@@ -62,7 +62,7 @@ internal sealed class ServiceEndpoint : IDisposable
         }
     }
 
-    /// <summary>Asks what became of a transaction; null: the worker does not know it.</summary>
+    /// <summary>Asks what became of a transaction; null: the worker says that it does not know it.</summary>
     /// <exception cref="HttpRequestException">No answer, or one that says nothing about the transaction.</exception>
     public async Task<TransactionReply?> Ask(string id, CancellationToken cancellation)
     {
@@ -88,7 +88,7 @@ internal sealed class ServiceEndpoint : IDisposable
         return response.StatusCode switch
         {
             HttpStatusCode.OK => ReadAnswerAbout(id, answer),
-            HttpStatusCode.NotFound => null,
+            HttpStatusCode.NotFound when IsWorkers(response) => null,
             var status => throw new HttpRequestException(Describe((int)status, answer)),
         };
     }
@@ -117,8 +117,11 @@ internal sealed class ServiceEndpoint : IDisposable
                 await Send(batch[..half]).ConfigureAwait(false);
                 await Send(batch[half..]).ConfigureAwait(false);
                 break;
-            case (>= 400 and < 500 and not 408) or 503 when status != 503 || IsWorkers(response):
-                EndAll(batch, Attempt.Refused(new RejectionDetails(status, Describe(status, answer), RetryAfter(response))));
+            case (>= 400 and < 500 and not 408) or 503 when IsWorkers(response):
+                EndAll(batch, Attempt.Refused(RejectionOf(response, answer)));
+                break;
+            case >= 400 and < 500 and not 408:
+                EndAll(batch, Attempt.TurnedAway(RejectionOf(response, answer)));
                 break;
             default:
                 // Any other failure may stem from a proxy after the worker had the request.
@@ -127,7 +130,10 @@ internal sealed class ServiceEndpoint : IDisposable
         }
     }
 
-    /// <summary>A worker's refusal is a problem; a proxy says 503, too, even of a request that it has.</summary>
+    /// <summary>
+    /// A worker's refusal is a problem. What stands before it has answers of its own, also to a call that it has
+    /// repeated by itself, and whose first sending the worker has.
+    /// </summary>
     private static bool IsWorkers(HttpResponseMessage response) =>
         response.Content.Headers.ContentType?.MediaType == "application/problem+json";
 
@@ -202,6 +208,9 @@ internal sealed class ServiceEndpoint : IDisposable
 
         return string.Create(CultureInfo.InvariantCulture, $"HTTP {status}: {detail}");
     }
+
+    private static RejectionDetails RejectionOf(HttpResponseMessage response, Answer answer) =>
+        new((int)response.StatusCode, Describe((int)response.StatusCode, answer), RetryAfter(response));
 
     private static TimeSpan? RetryAfter(HttpResponseMessage response)
     {
