@@ -28,6 +28,11 @@ internal sealed partial class ClusterWorld
                 {
                     return false;
                 }
+
+                if (Shared.Log(process.Number).Epoch != process.Self.Epoch)
+                {
+                    return false; // it is fenced, for what happened before the last fault ended, and learns it soon
+                }
             }
 
             for (var number = 0; number < _seats.Length; number++)

@@ -194,7 +194,8 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
 
     /// <summary>
     /// R1: a number is given once, over all lives, and lies above all that the log has of earlier ones. Where a life has fewer numbers set apart than it uses, those
-    /// beyond that may be given again if they left no record; so may those that were set apart by a trim that the server has lost.
+    /// beyond that may be given again if they left no record; so may those that were set apart by a trim that the server has lost,
+    /// also by the life that had set them apart, which goes on until its next call meets the fence.
     /// </summary>
     public void Numbered(LifeOnLog life, long number)
     {
@@ -204,7 +205,8 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
             $"R1: {tid} is given by a life that began behind PACT {life.HighestPactBefore} and ACT {life.HighestActBefore}");
         if (!_numbers.TryAdd(number, life))
         {
-            Require(numbersOfALife > 0 || _numbers[number].Epoch <= _changesLostIn, $"R1: {number} is given a second time");
+            var first = Math.Min(_numbers[number].Epoch, life.Epoch);
+            Require(numbersOfALife > 0 || first <= _changesLostIn, $"R1: {number} is given a second time");
             _numbers[number] = life;
         }
     }
