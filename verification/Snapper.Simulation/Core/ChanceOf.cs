@@ -69,6 +69,9 @@ internal enum ChanceOf : ulong
     /// <summary>Whether the store that all share loses its tail, and when.</summary>
     StoreLoss = 26,
 
+    /// <summary>Whether, when and which calls to the log server lead to an older copy, one each.</summary>
+    OlderServer = 27,
+
     /// <summary>Where clients of the lists abort because of what they saw, one each.</summary>
     Decisions = 30,
 

@@ -72,6 +72,9 @@ internal sealed class FaultInjector(World world, PlannedFault fault)
             case FaultKind.StorageDown:
                 world.Storage.DownUntil = world.Now + _duration;
                 break;
+            case FaultKind.StorageOlder when world.Scenario.Files == 0:
+                world.Storage.MisleadUntil(world.Now + _duration);
+                break;
         }
     }
 

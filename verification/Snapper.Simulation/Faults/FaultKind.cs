@@ -39,6 +39,9 @@ public enum FaultKind
     /// <summary>The log server is away.</summary>
     StorageDown,
 
+    /// <summary>A call reaches an older copy: a replica that lags, or an earlier primary.</summary>
+    StorageOlder,
+
     /// <summary>A byte of a record is changed while no worker runs: recovery has to see it.</summary>
     LogDamaged,
 

@@ -144,7 +144,7 @@ public sealed record Scenario
         && !SchedulingChoices.Contains(SchedulingChoice.EvictedBeforeUse) && !SchedulingChoices.Contains(SchedulingChoice.BatchTakenForTooLarge);
 
     /// <summary>Calls to the log server or the disk may fail; where none does, no recovery may fail of one.</summary>
-    internal bool MayFailStorage => StorageFaultPerMille > 0 || PlannedFaults.Any(fault => fault.Kind is FaultKind.StorageFull or FaultKind.StorageDown or FaultKind.LogLost || DiskKinds.Contains(fault.Kind));
+    internal bool MayFailStorage => StorageFaultPerMille > 0 || PlannedFaults.Any(fault => fault.Kind is FaultKind.StorageFull or FaultKind.StorageDown or FaultKind.StorageOlder or FaultKind.LogLost || DiskKinds.Contains(fault.Kind));
 
     /// <summary>Draws the scenario of a seed.</summary>
     public static Scenario Draw(ulong seed)
@@ -186,7 +186,8 @@ public sealed record Scenario
             DecidesPercent = DrawDecisions(seed),
             SchedulingChoices = DrawSchedulingChoices(seed),
         };
-        return WithClock(WithStorage(calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) }, calm), calm);
+        scenario = calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
+        return WithOlderServer(WithClock(WithStorage(scenario, calm), calm), calm);
     }
 
     /// <summary>Draws where the log is, by chance of its own: what else is drawn does not depend on it.</summary>
@@ -220,6 +221,22 @@ public sealed record Scenario
 
         faults.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
         return faults.Count == scenario.PlannedFaults.Count ? scenario : scenario with { PlannedFaults = faults };
+    }
+
+    /// <summary>Draws whether calls reach an older copy, by chance of its own: other seeds stay as they are.</summary>
+    private static Scenario WithOlderServer(Scenario scenario, bool calm)
+    {
+        var chance = SeededChance.For(scenario.Seed, ChanceOf.OlderServer);
+        return !chance.Percent(6) || calm || scenario.Files != 0
+            ? scenario
+            : scenario with
+            {
+                PlannedFaults =
+                [
+                    .. scenario.PlannedFaults,
+                    new PlannedFault(chance.Between(1, 150), FaultKind.StorageOlder, chance.Between(20, 300)),
+                ],
+            };
     }
 
     private static int DrawDecisions(ulong seed)
@@ -414,7 +431,7 @@ public sealed record Scenario
                 throw new FormatException($"A fault is written KIND@MS/MS, not '{word}'.");
             }
 
-            var kinds = DrawnKinds.Concat(DiskKinds).Append(FaultKind.LogLost).Distinct();
+            var kinds = DrawnKinds.Concat(DiskKinds).Concat([FaultKind.LogLost, FaultKind.StorageOlder]).Distinct();
             if (!Enum.TryParse<FaultKind>(parts[0], out var kind) || kind.ToString() != parts[0] || !kinds.Contains(kind))
             {
                 throw new FormatException($"There is no fault '{parts[0]}' that has a time, as in '{word}'; there are: {string.Join(", ", kinds)}.");

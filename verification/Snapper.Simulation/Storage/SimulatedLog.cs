@@ -12,14 +12,14 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
 
     public string Id { get; private set; } = "";
 
-    public long AcknowledgedNext { get; private set; }
+    public long AcknowledgedNext => link.AcknowledgedNext;
 
     public Task<LogStanding?> Look(CancellationToken cancellation) =>
-        link.Read(() => new MemoryTransactionLog(storage.Kept).Look(CancellationToken.None).Result, cancellation);
+        link.Opening(() => new MemoryTransactionLog(storage.Kept).Look(CancellationToken.None).Result, cancellation);
 
     public async Task<LogOpening> Open(CancellationToken cancellation)
     {
-        var (id, changes, opening) = await link.Read(
+        var (id, changes, opening) = await link.Opening(
             () =>
             {
                 storage.LastOpener = link.Sender;
@@ -27,8 +27,7 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
             },
             cancellation);
         Id = id;
-        AcknowledgedNext = opening.NextSequence;
-        link.Changes = changes;
+        (link.Epoch, link.AcknowledgedNext, link.Changes) = (opening.Epoch, opening.NextSequence, changes);
         return opening;
     }
 
@@ -52,7 +51,7 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
             cancellation);
         if (result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
         {
-            AcknowledgedNext = Math.Max(AcknowledgedNext, firstSequence + count);
+            link.AcknowledgedNext = Math.Max(AcknowledgedNext, firstSequence + count);
         }
 
         return result;
@@ -68,7 +67,7 @@ internal sealed class SimulatedLog(StorageLink link, SimulatedStorage storage, L
     {
         // Copied where they are kept: what is damaged there later was read whole.
         var groups = await link.Read(
-            () => Array.ConvertAll(storage.Kept.GroupsFrom(fromSequence), group => group with { Records = group.Records.ToArray() }), cancellation);
+            server => Array.ConvertAll(server.GroupsFrom(fromSequence), group => group with { Records = group.Records.ToArray() }), cancellation);
         foreach (var group in groups)
         {
             yield return group;

@@ -16,8 +16,11 @@ internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage sto
     /// <summary>Of what the server keeps now; it may have come back with something else.</summary>
     private MemoryStateStore Store => (_store is { } store && store.Of == storage.Kept ? store : _store = (storage.Kept, new(storage.Kept, time, new StateStoreOptions()))).Value.Store;
 
+    private MemoryStateStore StoreOf(MemoryStorage server) =>
+        server == storage.Kept ? Store : new MemoryStateStore(server, time, new StateStoreOptions());
+
     public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) =>
-        link.Read(() => Store.Load(actor, CancellationToken.None).Result, cancellation);
+        link.Read(server => StoreOf(server).Load(actor, CancellationToken.None).Result, cancellation);
 
     public Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation)
     {
@@ -47,7 +50,7 @@ internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage sto
     }
 
     public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) =>
-        link.Read(() => Store.FindOutcome(requestId, CancellationToken.None).Result, cancellation);
+        link.Read(server => StoreOf(server).FindOutcome(requestId, CancellationToken.None).Result, cancellation);
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 }

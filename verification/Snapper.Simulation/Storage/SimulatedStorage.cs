@@ -14,6 +14,8 @@ internal sealed class SimulatedStorage(World world)
     private MemoryStorage? _copy;
     private MemoryStorage? _whole;
     private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, ChanceOf.LogServer);
+    private readonly SeededChance _misled = SeededChance.For(world.Scenario.Seed, ChanceOf.OlderServer, 1);
+    private (MemoryStorage Copy, int Server, long Until)? _older;
 
     /// <summary>What is durable.</summary>
     public MemoryStorage Kept { get; private set; } = new();
@@ -41,9 +43,37 @@ internal sealed class SimulatedStorage(World world)
     /// <param name="acknowledged">Every record below it was acknowledged to the writer.</param>
     /// <param name="changes">So many checkpoints, trims and savings of outcomes were.</param>
     public AppendResult? Lost(long epoch, long acknowledged, long changes) =>
-        epoch > Kept.Epoch || (epoch == Kept.Epoch && (acknowledged > Kept.NextSequence || changes > Kept.Changes))
+        IsOlder(Kept, epoch, acknowledged, changes)
             ? new AppendResult(AppendStatus.Gap, $"simulated: the log lost acknowledged records: it is at epoch {Kept.Epoch}, record {Kept.NextSequence} and change {Kept.Changes}")
             : null;
+
+    /// <summary>A server lacks something that the caller knows to be durable.</summary>
+    /// <param name="server">The server.</param>
+    /// <param name="epoch">The caller's.</param>
+    /// <param name="acknowledged">As for <see cref="Lost"/>.</param>
+    /// <param name="changes">As for <see cref="Lost"/>.</param>
+    public static bool IsOlder(MemoryStorage server, long epoch, long acknowledged, long changes) =>
+        epoch > server.Epoch
+        || (epoch == server.Epoch && (acknowledged > server.NextSequence || changes > server.Changes));
+
+    /// <summary>
+    /// For a while the address leads some calls to a server that stays as it is now: a replica that lags, or a primary
+    /// that another one has replaced. It answers what only reads, and refuses every write.
+    /// </summary>
+    public void MisleadUntil(long until) => _older = (Kept.Copy(), Server, until);
+
+    /// <summary>Where a call arrives; null: at the server that keeps everything.</summary>
+    public MemoryStorage? Older()
+    {
+        if (_older is not var (copy, server, until) || server != Server || IsLost || HasDamage
+            || world.IsHealed || world.Now >= until || !_misled.Percent(40))
+        {
+            return null;
+        }
+
+        world.Faults.Note(FaultKind.StorageOlder);
+        return copy;
+    }
 
     /// <summary>Keeps a copy that may come back.</summary>
     public void KeepCopy() => _copy = Kept.Copy();

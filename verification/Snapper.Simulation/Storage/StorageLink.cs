@@ -1,6 +1,7 @@
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
 using Snapper.Storage.Log;
+using Snapper.Storage.Memory;
 
 namespace Snapper.Simulation.Storage;
 
@@ -19,6 +20,12 @@ internal sealed class StorageLink(World world, ProcessScope scope)
     public Task<AppendResult> Fenced(Func<AppendResult> carryOut, CancellationToken cancellation) =>
         Send(carryOut, static () => new AppendResult(AppendStatus.Refused, "simulated: no room"), cancellation);
 
+    /// <summary>The epoch of the opening; 0: not opened yet.</summary>
+    public long Epoch { get; set; }
+
+    /// <summary>Every record below it was acknowledged to this process.</summary>
+    public long AcknowledgedNext { get; set; }
+
     /// <summary>So many checkpoints, trims and savings of outcomes were acknowledged to this process.</summary>
     public long Changes { get; set; }
 
@@ -31,8 +38,30 @@ internal sealed class StorageLink(World world, ProcessScope scope)
         return result;
     }
 
-    /// <summary>A call that only reads.</summary>
-    public Task<T> Read<T>(Func<T> carryOut, CancellationToken cancellation) => Send(carryOut, null, cancellation);
+    /// <summary>A call before the log is open, and its opening.</summary>
+    public Task<T> Opening<T>(Func<T> carryOut, CancellationToken cancellation) => Send(carryOut, null, cancellation);
+
+    /// <summary>
+    /// A call that only reads, on the server where it arrives, if that one has all that this process knows when it
+    /// sends it (as the scripts of the Redis log).
+    /// </summary>
+    public async Task<T> Read<T>(Func<MemoryStorage, T> carryOut, CancellationToken cancellation)
+    {
+        var (epoch, acknowledged, changes) = (Epoch, AcknowledgedNext, Changes);
+
+        // Callers may be inside a method of an actor, whose context must not get the rest of this.
+        var (answer, isStale) = await Send(
+            () =>
+            {
+                var older = world.Storage.Older();
+                return older is not null && SimulatedStorage.IsOlder(older, epoch, acknowledged, changes)
+                    ? (default(T)!, true)
+                    : (carryOut(older ?? world.Storage.Kept), false);
+            },
+            null,
+            cancellation).ConfigureAwait(false);
+        return isStale ? throw new IOException("simulated: an older copy") : answer;
+    }
 
     private Task<T> Send<T>(Func<T> carryOut, Func<T>? refuse, CancellationToken cancellation)
     {
@@ -62,7 +91,9 @@ internal sealed class StorageLink(World world, ProcessScope scope)
                         return;
                     }
 
-                    var result = fate == FaultKind.StorageFull ? refuse!() : carryOut();
+                    var isRefused = fate == FaultKind.StorageFull
+                        || (refuse is not null && world.Storage.Older() is not null);
+                    var result = isRefused ? refuse!() : carryOut();
                     world.After(world.Storage.Travel(slow: false), scope, () => answer.TrySetResult(result));
                 });
                 break;
