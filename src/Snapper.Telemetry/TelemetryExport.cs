@@ -14,6 +14,10 @@ public sealed partial class TelemetryExport : ITransactionObserver, IAsyncDispos
     /// <summary>Traced attempts that may wait to be made into spans; more are dropped, and counted.</summary>
     public const int WaitingMost = 4096;
 
+    // What the instrumentation packages of the runtime, ASP.NET Core and HttpClient would add on .NET 10.
+    private static readonly string[] s_builtIn =
+        ["System.Runtime", "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Server.Kestrel", "System.Net.Http"];
+
     private readonly TelemetryOptions _options;
     private readonly Channel<(TraceView Trace, string? Parent, string? State)> _waiting;
     private readonly TransactionSpans _spans = new();
@@ -41,9 +45,8 @@ public sealed partial class TelemetryExport : ITransactionObserver, IAsyncDispos
 
         if (options.Metrics)
         {
-            _metering = Sdk.CreateMeterProviderBuilder().SetResourceBuilder(resource).AddMeter(WorkerMetrics.MeterName).AddMeter("System.Runtime")
-                .AddView("snapper.transaction.duration", new ExplicitBucketHistogramConfiguration { Boundaries = [.. DurationsView.UsualBounds] })
-                .AddOtlpExporter().Build();
+            _metering = Sdk.CreateMeterProviderBuilder().SetResourceBuilder(resource)
+                .AddMeter([Instruments.MeterName, .. s_builtIn]).AddOtlpExporter().Build();
         }
 
         _writing = Task.Run(Write);

@@ -4,35 +4,38 @@ using Snapper.Runtime.Inspection;
 
 namespace Snapper.Telemetry;
 
-/// <summary>The worker's metrics by OpenTelemetry's conventions. All but the durations are read when they are exported.</summary>
+/// <summary>The table of instruments by OpenTelemetry. All but the durations are read when they are exported.</summary>
 internal sealed class WorkerMetrics : IDisposable
 {
-    /// <summary>Name of the meter.</summary>
-    public const string MeterName = "Snapper.Dapr";
+    private static readonly TimeSpan s_readingServes = TimeSpan.FromMilliseconds(100);
 
-    private readonly Meter _meter = new(MeterName);
+    private readonly Meter _meter = new(Instruments.MeterName);
     private readonly Histogram<double> _durations;
     private readonly IWorkerInspection _inspection;
-    private WorkerStatus? _status;
+    private Reading? _reading;
     private long _readAt;
 
     public WorkerMetrics(IWorkerInspection inspection)
     {
         _inspection = inspection;
-        _durations = _meter.CreateHistogram<double>("snapper.transaction.duration", "s", "From arrival to answer.");
-        _meter.CreateObservableUpDownCounter("snapper.transaction.active", () => Status().InFlight, "{transaction}", "Accepted and not yet answered.");
-        _meter.CreateObservableCounter("snapper.transaction.repeats", Repeats, "{attempt}", "Attempts that the system ran again by itself.");
-        _meter.CreateObservableCounter("snapper.batch.formed", () => Status().Batches, "{batch}", "Batches formed.");
-        _meter.CreateObservableCounter("snapper.undo.count", () => Status().Undos, "{undo}", "Undos of speculative work.");
-        _meter.CreateObservableGauge("snapper.log.position", () => Status().LogPosition, "{record}", "Last position appended to the log.");
-        _meter.CreateObservableGauge("snapper.log.durable_position", () => Status().DurablePosition, "{record}", "Last position of the log known to be durable.");
-        _meter.CreateObservableUpDownCounter("snapper.actor.resident", () => Status().ResidentActors, "{actor}", "Actors in memory.");
-        _meter.CreateObservableGauge("snapper.worker.epoch", () => Status().Epoch, "{epoch}", "Epoch that the worker writes its log in.");
-        _meter.CreateObservableCounter("snapper.store.losses", () => Status().Losses, "{loss}", "How often the store was found to have less than it had acknowledged, since the log began.");
-        _meter.CreateObservableGauge("snapper.health.check", Checks, "1", "1 when the check passes, else 0.");
+        var durations = Instruments.All.Single(static one => one.Kind == InstrumentKind.Histogram);
+        _durations = _meter.CreateHistogram(
+            durations.Otlp!, durations.Unit, durations.Help, tags: null,
+            new InstrumentAdvice<double> { HistogramBucketBoundaries = DurationsView.UsualBounds });
+        foreach (var one in Instruments.All.Where(one => one != durations && one.Otlp is not null))
+        {
+            if (one.IsWhole)
+            {
+                Create(one, static value => (long)value);
+            }
+            else
+            {
+                Create(one, static value => value);
+            }
+        }
     }
 
-    /// <summary>Somebody listens to the durations.</summary>
+    /// <summary>Durations are exported.</summary>
     public bool Enabled => _durations.Enabled;
 
     /// <summary>A transaction is answered.</summary>
@@ -45,38 +48,41 @@ internal sealed class WorkerMetrics : IDisposable
         }
         else
         {
-            _durations.Record(duration.TotalSeconds, mode, new("snapper.transaction.outcome", "aborted"), new("error.type", reason));
+            _durations.Record(
+                duration.TotalSeconds, mode, new("snapper.transaction.outcome", "aborted"), new("error.type", reason));
         }
     }
 
     public void Dispose() => _meter.Dispose();
 
-    // One look serves all instruments of an export.
-    private WorkerStatus Status()
+    private void Create<T>(Instrument one, Func<double, T> convert)
+        where T : struct
+    {
+        Func<IEnumerable<Measurement<T>>> read = () =>
+            (one.Read(Now()) ?? []).Select(sample => new Measurement<T>(convert(sample.Value), Tags(one, sample)));
+        _ = one.Kind switch
+        {
+            InstrumentKind.Counter => _meter.CreateObservableCounter(one.Otlp!, read, one.Unit, one.Help),
+            InstrumentKind.UpDownCounter => _meter.CreateObservableUpDownCounter(one.Otlp!, read, one.Unit, one.Help),
+            _ => (ObservableInstrument<T>)_meter.CreateObservableGauge(one.Otlp!, read, one.Unit, one.Help),
+        };
+    }
+
+    private static IEnumerable<KeyValuePair<string, object?>> Tags(Instrument one, Sample sample) =>
+        from tag in one.Labels.Zip(sample.Labels)
+        where tag.Second is not null
+        select new KeyValuePair<string, object?>(tag.First.Attribute, tag.Second);
+
+    // One reading serves all instruments of an export.
+    private Reading Now()
     {
         var now = Stopwatch.GetTimestamp();
-        if (_status is not { } status || Stopwatch.GetElapsedTime(_readAt, now) > TimeSpan.FromMilliseconds(100))
+        if (_reading is not { } reading || Stopwatch.GetElapsedTime(_readAt, now) > s_readingServes)
         {
-            _status = status = _inspection.Status();
+            _reading = reading = new Reading(_inspection.Status(), _inspection.Checks());
             _readAt = now;
         }
 
-        return status;
-    }
-
-    private IEnumerable<Measurement<long>> Repeats()
-    {
-        foreach (var (reason, count) in Status().RepeatsByReason)
-        {
-            yield return new Measurement<long>(count, new KeyValuePair<string, object?>("error.type", reason));
-        }
-    }
-
-    private IEnumerable<Measurement<int>> Checks()
-    {
-        foreach (var check in _inspection.Checks())
-        {
-            yield return new Measurement<int>(check.Healthy ? 1 : 0, new KeyValuePair<string, object?>("snapper.health.check.name", check.Name));
-        }
+        return reading;
     }
 }

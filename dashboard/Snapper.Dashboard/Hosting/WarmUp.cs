@@ -150,9 +150,9 @@ internal sealed partial class WarmUp(DashboardSettings settings, KnownTokens tok
     private static void Tell(IServiceProvider provider, string path, Type answer) =>
         ((IListener)provider.GetRequiredService<Streams>()).Told(s_nobody, path, 200, JsonSerializer.SerializeToUtf8Bytes(PrerenderSamples.Of(answer), WorkerApi.Json));
 
-    [LoggerMessage(EventId = 1, Level = LogLevel.Information, Message = "{Warm} of {All} pages were drawn once beforehand, in {Milliseconds} ms")]
+    [LoggerMessage(EventId = 4011, Level = LogLevel.Information, Message = "{Warm} of {All} pages were drawn once beforehand, in {Milliseconds} ms")]
     private partial void Warm(int warm, int all, long milliseconds);
 
-    [LoggerMessage(EventId = 2, Level = LogLevel.Warning, Message = "Pages could not be drawn beforehand; the first visit will take longer.")]
+    [LoggerMessage(EventId = 4012, Level = LogLevel.Warning, Message = "Pages could not be drawn beforehand; the first visit will take longer.")]
     private partial void Cold(Exception problem);
 }

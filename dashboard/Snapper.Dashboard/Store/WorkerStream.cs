@@ -200,15 +200,15 @@ internal sealed partial class WorkerStream : IAsyncDisposable
         return true;
     }
 
-    [LoggerMessage(EventId = 1, Level = LogLevel.Information, Message = "{Worker} has no stream of views: it is of an older version, and asked once a second instead.")]
+    [LoggerMessage(EventId = 4001, Level = LogLevel.Information, Message = "{Worker} has no stream of views: it is of an older version, and asked once a second instead.")]
     private static partial void LogOlder(ILogger log, Uri worker);
 
-    [LoggerMessage(EventId = 2, Level = LogLevel.Warning, Message = "The stream of {Worker} is not there: {Why}. It is asked once a second until it is.")]
+    [LoggerMessage(EventId = 4002, Level = LogLevel.Warning, Message = "The stream of {Worker} is not there: {Why}. It is asked once a second until it is.")]
     private static partial void LogFailed(ILogger log, Uri worker, string why);
 
-    [LoggerMessage(EventId = 4, Level = LogLevel.Error, Message = "What {Worker} told could not be taken.")]
+    [LoggerMessage(EventId = 4004, Level = LogLevel.Error, Message = "What {Worker} told could not be taken.")]
     private static partial void LogWrong(ILogger log, Exception problem, Uri worker);
 
-    [LoggerMessage(EventId = 3, Level = LogLevel.Information, Message = "The stream of {Worker} is there again.")]
+    [LoggerMessage(EventId = 4003, Level = LogLevel.Information, Message = "The stream of {Worker} is there again.")]
     private static partial void LogBack(ILogger log, Uri worker);
 }
