@@ -1,5 +1,6 @@
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
+using Snapper.Security;
 using Snapper.Server.Api;
 using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Endpoints;
@@ -29,68 +30,48 @@ public static class SnapperApi
         var log = endpoints.ServiceProvider.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Server.Api");
         var audit = options.Audit ?? AuditLog.InMemory(log);
         var events = new ViewTable();
+        var map = new ApiRoutes(endpoints, events, log, options.RetryAfter);
         var transactions = new TransactionEndpoints(door, options, log, control);
-        Post(endpoints, "/v1/transactions", transactions.Submit, log, options);
-        View(endpoints, events, "/v1/transactions/{**id}", transactions.Find, log, options);
+        map.Add(HttpMethods.Post, "/v1/transactions", Right.Transact, Reach.Common, transactions.Submit);
+        map.View("/v1/transactions/{**id}", Right.Ask, Reach.Named, transactions.Find);
 
         var health = new HealthEndpoints(door as LifecycleGate, inspection, options);
-        Get(endpoints, "/healthz", health.Live, log, options);
-        View(endpoints, events, "/readyz", health.Ready, log, options);
+        map.Get("/healthz", Right.Open, Reach.Common, health.Live);
+        map.View("/readyz", Right.Open, Reach.Common, health.Ready);
+        map.Get("/metrics", Right.Open, Reach.Common, new MetricsEndpoint(inspection).Scrape);
 
         var watch = new WatchEndpoints(inspection);
         var views = new InspectionEndpoints(inspection, watch);
-        View(endpoints, events, "/v1/status", views.Status, log, options);
-        View(endpoints, events, "/v1/actor-types", views.ActorTypes, log, options);
-        View(endpoints, events, "/v1/actors", views.Actors, log, options);
+        map.View("/v1/status", Right.View, Reach.Whole, views.Status);
+        map.View("/v1/actor-types", Right.Ask, Reach.Common, views.ActorTypes);
+        map.View("/v1/actors", Right.View, Reach.Whole, views.Actors);
+        map.View("/v1/actors/{**actor}", Right.View, Reach.Named, views.Actor);
         var states = new StateEndpoints(door, options, control);
-        endpoints.MapPut("/v1/actors/{**actor}", new FailureGuard(states.Import, log, options.RetryAfter).Run);
-        endpoints.MapDelete("/v1/actors/{**actor}", new FailureGuard(states.Delete, log, options.RetryAfter).Run);
-        View(endpoints, events, "/v1/actors/{**actor}", views.Actor, log, options, HttpMethods.Put, HttpMethods.Delete);
-        View(endpoints, events, "/v1/batches", views.Batches, log, options);
-        View(endpoints, events, "/v1/batches/{bid}", views.Batch, log, options);
-        View(endpoints, events, "/v1/aborts", views.Aborts, log, options);
-        View(endpoints, events, "/v1/traces", watch.Traces, log, options);
-        View(endpoints, events, "/v1/traces/{**id}", watch.Trace, log, options);
-        View(endpoints, events, "/v1/hot", watch.Hot, log, options);
-        View(endpoints, events, "/v1/access", watch.Access, log, options);
-        View(endpoints, events, "/v1/ring", watch.Ring, log, options);
-        Get(endpoints, "/metrics", new MetricsEndpoint(inspection).Scrape, log, options);
+        map.Add(HttpMethods.Put, "/v1/actors/{**actor}", Right.Administer, Reach.Whole, states.Import, "import");
+        map.Add(HttpMethods.Delete, "/v1/actors/{**actor}", Right.Administer, Reach.Whole, states.Delete, "delete");
+        map.View("/v1/batches", Right.View, Reach.Whole, views.Batches);
+        map.View("/v1/batches/{bid}", Right.View, Reach.Whole, views.Batch);
+        map.View("/v1/aborts", Right.View, Reach.Whole, views.Aborts);
+        map.View("/v1/traces", Right.View, Reach.Whole, watch.Traces);
+        map.View("/v1/traces/{**id}", Right.View, Reach.Whole, watch.Trace);
+        map.View("/v1/hot", Right.View, Reach.Whole, watch.Hot);
+        map.View("/v1/access", Right.View, Reach.Whole, watch.Access);
+        map.View("/v1/ring", Right.View, Reach.Whole, watch.Ring);
+
         var cluster = new ClusterEndpoints(control, door as LifecycleGate, options);
-        View(endpoints, events, "/v1/workers", cluster.Workers, log, options);
-        View(endpoints, events, "/v1/directory", cluster.Directory, log, options);
-        Post(endpoints, "/v1/leave", cluster.Leave, log, options);
-        endpoints.MapPost("/v1/migrations", new FailureGuard(cluster.Migrate, log, options.RetryAfter).Run);
-        View(endpoints, events, "/v1/migrations", cluster.Migrations, log, options);
-        View(endpoints, events, "/v1/migrations/proposals", cluster.Proposals, log, options);
-        View(endpoints, events, "/v1/migrations/{**id}", cluster.Migration, log, options);
-        View(endpoints, events, "/v1/audit", new AuditEndpoint(audit, inspection).Read, log, options);
-        var stopping = endpoints.ServiceProvider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
+        map.View("/v1/workers", Right.View, Reach.Whole, cluster.Workers);
+        map.View("/v1/directory", Right.View, Reach.Whole, cluster.Directory);
+        map.Add(HttpMethods.Post, "/v1/leave", Right.Administer, Reach.Whole, cluster.Leave, "leave");
+        map.View("/v1/migrations", Right.View, Reach.Whole, cluster.Migrations);
+        map.Add(HttpMethods.Post, "/v1/migrations", Right.Operate, Reach.Whole, cluster.Migrate, "migrate");
+        map.View("/v1/migrations/proposals", Right.View, Reach.Whole, cluster.Proposals);
+        map.View("/v1/migrations/{**id}", Right.View, Reach.Whole, cluster.Migration);
+        map.View("/v1/audit", Right.Operate, Reach.Whole, new AuditEndpoint(audit, inspection).Read);
 
         // No HEAD: a stream has no end.
-        Only(endpoints, "/v1/events", [HttpMethods.Get], new EventsEndpoint(inspection, events, audit, options, stopping).Watch, log, options);
-        endpoints.MapFallback("/{**path}", UnknownEndpoints.NotFound);
-    }
-
-    private static void Post(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options) =>
-        Only(endpoints, pattern, [HttpMethods.Post], handler, log, options);
-
-    /// <summary>An address that streams of events can carry, too.</summary>
-    private static void View(IEndpointRouteBuilder endpoints, ViewTable events, string pattern, RequestDelegate handler, ILogger log, ApiOptions options, params string[] others)
-    {
-        Get(endpoints, pattern, handler, log, options, others);
-        events.Add(pattern, new FailureGuard(handler, log, options.RetryAfter).Run);
-    }
-
-    // HEAD runs the same handler: the web server leaves the body out.
-    private static void Get(
-        IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler, ILogger log, ApiOptions options, params string[] others) =>
-        Only(endpoints, pattern, [HttpMethods.Get, HttpMethods.Head], handler, log, options, others);
-
-    // Endpoints that name their method come before those that take any.
-    private static void Only(
-        IEndpointRouteBuilder endpoints, string pattern, string[] methods, RequestDelegate handler, ILogger log, ApiOptions options, params string[] others)
-    {
-        endpoints.MapMethods(pattern, methods, new FailureGuard(handler, log, options.RetryAfter).Run);
-        endpoints.Map(pattern, UnknownEndpoints.WrongMethod([.. methods, .. others]));
+        var stopping = endpoints.ServiceProvider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
+        var streams = new EventsEndpoint(inspection, events, audit, options, stopping);
+        map.Add(HttpMethods.Get, "/v1/events", Right.View, Reach.Whole, streams.Watch);
+        map.Rest();
     }
 }

@@ -52,7 +52,9 @@ internal static class WorkerWeb
         WorkerConfiguration.Hosts(app.Configuration).Use(app);
         gate.Use(app);
         SnapperApi.Map(app, door, inspection, options, () => inspection.Control);
-        app.MapDaprActorHost(
+        var sidecar = app.MapGroup("");
+        sidecar.RequireRight(Right.Channel, Reach.Common);
+        sidecar.MapDaprActorHost(
             new SidecarActorHost(settings.Name, WorkerConfiguration.ActorTypes, door, options, mailbox, gate),
             new DaprHostOptions
             {

@@ -6,6 +6,7 @@ using Snapper.Cli.Supervision;
 using Snapper.Security;
 using Snapper.Server.Api.Access;
 using Snapper.Server.Processes;
+using Snapper.Server.Tests.Access;
 using Xunit;
 
 namespace Snapper.Server.Tests.Cli;

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using Snapper.Runtime.Door;
 using Snapper.Security;
 using Snapper.Server.Api.Answers;
@@ -9,10 +8,11 @@ using Snapper.Sidecar.Hosting;
 namespace Snapper.Server.Api.Access;
 
 /// <summary>
-/// The one place of the worker where it is found out who sends a request, and where its right is checked against <see cref="AccessTable"/>. Behind it the doors look at what a
-/// transaction names (<see cref="TransactionAuthorization"/>).
+/// The one place of the worker that authenticates the caller, and checks its right against the
+/// <see cref="AccessRow"/> of its endpoint. What a transaction names is checked later
+/// (<see cref="TransactionAuthorization"/>).
 /// </summary>
-/// <remarks>While nothing is configured a request costs one look into a table here, and allocates nothing.</remarks>
+/// <remarks>While nothing is configured a request costs one look-up of metadata here, and allocates nothing.</remarks>
 internal sealed class AuthorizationMiddleware
 {
     // Services that daprd calls for others carry it; what the sidecar itself asks of an actor host does not.
@@ -28,7 +28,6 @@ internal sealed class AuthorizationMiddleware
     private readonly AuditLog _audit;
     private readonly bool _isOpen;
     private readonly bool _looksAtNobody;
-    private readonly ConcurrentDictionary<Endpoint, AccessRow?> _rows = new();
 
     /// <param name="tokens">Tokens of people and tools.</param>
     /// <param name="appApiToken">What the sidecar shows; null: nothing.</param>
@@ -58,7 +57,10 @@ internal sealed class AuthorizationMiddleware
     {
         foreach (var endpoint in endpoints.DataSources.SelectMany(source => source.Endpoints))
         {
-            if (AccessTable.Of(endpoint) is null) throw new NotSupportedException($"{endpoint.DisplayName} has no row in the table of rights.");
+            if (RowOf(endpoint) is null)
+            {
+                throw new NotSupportedException($"{endpoint.DisplayName} does not say what right it needs.");
+            }
         }
     }
 
@@ -104,8 +106,7 @@ internal sealed class AuthorizationMiddleware
 
     private Task Pass(HttpContext context, RequestDelegate next)
     {
-        var endpoint = context.GetEndpoint();
-        var row = endpoint is null ? null : _rows.GetOrAdd(endpoint, static one => AccessTable.Of(one));
+        var row = RowOf(context.GetEndpoint());
         if (QuerySecrets.ProblemOf(context, row) is { } wrong)
         {
             return Respond.Send(context, wrong);
@@ -113,7 +114,7 @@ internal sealed class AuthorizationMiddleware
 
         if (row is null)
         {
-            return Respond.Send(context, Problem.Forbidden("The table of rights has no row for this address."));
+            return Respond.Send(context, Problem.Forbidden("This address does not say what right it needs."));
         }
 
         if (_looksAtNobody && row.Action is null)
@@ -209,11 +210,13 @@ internal sealed class AuthorizationMiddleware
     private static string? AppOf(HttpRequest request) =>
         request.Headers.ContainsKey(CalleeHeader) && request.Headers[CallerHeader] is [{ Length: > 0 and <= 128 } app] && !app.Contains(',', StringComparison.Ordinal) ? app : null;
 
-    private static Problem? RoleProblem(RequestCaller caller, AccessRow row) => AccessTable.Refusal(row, caller.Principal.Role) switch
+    private static AccessRow? RowOf(Endpoint? endpoint) => endpoint?.Metadata.GetMetadata<AccessRow>();
+
+    private static Problem? RoleProblem(RequestCaller caller, AccessRow row) => caller.Principal.Role switch
     {
-        0 => null,
-        _ when caller.Principal.Role == Role.Channel => Problem.Unauthorized(NeedsOwnToken),
-        StatusCodes.Status401Unauthorized => Problem.Unauthorized("A token is needed: Authorization: Bearer."),
+        var role when role.Has(row.Right) => null,
+        Role.Channel => Problem.Unauthorized(NeedsOwnToken),
+        Role.Nobody => Problem.Unauthorized("A token is needed: Authorization: Bearer."),
         _ => Problem.Forbidden($"{caller.Principal.Name} has the role {caller.Principal.Role.Name()}, which has not the right to {row.Right.ToString().ToLowerInvariant()}."),
     };
 
