@@ -161,7 +161,15 @@ public sealed class MigrationMachine(
     /// The time from the freeze to the commit is over (M4): the plan is cancelled before anything is unfrozen.
     /// </summary>
     /// <param name="reason">Why, for operators.</param>
-    public MigrationAction OnBound(string reason) => IsBounded ? Cancel(reason) : MigrationAction.None;
+    public MigrationAction OnBound(string reason)
+    {
+        if (!IsBounded)
+        {
+            return MigrationAction.None;
+        }
+
+        return Cancel(reason);
+    }
 
     /// <summary>The plan is committed: the keys are the target's (M6).</summary>
     /// <param name="moved">Their entries.</param>

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using Snapper.Protocol;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Coordination;
@@ -288,8 +287,8 @@ internal sealed class ClusterNode : IOwnership, IDisposable
     /// <summary>What this worker has frozen, by plan, for each master to know (M3, R3). On the first executor alone.</summary>
     public SortedDictionary<string, IReadOnlyList<DirectoryKey>> OpenFreezes { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>Who waits for the master's answer to a freeze, by master epoch and plan.</summary>
-    public ConcurrentDictionary<(long MasterEpoch, string Plan), Promise<bool>> Frozen { get; } = new();
+    /// <summary>Takes the master's answers to freezes (M3); null: no migration is under way. On the first executor alone.</summary>
+    public Action<FrozenMessage>? MasterFroze { get; set; }
 
     /// <summary>News of the directory, in whatever order (M7). What comes to this worker opens: its last owner has checkpointed all of it; on the first executor.</summary>
     public bool Apply(IReadOnlyList<DirectoryEntry> changed)

@@ -43,6 +43,7 @@ internal sealed partial class Executor
                 Dispatch(null);
                 Worker.Commits.NoteQueued();
                 Worker.Commits.StartAwaiting();
+                Worker.Commits.Progressed?.Invoke();
                 break;
             case WorkKind.Root:
                 OnRootMessage(item.Message);

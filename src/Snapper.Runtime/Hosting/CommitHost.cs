@@ -176,6 +176,9 @@ internal sealed class CommitHost
         _hold.Release();
     }
 
+    /// <summary>Called behind each step, on its executor; null: nothing waits for the commit order.</summary>
+    public Action? Progressed { get; set; }
+
     /// <summary>What is final is in the log's queue now, too.</summary>
     public void NoteQueued() => Volatile.Write(ref _finalAndQueued, _machine.Final.Value);
 

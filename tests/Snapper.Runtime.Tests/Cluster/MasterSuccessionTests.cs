@@ -41,18 +41,19 @@ public sealed class MasterSuccessionTests : IDisposable
     {
         Move(_bench.Self, _next.Life, isHeard: true);
         Move(_next.Life, _bench.Self, isHeard: false); // the master has heard of it, this worker has not
-        var (read, answer) = (new TaskCompletionSource(), _bench.Worker.Background.Promise<bool>());
+        var read = new TaskCompletionSource();
+        FrozenMessage? answer = null;
         _bench.Node.ReadDirectory = async cancellation =>
         {
             await read.Task;
             await _bench.Directory.Read(cancellation);
         };
-        _bench.Node.Frozen[(1, "p")] = answer;
+        _bench.Node.MasterFroze = frozen => answer = frozen;
         Part(_old, 1, 1);
         _old.Send(new FrozenMessage(1, "p"));
-        Assert.Equal((0, false), (_bench.Node.Pacts.Count, answer.Task.IsCompleted));
+        Assert.Equal((0, null), (_bench.Node.Pacts.Count, answer));
         _bench.On(read.SetResult);
-        Assert.Equal((1, true), (_bench.Node.Pacts.Count, answer.Task.IsCompleted));
+        Assert.Equal((1, new FrozenMessage(1, "p")), (_bench.Node.Pacts.Count, answer));
         Assert.Null(_bench.Host.Failure);
     }
 

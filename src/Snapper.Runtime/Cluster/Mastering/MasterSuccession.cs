@@ -78,9 +78,9 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
         {
             _waiting.Enqueue((frozen.MasterEpoch, frozen));
         }
-        else if (node.Frozen.TryGetValue((frozen.MasterEpoch, frozen.Plan), out var answer))
+        else
         {
-            answer.TrySet(true);
+            node.MasterFroze?.Invoke(frozen);
         }
     }
 

@@ -1,6 +1,7 @@
 using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Migration;
 using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;
@@ -13,271 +14,265 @@ using Snapper.Storage.MigrationPlans;
 namespace Snapper.Runtime.Cluster.Migrating;
 
 /// <summary>
-/// Carries out one plan (thesis 4.3; M3 to M7): freeze, drain, checkpoint what moves, and let the plan's commit decide. Everything that the source has of an actor is in the shared
-/// states before the commit, so that the target only reads.
+/// The shell of a <see cref="MigrationMachine"/>: carries out its actions, and brings it their answers and what happens
+/// meanwhile, on the first executor.
 /// </summary>
-internal sealed class MigrationRun(Worker worker, IClusterStore store, DirectoryFollower directory, MigrationPlan plan, MigrationProgress progress)
+internal sealed class MigrationRun(
+    Worker worker,
+    ClusterNode node,
+    IClusterStore store,
+    DirectoryFollower directory,
+    MigrationPlan plan,
+    MigrationProgress progress) : IMigrationSource
 {
     /// <summary>M4: the bound of freeze to commit.</summary>
     public static readonly TimeSpan Bound = TimeSpan.FromSeconds(5);
 
-    private static readonly TimeSpan s_look = TimeSpan.FromMilliseconds(2);
+    private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(2);
+    private static readonly string s_reason =
+        $"The migration timed out after {Bound.TotalSeconds:0} s, while what had begun before it came to its end; try again.";
 
-    private readonly ClusterNode _node = worker.Cluster!;
-    private readonly PlannedActors _moving = new(plan, worker.Cluster!.Directory);
+    private readonly PlannedActors _moving = new(plan, node.Directory);
+    private readonly Promise<bool> _ended = worker.Background.Promise<bool>();
+    private MigrationMachine? _machine;
+    private MigrationPhase _phase;
+    private ITimer? _bound;
+    private long _action; // number of the one under way, on the first executor alone
+
+    BatchId IMigrationSource.HighestKnownPart => node.Pacts.HighestKnown;
+
+    BatchId IMigrationSource.LowestUnplacedPart => node.Pacts.LowestUnplaced;
+
+    BatchId IMigrationSource.HighestOpen => worker.Commits.Open is { Count: > 0 } open ? open[^1].Bid : BatchId.None;
+
+    BatchId IMigrationSource.Final => worker.Final;
+
+    bool IMigrationSource.TakesActsBack => worker.Commits.TakesActsBack;
+
+    long IMigrationSource.LastSequence => worker.Log.LastSequence;
+
+    long IMigrationSource.CheckpointedThrough => worker.Commits.CheckpointedThrough;
+
+    private MigrationMachine Machine => _machine ??= new MigrationMachine(plan.Id, plan.Keys, node.Ownership, this);
 
     /// <summary>To its end, done or cancelled.</summary>
-    /// <exception cref="IOException">The store, or the log, is away: nobody knows how far it came; its freeze stays. Run again, it goes on where the plan stands.</exception>
+    /// <exception cref="IOException">
+    /// The store, or the log, is away: how far the plan came is not known, and its freeze stays. Another run of it goes
+    /// on where the plan stands.
+    /// </exception>
     public async Task Run()
     {
-        // What was changed until now is checkpointed while everything still runs, gently, and what changed meanwhile once more, quickly, so that little changes meanwhile: the checkpoint for
-        // which the actors wait (M5) then has little to do.
-        await worker.Checkpoints.CheckpointOf(_moving.Contains, isUrgent: false).WaitAsync(worker.Stopping).ConfigureAwait(false);
-        await worker.Checkpoints.CheckpointOf(_moving.Contains, isUrgent: true).WaitAsync(worker.Stopping).ConfigureAwait(false);
-
-        using var limit = new CancellationTokenSource(Bound, worker.Time);
-        using var bound = CancellationTokenSource.CreateLinkedTokenSource(worker.Stopping, limit.Token);
-        var why = "";
-        try
+        node.First.PostRun(() =>
         {
-            if (await Freeze().ConfigureAwait(false))
-            {
-                progress.Enter(MigrationPhase.Freezing);
-                await FreezeAtMaster(bound.Token).ConfigureAwait(false);
-                progress.Enter(MigrationPhase.Draining);
-                await Drain(bound.Token).ConfigureAwait(false);
-                progress.Enter(MigrationPhase.HandingOver);
-                await HandOver(bound.Token).ConfigureAwait(false);
-                why = await Commit().ConfigureAwait(false);
-                if (why.Length == 0)
-                {
-                    return;
-                }
-            }
-            else
-            {
-                why = "Something in it is not this worker's, or is being moved by another plan.";
-            }
-        }
-        catch (OperationCanceledException) when (!worker.Stopping.IsCancellationRequested)
-        {
-            why = $"It did not come to rest within {Bound.TotalSeconds:0} s; try again.";
-        }
-
-        // M4: first the plan, then the freeze. A plan that the store has forgotten may have been committed (M6).
-        var cancelled = await store.Plans.Cancel(plan.Id, why, worker.Stopping).ConfigureAwait(false);
-        var elsewhere = cancelled.IsDone
-            ? []
-            : await ReadMoved(_node, directory, plan.Keys, worker.Stopping).ConfigureAwait(false);
-        await Unfreeze(_node, plan.Id, plan.Keys, elsewhere).ConfigureAwait(false);
-        progress.Enter(MigrationPhase.Cancelled);
+            node.MasterFroze = OnMasterFroze;
+            worker.Commits.Progressed = OnProgress;
+            Carry(Machine.Begin());
+        });
+        await _ended.Task.WaitAsync(worker.Stopping).ConfigureAwait(false);
     }
 
-    private async Task<bool> Freeze()
+    TransactionId IMigrationSource.FindVisitor(string plan)
     {
-        var frozen = await _node.Ask(() =>
+        foreach (var act in worker.Acts.Values)
         {
-            _node.OpenFreezes[plan.Id] = plan.Keys; // first: whatever becomes of this run, what it has frozen until then is let go
-            foreach (var key in plan.Keys)
+            foreach (var actor in act.TakeParticipants())
             {
-                if (!_node.Ownership.Freeze(key, plan.Id))
+                if (node.Ownership.Look(actor).Plan == plan)
                 {
-                    return false;
+                    return act.Tid;
                 }
             }
+        }
 
-            return true;
-        }).ConfigureAwait(false);
-
-        // Whoever has looked before has said so when every executor has done what was under way: numbers were given, first visits were let in.
-        await Behind().ConfigureAwait(false);
-        return frozen;
+        return TransactionId.None;
     }
 
-    private async Task Behind()
+    bool IMigrationSource.IsUnderWay(TransactionId tid) => worker.Acts.ContainsKey(tid.Value);
+
+    private void OnProgress() => Carry(Machine.OnProgress());
+
+    /// <summary>M3: the answer of the master that this worker listens to.</summary>
+    private void OnMasterFroze(FrozenMessage answer)
     {
-        for (var round = 0; round < 2; round++)
+        if (answer.Plan == plan.Id && answer.MasterEpoch == node.Requests.MasterEpoch)
         {
-            await OnEach(executor =>
+            Carry(Machine.OnMasterFroze());
+        }
+    }
+
+    private void Carry(MigrationAction action)
+    {
+        ShowPhase();
+        switch (action)
+        {
+            case MigrationAction.None:
+                break;
+            case MigrationAction.Checkpoint:
+                Begin(() => worker.Checkpoints.CheckpointOf(_moving.Contains, isUrgent: false), OnCheckpointed);
+                break;
+            case MigrationAction.CheckpointUrgently:
+                Begin(() => worker.Checkpoints.CheckpointOf(_moving.Contains, isUrgent: true), OnCheckpointed);
+                break;
+            case MigrationAction.PassQueues:
+                _bound ??= worker.Time.CreateTimer(_ => OnBound(), null, Bound, Timeout.InfiniteTimeSpan);
+                Begin(() => OnEach(PassQueue), _ => Machine.OnQueuesPassed());
+                break;
+            case MigrationAction.AskMaster:
+                AskMaster();
+                break;
+            case MigrationAction.LeaveMemory:
+                Begin(() => OnEach(TryLeave), Machine.OnLeft);
+                break;
+            case MigrationAction.Flush:
+                Begin(Flush, _ => Machine.OnFlushed());
+                break;
+            case MigrationAction.Pause:
+                Begin(Pause, _ => Machine.OnPaused());
+                break;
+            case MigrationAction.Commit:
+                Begin(Commit, Answer);
+                break;
+            case MigrationAction.Cancel:
+                Begin(Cancel, Machine.OnCancelled);
+                break;
+            case MigrationAction.Unfreeze:
+                Unfreeze(node, plan.Id, plan.Keys, Machine.Moved);
+                Carry(Machine.OnUnfrozen());
+                break;
+            case MigrationAction.RequireNothingLeft:
+                Begin(() => OnEach(RequireNothingLeft), _ => Machine.OnNothingLeft());
+                break;
+            case MigrationAction.End:
+                End();
+                _ended.TrySet(true);
+                break;
+            default:
+                throw new ProtocolViolationException($"Plan {plan.Id}: nothing is known of how to do {action}.");
+        }
+    }
+
+    /// <summary>Begins an action beside the executors; its answer comes back to the first one, if no other has begun since.</summary>
+    private void Begin<T>(Func<Task<T>> work, Func<T, MigrationAction> answered)
+    {
+        var number = ++_action;
+        _ = worker.Background.Run(async () =>
+        {
+            try
             {
-                var done = worker.Background.Promise<bool>();
-                executor.PostOutside(new WorkItem
+                var answer = await work().WaitAsync(worker.Stopping).ConfigureAwait(false);
+                node.First.PostRun(() =>
                 {
-                    Kind = WorkKind.Run,
-                    Extra = (Action)(() =>
+                    if (number == _action)
                     {
-                        executor.SendLateNow();
-                        done.TrySet(true);
-                    }),
+                        Carry(answered(answer));
+                    }
                 });
-                return done.Task;
-            }).ConfigureAwait(false);
+            }
+            catch (Exception exception) // the run's, which knows what passes
+            {
+                node.First.PostRun(() =>
+                {
+                    if (number == _action)
+                    {
+                        End();
+                        _ended.TryFail(exception);
+                    }
+                });
+            }
+        });
+    }
+
+    private void End()
+    {
+        _action++;
+        _bound?.Dispose();
+        node.MasterFroze = null;
+        worker.Commits.Progressed = null;
+    }
+
+    private void OnBound() => node.First.PostRun(() => Carry(Machine.OnBound(s_reason)));
+
+    private MigrationAction OnCheckpointed(bool isComplete)
+    {
+        if (Machine.Step == MigrationStep.CheckpointingAgain)
+        {
+            // Ahead of the freeze: what is frozen from here on is unfrozen, whatever becomes of this run.
+            node.OpenFreezes[plan.Id] = plan.Keys;
+        }
+
+        return Machine.OnCheckpointed(isComplete);
+    }
+
+    private void ShowPhase()
+    {
+        var phase = Machine.Step switch
+        {
+            < MigrationStep.Freezing => MigrationPhase.Planned,
+            <= MigrationStep.FreezingAtMaster => MigrationPhase.Freezing,
+            <= MigrationStep.PassingEnds => MigrationPhase.Draining,
+            MigrationStep.Done => MigrationPhase.Done,
+            MigrationStep.Cancelled => MigrationPhase.Cancelled,
+            MigrationStep.Cancelling or MigrationStep.Unfreezing => _phase,
+            _ => MigrationPhase.HandingOver,
+        };
+        if (phase != _phase)
+        {
+            _phase = phase;
+            progress.Enter(phase);
         }
     }
 
     /// <summary>Asks all executors at once, and waits for all.</summary>
-    private async Task OnEach(Func<Executor, Task> ask)
+    /// <returns>All have answered true.</returns>
+    private async Task<bool> OnEach(Func<Executor, Task<bool>> ask)
     {
-        var asked = new List<Task>();
+        var asked = new List<Task<bool>>();
         foreach (var executor in worker.Executors)
         {
             asked.Add(ask(executor));
         }
 
+        var all = true;
         foreach (var task in asked)
         {
-            await task.WaitAsync(worker.Stopping).ConfigureAwait(false);
+            all &= await task.WaitAsync(worker.Stopping).ConfigureAwait(false);
         }
+
+        return all;
     }
 
-    /// <summary>M3: the master's answer comes behind all parts that it numbered before; a master that changes meanwhile is asked again.</summary>
-    private async Task FreezeAtMaster(CancellationToken cancellation)
+    private Task<bool> PassQueue(Executor executor)
     {
-        _node.Requests.Barrier();
-        while (true)
+        var done = worker.Background.Promise<bool>();
+        executor.PostOutside(new WorkItem
         {
-            var epoch = _node.Requests.MasterEpoch;
-            if (epoch != 0)
+            Kind = WorkKind.Run,
+            Extra = (Action)(() =>
             {
-                var answer = _node.Frozen.GetOrAdd((epoch, plan.Id), static (_, background) => background.Promise<bool>(), worker.Background);
-                _node.Send(_node.Requests.Master, new FreezeMessage(epoch, plan.Id, plan.Keys));
-                try
-                {
-                    await answer.Task.WaitAsync(TimeSpan.FromSeconds(1), worker.Time, cancellation).ConfigureAwait(false);
-                    return;
-                }
-                catch (TimeoutException)
-                {
-                    // Another may be master now.
-                }
-                finally
-                {
-                    _node.Frozen.TryRemove((epoch, plan.Id), out _);
-                }
-            }
-
-            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
-        }
+                executor.SendLateNow();
+                done.TrySet(true);
+            }),
+        });
+        return done.Task;
     }
 
-    /// <summary>M4: every batch that may touch it is final, and no ACT is in.</summary>
-    private async Task Drain(CancellationToken cancellation)
-    {
-        await Behind().ConfigureAwait(false);
-
-        // Parts that may touch it have come, but perhaps have no place yet: what is open when they have is what must become final.
-        var highest = await _node.Ask(() => _node.Pacts.HighestKnown).ConfigureAwait(false);
-        while (!await _node.Ask(() => _node.Pacts.LowestUnplaced is var lowest && (lowest == BatchId.None || lowest > highest)).ConfigureAwait(false))
-        {
-            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
-        }
-
-        var last = await _node.Ask(() =>
-        {
-            var open = worker.Commits.Open;
-            return open.Count == 0 ? BatchId.None : open[^1].Bid;
-        }).ConfigureAwait(false);
-        while (!await _node.Ask(() => worker.Final >= last && !IsVisited()).ConfigureAwait(false))
-        {
-            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
-        }
-    }
-
-    private bool IsVisited()
-    {
-        if (worker.Commits.TakesActsBack)
-        {
-            return true; // A5: its next round may load one of them here again, when it is another's
-        }
-
-        foreach (var act in worker.Acts.Values)
-        {
-            foreach (var actor in act.TakeParticipants())
-            {
-                if (_node.Ownership.Look(actor).Plan == plan.Id)
-                {
-                    return true;
-                }
-            }
-        }
-
-        return false;
-    }
-
-    /// <summary>M5: all of it is durable, and checkpointed into what the target reads, with all outcomes until now. Its cells leave memory.</summary>
-    private async Task HandOver(CancellationToken cancellation)
-    {
-        await Behind().ConfigureAwait(false);
-        // What they must wait for is known when they are looked at first: then the log's end below is behind it, and they leave at once when they are checkpointed.
-        await OnEach(executor => TryLeave(executor, cancellation)).ConfigureAwait(false);
-        var last = worker.Log.LastSequence;
-        await worker.Log.Drain(cancellation).ConfigureAwait(false);
-        while (worker.Commits.CheckpointedThrough < last)
-        {
-            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
-        }
-
-        while (!await worker.Checkpoints.CheckpointOf(_moving.Contains, isUrgent: true).WaitAsync(cancellation).ConfigureAwait(false))
-        {
-            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false); // the store failed: states would be missed below, outcomes not (I2)
-        }
-
-        await OnEach(executor => Leave(executor, cancellation)).ConfigureAwait(false);
-    }
-
-    private async Task Leave(Executor executor, CancellationToken cancellation)
-    {
-        while (!await TryLeave(executor, cancellation).ConfigureAwait(false))
-        {
-            await Background.Pause(s_look, worker.Time, cancellation).ConfigureAwait(false);
-        }
-    }
-
-    private Task<bool> TryLeave(Executor executor, CancellationToken cancellation)
+    private Task<bool> TryLeave(Executor executor)
     {
         var left = worker.Background.Promise<bool>();
-        executor.PostRun(() => left.TrySet(executor.TryLeave(actor => _node.Ownership.Look(actor).Plan == plan.Id)));
-        return left.Task.WaitAsync(cancellation);
-    }
-
-    /// <summary>M6: from here on it is the target's.</summary>
-    /// <returns>Empty: it is done; else why it cannot be.</returns>
-    private async Task<string> Commit()
-    {
-        IReadOnlyList<DirectoryEntry>? moved = null;
-        while (moved is null)
-        {
-            try
-            {
-                var committed = await store.Plans.Commit(plan.Id, worker.Stopping).ConfigureAwait(false);
-                if (!committed.IsDone)
-                {
-                    return $"It could not be committed: {committed.Detail}.";
-                }
-
-                moved = committed.Status == ClusterStatus.Done ? committed.Value! : await ReadMoved(_node, directory, plan.Keys, worker.Stopping).ConfigureAwait(false);
-            }
-            catch (Exception exception) when (StorageFaults.IsPassing(exception))
-            {
-                await Background.Pause(s_look, worker.Time, worker.Stopping).ConfigureAwait(false); // nobody knows whether it is done: the same again tells
-            }
-        }
-
-        await Unfreeze(_node, plan.Id, plan.Keys, moved).ConfigureAwait(false);
-        progress.Enter(MigrationPhase.Done);
-        await OnEach(RequireNothingLeft).ConfigureAwait(false);
-        return "";
+        executor.PostRun(() => left.TrySet(executor.TryLeave(actor => node.Ownership.Look(actor).Plan == plan.Id)));
+        return left.Task;
     }
 
     /// <summary>M7: of what has moved nothing is under way here, or there are two owners.</summary>
-    private Task RequireNothingLeft(Executor executor)
+    private Task<bool> RequireNothingLeft(Executor executor)
     {
         var looked = worker.Background.Promise<bool>();
         executor.PostRun(() =>
         {
-            if (executor.FindInUse(actor => _moving.Contains(actor) && _node.Ownership.Look(actor).State == OwnershipState.NotOwned) is { } actor)
+            if (executor.FindInUse(HasMoved) is { } actor)
             {
-                worker.Fail(new ProtocolViolationException($"{actor} has moved with plan {plan.Id}, and something is under way on it here (M4, M7)."));
+                worker.Fail(new ProtocolViolationException(
+                    $"{actor} has moved with plan {plan.Id}, and something is under way on it here (M4, M7)."));
             }
 
             looked.TrySet(true);
@@ -285,11 +280,81 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
         return looked.Task;
     }
 
+    private bool HasMoved(ActorKey actor) =>
+        _moving.Contains(actor) && node.Ownership.Look(actor).State == OwnershipState.NotOwned;
+
+    private void AskMaster()
+    {
+        _action++; // the answer is the master's
+        node.Requests.Barrier();
+        if (node.Requests.MasterEpoch is not 0 and var epoch)
+        {
+            node.Send(node.Requests.Master, new FreezeMessage(epoch, plan.Id, plan.Keys));
+        }
+    }
+
+    private async Task<bool> Flush()
+    {
+        await worker.Log.Drain(worker.Stopping).ConfigureAwait(false);
+        return true;
+    }
+
+    private async Task<bool> Pause()
+    {
+        await Background.Pause(s_pause, worker.Time, worker.Stopping).ConfigureAwait(false);
+        return true;
+    }
+
+    /// <summary>M6: the commit of the plan decides.</summary>
+    private async Task<Committed> Commit()
+    {
+        try
+        {
+            var committed = await store.Plans.Commit(plan.Id, worker.Stopping).ConfigureAwait(false);
+            if (!committed.IsDone)
+            {
+                return new Committed([], $"It could not be committed: {committed.Detail}.");
+            }
+
+            var moved = committed.Status == ClusterStatus.Done
+                ? committed.Value!
+                : await ReadMoved(node, directory, plan.Keys, worker.Stopping).ConfigureAwait(false);
+            return new Committed(moved, null);
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            return new Committed(null, null);
+        }
+    }
+
+    private MigrationAction Answer(Committed answer)
+    {
+        if (answer.Refusal is { } refusal)
+        {
+            return Machine.OnRefused(refusal);
+        }
+
+        return answer.Moved is { } moved ? Machine.OnCommitted(moved) : Machine.OnUnknown();
+    }
+
+    /// <returns>A plan that the store has forgotten may have been committed (M6): where its keys are.</returns>
+    private async Task<IReadOnlyList<DirectoryEntry>> Cancel()
+    {
+        var cancelled = await store.Plans.Cancel(plan.Id, Machine.Reason, worker.Stopping).ConfigureAwait(false);
+        return cancelled.IsDone
+            ? []
+            : await ReadMoved(node, directory, plan.Keys, worker.Stopping).ConfigureAwait(false);
+    }
+
     /// <summary>
-    /// Where keys are now, when the answer that said so is lost. The master, too, must hear of it before it hears that they are frozen no more: else it would number for their
-    /// old owner (M7).
+    /// Where keys are now, when the answer that said so is lost. The master, too, must learn it before it learns that
+    /// they are frozen no more: else it would number for their old owner (M7).
     /// </summary>
-    public static async Task<IReadOnlyList<DirectoryEntry>> ReadMoved(ClusterNode node, DirectoryFollower directory, IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation)
+    public static async Task<IReadOnlyList<DirectoryEntry>> ReadMoved(
+        ClusterNode node,
+        DirectoryFollower directory,
+        IReadOnlyList<DirectoryKey> keys,
+        CancellationToken cancellation)
     {
         await directory.Read(cancellation).ConfigureAwait(false);
         return await node.Ask(() =>
@@ -297,7 +362,8 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
             var entries = new List<DirectoryEntry>();
             foreach (var key in keys)
             {
-                if ((key.Actor is { } actor ? node.Directory.Find(actor) : node.Directory.Find(key.Partition)) is { } entry)
+                var found = key.Actor is { } actor ? node.Directory.Find(actor) : node.Directory.Find(key.Partition);
+                if (found is { } entry)
                 {
                     entries.Add(entry);
                 }
@@ -308,31 +374,25 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
     }
 
     /// <summary>
-    /// A plan has ended. This worker does not own what has moved with it; the rest, and what has come back since and was never read as moved, is as before, here and at
-    /// the master.
+    /// A plan has ended. This worker does not own what has moved with it; the rest, and what has come back since and was
+    /// never read as moved, is as before, here and at the master. On the first executor.
     /// </summary>
     /// <param name="node">This worker's place among the others.</param>
     /// <param name="plan">Its id.</param>
     /// <param name="keys">What it named.</param>
     /// <param name="moved">Where that is now.</param>
-    public static async Task Unfreeze(ClusterNode node, string plan, IReadOnlyList<DirectoryKey> keys, IReadOnlyList<DirectoryEntry> moved)
+    public static void Unfreeze(
+        ClusterNode node, string plan, IReadOnlyList<DirectoryKey> keys, IReadOnlyList<DirectoryEntry> moved)
     {
-        await node.Ask(() =>
+        node.Apply(moved);
+        foreach (var key in keys)
         {
-            node.Apply(moved);
-            foreach (var key in keys)
-            {
-                node.Ownership.Unfreeze(key, plan);
-            }
+            node.Ownership.Unfreeze(key, plan);
+        }
 
-            return node.OpenFreezes.Remove(plan);
-        }).ConfigureAwait(false);
-        EndForOthers(node, plan, moved);
-    }
+        node.OpenFreezes.Remove(plan);
 
-    /// <summary>The others hear of what has moved, and the master of that before it hears that it is frozen no more (M7): the same master, though another may come meanwhile.</summary>
-    private static void EndForOthers(ClusterNode node, string plan, IReadOnlyList<DirectoryEntry> moved)
-    {
+        // M7: the master learns of the move before it learns of the end; one master, though another may come meanwhile.
         var (master, epoch) = (node.Requests.Master, node.Requests.MasterEpoch);
         if (moved.Count > 0)
         {
@@ -341,4 +401,7 @@ internal sealed class MigrationRun(Worker worker, IClusterStore store, Directory
 
         node.Send(master, new FreezeMessage(epoch, plan, []));
     }
+
+    /// <summary>What the store says of the plan's commit; neither: its answer is lost.</summary>
+    private readonly record struct Committed(IReadOnlyList<DirectoryEntry>? Moved, string? Refusal);
 }

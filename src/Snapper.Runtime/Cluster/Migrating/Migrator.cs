@@ -157,7 +157,11 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
             // What has moved is no longer frozen here, but gone; the master hears of that before it hears that the plan has ended.
             var record = await store.Plans.Find(id, worker.Stopping).ConfigureAwait(false);
             var moved = await MigrationRun.ReadMoved(_node, directory, keys, worker.Stopping).ConfigureAwait(false);
-            await MigrationRun.Unfreeze(_node, id, keys, moved).ConfigureAwait(false);
+            await _node.Ask(() =>
+            {
+                MigrationRun.Unfreeze(_node, id, keys, moved);
+                return true;
+            }).ConfigureAwait(false);
             if (_progress.TryGetValue(id, out var progress))
             {
                 progress.Enter(record?.State == PlanState.Done ? MigrationPhase.Done : MigrationPhase.Cancelled);
@@ -215,7 +219,7 @@ internal sealed class Migrator(Worker worker, IClusterStore store, DirectoryFoll
     {
         try
         {
-            await new MigrationRun(worker, store, directory, plan, Show(plan)).Run().ConfigureAwait(false);
+            await new MigrationRun(worker, _node, store, directory, plan, Show(plan)).Run().ConfigureAwait(false);
             return true;
         }
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
