@@ -94,7 +94,7 @@ internal sealed class MigrationWorld : IMigrationSource
         Do(Machine.Begin());
         while (_action != MigrationAction.End && Happen())
         {
-            Assert.True(++_steps < 10_000, "It goes on for ever.");
+            Assert.True(++_steps < 10_000, "The run does not end.");
         }
     }
 
@@ -327,7 +327,7 @@ internal sealed class MigrationWorld : IMigrationSource
                 Do(Machine.OnUnknown());
                 return;
             case 2:
-                Do(Machine.OnRefused("w2 is gone."));
+                Do(Machine.OnRefused("w2 has left."));
                 return;
         }
 
