@@ -16,7 +16,7 @@ internal static partial class ClusterScripts
     /// <summary>
     /// Begins every script. The guard's locals, where there is one, are in sight. A loss raises the generation once, however often it is met: each time every worker begins anew.
     /// </summary>
-    private const string Library = """
+    private const string Library = $$"""
         local P = table.remove(ARGV)
         local C = P .. '{cluster}:'
         local META, MEMBERS, LEASES, MASTER = C .. 'meta', C .. 'members', C .. 'leases', C .. 'master'
@@ -56,11 +56,7 @@ internal static partial class ClusterScripts
         local function member(w)
           return C .. 'member:' .. w
         end
-        local info
-        local function foreign(instance)
-          info = info or redis.pcall('INFO', 'server')
-          return instance and type(info) == 'string' and not string.find(info, instance, 1, true)
-        end
+        {{RedisScripts.Foreign}}
         local function unfit(w, e)
           local key = member(w)
           local m = call('HMGET', key, 'epoch', 'left')

@@ -11,6 +11,42 @@ namespace Snapper.Storage.Redis;
 internal static class RedisScripts
 {
     /// <summary>
+    /// A Lua function: what names this server as long as it is the primary without a break. That is its run_id and,
+    /// after a promotion, the replication id that it got then: one that was a replica for a while has another's data.
+    /// Nil: INFO is not allowed. A replica refuses writes, and need say no more.
+    /// </summary>
+    /// <remarks>A server forgets its second replication id, and takes a new first one, an hour after its last replica
+    /// left. That is no promotion.</remarks>
+    private const string ThisInstance = """
+        local function thisInstance()
+          local server, replication = redis.pcall('INFO', 'server'), redis.pcall('INFO', 'replication')
+          local run = type(server) == 'string' and string.match(server, 'run_id:(%w+)') or nil
+          if not run or type(replication) ~= 'string' or string.find(replication, 'role:slave', 1, true) then
+            return run
+          end
+          local second = string.match(replication, 'master_replid2:(%w+)') or ''
+          return string.find(second, '[^0]') and run .. '@' .. string.match(replication, 'master_replid:(%w+)') or run
+        end
+
+        """;
+
+    /// <summary>
+    /// A Lua function: whether something began on another instance of the server, or on this one before it was a
+    /// replica for a while. Its argument is what <c>thisInstance</c> said then.
+    /// </summary>
+    public const string Foreign = ThisInstance + """
+        local here
+        local function foreign(began)
+          if not began or began == '' then
+            return false
+          end
+          here = here or thisInstance() or ''
+          return here ~= '' and here ~= began and here ~= string.match(began, '^%w*')
+        end
+
+        """;
+
+    /// <summary>
     /// Begins every fenced script: KEYS[1] is the log's hash, ARGV[1] the epoch, ARGV[2] the opener's mark, ARGV[3] the number
     /// up to which this writer's records were acknowledged, plus one; the last argument, which is taken away, how many checkpoints, trims and savings of outcomes
     /// this writer knows of. The mark tells two openings apart that got the same epoch because the server had lost one of them.
@@ -21,7 +57,7 @@ internal static class RedisScripts
     /// that began elsewhere stops by itself, and lives that began there have read what was kept. A replica may lag
     /// behind its primary: it says nothing of a loss.
     /// </remarks>
-    private const string Fence = """
+    private const string Fence = $$"""
         local known = table.remove(ARGV)
         local m = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'next', 'first', 'changes')
         local epoch, mine = tonumber(m[1] or '0'), tonumber(ARGV[1])
@@ -30,7 +66,8 @@ internal static class RedisScripts
           return 'FENCED epoch ' .. ARGV[1] .. ' is not the current one, ' .. m[1]
         end
         local function lost(what)
-          local shared, info = redis.call('HMGET', KEYS[1], 'several', 'instance', 'lost'), redis.pcall('INFO', 'server')
+          {{Foreign}}
+          local shared = redis.call('HMGET', KEYS[1], 'several', 'instance', 'lost')
           if shared[3] == ARGV[1] then
             return 'LOST ' .. what
           end
@@ -39,7 +76,7 @@ internal static class RedisScripts
             return 'REFUSED ' .. noted.err
           end
           redis.pcall('HINCRBY', KEYS[1], 'generation', 1)
-          if shared[1] and not (shared[2] and type(info) == 'string' and not string.find(info, shared[2], 1, true)) then
+          if shared[1] and not foreign(shared[2]) then
             redis.pcall('HINCRBY', string.gsub(KEYS[1], '{[^{}]*}:meta$', '{cluster}:meta'), 'generation', 1)
           end
           return 'LOST ' .. what
@@ -62,7 +99,7 @@ internal static class RedisScripts
     /// arguments are its epoch and mark. They are taken away, so that what follows finds its own keys and arguments alone. A life that began on another instance of the
     /// server changes nothing on this one: what it was told may not be here (L6).
     /// </summary>
-    public const string Guard = """
+    public const string Guard = $$"""
         local guardKey, guardMark, guardEpoch = table.remove(KEYS), table.remove(ARGV), table.remove(ARGV)
         local guard = redis.pcall('HMGET', guardKey, 'epoch', 'owner', 'instance')
         if guard.err then
@@ -71,8 +108,8 @@ internal static class RedisScripts
         if guard[1] ~= guardEpoch or guard[2] ~= guardMark then
           return 'GUARD epoch ' .. guardEpoch .. ' of ' .. guardKey .. ' is not the current one, ' .. (guard[1] or 'there is none')
         end
-        local guardInfo = redis.pcall('INFO', 'server')
-        if guard[3] and type(guardInfo) == 'string' and not string.find(guardInfo, guard[3], 1, true) then
+        {{Foreign}}
+        if foreign(guard[3]) then
           return 'GUARD epoch ' .. guardEpoch .. ' of ' .. guardKey .. ' began on another instance of the server, ' .. guard[3]
         end
 
@@ -86,7 +123,7 @@ internal static class RedisScripts
     /// have would count as what there never was. A reader that is fenced, or whose hash is damaged, is told by its
     /// appends.
     /// </summary>
-    public const string Known = """
+    public const string Known = $$"""
         local knownKey, knownBound, knownChanges = table.remove(KEYS), table.remove(ARGV), table.remove(ARGV)
         local knownNext, knownMark, knownEpoch = table.remove(ARGV), table.remove(ARGV), table.remove(ARGV)
         local own = redis.pcall('HMGET', knownKey, 'epoch', 'owner', 'next', 'changes', 'instance')
@@ -101,8 +138,8 @@ internal static class RedisScripts
             .. (own[3] or '1') .. ', ' .. (own[4] or '0') .. ' changes beside them'
         end
         if knownBound == '1' and ownEpoch == 0 then
-          local info = redis.pcall('INFO', 'server')
-          if own[5] and type(info) == 'string' and not string.find(info, own[5], 1, true) then
+          {{Foreign}}
+          if foreign(own[5]) then
             return 'STALE ' .. knownKey .. ' is a copy on another instance of the server than ' .. own[5]
           end
         end
@@ -127,9 +164,9 @@ internal static class RedisScripts
     /// For a worker that is one of several, on each new connection before anything else: another instance of the server than that of the opening (it was started anew, or a
     /// replica took its place) may hold less than others were told, of which this log's own numbers say nothing. So this life ends, whether or not anything is missing.
     /// </summary>
-    public static readonly RedisScript CheckInstance = new(Fence + """
-        local info, began = redis.pcall('INFO', 'server'), redis.call('HGET', KEYS[1], 'instance')
-        if began and type(info) == 'string' and not string.find(info, began, 1, true) then
+    public static readonly RedisScript CheckInstance = new(Fence + Foreign + """
+        local began = redis.call('HGET', KEYS[1], 'instance')
+        if foreign(began) then
           return 'FENCED epoch ' .. ARGV[1] .. ' began on another instance of the server, ' .. began .. '; of this log nothing is missing'
         end
         return 'OK'
@@ -170,13 +207,12 @@ internal static class RedisScripts
     /// from nothing: openings may be among what a server lost, and no life may have the name of an earlier one. Without a <c>leap</c> it is one that the instance's own random
     /// name gives, 1,000 to 1,049,575, so that neither the first lives on two servers nor those on two copies of one server meet.
     /// </summary>
-    public const string OpenText = """
+    public const string OpenText = ThisInstance + """
         redis.call('HDEL', KEYS[1], 'owner')
-        local before, info = redis.call('HMGET', KEYS[1], 'several', 'instance'), redis.pcall('INFO', 'server')
-        local instance = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+        local before, instance = redis.call('HMGET', KEYS[1], 'several', 'instance'), thisInstance() or ''
         local by = 1
         if (joins or before[1]) and (before[2] or '') ~= instance then
-          by = leap or 1000 + (tonumber(string.sub(instance, 1, 5), 16) or 0)
+          by = leap or 1000 + (tonumber(string.sub(string.match(instance, '%w*$'), 1, 5), 16) or 0)
         end
         local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', by)
         if epoch < by then

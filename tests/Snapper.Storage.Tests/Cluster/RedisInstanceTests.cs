@@ -150,6 +150,53 @@ public sealed class RedisInstanceTests : IAsyncLifetime
         Assert.Equal(AppendStatus.Appended, added.Status);
     }
 
+    /// <summary>
+    /// It has another's data since, though its process is the same: of what it had acknowledged to others, no number of
+    /// the own log says anything.
+    /// </summary>
+    [ServerTheory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task One_that_was_a_replica_for_a_while_is_another_instance(bool isNoticedMeanwhile)
+    {
+        var primary = _server.Port.ToString(CultureInfo.InvariantCulture);
+        await using var copy = await RedisServer.Start("--replicaof", "127.0.0.1", primary);
+        var (one, two) = (await Start(1), await Start(2));
+        Assert.Equal(AppendStatus.Appended, (await two.Log.Append(two.Self.Epoch, 1, 1, Group, None)).Status);
+        await Some.Until(() => NextOf(copy, "w2") == 2, "the replica to have everything");
+        await copy.Command("REPLICAOF", "NO", "ONE");
+        Assert.Equal(AppendStatus.Appended, (await one.Log.Append(one.Self.Epoch, 1, 1, Group, None)).Status);
+
+        await _server.Command("REPLICAOF", "127.0.0.1", copy.Port.ToString(CultureInfo.InvariantCulture));
+        await Some.Until(() => NextOf(_server, "w1") == 1, "the acknowledged record of w1 to be gone");
+        if (isNoticedMeanwhile)
+        {
+            await Some.Until(
+                () => two.Log.CheckEpoch(two.Self.Epoch, None).Result.Status != AppendStatus.Appended, "a refusal");
+        }
+
+        await _server.Command("REPLICAOF", "NO", "ONE");
+        var renewed = await two.Members.Renew("", 0, None);
+        Assert.Equal(ClusterStatus.Fenced, renewed.Status);
+        Assert.Contains("another instance", renewed.Detail, StringComparison.Ordinal);
+        if (isNoticedMeanwhile)
+        {
+            var appended = await two.Log.Append(two.Self.Epoch, 2, 1, Group, None);
+            Assert.Equal(AppendStatus.Fenced, appended.Status);
+        }
+
+        var again = await Start(2);
+        Assert.True(again.Self.Epoch > two.Self.Epoch + 100);
+        Assert.Equal(ClusterStatus.Done, (await again.Members.Renew("", 0, None)).Status);
+    }
+
+    private static long NextOf(RedisServer server, string worker)
+    {
+        var answer = server.Command("HGET", $"snapper:{{{worker}}}:meta", "next").Result;
+        var last = answer.Split('\n')[^2].Trim();
+        return long.TryParse(last, NumberStyles.None, CultureInfo.InvariantCulture, out var next) ? next : 0;
+    }
+
     private static DirectoryKey Key(int partition) => DirectoryKey.Of(new Partition(partition));
 
     private static async Task<T> Done<T>(Task<ClusterResult<T>> step)
