@@ -52,6 +52,7 @@ public sealed class IdRetriesTests(ITestOutputHelper output)
             lost += gone;
             _sent.Clear();
             await _cluster!.DisposeAsync();
+            _cluster = null; // the next episode begins with one worker alone
         }
 
         output.WriteLine($"{episodes} episodes, {ids} ids, {_retries} retries, {_answered} of them answered with the first outcome, {twice} ids ran twice, {lost} were lost");
