@@ -4,7 +4,8 @@ namespace Snapper.Server.Api;
 
 /// <summary>
 /// The door that the HTTP surface knows for the life of the process. Behind it stands the worker's real door, or nothing
-/// while the worker starts and recovers: requests are then refused with 503 and were not executed. A worker that stops
+/// while the worker starts and recovers: requests are then refused with 503 and were not executed. Of a caller's id an
+/// earlier incarnation may have an outcome, which only the recovered log tells: that is in doubt. A worker that stops
 /// refuses by itself.
 /// </summary>
 /// <remarks>Thread-safe.</remarks>
@@ -36,7 +37,7 @@ public sealed class LifecycleGate(TimeSpan retryAfter) : ITransactionService
         ArgumentNullException.ThrowIfNull(request);
         return _door is { } door
             ? door.Submit(request, cancellation)
-            : Task.FromResult(Refused(request.Id ?? string.Empty, request.Mode));
+            : Task.FromResult(request.Id is { } id ? InDoubt(id, request.Mode) : Refused(string.Empty, request.Mode));
     }
 
     /// <inheritdoc/>
@@ -45,6 +46,9 @@ public sealed class LifecycleGate(TimeSpan retryAfter) : ITransactionService
         _door is { } door
             ? door.Find(id, cancellation)
             : Task.FromResult<TransactionEnvelope?>(Refused(id, TransactionMode.Pact));
+
+    private static TransactionEnvelope InDoubt(string id, TransactionMode mode) =>
+        new() { Id = id, Outcome = Outcome.InDoubt, Mode = mode, Doubt = Starting };
 
     private TransactionEnvelope Refused(string id, TransactionMode mode) => new()
     {

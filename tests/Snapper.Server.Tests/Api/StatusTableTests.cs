@@ -9,6 +9,7 @@ namespace Snapper.Server.Tests.Api;
 /// <summary>Every row of the contract's status table at the service and direct doors.</summary>
 public sealed class StatusTableTests
 {
+    private const string Unnamed = """{"actor":{"type":"Account","id":"alice"},"method":"M"}""";
     private const string Transfer = """{"actor":{"type":"Account","id":"alice"},"method":"Transfer","access":{"Account":["alice","bob"]},"id":"order-1"}""";
 
     [Fact]
@@ -166,10 +167,10 @@ public sealed class StatusTableTests
         var door = new LifecycleGate();
         await using var host = await ApiHost.Start(door);
 
-        var starting = await host.Post(Transfer);
+        var starting = await host.Post(Unnamed);
         var find = await host.Get("/v1/transactions/order-1");
         door.Open(behind);
-        var open = await host.Post(Transfer);
+        var open = await host.Post(Unnamed);
 
         AssertProblem(starting, 503, "rejected");
         Assert.Contains("starting", starting.String("detail"), StringComparison.Ordinal);
@@ -179,12 +180,27 @@ public sealed class StatusTableTests
         Assert.Equal(1, behind.Submitted);
     }
 
+    /// <summary>The worker may have run it before it was started again.</summary>
+    [Fact]
+    public async Task While_the_worker_starts_an_id_is_in_doubt()
+    {
+        await using var host = await ApiHost.Start(new LifecycleGate());
+
+        var starting = await host.Post(Transfer);
+        var batch = await host.Post($"{{\"transactions\":[{Transfer}]}}");
+
+        AssertProblem(starting, 504, "inDoubt");
+        Assert.Contains("starting", starting.String("detail"), StringComparison.Ordinal);
+        var answer = batch.Json.GetProperty("results")[0];
+        Assert.Equal("inDoubt", answer.GetProperty("outcome").GetString());
+    }
+
     [Fact]
     public async Task A_refused_request_without_an_id_has_none_in_its_answer()
     {
         await using var host = await ApiHost.Start(new LifecycleGate());
 
-        var answer = await host.Post("""{"actor":{"type":"Account","id":"alice"},"method":"M"}""");
+        var answer = await host.Post(Unnamed);
 
         Assert.Equal(System.Text.Json.JsonValueKind.Null, answer.Json.GetProperty("id").ValueKind);
     }

@@ -160,7 +160,7 @@ public sealed class AnswerTests
     {
         await using var host = await ApiHost.Start(new LifecycleGate());
         await asker.Ask(host.Address, 503, "GET /readyz");
-        await asker.Ask(host.Address, 503, "POST /v1/transactions", Good);
+        await asker.Ask(host.Address, 504, "POST /v1/transactions", Good);
         await asker.Ask(host.Address, 503, "GET /v1/transactions/order-1");
         await asker.Ask(host.Address, 503, "PUT /v1/actors/Account/alice", "{}");
         await asker.Ask(host.Address, 503, "DELETE /v1/actors/Account/alice");
