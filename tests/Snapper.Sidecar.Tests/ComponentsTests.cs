@@ -28,12 +28,12 @@ public sealed class ComponentsTests
         await using var app = await TestApp.Start(0, new());
         await using var dapr = await Start(app, null);
         await dapr.WaitForActors();
-        using var client = new DaprSidecarClient(new DaprSidecarOptions { Endpoint = dapr.Endpoint, ApiToken = null });
+        using var client = new DaprSidecarClient(dapr.Endpoint, null);
 
         var clock = Stopwatch.StartNew();
         var answer = await client.InvokeActor("ListAppend", "k7", "Read", SomeJson, default);
 
-        Assert.True(answer.SidecarError!.HostNotFound);
+        Assert.Contains("did not find address", answer.SidecarError!.Message, StringComparison.Ordinal);
         Assert.InRange(clock.Elapsed, TimeSpan.Zero, TimeSpan.FromSeconds(2));
     }
 
@@ -44,7 +44,7 @@ public sealed class ComponentsTests
         await using var first = await TestApp.Start(0, drain);
         await using var dapr = await Start(first, null);
         await dapr.WaitForActors();
-        using var client = new DaprSidecarClient(new DaprSidecarOptions { Endpoint = dapr.Endpoint, ApiToken = null });
+        using var client = new DaprSidecarClient(dapr.Endpoint, null);
         var gate = first.Host.GateOf("moving");
         var calls = Enumerable.Range(0, 20).Select(_ => client.InvokeActor("Account", "moving", "wait", SomeJson, default)).ToArray();
         await gate.Filled(20);

@@ -18,7 +18,7 @@ public sealed class EmbeddedSidecarTests
         await rig.WaitForActors();
         using var http = new HttpClient { BaseAddress = rig.Sidecar.Endpoint };
 
-        Assert.True((await rig.Client.GetMetadata(default)).IsEmbedded);
+        Assert.Equal("true", (await rig.Client.GetMetadata(default)).Extended[DaprHeaders.Embedded]);
         foreach (var path in new[] { "/v1.0/healthz", "/v1.0/metadata", "/v1.0/actors/Account/a/method/Balance", "/v1.0/actors/Nope/a/method/Balance", "/nothing", "/v1.0/invoke/snapper/method/status/409" })
         {
             using var response = await http.GetAsync(path);
@@ -42,7 +42,7 @@ public sealed class EmbeddedSidecarTests
     {
         await using var app = await TestApp.Start(0, new DaprHostOptions());
         var sidecar = await EmbeddedSidecar.Start(new EmbeddedSidecarOptions { AppPort = app.Port, Port = 0 }, default);
-        using var client = new DaprSidecarClient(new DaprSidecarOptions { Endpoint = sidecar.Endpoint });
+        using var client = new DaprSidecarClient(sidecar.Endpoint, null);
         var call = client.InvokeActor("Account", "x", "hang", SomeJson, default);
         await app.Host.Hanging.Task.WaitAsync(TimeSpan.FromSeconds(20));
 

@@ -103,7 +103,7 @@ public sealed class Rig : IAsyncDisposable
             new DaprHostOptions { AppApiToken = appApiToken, MaxBodyBytes = 4 * 1024 * 1024 },
             kind.AppProtocol == "h2c" ? HttpProtocols.Http2 : HttpProtocols.Http1);
         var sidecar = await kind.Start(new SidecarSetup(app.Port, apiToken, appApiToken));
-        var client = new DaprSidecarClient(new DaprSidecarOptions { Endpoint = sidecar.Endpoint, ApiToken = apiToken });
+        var client = new DaprSidecarClient(sidecar.Endpoint, apiToken);
         return new Rig(kind, app, sidecar, client);
     }
 

@@ -25,7 +25,7 @@ public abstract class SidecarLifecycle(ISidecarKind kind)
 
         foreach (var token in new[] { null, "for-the-app", "for-the-sidecarx", "for-the-sideca" })
         {
-            using var stranger = new DaprSidecarClient(new DaprSidecarOptions { Endpoint = rig.Sidecar.Endpoint, ApiToken = token });
+            using var stranger = new DaprSidecarClient(rig.Sidecar.Endpoint, token);
             Assert.Equal(401, (await stranger.InvokeActor("Account", "alice", "Balance", SomeJson, default)).Status);
             Assert.Equal(401, (await stranger.InvokeService(HttpMethod.Post, "snapper", "status/200", SomeJson, default)).Status);
             Assert.True(await stranger.IsHealthy(default), "health must be answered without the token");
@@ -41,7 +41,7 @@ public abstract class SidecarLifecycle(ISidecarKind kind)
     {
         var port = DaprFixture.FreePort();
         await using var sidecar = await kind.Start(new SidecarSetup(port));
-        using var client = new DaprSidecarClient(new DaprSidecarOptions { Endpoint = sidecar.Endpoint });
+        using var client = new DaprSidecarClient(sidecar.Endpoint, null);
         Assert.False(await client.IsHealthy(default));
         Assert.True(await client.IsOutboundHealthy(default));
         Assert.False((await client.GetMetadata(default)).ActorRuntime.HostReady);
@@ -80,7 +80,7 @@ public abstract class SidecarLifecycle(ISidecarKind kind)
         string[] ids = ["alice", "a/b%", "it's 😀"];
         await using (var sidecar = await kind.Start(new SidecarSetup(app.Port)))
         {
-            using var client = new DaprSidecarClient(new DaprSidecarOptions { Endpoint = sidecar.Endpoint });
+            using var client = new DaprSidecarClient(sidecar.Endpoint, null);
             foreach (var id in ids)
             {
                 Assert.Equal(200, (await client.InvokeActor("Account@w1", id, "Balance", SomeJson, default)).Status);
@@ -95,7 +95,7 @@ public abstract class SidecarLifecycle(ISidecarKind kind)
     {
         await using var app = await TestApp.Start(0, new());
         var sidecar = await kind.Start(new SidecarSetup(app.Port));
-        using var client = new DaprSidecarClient(new DaprSidecarOptions { Endpoint = sidecar.Endpoint });
+        using var client = new DaprSidecarClient(sidecar.Endpoint, null);
         await sidecar.DisposeAsync();
 
         var unreachable = await Assert.ThrowsAsync<SidecarUnreachableException>(() => client.InvokeActor("Account", "alice", "Balance", SomeJson, default));

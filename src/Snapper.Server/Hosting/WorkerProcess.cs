@@ -44,11 +44,9 @@ internal static class WorkerProcess
         await using var embedded = started;
 
         var failed = new TaskCompletionSource<Exception>(TaskCreationOptions.RunContinuationsAsynchronously);
-        using var sidecar = settings.SidecarKind != SidecarKind.Daprd ? null : new DaprSidecarClient(new DaprSidecarOptions
-        {
-            Endpoint = new Uri($"http://127.0.0.1:{settings.SidecarPort.ToString(CultureInfo.InvariantCulture)}"),
-            ApiToken = settings.DaprApiToken,
-        });
+        using var sidecar = settings.SidecarKind != SidecarKind.Daprd ? null : new DaprSidecarClient(
+            new Uri(string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{settings.SidecarPort}")),
+            settings.DaprApiToken);
         await using var telemetry = Configured(() => TelemetryExport.Start(TelemetryOptions.Read(Environment.GetEnvironmentVariable), settings.Name, WorkerConfiguration.Version, inspection, logger));
         await using var storage = await Storage.Open(settings, options.IdempotencyWindow, logger, cancellation);
         WorkerHost? worker;

@@ -1,9 +1,8 @@
 using System.Net.Http.Headers;
-using System.Text.Json;
 
 namespace Snapper.Sidecar.Client;
 
-/// <summary>A sidecar's HTTP API: actor calls, service invocation, metadata, health. Thread-safe; one per sidecar is enough.</summary>
+/// <summary>A sidecar's HTTP API: actor calls, and its end. Thread-safe; one per sidecar is enough.</summary>
 /// <remarks>
 /// No call is repeated here: whether that is safe only the caller knows. Calls have no deadline of their own; cancel them. Cancelling
 /// a call also cancels it in the app.
@@ -20,19 +19,20 @@ public sealed class DaprSidecarClient : IDisposable
     private readonly string _base;
     private readonly string? _token;
 
-    /// <exception cref="ArgumentException">An option is missing or out of its range.</exception>
-    public DaprSidecarClient(DaprSidecarOptions options)
+    /// <param name="endpoint">Its absolute address, <c>http://127.0.0.1:3500</c>.</param>
+    /// <param name="apiToken">The token that it asks for; null or empty: none is sent.</param>
+    public DaprSidecarClient(Uri endpoint, string? apiToken)
     {
-        ArgumentNullException.ThrowIfNull(options);
-        options.Validate();
-        Endpoint = options.Endpoint;
-        _base = options.Endpoint.GetLeftPart(UriPartial.Authority);
-        _token = string.IsNullOrEmpty(options.ApiToken) ? null : options.ApiToken;
+        ArgumentNullException.ThrowIfNull(endpoint);
+        Endpoint = endpoint;
+        _base = endpoint.GetLeftPart(UriPartial.Authority);
+        _token = string.IsNullOrEmpty(apiToken) ? null : apiToken;
         _http = new HttpClient(
             new SocketsHttpHandler
             {
-                MaxConnectionsPerServer = options.MaxConnections,
-                ConnectTimeout = options.ConnectTimeout,
+                // Each concurrent call takes one (HTTP/1.1); further ones wait.
+                MaxConnectionsPerServer = 4096,
+                ConnectTimeout = TimeSpan.FromSeconds(5),
                 PooledConnectionIdleTimeout = TimeSpan.FromMinutes(2),
                 PooledConnectionLifetime = Timeout.InfiniteTimeSpan,
                 AllowAutoRedirect = false,
@@ -43,46 +43,14 @@ public sealed class DaprSidecarClient : IDisposable
             })
         {
             Timeout = Timeout.InfiniteTimeSpan,
-            MaxResponseContentBufferSize = options.MaxAnswerBytes,
+            MaxResponseContentBufferSize = 64 * 1024 * 1024,
         };
     }
 
     /// <summary>The sidecar's address.</summary>
     public Uri Endpoint { get; }
 
-    /// <summary>Calls a method of an actor: <c>PUT /v1.0/actors/{type}/{id}/method/{method}</c>.</summary>
-    /// <param name="actorType">Actor type.</param>
-    /// <param name="actorId">Any text but lone surrogates; it arrives exactly (see <see cref="ActorPath"/>).</param>
-    /// <param name="method">Method name.</param>
-    /// <param name="body">JSON.</param>
-    /// <param name="cancellation">Gives the call up, here and in the app.</param>
-    /// <param name="reentrancyId">
-    /// <see cref="Reentrancy.ConstantId"/>: runs beside other calls with it. Null: runs alone, and waits while calls with
-    /// an id keep coming. Per actor, either all callers send it or none.
-    /// </param>
-    /// <param name="traceParent">W3C trace context to pass on.</param>
-    /// <exception cref="SidecarUnreachableException">The sidecar did not answer.</exception>
-    public Task<SidecarAnswer> InvokeActor(
-        string actorType,
-        string actorId,
-        string method,
-        ReadOnlyMemory<byte> body,
-        CancellationToken cancellation,
-        string? reentrancyId = Reentrancy.ConstantId,
-        string? traceParent = null)
-    {
-        var path = string.Concat(
-            "/v1.0/actors/" + ActorPath.EncodeName(actorType), "/" + ActorPath.EncodeId(actorId), "/method/", ActorPath.EncodeName(method));
-        var request = Request(HttpMethod.Put, path, body, traceParent);
-        if (reentrancyId is not null)
-        {
-            request.Headers.TryAddWithoutValidation(DaprHeaders.ReentrancyId, reentrancyId);
-        }
-
-        return Send(request, cancellation);
-    }
-
-    /// <summary>The address of a method of an actor, for callers that use it often: <see cref="InvokeActor(Uri, ReadOnlyMemory{byte}, CancellationToken, string)"/>.</summary>
+    /// <summary>The address of a method of an actor, for <see cref="InvokeActor"/>.</summary>
     public Uri ActorMethod(string actorType, string actorId, string method) => new(
         string.Concat(
             _base + "/v1.0/actors/", ActorPath.EncodeName(actorType) + "/" + ActorPath.EncodeId(actorId), "/method/", ActorPath.EncodeName(method)),
@@ -106,21 +74,6 @@ public sealed class DaprSidecarClient : IDisposable
         return Send(request, cancellation);
     }
 
-    /// <summary>Calls an app: <c>{verb} /v1.0/invoke/{appId}/method/{path}</c>.</summary>
-    /// <param name="verb">Reaches the app as it is.</param>
-    /// <param name="appId">Dapr app id.</param>
-    /// <param name="path">Path in the app without leading slash, encoded, with its query if any.</param>
-    /// <param name="body">JSON; empty for none.</param>
-    /// <param name="cancellation">Gives the call up, here and in the app.</param>
-    /// <param name="traceParent">W3C trace context to pass on.</param>
-    /// <exception cref="SidecarUnreachableException">The sidecar did not answer.</exception>
-    public Task<SidecarAnswer> InvokeService(
-        HttpMethod verb, string appId, string path, ReadOnlyMemory<byte> body, CancellationToken cancellation, string? traceParent = null)
-    {
-        ArgumentNullException.ThrowIfNull(path);
-        return Send(Request(verb, "/v1.0/invoke/" + ActorPath.EncodeName(appId) + "/method/" + path, body, traceParent), cancellation);
-    }
-
     /// <summary>
     /// Asks the sidecar to end in order: <c>POST /v1.0/shutdown</c>. It takes its actor types out of placement at once, also when it was told to end before and waits
     /// (<c>block-shutdown-duration</c>); its process ends when that is over.
@@ -129,51 +82,14 @@ public sealed class DaprSidecarClient : IDisposable
     public Task<SidecarAnswer> Shutdown(CancellationToken cancellation) =>
         Send(Request(HttpMethod.Post, "/v1.0/shutdown", ReadOnlyMemory<byte>.Empty, traceParent: null), cancellation);
 
-    /// <summary>What the sidecar says of itself.</summary>
-    /// <exception cref="SidecarUnreachableException">The sidecar did not answer.</exception>
-    /// <exception cref="InvalidDataException">It answered something else; the message says what.</exception>
-    public async Task<SidecarMetadata> GetMetadata(CancellationToken cancellation)
-    {
-        var answer = await Send(Request(HttpMethod.Get, "/v1.0/metadata", default, null), cancellation);
-        if (answer.Status != 200)
-        {
-            throw new InvalidDataException($"The sidecar at {Endpoint} answered {answer.Status} to the question for its metadata.");
-        }
-
-        try
-        {
-            return JsonSerializer.Deserialize(answer.Body, SidecarJson.Default.SidecarMetadata)
-                ?? throw new InvalidDataException($"The sidecar at {Endpoint} answered null to the question for its metadata.");
-        }
-        catch (JsonException unreadable)
-        {
-            throw new InvalidDataException($"The metadata of the sidecar at {Endpoint} cannot be read: {unreadable.Message}", unreadable);
-        }
-    }
-
-    /// <summary>Whether the sidecar and its way to the app are ready (<c>/v1.0/healthz</c>). False also when it cannot be reached.</summary>
-    public Task<bool> IsHealthy(CancellationToken cancellation) => IsHealthy("/v1.0/healthz", cancellation);
-
-    /// <summary>Whether the sidecar can be called, its app apart (<c>/v1.0/healthz/outbound</c>). False also when it cannot be reached.</summary>
-    public Task<bool> IsOutboundHealthy(CancellationToken cancellation) => IsHealthy("/v1.0/healthz/outbound", cancellation);
-
     /// <inheritdoc/>
     public void Dispose() => _http.Dispose();
 
-    private async Task<bool> IsHealthy(string path, CancellationToken cancellation)
-    {
-        try
-        {
-            return (await Send(Request(HttpMethod.Get, path, default, null), cancellation)).Status is >= 200 and < 300;
-        }
-        catch (SidecarUnreachableException)
-        {
-            // Not reachable is an answer to this question.
-            return false;
-        }
-    }
-
-    private HttpRequestMessage Request(HttpMethod verb, string path, ReadOnlyMemory<byte> body, string? traceParent) =>
+    /// <param name="verb">HTTP method.</param>
+    /// <param name="path">Path and query, encoded.</param>
+    /// <param name="body">JSON; empty: none.</param>
+    /// <param name="traceParent">W3C trace context to pass on; null: none.</param>
+    internal HttpRequestMessage Request(HttpMethod verb, string path, ReadOnlyMemory<byte> body, string? traceParent) =>
         Request(verb, new Uri(_base + path, KeepPath), body, Json, traceParent);
 
     private HttpRequestMessage Request(HttpMethod verb, Uri address, ReadOnlyMemory<byte> body, MediaTypeHeaderValue type, string? traceParent)
@@ -197,7 +113,7 @@ public sealed class DaprSidecarClient : IDisposable
         return request;
     }
 
-    private async Task<SidecarAnswer> Send(HttpRequestMessage request, CancellationToken cancellation)
+    internal async Task<SidecarAnswer> Send(HttpRequestMessage request, CancellationToken cancellation)
     {
         try
         {
@@ -205,7 +121,8 @@ public sealed class DaprSidecarClient : IDisposable
             {
                 using var response = await _http.SendAsync(request, HttpCompletionOption.ResponseContentRead, cancellation);
                 var body = await response.Content.ReadAsByteArrayAsync(cancellation);
-                return new SidecarAnswer((int)response.StatusCode, body, response.Content.Headers.ContentType?.MediaType, RetryAfter(response));
+                var type = response.Content.Headers.ContentType?.MediaType;
+                return new SidecarAnswer((int)response.StatusCode, body, type, response.Headers.RetryAfter?.Delta);
             }
         }
         catch (HttpRequestException failure)
@@ -217,21 +134,5 @@ public sealed class DaprSidecarClient : IDisposable
         {
             throw new SidecarUnreachableException(Endpoint, timeout, neverSent: true);
         }
-    }
-
-    private static TimeSpan? RetryAfter(HttpResponseMessage response)
-    {
-        if (response.Headers.RetryAfter is not { } header)
-        {
-            return null;
-        }
-
-        if (header.Delta is { } delta)
-        {
-            return delta;
-        }
-
-        var wait = header.Date - DateTimeOffset.UtcNow;
-        return wait < TimeSpan.Zero ? TimeSpan.Zero : wait;
     }
 }

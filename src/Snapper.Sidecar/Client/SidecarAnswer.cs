@@ -27,7 +27,7 @@ public sealed class SidecarAnswer
     /// <summary>Media type without parameters; null when there is none.</summary>
     public string? ContentType { get; }
 
-    /// <summary>The <c>Retry-After</c> header, counted from now; null without.</summary>
+    /// <summary>The <c>Retry-After</c> header in seconds; null: there is none.</summary>
     public TimeSpan? RetryAfter { get; }
 
     /// <summary>The sidecar's own error, e.g. that it did not reach the app; null when the answer is the app's.</summary>
@@ -39,9 +39,6 @@ public sealed class SidecarAnswer
 /// <param name="Message">For people.</param>
 public sealed record SidecarError(string Code, string Message)
 {
-    /// <summary>daprd has given up finding the actor's host: the call was never executed.</summary>
-    public bool HostNotFound => Message.Contains("did not find address", StringComparison.Ordinal);
-
     /// <summary>Reads an error body; null when it is none.</summary>
     public static SidecarError? TryRead(ReadOnlySpan<byte> body)
     {

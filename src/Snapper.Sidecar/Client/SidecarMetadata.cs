@@ -16,10 +16,6 @@ public sealed class SidecarMetadata
 
     /// <summary>Free texts; the embedded stand-in sets <c>snapper-embedded</c> to <c>true</c>.</summary>
     public IReadOnlyDictionary<string, string> Extended { get; init; } = new Dictionary<string, string>();
-
-    /// <summary>Whether this is the embedded stand-in and no Dapr runtime.</summary>
-    [JsonIgnore]
-    public bool IsEmbedded => Extended.TryGetValue(DaprHeaders.Embedded, out var value) && value == "true";
 }
 
 /// <summary>State of a sidecar's actor runtime.</summary>

@@ -75,15 +75,15 @@ internal sealed class ActorEndpoint(EmbeddedSidecarOptions options, AppChannel a
 
     private async Task Call(HttpContext context, string type, string id, string method, string query)
     {
-        ReadOnlyMemory<byte> body;
+        using var body = new MemoryStream();
         try
         {
-            body = await BodyReader.ReadAll(context, options.MaxBodyBytes);
+            await context.Request.Body.CopyToAsync(body, context.RequestAborted);
         }
-        catch (BodyTooLargeException)
+        catch (BadHttpRequestException problem) when (DaprError.IsTooLarge(problem))
         {
             context.Response.Headers.Connection = "close";
-            await DaprError.BadRequest(context, "failed to read body: stream too large");
+            await DaprError.BadRequest(context, "failed to read body: " + DaprError.TooLarge);
             return;
         }
 
@@ -101,8 +101,9 @@ internal sealed class ActorEndpoint(EmbeddedSidecarOptions options, AppChannel a
             return;
         }
 
-        var reentrancyId = known.Reentrant && context.Request.Headers[DaprHeaders.ReentrancyId] is [{ Length: > 0 } sent]
-            ? sent
+        var reentrancyId = known.Reentrant
+            && context.Request.Headers[DaprHeaders.ReentrancyId] is [{ Length: > 0 } given]
+            ? given
             : Guid.NewGuid().ToString("D", CultureInfo.InvariantCulture);
         var actor = _actors.GetOrAdd((type, id), static (_, depth) => new ActorLock(depth), known.MaxStackDepth);
         ActorLock.Flight flight;
@@ -118,7 +119,8 @@ internal sealed class ActorEndpoint(EmbeddedSidecarOptions options, AppChannel a
 
         try
         {
-            await Forward(context, path, query, body, reentrancyId, $"actors/{type}/{id}/method/{method}");
+            var sent = body.GetBuffer().AsMemory(0, (int)body.Length);
+            await Forward(context, path, query, sent, reentrancyId, $"actors/{type}/{id}/method/{method}");
         }
         finally
         {

@@ -8,7 +8,14 @@ namespace Snapper.Sidecar.Embedded;
 /// <summary>daprd's error answers: <c>{"errorCode":"...","message":"..."}</c>, in daprd's own words.</summary>
 internal static class DaprError
 {
+    /// <summary>What it says of a body over the limit.</summary>
+    public const string TooLarge = "stream too large";
+
     private static readonly JsonWriterOptions LikeGo = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+
+    /// <summary>The web server has refused to read a body over the limit.</summary>
+    public static bool IsTooLarge(Exception? problem) =>
+        problem is BadHttpRequestException { StatusCode: StatusCodes.Status413PayloadTooLarge };
 
     public static Task ActorInvoke(HttpContext context, string cause) =>
         Write(context, 500, "ERR_ACTOR_INVOKE_METHOD", "error invoke actor method: " + cause);

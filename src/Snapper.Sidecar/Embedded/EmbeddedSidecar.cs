@@ -110,8 +110,7 @@ public sealed class EmbeddedSidecar : IAsyncDisposable
         {
             kestrel.AddServerHeader = false;
             kestrel.Listen(IPAddress.Loopback, options.Port);
-            // The limit is checked where the answer can be daprd's.
-            kestrel.Limits.MaxRequestBodySize = null;
+            kestrel.Limits.MaxRequestBodySize = options.MaxBodyBytes;
         });
         return builder.Build();
     }

@@ -42,7 +42,7 @@ internal sealed class ServiceEndpoint(EmbeddedSidecarOptions options, AppChannel
         var hasBody = context.Features.Get<IHttpRequestBodyDetectionFeature>()?.CanHaveBody ?? true;
         if (hasBody)
         {
-            request.Content = new StreamContent(new LimitedStream(context.Request.Body, options.MaxBodyBytes));
+            request.Content = new StreamContent(context.Request.Body);
         }
 
         AppChannel.CopyRequestHeaders(context.Request.Headers, request);
@@ -58,13 +58,14 @@ internal sealed class ServiceEndpoint(EmbeddedSidecarOptions options, AppChannel
         }
         catch (HttpRequestException failure)
         {
-            var cause = failure.InnerException is BodyTooLargeException tooLarge ? tooLarge.Message : failure.Message;
+            var cause = DaprError.IsTooLarge(failure.InnerException) ? DaprError.TooLarge : failure.Message;
             await DaprError.DirectInvoke(context, appId, $"{Verb(context)} \"{app.Base}{pathAndQuery}\": {cause}");
         }
-        catch (BodyTooLargeException tooLarge)
+        catch (BadHttpRequestException problem) when (DaprError.IsTooLarge(problem))
         {
             context.Response.Headers.Connection = "close";
-            await DaprError.DirectInvoke(context, appId, $"{Verb(context)} \"{app.Base}{pathAndQuery}\": {tooLarge.Message}");
+            var call = $"{Verb(context)} \"{app.Base}{pathAndQuery}\"";
+            await DaprError.DirectInvoke(context, appId, $"{call}: {DaprError.TooLarge}");
         }
     }
 

@@ -23,8 +23,12 @@ namespace Snapper.Sidecar.Hosting;
 /// bound; it needs a port of the app's own that speaks HTTP/2 only. Measured CPU of app, daprd and caller together: actor calls the
 /// same over both, service invocations about a sixth less over h2c.
 /// </para>
+/// <para>
+/// Dapr 1.18 has a third way: the app opens one gRPC stream (<c>SubscribeActorEventsAlpha1</c>), announces its types in
+/// the first frame, and gets calls as frames with correlation ids; measured at 1.7 to 3.2 times the throughput.
+/// </para>
 /// </remarks>
-public sealed class HttpActorTransport : IActorTransport
+public sealed class HttpActorTransport
 {
     private readonly DaprHostOptions _options;
     private readonly AppApiToken _token;
@@ -38,10 +42,7 @@ public sealed class HttpActorTransport : IActorTransport
         _token = new AppApiToken(options.AppApiToken);
     }
 
-    /// <inheritdoc/>
-    public string AppProtocol => "http";
-
-    /// <inheritdoc/>
+    /// <summary>Adds the endpoints that the sidecar calls.</summary>
     /// <exception cref="ArgumentException">The host names no actor type, an empty one, or one twice.</exception>
     public void Map(IEndpointRouteBuilder endpoints, IActorHost host)
     {

@@ -76,7 +76,7 @@ internal sealed class MailboxWorker : IAsyncDisposable, IMailboxTransport
         var options = new DaprFixtureOptions { AppPort = _port, AppId = $"w{_number}", DaprApiToken = ApiToken, AppApiToken = AppToken, Placement = placement };
         _sidecar = await DaprFixture.Start(options);
         _client?.Dispose();
-        _client = new DaprSidecarClient(new DaprSidecarOptions { Endpoint = _sidecar.Endpoint, ApiToken = ApiToken });
+        _client = new DaprSidecarClient(_sidecar.Endpoint, ApiToken);
         _transport = new SidecarMailboxTransport(_client, Seal);
         await _sidecar.WaitForActors();
     }
