@@ -174,7 +174,8 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     public abstract void Deliver();
 
     /// <summary>The result as JSON; only of a call that has ended.</summary>
-    public abstract byte[] EncodeResult(Types.RootMethod method, int limit);
+    /// <returns>Null, or why there is none, or one of more than <paramref name="limit"/> bytes.</returns>
+    public abstract string? TryEncodeResult(int limit, out byte[] json);
 
     /// <summary>
     /// Code of a dead attempt may end what it has begun, and learns from its context that it is dead; code that goes on for ever without asking is not let in again.

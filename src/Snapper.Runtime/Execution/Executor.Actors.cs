@@ -138,16 +138,10 @@ internal sealed partial class Executor
     private TInput Copy<TInput, TResult>(
         CallFrame caller, ActorKey key, RootMethod<TInput, TResult> method, TInput input)
     {
-        byte[] json;
-        try
+        if (method.TryEncodeInput(input, out var json) is { } why)
         {
-            json = method.EncodeInput(input);
-        }
-        catch (Exception exception) // the input's own code may throw anything
-        {
-            var text = $"the input cannot be written as JSON: {exception.Words()}";
             throw AbortCall(
-                caller, AbortReason.Application, key, $"{caller.Where()} calls {key}.{method.Name}: {text}");
+                caller, AbortReason.Application, key, $"{caller.Where()} calls {key}.{method.Name}: {why}");
         }
 
         try

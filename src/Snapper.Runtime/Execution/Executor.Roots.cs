@@ -5,7 +5,6 @@ using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Requests;
-using Snapper.Runtime.Types;
 
 namespace Snapper.Runtime.Execution;
 
@@ -123,29 +122,17 @@ internal sealed partial class Executor
             return;
         }
 
-        try
+        if (root.TryEncodeResult(Worker.MaxResultBytes, out var result) is { } why)
         {
-            request.Result = root.EncodeResult(request.Method, Worker.MaxResultBytes);
-        }
-        catch (Exception exception) // the result's own code may throw anything
-        {
-            var why = $"The result of {root.Where()} cannot be written as JSON: {exception.Words()}";
             RequestAbort(attempt, new AbortInfo(AbortReason.Application, why, root.Target));
             return;
         }
 
-        if (request.Result.Length > Worker.MaxResultBytes)
-        {
-            var (bytes, limit) = (request.Result.Length, Worker.MaxResultBytes);
-            var text = $"The result of {root.Where()} has {bytes} bytes; the limit is {limit}.";
-            RequestAbort(attempt, new AbortInfo(AbortReason.Application, text, root.Target));
-            return;
-        }
-
+        request.Result = result;
         if (attempt.EnforceRecordLimit)
         {
             // L6: it has run before, perhaps because its record would have been too large.
-            var bytes = attempt.StatesWeight + Hosting.RecordWeight.OfOutcome(request.Id, null, request.Result.Length);
+            var bytes = attempt.StatesWeight + Hosting.RecordWeight.OfOutcome(request.Id, null, result.Length);
             if (bytes > Worker.Options.MaxTransactionBytes)
             {
                 RequestAbort(attempt, AbortInfo.TooLarge(bytes, Worker.Options.MaxTransactionBytes));

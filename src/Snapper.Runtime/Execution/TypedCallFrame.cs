@@ -96,7 +96,8 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
         ?? new TransactionDoomedException(
             Attempt.AbortCause?.Reason ?? Snapper.Protocol.Messages.AbortReason.Application, Attempt.AbortCause?.Message ?? Failure!.Message, Attempt.AbortCause?.Actor);
 
-    public override byte[] EncodeResult(RootMethod method, int limit) => ((RootMethod<TInput, TResult>)method).EncodeResult(_result, limit);
+    public override string? TryEncodeResult(int limit, out byte[] json) =>
+        _method!.TryEncodeResult(_result, Target, limit, out json);
 
     protected override bool ReplacesDamage => typeof(TInput) == typeof(StateReplacement) && ((StateReplacement)(object)_input!).OverDamage;
 
@@ -142,28 +143,8 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
             : throw new InvalidOperationException($"{Where()} returned a task without its result.");
     }
 
-    protected override string? CopyResult()
-    {
-        byte[] json;
-        try
-        {
-            json = _method!.EncodeResult(_result, int.MaxValue);
-        }
-        catch (Exception exception) // the result's own code may throw anything
-        {
-            return $"The result of {Where()} cannot be written as JSON: {exception.Words()}";
-        }
-
-        try
-        {
-            _result = _method.DecodeResult(json);
-            return null;
-        }
-        catch (Exception exception)
-        {
-            return $"The result of {Where()} cannot be read: {exception.Words()}";
-        }
-    }
+    protected override string? CopyResult() =>
+        TryEncodeResult(int.MaxValue, out var json) ?? _method!.TryDecodeResult(json, Target, out _result);
 
     /// <summary>The method, which had not returned at once, has returned; on its executor.</summary>
     public override void Returned() => OnReturned(_running!);

@@ -91,14 +91,63 @@ internal class RootMethod<TInput, TResult> : RootMethod
     internal override CallFrame CreateRemote(Attempt attempt, ActorKey target, RemoteCaller caller, object? input) =>
         new CallFrame<TInput, TResult>(attempt, target, caller, this, input is null ? default! : (TInput)input);
 
-    /// <summary>The input of a call to another worker, as UTF-8 JSON; empty when the method takes none.</summary>
-    /// <exception cref="Exception">Whatever the input's own code throws.</exception>
-    internal byte[] EncodeInput(TInput input) => _input is null ? [] : JsonSerializer.SerializeToUtf8Bytes(input, _input);
+    /// <summary>The input of a call, as UTF-8 JSON; empty when the method takes none.</summary>
+    /// <returns>Null, or why there is none, behind "calls X: ".</returns>
+    internal string? TryEncodeInput(TInput input, out byte[] json)
+    {
+        try
+        {
+            json = _input is null ? [] : JsonSerializer.SerializeToUtf8Bytes(input, _input);
+            return null;
+        }
+        catch (Exception exception) // the input's own code may throw anything
+        {
+            json = [];
+            return $"the input cannot be written as JSON: {exception.Words()}";
+        }
+    }
 
-    /// <summary>The result of a call to another worker.</summary>
-    internal TResult DecodeResult(ReadOnlySpan<byte> json) => _result is null ? default! : JsonSerializer.Deserialize(json, _result)!;
+    /// <summary>A result as UTF-8 JSON.</summary>
+    /// <param name="result">The result.</param>
+    /// <param name="actor">Whose it is.</param>
+    /// <param name="limit">Most bytes of it.</param>
+    /// <param name="json">The bytes.</param>
+    /// <returns>Null, or why there is none.</returns>
+    internal string? TryEncodeResult(TResult result, ActorKey actor, int limit, out byte[] json)
+    {
+        try
+        {
+            json = _result is null ? NullJson : ResultWriter.Write(result, _result, limit);
+        }
+        catch (Exception exception) // the result's own code may throw anything
+        {
+            json = [];
+            return $"The result of {actor}.{Name} cannot be written as JSON: {exception.Words()}";
+        }
 
-    internal byte[] EncodeResult(TResult result, int limit) => _result is null ? NullJson : ResultWriter.Write(result, _result, limit);
+        if (json.Length > limit)
+        {
+            return $"The result of {actor}.{Name} has {json.Length} bytes; the limit is {limit}.";
+        }
+
+        return null;
+    }
+
+    /// <summary>The result of a call, from UTF-8 JSON.</summary>
+    /// <returns>Null, or why it cannot be read.</returns>
+    internal string? TryDecodeResult(ReadOnlySpan<byte> json, ActorKey actor, out TResult result)
+    {
+        try
+        {
+            result = _result is null ? default! : JsonSerializer.Deserialize(json, _result)!;
+            return null;
+        }
+        catch (Exception exception) // the result's own code may throw anything
+        {
+            result = default!;
+            return $"The result of {actor}.{Name} cannot be read: {exception.Words()}";
+        }
+    }
 
     private static readonly byte[] NullJson = "null"u8.ToArray();
 }

@@ -43,23 +43,8 @@ internal sealed class RemoteCall<TInput, TResult>(CallFrame caller, long id, Inc
 
     public override Task Promise => _promise.Task;
 
-    public override string? Read(ResultMessage result)
-    {
-        if (result.Failure is not null)
-        {
-            return null;
-        }
-
-        try
-        {
-            _result = method.DecodeResult(result.Result);
-            return null;
-        }
-        catch (Exception exception) // the result's own code may throw anything
-        {
-            return $"The result of {Target}.{MethodName} cannot be read: {exception.Words()}";
-        }
-    }
+    public override string? Read(ResultMessage result) =>
+        result.Failure is null ? method.TryDecodeResult(result.Result, Target, out _result) : null;
 
     public override void Deliver(ResultMessage result)
     {

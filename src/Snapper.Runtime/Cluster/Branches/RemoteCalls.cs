@@ -34,14 +34,9 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
             throw new RemoteCallException($"{target.Type} has no method {method.Name} with this input and result.");
         }
 
-        byte[] json;
-        try
+        if (typed.TryEncodeInput(input, out var json) is { } why)
         {
-            json = typed.EncodeInput(input);
-        }
-        catch (Exception exception) // the input's own code may throw anything
-        {
-            throw new RemoteCallException($"the input cannot be written as JSON: {exception.Words()}");
+            throw new RemoteCallException(why);
         }
 
         if (json.Length > worker.MaxResultBytes)
@@ -133,22 +128,11 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
     /// <summary>A call that has come from elsewhere has ended, with all calls under it; on its executor.</summary>
     public void SendResult(CallFrame frame)
     {
-        var method = frame.Cell!.Type.Find(frame.MethodName)!;
-        byte[] result;
-        try
+        if (frame.TryEncodeResult(worker.MaxResultBytes, out var result) is { } problem)
         {
-            result = frame.EncodeResult(method, worker.MaxResultBytes);
-        }
-        catch (Exception exception) // the result's own code may throw anything
-        {
-            FailResult(frame, $"The result of {frame.Where()} cannot be written as JSON: {exception.Words()}");
-            return;
-        }
-
-        if (result.Length > worker.MaxResultBytes)
-        {
-            FailResult(
-                frame, $"The result of {frame.Where()} has {result.Length} bytes; the limit is {worker.MaxResultBytes}.");
+            var why = new AbortInfo(AbortReason.Application, problem, frame.Target);
+            node.First.RequestAbort(frame.Attempt, why);
+            SendFailure(frame, why);
             return;
         }
 
@@ -168,13 +152,6 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
     public static BranchFailure FailureOf(AbortInfo why) => new(why.Reason, why.Message, why.Actor, why.Blocker);
 
     public static AbortInfo InfoOf(BranchFailure failure) => new(failure.Reason, failure.Message, failure.Actor, failure.Blocker);
-
-    private void FailResult(CallFrame frame, string text)
-    {
-        var why = new AbortInfo(AbortReason.Application, text, frame.Target);
-        node.First.RequestAbort(frame.Attempt, why);
-        SendFailure(frame, why);
-    }
 
     private void Refuse(Attempt attempt, Incarnation from, CallMessage call, string text)
     {
