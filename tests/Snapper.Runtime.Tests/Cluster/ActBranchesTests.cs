@@ -164,5 +164,22 @@ public sealed class ActBranchesTests : IDisposable
         Assert.Contains("this word is not good", ended.Abort!.Message, StringComparison.Ordinal);
     }
 
+    /// <summary>The words for an input that does not fit ask the code of its types, which may throw anything.</summary>
+    [Fact]
+    public void An_input_from_another_worker_that_does_not_fit_ends_the_transaction_and_not_the_worker()
+    {
+        var near = new ActorKey("Unruly", "near");
+        var root = _bench.Peer(2);
+        _bench.Place(near, _bench.Self);
+        var tid = TransactionId.Act(9, 2);
+        var facts = new BranchFacts("r9", _bench.Time.GetUtcNow().Ticks, null, null);
+        var input = """{"Kind":"1"}"""u8.ToArray();
+        root.Send(new CallMessage(
+            tid, tid, root.Life, ClusterBench.Box("far"), "Run", facts, 1, [], 1, near, "TakeLopsided", input));
+        Assert.Null(_bench.Host.Failure);
+        var failure = root.Single<ResultMessage>().Failure;
+        Assert.Contains("input.Kind: planned, in a converter", failure?.Message, StringComparison.Ordinal);
+    }
+
     public void Dispose() => _bench.Dispose();
 }

@@ -1,0 +1,212 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using Snapper.Actors;
+
+namespace Snapper.Runtime.Tests.Support;
+
+/// <summary>A value whose getter runs what a method has given it.</summary>
+public sealed class Sly
+{
+    [JsonIgnore]
+    public Action? Getter { get; set; }
+
+    public int Value
+    {
+        get
+        {
+            Getter?.Invoke();
+            return 1;
+        }
+
+        set => _ = value;
+    }
+}
+
+/// <summary>Its converter reads "one" and "two", writes neither, and one of them not at all.</summary>
+[JsonConverter(typeof(LopsidedConverter))]
+public enum Lopsided
+{
+    One,
+    Two,
+}
+
+public sealed class LopsidedConverter : JsonConverter<Lopsided>
+{
+    public override Lopsided Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
+        reader.GetString() switch
+        {
+            "one" => Lopsided.One,
+            "two" => Lopsided.Two,
+            _ => throw new FormatException("planned, in a converter"),
+        };
+
+    public override void Write(Utf8JsonWriter writer, Lopsided value, JsonSerializerOptions options)
+    {
+        if (value == Lopsided.Two)
+        {
+            throw new NotImplementedException();
+        }
+
+        writer.WriteStringValue("1");
+    }
+}
+
+public sealed class LopsidedInput
+{
+    public Lopsided Kind { get; set; }
+}
+
+/// <summary>A state that cannot be written each second time, the first one included.</summary>
+public sealed class UnrulyState
+{
+    private static int s_written;
+
+    public int Value { get; set; }
+
+    public bool Fails { get; set; }
+
+    public int Written
+    {
+        get => Fails && Interlocked.Increment(ref s_written) % 2 == 1
+            ? throw new IOException("planned, each second time")
+            : 0;
+        set => _ = value;
+    }
+}
+
+public interface IUnruly : ITransactionalActor
+{
+    Task<int> Value();
+
+    Task<int> AddUnruly();
+
+    Task Take(Sly sly);
+
+    Task Use(string other);
+
+    Task TakeLopsided(LopsidedInput input);
+
+    Task GiveLopsided(string other);
+
+    Task ThrowLater(string gate);
+
+    Task<int> Call(string gate);
+
+    Task Spin();
+}
+
+/// <summary>Methods whose values and whose unjoined code misbehave.</summary>
+[TransactionalActor("Unruly")]
+public sealed class UnrulyActor : TransactionalActor<UnrulyState>, IUnruly
+{
+    /// <summary>Turns of code that never ends.</summary>
+    public static long Spins { get; private set; }
+
+    protected override UnrulyState InitialState() => new();
+
+    [ReadOnlyMethod]
+    public async Task<int> Value() => (await State.Get()).Value;
+
+    public async Task<int> AddUnruly()
+    {
+        var state = await State.ForUpdate();
+        state.Fails = true;
+        return ++state.Value;
+    }
+
+    public Task Take(Sly sly) => Task.CompletedTask;
+
+    /// <summary>Not <c>async</c>: what it throws leaves it at once.</summary>
+    public Task Use(string other)
+    {
+        Exception? kept = null;
+        var sly = new Sly
+        {
+            Getter = () =>
+            {
+                try
+                {
+                    _ = Context.NewGuid();
+                }
+                catch (Exception exception)
+                {
+                    kept = exception;
+                }
+            },
+        };
+        _ = Actor<IUnruly>(other).Take(sly);
+        throw kept ?? new InvalidOperationException("nothing was thrown");
+    }
+
+    public Task TakeLopsided(LopsidedInput input) => Task.CompletedTask;
+
+    public Task GiveLopsided(string other) => Actor<IUnruly>(other).TakeLopsided(new LopsidedInput());
+
+    public async Task ThrowLater(string gate)
+    {
+        ThrowBehind(Gate.Find(gate));
+        await Task.Yield(); // does not return at once: its caller waits for a result that is delivered
+    }
+
+    public async Task<int> Call(string gate)
+    {
+        await Actor<IUnruly>("later").ThrowLater(gate);
+        return 1;
+    }
+
+    public Task Spin()
+    {
+        _ = SpinForEver();
+        return Task.CompletedTask;
+    }
+
+    private static async void ThrowBehind(Gate gate)
+    {
+        await gate.Pass();
+        throw new MuteException();
+    }
+
+    private static async Task SpinForEver()
+    {
+        while (true)
+        {
+            Spins++;
+            await Task.Yield();
+        }
+    }
+}
+
+/// <summary>A state that can be written, and never be read.</summary>
+[JsonConverter(typeof(OneWayConverter))]
+public sealed record OneWayState(int Value);
+
+public sealed class OneWayConverter : JsonConverter<OneWayState>
+{
+    public override OneWayState Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
+        new(int.Parse(reader.GetString()!));
+
+    public override void Write(Utf8JsonWriter writer, OneWayState value, JsonSerializerOptions options) =>
+        writer.WriteNumberValue(value.Value);
+}
+
+public interface IOneWay : ITransactionalActor
+{
+    Task<int> Value();
+
+    Task Set(int value);
+}
+
+[TransactionalActor("OneWay")]
+public sealed class OneWayActor : TransactionalActor<OneWayState>, IOneWay
+{
+    protected override OneWayState InitialState() => new(0);
+
+    [ReadOnlyMethod]
+    public async Task<int> Value() => (await State.Get()).Value;
+
+    public async Task Set(int value)
+    {
+        await State.ForUpdate();
+        State.Set(new OneWayState(value));
+    }
+}
