@@ -91,6 +91,7 @@ public sealed class HostileCodeTests
     public async Task A_state_that_cannot_be_copied_when_its_lock_is_granted_ends_the_transaction_and_not_the_worker()
     {
         await using var rig = await Rig.Start();
+        Rig.Saw(await rig.Submit("Mutable", "o", "Push", new Push(3), null), 3, -3); // its type can be read
         using var waits = new Gate();
         using var holds = new Gate();
         var waiter = rig.Submit("Mutable", "m", "Push", new Push(1, GateBefore: waits.Name, Other: "n"), null);

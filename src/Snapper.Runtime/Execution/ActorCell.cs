@@ -34,6 +34,12 @@ internal sealed class ActorCell(ActorKey key, ActorType type, Executor executor)
     /// <summary>Its version when it was found ready to leave with a migration, with <see cref="SequenceWhenIdle"/>; -1: it was not.</summary>
     public long VersionWhenLeaving { get; set; } = -1;
 
+    /// <summary>
+    /// The state, as it was weighed, that a transaction has left; null: none was. These bytes are its change: to write
+    /// the state once more might fail, each time that it runs again.
+    /// </summary>
+    public (TransactionId Tid, byte[]? Bytes) Weighed { get; set; }
+
     /// <summary>Sweeps since it was last used.</summary>
     public int IdleSweeps { get; set; }
 }

@@ -15,10 +15,10 @@ namespace Snapper.Runtime.Execution;
 /// </summary>
 internal abstract partial class CallFrame : ActorContext, IActorCall
 {
-    private const int MaxTurnsAfterDeath = 1000;
+    private const int MaxTurnsAfterEnd = 1000;
 
     private int _children;
-    private int _turnsAfterDeath;
+    private int _turnsAfterEnd;
     private bool _returned;
     private bool _waitsForItsOwn;
     private TaskCompletionSource<object?>? _lock;
@@ -178,9 +178,10 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     public abstract string? TryEncodeResult(int limit, out byte[] json);
 
     /// <summary>
-    /// Code of a dead attempt may end what it has begun, and learns from its context that it is dead; code that goes on for ever without asking is not let in again.
+    /// Code of a call that has ended, or whose attempt is dead, may end what it has begun, and learns that from its
+    /// context; code that goes on for ever without asking is not let in again.
     /// </summary>
-    public bool MayContinue() => Attempt.IsAlive || ++_turnsAfterDeath <= MaxTurnsAfterDeath;
+    public bool MayContinue() => (Attempt.IsAlive && !HasEnded) || ++_turnsAfterEnd <= MaxTurnsAfterEnd;
 
     /// <summary>The lock that it waited for is held.</summary>
     public void LockGranted()
@@ -274,18 +275,25 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
             ? new AbortInfo(AbortReason.Application, exception.Message, Target)
             : new AbortInfo(
                 AbortReason.Application, $"{Where()} threw {exception.GetType().Name}: {exception.Words()}", Target);
-        Fail(exception, why);
+        Fail(why);
     }
 
     /// <summary>The call was refused.</summary>
-    public void Refuse(AbortReason reason, string message) =>
-        Fail(new TransactionDoomedException(reason, message, Target), new AbortInfo(reason, message, Target));
+    public void Refuse(AbortReason reason, string message) => Fail(new AbortInfo(reason, message, Target));
 
-    private void Fail(Exception exception, AbortInfo why)
+    private void Fail(AbortInfo why)
     {
-        Failure = exception;
-        Attempt.RootExecutor.Worker.Trace?.Failed(Tid);
+        if (!HasEnded)
+        {
+            Failure = why;
+            Attempt.RootExecutor.Worker.Trace?.Failed(Tid);
+        }
+
         Attempt.RootExecutor.RequestAbort(Attempt, why);
+        if (HasEnded)
+        {
+            return; // unjoined code: its caller has the result, and a sealed transaction its outcome
+        }
 
         if (CallerFrame is not null)
         {
@@ -303,8 +311,8 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
     /// <summary>Its method carries <see cref="ReadOnlyMethodAttribute"/>; only of a call that has begun.</summary>
     public abstract bool IsReadOnly { get; }
 
-    /// <summary>What left the method; null: nothing.</summary>
-    protected Exception? Failure { get; private set; }
+    /// <summary>Why it has failed: an exception left the method, or the call was refused; null: it has not.</summary>
+    protected AbortInfo? Failure { get; private set; }
 
     public string Where() => $"{Target}.{MethodName}";
 

@@ -238,6 +238,7 @@ internal sealed partial class Executor
             return unfit;
         }
 
+        cell.Weighed = (attempt.Tid, bytes);
         attempt.NoteWeight(cell.Key, Hosting.RecordWeight.Of(cell.Key, bytes.Length));
         return null;
     }
@@ -263,7 +264,30 @@ internal sealed partial class Executor
             return $"The state of {cell.Key} cannot be written as JSON: {exception.Words()}";
         }
 
+        if (!cell.Type.IsReadBack && TryReadBack(cell, bytes) is { } unread)
+        {
+            return unread;
+        }
+
         return bytes.Length > Worker.Options.MaxStateBytes ? Worker.StateTooLarge(cell.Key, bytes.Length) : null;
+    }
+
+    /// <summary>
+    /// A type that writes what it does not read would damage all of its actors, and nothing would show it before they
+    /// are loaded again. So what is written first is read.
+    /// </summary>
+    private static string? TryReadBack(ActorCell cell, byte[] bytes)
+    {
+        try
+        {
+            cell.Type.Decode(bytes);
+            cell.Type.IsReadBack = true;
+            return null;
+        }
+        catch (Exception exception)
+        {
+            return $"The state of {cell.Key} is written as JSON that cannot be read again: {exception.Words()}";
+        }
     }
 
     private void StepActor(in WorkItem item)

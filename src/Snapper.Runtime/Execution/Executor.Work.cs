@@ -216,7 +216,7 @@ internal sealed partial class Executor
         }
 
         var encoded = message;
-        if (TryEncode(cell, change.State, out var bytes) is { } unfit)
+        if (WeighedOf(cell, message) is not { } bytes && TryEncode(cell, change.State, out bytes) is { } unfit)
         {
             StateUnfit(message, cell, unfit);
             return;
@@ -224,6 +224,23 @@ internal sealed partial class Executor
 
         encoded.Body = ReferenceEquals(change.State, Types.AbsentState.Instance) ? change : new Change(change.Actor, change.Version, bytes);
         Worker.SendToCommit(encoded);
+    }
+
+    /// <summary>The bytes that the last writer of a sub-batch was weighed by; null: it was not.</summary>
+    private byte[]? WeighedOf(ActorCell cell, in Message message)
+    {
+        if (cell.Weighed.Bytes is not { } bytes || message.Kind != MessageKind.SubBatchCompleted)
+        {
+            return null;
+        }
+
+        if (Machine(cell).WritersOf(message.Bid) is [.., var last] && last == cell.Weighed.Tid)
+        {
+            return bytes;
+        }
+
+        cell.Weighed = default;
+        return null;
     }
 
     /// <summary>The state is too large, or cannot be written at all.</summary>

@@ -207,10 +207,19 @@ internal sealed partial class Executor
 
     /// <summary>User code calls its context: machines may be stepped now, so the watchdog must not take the thread away.</summary>
     /// <exception cref="DisownedException">It has done so already.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The runtime has called the code of a state, an input or a result: machines may be in the middle of a step.
+    /// </exception>
     public void EnterRuntime()
     {
         var generation = t_pump!.Generation << 1;
-        if (Interlocked.CompareExchange(ref _phase, generation, generation | 1) != (generation | 1))
+        var phase = Interlocked.CompareExchange(ref _phase, generation, generation | 1);
+        if (phase == generation)
+        {
+            throw new InvalidOperationException("A value that is written or read as JSON has used the context of an actor.");
+        }
+
+        if (phase != (generation | 1))
         {
             throw new DisownedException();
         }

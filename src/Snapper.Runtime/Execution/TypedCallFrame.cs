@@ -92,9 +92,12 @@ internal sealed class CallFrame<TInput, TResult> : CallFrame
         }
     }
 
-    private TransactionDoomedException AbortRequested() => Failure as TransactionDoomedException
-        ?? new TransactionDoomedException(
-            Attempt.AbortCause?.Reason ?? Snapper.Protocol.Messages.AbortReason.Application, Attempt.AbortCause?.Message ?? Failure!.Message, Attempt.AbortCause?.Actor);
+    // Its own: what the method threw may hold objects of its actor.
+    private TransactionDoomedException AbortRequested()
+    {
+        var why = Attempt.AbortCause ?? Failure!;
+        return new TransactionDoomedException(why.Reason, why.Message, why.Actor);
+    }
 
     public override string? TryEncodeResult(int limit, out byte[] json) =>
         _method!.TryEncodeResult(_result, Target, limit, out json);

@@ -53,6 +53,9 @@ public sealed class ActorType
         _ => null,
     };
 
+    /// <summary>A state of the type was read as it had been written, in this process.</summary>
+    internal bool IsReadBack { get; set; }
+
     /// <summary>The state as UTF-8 JSON.</summary>
     public byte[] Encode(object state) => JsonSerializer.SerializeToUtf8Bytes(state, _state);
 

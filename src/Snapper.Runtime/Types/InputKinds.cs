@@ -51,6 +51,16 @@ internal static class InputKinds
         where T : IFormattable => string.Create(CultureInfo.InvariantCulture, $"a whole number, {from} to {to}");
 
     // By names or by numbers, as it would be written.
-    private static string OneOf(Type type, JsonSerializerOptions options) =>
-        "one of " + string.Join(", ", Enum.GetValues(type).Cast<object>().Select(value => JsonSerializer.Serialize(value, type, options)));
+    private static string? OneOf(Type type, JsonSerializerOptions options)
+    {
+        try
+        {
+            var names = Enum.GetValues(type).Cast<object>().Select(one => JsonSerializer.Serialize(one, type, options));
+            return "one of " + string.Join(", ", names);
+        }
+        catch (Exception) // a converter may throw anything: many only read
+        {
+            return null;
+        }
+    }
 }
