@@ -64,4 +64,6 @@ public enum SchedulingChoice
     ChannelTakenForFull,
     /// <summary>Right behind its vote for an ACT a worker asks what became of it, as if it had restarted (R2); of several workers alone.</summary>
     VoterAsksAtOnce,
+    /// <summary>A batch comes to its actors some milliseconds after its announcement (A2); one worker alone.</summary>
+    SubBatchesSentLate,
 }

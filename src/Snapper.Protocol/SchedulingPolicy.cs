@@ -70,5 +70,7 @@ internal readonly struct SchedulingPolicy(ISchedulingPolicy? policy)
 
     public bool VoterAsksAtOnce() => Takes(SchedulingChoice.VoterAsksAtOnce);
 
+    public bool SubBatchesSentLate() => Takes(SchedulingChoice.SubBatchesSentLate);
+
     private bool Takes(SchedulingChoice choice) => policy is not null && policy.Takes(choice);
 }

@@ -21,14 +21,24 @@ internal sealed partial class Executor
         _late.Clear();
     }
 
-    /// <summary>What a coordinator says about its batch goes some milliseconds later, in the same order; all else goes now.</summary>
-    private void SendBatchLate()
+    /// <summary>
+    /// What a coordinator says about its batch goes some milliseconds later, in the same order, or what it says to the
+    /// batch's actors; all else goes now.
+    /// </summary>
+    private void SendLate()
     {
+        var announces = Worker.SchedulingPolicy.BatchSentLate();
+        if (!announces && (Worker.Cluster is not null || !Worker.SchedulingPolicy.SubBatchesSentLate()))
+        {
+            return;
+        }
+
         var batch = new List<Message>();
         var others = new List<Output>();
         for (var i = 0; i < _outputs.Count; i++)
         {
-            if (_outputs[i].Message.Kind is MessageKind.BatchFormed or MessageKind.SubBatch)
+            if (_outputs[i].Message.Kind is MessageKind.SubBatch
+                || (announces && _outputs[i].Message.Kind is MessageKind.BatchFormed))
             {
                 batch.Add(_outputs[i].Message);
             }
@@ -45,7 +55,7 @@ internal sealed partial class Executor
         }
 
         _late.Add(batch);
-        Worker.After(TimeSpan.FromMilliseconds(Jitter(8)), this, () =>
+        Worker.After(TimeSpan.FromMilliseconds(Jitter(announces ? 8 : 40)), this, () =>
         {
             if (_late.Remove(batch))
             {

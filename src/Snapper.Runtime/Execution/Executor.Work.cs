@@ -30,9 +30,9 @@ internal sealed partial class Executor
                 Worker.Coordinators[item.Index].Step(item.Message, _outputs);
 
                 // What the first coordinator says of an undo of the master comes behind what it has formed before (A9).
-                if (!Worker.SchedulingPolicy.IsFixed && (item.Index != 0 || Worker.Cluster is null) && FormsBatch() && Worker.SchedulingPolicy.BatchSentLate())
+                if (!Worker.SchedulingPolicy.IsFixed && (item.Index != 0 || Worker.Cluster is null) && FormsBatch())
                 {
-                    SendBatchLate();
+                    SendLate();
                 }
 
                 Dispatch(null);
