@@ -232,6 +232,7 @@ public sealed record ClusterScenario
             Workload = StoreLoss.Draw(seed, 1) is null ? load.Workload : WorkloadKind.Lists,
             TransactionsPerClient = Math.Max(2, 72 / clients),
             PlannedFaults = [],
+            UnrulyPercent = 0, // of one worker alone
             StorageFaultPerMille = 0,
             Files = 0,
             Remembers = 0,

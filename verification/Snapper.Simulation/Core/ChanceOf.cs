@@ -77,4 +77,10 @@ internal enum ChanceOf : ulong
 
     /// <summary>How often clients of the lists abort so.</summary>
     DecisionShare = 31,
+
+    /// <summary>Where code of values, and unjoined code, misbehaves for clients of the lists, one each.</summary>
+    Unruly = 32,
+
+    /// <summary>How often it does.</summary>
+    UnrulyShare = 33,
 }

@@ -141,6 +141,16 @@ public enum Transition
     ActStateUnfit,
     /// <summary>User code of a dead attempt goes on for a while (A8).</summary>
     DeadCodeGoesOn,
+    /// <summary>Unjoined code fails when its call has ended (A10).</summary>
+    FailedAfterItsEnd,
+    /// <summary>An input cannot be copied (A8, A10).</summary>
+    InputUnfit,
+    /// <summary>A result cannot be copied (A8, A10).</summary>
+    ResultUnfit,
+    /// <summary>Code of a value uses the context while the worker writes or reads it (W5).</summary>
+    ValueUsesContext,
+    /// <summary>The change of a transaction that runs again is what it was weighed by (L4, L6).</summary>
+    ChangeAsWeighed,
     /// <summary>A PACT fails and runs again, marked (A4).</summary>
     PactRunsAgain,
     /// <summary>The method of a PACT that failed is marked from then on (A1).</summary>

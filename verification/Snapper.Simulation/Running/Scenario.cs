@@ -74,6 +74,11 @@ public sealed record Scenario
     /// <summary>Places of a script, in any call of it and at its end, where it aborts because of what it saw, in percent.</summary>
     public int DecidesPercent { get; init; }
 
+    /// <summary>
+    /// Places of a script where unjoined code misbehaves, or code of values that the worker calls, in percent.
+    /// </summary>
+    public int UnrulyPercent { get; init; }
+
     /// <summary>Share of PACTs whose declaration is wrong.</summary>
     public int MisdeclaredPercent { get; init; }
 
@@ -184,6 +189,7 @@ public sealed record Scenario
             SweepMs = chance.Percent(40) ? chance.Between(5, 60) : 0,
             StateBytes = limits.Percent(8) ? limits.Between(64, 300) : 0,
             DecidesPercent = DrawDecisions(seed),
+            UnrulyPercent = DrawUnruly(seed),
             SchedulingChoices = DrawSchedulingChoices(seed),
         };
         scenario = calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
@@ -245,6 +251,12 @@ public sealed record Scenario
         return chance.Percent(40) ? 0 : chance.Between(1, 12);
     }
 
+    private static int DrawUnruly(ulong seed)
+    {
+        var chance = SeededChance.For(seed, ChanceOf.UnrulyShare);
+        return chance.Percent(60) ? 0 : chance.Between(1, 10);
+    }
+
     /// <summary>Draws what has to do with numbers and times, by chance of its own.</summary>
     private static Scenario WithClock(Scenario scenario, bool calm)
     {
@@ -281,6 +293,7 @@ public sealed record Scenario
         Append(text, "pact", PactPercent, drawn.PactPercent);
         Append(text, "abort", AbortPercent, drawn.AbortPercent);
         Append(text, "decides", DecidesPercent, drawn.DecidesPercent);
+        Append(text, "unruly", UnrulyPercent, drawn.UnrulyPercent);
         Append(text, "misdeclared", MisdeclaredPercent, drawn.MisdeclaredPercent);
         Append(text, "delay", DelayPercent, drawn.DelayPercent);
         Append(text, "keyed", KeyedPercent, drawn.KeyedPercent);
@@ -355,6 +368,7 @@ public sealed record Scenario
         "pact" => this with { PactPercent = value },
         "abort" => this with { AbortPercent = value },
         "decides" => this with { DecidesPercent = value },
+        "unruly" => this with { UnrulyPercent = value },
         "misdeclared" => this with { MisdeclaredPercent = value },
         "delay" => this with { DelayPercent = value },
         "keyed" => this with { KeyedPercent = value },

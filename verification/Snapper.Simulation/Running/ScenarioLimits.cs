@@ -26,7 +26,7 @@ internal static class ScenarioLimits
         "batch" => (1, 10_000),
         "clients" or "each" or "actors" => (1, 10_000),
         "steps" => (1, 1_000),
-        "pact" or "abort" or "decides" or "misdeclared" or "delay" or "keyed" => (0, 100),
+        "pact" or "abort" or "decides" or "unruly" or "misdeclared" or "delay" or "keyed" => (0, 100),
         "requests" or "storage" => (0, 1_000),
         "checkpoint" => (10, 3_600_000),
         "state" => (64, 1 << 20),

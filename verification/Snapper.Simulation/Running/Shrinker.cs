@@ -167,6 +167,11 @@ public static class Shrinker
             yield return s with { DecidesPercent = percent };
         }
 
+        foreach (var percent in Less(s.UnrulyPercent, 0))
+        {
+            yield return s with { UnrulyPercent = percent };
+        }
+
         foreach (var percent in Less(s.AbortPercent, 0))
         {
             yield return s with { AbortPercent = percent };

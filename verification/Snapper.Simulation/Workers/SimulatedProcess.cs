@@ -107,7 +107,8 @@ internal abstract class SimulatedProcess : IRequestTarget
         }
         catch (Exception exception)
         {
-            // As the thread that pumps a real executor does it: a broken invariant stops the worker.
+            // As the thread that pumps a real executor does it: a broken invariant stops the worker. A real one ends.
+            SynchronizationContext.SetSynchronizationContext(null);
             Host?.Worker.Fail(exception);
         }
         finally

@@ -19,8 +19,10 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     private readonly List<(PlannedTransaction Transaction, ObservedOutcome Verdict, List<MicroOperation> Operations)> _concluded = [];
     private readonly SeededChance[] _chances = SeededChance.OfClients(scenario.Seed, ChanceOf.Lists, scenario.Clients);
     private readonly SeededChance[] _decisions = SeededChance.OfClients(scenario.Seed, ChanceOf.Decisions, scenario.Clients);
+    private readonly SeededChance[] _unruly = SeededChance.OfClients(scenario.Seed, ChanceOf.Unruly, scenario.Clients);
     private readonly StringBuilder _script = new();
     private SeededChance _deciding = null!;
+    private SeededChance _misbehaving = null!;
     private long _nextValue;
 
     public History History => _history;
@@ -29,8 +31,11 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     {
         var chance = _chances[client];
         _deciding = _decisions[client];
+        _misbehaving = _unruly[client];
         var root = Actor(chance);
-        var script = _script.Clear().Append(chance.Percent(scenario.AbortPercent * 2) ? "o " : string.Empty);
+        var script = _script.Clear();
+        UseContext(script);
+        script.Append(chance.Percent(scenario.AbortPercent * 2) ? "o " : string.Empty);
         Write(script, root, chance, chance.Between(1, scenario.Steps), depth: 0);
         var fails = chance.Percent(scenario.AbortPercent);
         if (fails)
@@ -257,6 +262,11 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
                 script.Append("o ");
             }
 
+            if (_misbehaving.Percent(scenario.UnrulyPercent))
+            {
+                Misbehave(script);
+            }
+
             switch (chance.Next(10))
             {
                 case 0 or 1:
@@ -300,6 +310,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     {
         var actor = Actor(chance);
         script.Append('(').Append(actor).Append(' ');
+        UseContext(script);
         Write(script, actor, chance, chance.Between(1, depth == 0 ? 3 : 2), depth + 1);
         if (chance.Percent(scenario.AbortPercent / 8))
         {
@@ -307,6 +318,42 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
         }
 
         script.Append(") ");
+    }
+
+    /// <summary>Unjoined code misbehaves, or code that the worker calls.</summary>
+    private void Misbehave(StringBuilder script)
+    {
+        switch (_misbehaving.Next(8))
+        {
+            case 0:
+                script.Append("z ");
+                break;
+            case 1 or 2:
+                script.Append('q').Append(_misbehaving.Between(0, 30)).Append(' ');
+                break;
+            case 3 or 4:
+                script.Append('w').Append(_misbehaving.Between(0, 3)).Append(' ');
+                break;
+            default:
+                var way = _misbehaving.Percent(60) ? 0 : _misbehaving.Between(1, OpenValue.Ways - 1);
+                CallOpen(script, way);
+                break;
+        }
+    }
+
+    private void UseContext(StringBuilder script)
+    {
+        if (_misbehaving.Percent(scenario.UnrulyPercent / 2))
+        {
+            CallOpen(script, OpenValue.UsesContext);
+        }
+    }
+
+    private void CallOpen(StringBuilder script, int way)
+    {
+        var actor = Actor(_misbehaving);
+        script.Append('%').Append(way).Append('(').Append(actor).Append(_misbehaving.Percent(50) ? " r a" : " a")
+            .Append(++_nextValue).Append(") ");
     }
 
     /// <summary>

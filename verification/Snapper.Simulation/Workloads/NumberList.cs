@@ -21,6 +21,9 @@ public sealed class NumberList
     /// <summary>A list with one number more.</summary>
     public NumberList With(long value) => new(_values.Add(value));
 
+    /// <summary>The same numbers in another object.</summary>
+    public NumberList Again() => new(_values);
+
     private sealed class Converter : JsonConverter<NumberList>
     {
         public override NumberList Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options)
@@ -41,6 +44,7 @@ public sealed class NumberList
 
         public override void Write(Utf8JsonWriter writer, NumberList value, JsonSerializerOptions options)
         {
+            Unruly.Written(value);
             writer.WriteStartArray();
             foreach (var number in value.Values)
             {

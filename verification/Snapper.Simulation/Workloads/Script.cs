@@ -33,6 +33,23 @@ internal enum ScriptStep : byte
     /// <summary><c>x</c>: throw.</summary>
     Throw,
 
+    /// <summary><c>z</c>: throw what cannot say what it is.</summary>
+    ThrowMute,
+
+    /// <summary>
+    /// <c>q5</c>: unjoined code throws that after 5 ms, when the transaction may have ended.
+    /// </summary>
+    ThrowLater,
+
+    /// <summary><c>w2</c>: a state whose second writing as JSON fails; <c>w0</c>: all do.</summary>
+    Spoil,
+
+    /// <summary>
+    /// <c>%3(c3 r a8)</c>: call by values that can change (<see cref="OpenValue"/>), whose code misbehaves in the way
+    /// of that number; 0: not at all.
+    /// </summary>
+    CallOpen,
+
     /// <summary><c>!</c>: abort, and say all that was seen before.</summary>
     Abort,
 
@@ -51,6 +68,16 @@ internal static class Script
 
     /// <summary>It has a step that aborts and says what it saw.</summary>
     public static bool MayAbort(string text) => text.AsSpan().ContainsAny('!', 'o');
+
+    /// <summary>It begins with a call by a value whose code uses the context.</summary>
+    public static bool UsesContext(string text, out ScriptPart call)
+    {
+        var at = 0;
+        call = default;
+        return text.StartsWith('%')
+            && TryNext(text, ref at, text.Length, out call)
+            && call.Number == OpenValue.UsesContext;
+    }
 
     /// <summary>Takes the step at <paramref name="at"/>.</summary>
     /// <returns>False: the script is over.</returns>
@@ -87,6 +114,20 @@ internal static class Script
                 return true;
             case 'x':
                 part = new ScriptPart(ScriptStep.Throw);
+                return true;
+            case 'z':
+                part = new ScriptPart(ScriptStep.ThrowMute);
+                return true;
+            case 'q':
+                part = new ScriptPart(ScriptStep.ThrowLater, Number(text, ref at, end));
+                return true;
+            case 'w':
+                part = new ScriptPart(ScriptStep.Spoil, Number(text, ref at, end));
+                return true;
+            case '%':
+                var how = Number(text, ref at, end);
+                at++;
+                part = Body(ScriptStep.CallOpen, text, ref at, ')') with { Number = how };
                 return true;
             case '!':
                 part = new ScriptPart(ScriptStep.Abort);
@@ -144,7 +185,7 @@ internal static class Script
         {
             switch (part.Step)
             {
-                case ScriptStep.Call or ScriptStep.Fire or ScriptStep.Try:
+                case ScriptStep.Call or ScriptStep.CallOpen or ScriptStep.Fire or ScriptStep.Try:
                     var actor = ActorOf(text, part);
                     calls[actor] = calls.GetValueOrDefault(actor) + 1;
                     Count(text, part.Begin + actor.Length, part.End, calls);
@@ -165,7 +206,7 @@ internal static class Script
                 case ScriptStep.Append or ScriptStep.Update:
                     appends.Add((self, part.Number));
                     break;
-                case ScriptStep.Call or ScriptStep.Fire or ScriptStep.Try:
+                case ScriptStep.Call or ScriptStep.CallOpen or ScriptStep.Fire or ScriptStep.Try:
                     var actor = ActorOf(text, part);
                     Collect(actor, text, part.Begin + actor.Length, part.End, appends);
                     break;

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Runtime.InteropServices;
+using System.Text.Json.Serialization;
 using Snapper.Actors;
 
 namespace Snapper.Simulation.Workloads;
@@ -18,6 +19,9 @@ public interface IScripted : ITransactionalActor
     /// <summary>As <see cref="Run"/>, marked as one that may abort.</summary>
     Task<string> RunMarked(ScriptInput input);
 
+    /// <summary>As <see cref="Run"/>, by values that can change.</summary>
+    Task<OpenValue> RunOpen(OpenValue input);
+
     /// <summary>The list.</summary>
     Task<string> Look();
 }
@@ -33,7 +37,35 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
     /// <summary>Appends a number, in the state itself or in a new one.</summary>
     private protected abstract TState With(TState state, long value);
 
-    private protected async Task<string> Perform(ScriptInput input)
+    /// <summary>A state of this attempt's own, given one for update.</summary>
+    private protected abstract TState OwnOf(TState state);
+
+    /// <summary>Numbers to be given away with a result: the state's own, where it has a list that can change.</summary>
+    private protected abstract List<long> ListOf(TState state);
+
+    private protected Task<string> Perform(ScriptInput input) =>
+        Script.UsesContext(input.Steps, out var call) ? UseContext(input, call) : PerformSteps(input);
+
+    private protected async Task<OpenValue> PerformOpen(OpenValue input)
+    {
+        var text = await PerformSteps(new ScriptInput(input.Text, input.Seen));
+        input.Numbers.Add(0);
+        return input.Result(text, ListOf(await State.Get()));
+    }
+
+    /// <summary>
+    /// Not <c>async</c>: what the context throws to the code of a value while the worker writes that leaves the method
+    /// at once.
+    /// </summary>
+    private Task<string> UseContext(ScriptInput input, ScriptPart part)
+    {
+        var (actor, script) = Script.CallOf(input.Steps, part);
+        var value = new OpenValue { Text = script, Context = Context }.Misbehaving(OpenValue.UsesContext);
+        _ = Open(actor, value);
+        throw value.Kept ?? new InvalidOperationException("scripted, and nothing was thrown");
+    }
+
+    private async Task<string> PerformSteps(ScriptInput input)
     {
         var steps = input.Steps;
         var seen = ReportText.Begin();
@@ -80,6 +112,19 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
                         }
 
                         break;
+                    case ScriptStep.CallOpen:
+                        seen.Append(await CallOpen(input, part, seen));
+                        break;
+                    case ScriptStep.Spoil:
+                        var own = OwnOf(await State.ForUpdate());
+                        Unruly.Spoil(own, part.Number);
+                        State.Set(own);
+                        break;
+                    case ScriptStep.ThrowLater:
+                        ThrowLater(part.Number);
+                        break;
+                    case ScriptStep.ThrowMute:
+                        throw new MuteException();
                     case ScriptStep.Throw:
                         throw new InvalidOperationException("scripted");
                     default:
@@ -137,6 +182,25 @@ public abstract class ScriptedActor<TState> : TransactionalActor<TState>
         return ScriptedTypes.IsMutable(actor) ? Actor<IMutableCell>(actor).Run(called) : Actor<ICell>(actor).Run(called);
     }
 
+    /// <summary>Changes what it has got and looks whether what it has sent was changed: both are its own.</summary>
+    private async Task<string> CallOpen(ScriptInput input, ScriptPart part, ReportText seen)
+    {
+        var (actor, script) = Script.CallOf(input.Steps, part);
+        var sent = new OpenValue { Text = script, Seen = Script.MayAbort(script) ? input.Seen + seen : null };
+        var got = await Open(actor, sent.Misbehaving(part.Number));
+        got.Numbers.Add(0);
+        return sent.Numbers.Count == 0 ? got.Text : $"{got.Text}{Id}=0;"; // no list begins so: the judge will say it
+    }
+
+    private Task<OpenValue> Open(string actor, OpenValue value) =>
+        ScriptedTypes.IsMutable(actor) ? Actor<IMutableCell>(actor).RunOpen(value) : Actor<ICell>(actor).RunOpen(value);
+
+    private async void ThrowLater(int milliseconds)
+    {
+        await Context.Delay(TimeSpan.FromMilliseconds(milliseconds));
+        throw new MuteException();
+    }
+
     private async Task Try(ScriptInput input, ScriptPart part, ReportText seen)
     {
         try
@@ -186,12 +250,19 @@ public sealed class Cell : ScriptedActor<NumberList>, ICell
     public Task<string> RunMarked(ScriptInput input) => Perform(input);
 
     /// <inheritdoc/>
+    public Task<OpenValue> RunOpen(OpenValue input) => PerformOpen(input);
+
+    /// <inheritdoc/>
     [ReadOnlyMethod]
     public Task<string> Look() => Report();
 
     private protected override ReadOnlySpan<long> ValuesOf(NumberList state) => state.Values;
 
     private protected override NumberList With(NumberList state, long value) => state.With(value);
+
+    private protected override NumberList OwnOf(NumberList state) => state.Again();
+
+    private protected override List<long> ListOf(NumberList state) => [];
 }
 
 /// <summary>State that is changed in place.</summary>
@@ -199,6 +270,10 @@ public sealed class MutableList
 {
     /// <summary>The numbers.</summary>
     public List<long> Values { get; set; } = [];
+
+    /// <summary>Is not written; its being asked for is a writing of the state.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
+    public int Written => Unruly.Written(this);
 }
 
 /// <summary>Mutable state (A8: an undo must not give it back changed).</summary>
@@ -216,6 +291,9 @@ public sealed class MutableCell : ScriptedActor<MutableList>, IMutableCell
     public Task<string> RunMarked(ScriptInput input) => Perform(input);
 
     /// <inheritdoc/>
+    public Task<OpenValue> RunOpen(OpenValue input) => PerformOpen(input);
+
+    /// <inheritdoc/>
     [ReadOnlyMethod]
     public Task<string> Look() => Report();
 
@@ -226,6 +304,10 @@ public sealed class MutableCell : ScriptedActor<MutableList>, IMutableCell
         state.Values.Add(value);
         return state;
     }
+
+    private protected override MutableList OwnOf(MutableList state) => state;
+
+    private protected override List<long> ListOf(MutableList state) => state.Values;
 }
 
 /// <summary>Which type an actor id belongs to.</summary>
