@@ -18,7 +18,7 @@ namespace Snapper.Runtime.Cluster;
 /// A worker among others: what it owns, and its sides of transactions that touch other workers. What comes from other workers is handled one message at a time on the first
 /// executor, beside the commit machine; sending is possible from everywhere.
 /// </summary>
-internal sealed class ClusterNode : IOwnership, IDisposable
+internal sealed partial class ClusterNode : IOwnership, IDisposable
 {
     private readonly Worker _worker;
     private readonly ITimer _tick;

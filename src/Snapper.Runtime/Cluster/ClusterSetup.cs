@@ -1,11 +1,15 @@
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster.Membership;
+using Snapper.Runtime.Hosting;
 using Snapper.Storage;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
 using Snapper.Storage.Membership;
 
 namespace Snapper.Runtime.Cluster;
 
 /// <summary>What a worker takes from outside to be one of several.</summary>
-public sealed class ClusterSetup
+public sealed class ClusterSetup : IPeeringSetup
 {
     /// <summary>Opens what all workers share, for the life that opening the worker's log has begun.</summary>
     public required Func<Incarnation, IClusterStore> OpenStore { get; init; }
@@ -48,4 +52,11 @@ public sealed class ClusterSetup
 
     /// <summary>Bounds of the channels.</summary>
     public MailboxOptions Mailboxes { get; init; } = new();
+
+    async Task<IPeering> IPeeringSetup.Begin(
+        WorkerSetup setup, LogOpening opening, RecoverySummary recovered, CancellationToken cancellation)
+    {
+        var joining = await ClusterJoining.Begin(setup, this, opening, recovered, cancellation).ConfigureAwait(false);
+        return new Peering(this, joining);
+    }
 }

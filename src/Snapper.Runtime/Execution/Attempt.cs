@@ -1,7 +1,6 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Transactions;
-using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
@@ -22,7 +21,7 @@ internal sealed class Attempt : TransactionAttempt
     private Dictionary<ActorKey, int>? _participantIndex;
     private Dictionary<ActorKey, long>? _weights;
     private List<Incarnation>? _visited;
-    private List<RemoteCall>? _remoteCalls;
+    private List<IRemoteCall>? _remoteCalls;
     private volatile bool _wrote;
     private EndWaiters<Request> _endWaiters;
     private int _waiting;
@@ -291,7 +290,7 @@ internal sealed class Attempt : TransactionAttempt
 
     /// <summary>A call that waits for its result from another worker.</summary>
     /// <returns>False: the attempt is dead; do not send it.</returns>
-    public bool TryAddCall(RemoteCall call)
+    public bool TryAddCall(IRemoteCall call)
     {
         lock (_lock)
         {
@@ -301,7 +300,7 @@ internal sealed class Attempt : TransactionAttempt
     }
 
     /// <summary>Its calls to other workers, those that are answered included.</summary>
-    public IReadOnlyList<RemoteCall> TakeCalls()
+    public IReadOnlyList<IRemoteCall> TakeCalls()
     {
         lock (_lock)
         {

@@ -3,7 +3,6 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
-using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Types;
 
@@ -301,7 +300,7 @@ internal abstract partial class CallFrame : ActorContext, IActorCall
         }
         else if (Remote is not null)
         {
-            Attempt.RootExecutor.Worker.Cluster!.Calls.SendFailure(this, why);
+            Attempt.RootExecutor.Worker.Peers.SendFailure(this, why);
         }
     }
 

@@ -1,7 +1,6 @@
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
@@ -82,18 +81,15 @@ internal sealed partial class Executor
             if (attempt.Global is { } member)
             {
                 caller.CountUnder(declared);
-                if (member.Owners[declared] != Worker.Cluster!.Self)
+                if (member.Owners[declared] != Worker.Peers.Self)
                 {
                     return CallElsewhere<TInput, TResult>(caller, member.Owners[declared], key, method, input);
                 }
             }
         }
-        else if (Worker.Cluster is { } cluster && cluster.Ownership.Look(key).State is not OwnershipState.Open and var state
-            && (state == OwnershipState.NotOwned || !attempt.Participates(key)))
+        else if (Worker.Peers.IsElsewhere(attempt, key, out var owner))
         {
-            cluster.RequireNotIn(attempt, key, state);
-            var owner = cluster.Directory.Resolve(key);
-            if (owner.IsNone || owner == cluster.Self)
+            if (owner.IsNone)
             {
                 throw AbortCall(caller, AbortReason.Migration, key, $"{caller.Where()} calls {key}, which is being moved."); // M3
             }
@@ -223,7 +219,7 @@ internal sealed partial class Executor
         }
         else if (frame.Remote is not null)
         {
-            Worker.Cluster!.Calls.SendResult(frame);
+            Worker.Peers.SendResult(frame);
         }
         else if (!frame.RunsInline)
         {

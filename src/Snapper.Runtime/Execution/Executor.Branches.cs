@@ -1,8 +1,6 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Transactions;
-using Snapper.Runtime.Cluster.Branches;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
@@ -43,45 +41,11 @@ internal sealed partial class Executor
     /// <summary>An ACT whose root is here must end because of a branch elsewhere; on its root's executor.</summary>
     public void EndForBranch(Attempt attempt, AbortInfo why) => Carry(attempt.Request, attempt, _transactions.OnBranchFailed(attempt, why));
 
-    private void OnRemoteResult(RemoteCall call, ResultMessage result)
-    {
-        var caller = call.Caller;
-        var attempt = caller.Attempt;
-        attempt.BranchGoesOn();
-        attempt.Trace?.Ended(call.TraceIndex);
-        foreach (var visited in result.Visited)
-        {
-            if (visited != Worker.Cluster!.Self)
-            {
-                attempt.TryAddVisited(visited);
-            }
-        }
-
-        var shown = result;
-        if (result.Failure is { } failure)
-        {
-            RequestAbort(attempt, RemoteCalls.InfoOf(failure));
-        }
-        else if (call.Read(result) is { } unreadable)
-        {
-            shown = result with { Failure = new BranchFailure(AbortReason.Application, unreadable, call.Target, 0) };
-            RequestAbort(attempt, RemoteCalls.InfoOf(shown.Failure));
-        }
-
-        var outer = BeginUserCode(caller);
-        call.Deliver(shown);
-        EndUserCode(outer);
-        if (shown.Failure is null)
-        {
-            caller.ChildEnded(result.Calls);
-        }
-    }
-
     /// <summary>A call to an actor of another worker.</summary>
     private Task CallElsewhere<TInput, TResult>(
         CallFrame caller, Snapper.Protocol.Identity.Incarnation to, Snapper.Protocol.Identity.ActorKey key, Snapper.Actors.Generated.ActorMethodKey method, TInput input)
     {
-        if (Worker.Cluster!.TakesTooLittle(to))
+        if (Worker.Peers.IsFull(to))
         {
             throw AbortCall(caller, AbortReason.Overloaded, key, $"{caller.Where()} calls {key}: {to} takes less than it is sent.");
         }
@@ -94,7 +58,7 @@ internal sealed partial class Executor
 
         try
         {
-            return Worker.Cluster!.Calls.Start<TInput, TResult>(caller, to, key, method, input);
+            return Worker.Peers.Call<TInput, TResult>(caller, to, key, method, input);
         }
         catch (RemoteCallException exception)
         {

@@ -28,7 +28,7 @@ internal sealed partial class Executor
     private void SendLate()
     {
         var announces = Worker.SchedulingPolicy.BatchSentLate();
-        if (!announces && (Worker.Cluster is not null || !Worker.SchedulingPolicy.SubBatchesSentLate()))
+        if (!announces && (!Worker.Peers.IsAlone || !Worker.SchedulingPolicy.SubBatchesSentLate()))
         {
             return;
         }

@@ -1,6 +1,5 @@
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Transactions;
@@ -46,15 +45,8 @@ internal sealed partial class Executor
             return;
         }
 
-        if (Worker.Cluster is { } cluster && cluster.Ownership.Look(request.Asked.Actor).State is not OwnershipState.Open and var state)
+        if (Worker.Peers.TakesAct(request, this))
         {
-            cluster.Door.NotHere(request, state, this);
-            return;
-        }
-
-        if (Worker.Cluster?.MayHaveRunElsewhere(request) == true)
-        {
-            Worker.Cluster.Door.NotHere(request, OwnershipState.NotOwned, this);
             return;
         }
 
@@ -154,7 +146,7 @@ internal sealed partial class Executor
         var attempt = (Attempt)message.Body!;
         if (attempt.Origin is not null)
         {
-            Worker.Cluster!.Acts.OnMessage(attempt, message);
+            Worker.Peers.OnBranchMessage(attempt, message);
         }
         else
         {
@@ -175,7 +167,7 @@ internal sealed partial class Executor
     {
         if ((effects & AttemptEffects.TellRoot) != 0)
         {
-            Worker.Cluster!.Acts.TellRoot(attempt!, why ?? attempt!.AbortCause!);
+            Worker.Peers.TellRoot(attempt!, why ?? attempt!.AbortCause!);
         }
 
         if ((effects & AttemptEffects.Ended) != 0)
@@ -190,7 +182,7 @@ internal sealed partial class Executor
 
         if ((effects & AttemptEffects.AbortElsewhere) != 0)
         {
-            Worker.Cluster?.Acts.AbortElsewhere(attempt!);
+            Worker.Peers.AbortElsewhere(attempt!);
         }
 
         Dispatch(null);
@@ -249,7 +241,7 @@ internal sealed partial class Executor
     private void End(Attempt attempt)
     {
         attempt.Trace?.CodeEnded();
-        Worker.Cluster?.Calls.Forget(attempt); // whoever was called may have dropped the call, and never answer
+        Worker.Peers.Forget(attempt); // whoever was called may have dropped the call, and never answer
         if (attempt.Running is not null)
         {
             _runningAttempts.Remove(attempt.Running);

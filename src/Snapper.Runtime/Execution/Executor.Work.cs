@@ -3,8 +3,6 @@ using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Cluster.Branches;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
@@ -30,7 +28,7 @@ internal sealed partial class Executor
                 Worker.Coordinators[item.Index].Step(item.Message, _outputs);
 
                 // What the first coordinator says of an undo of the master comes behind what it has formed before (A9).
-                if (!Worker.SchedulingPolicy.IsFixed && (item.Index != 0 || Worker.Cluster is null) && FormsBatch())
+                if (!Worker.SchedulingPolicy.IsFixed && (item.Index != 0 || Worker.Peers.IsAlone) && FormsBatch())
                 {
                     SendLate();
                 }
@@ -79,10 +77,10 @@ internal sealed partial class Executor
                 Continue((Continuation)item.Extra!);
                 break;
             case WorkKind.Remote:
-                Worker.Cluster!.Handle(new Incarnation(item.Index, item.Message.Value), (WireMessage)item.Extra!);
+                Worker.Peers.Handle(new Incarnation(item.Index, item.Message.Value), item.Extra!);
                 break;
             case WorkKind.RemoteResult:
-                OnRemoteResult((RemoteCall)item.Extra!, (ResultMessage)item.Message.Body!);
+                ((IRemoteCall)item.Extra!).OnResult(this, item.Message.Body!);
                 break;
             case WorkKind.Run:
                 ((Action)item.Extra!)();
@@ -181,19 +179,11 @@ internal sealed partial class Executor
                     Worker.Commits.Reply(output.Message.Body!);
                     break;
                 case OutputKind.SendToMaster:
-                    Worker.Cluster!.Requests.Tell(output.Message);
-                    break;
                 case OutputKind.SendToBranch:
-                    Worker.Cluster!.Pacts.TellEnded(output);
-                    break;
                 case OutputKind.SendToParticipant:
-                    Worker.Cluster!.Acts.TellParticipant(output);
-                    break;
                 case OutputKind.SendToRootWorker:
-                    Worker.Cluster!.Acts.TellRootWorker(output.Message);
-                    break;
                 case OutputKind.NotNumbered:
-                    Worker.Cluster!.Requests.RouteLater((PactTicket)output.Message.Body!);
+                    Worker.Peers.Send(output);
                     break;
                 case OutputKind.Dropped:
                     Worker.RequestManager.Dropped((Request)((PactTicket)output.Message.Body!).Request, output.Message.Reason);

@@ -104,11 +104,7 @@ internal sealed class CommitHost
             _worker.RingStatistics.Formed((Batch)message.Body!);
         }
 
-        if (_worker.Cluster is { } cluster)
-        {
-            NoteParts(cluster, message);
-        }
-
+        _worker.Peers.OnCommitMessage(message);
         if (message.Kind is MessageKind.ActAborted or MessageKind.ActFinished)
         {
             _hold.NoteAttempt(metConflict: message.Kind == MessageKind.ActAborted);
@@ -273,7 +269,7 @@ internal sealed class CommitHost
                 ((Request)act.Request).Sequence = sequence;
                 if (CommitRecords.IsDecision(act))
                 {
-                    _worker.Cluster!.Decisions.NoteDecided(act, sequence);
+                    _worker.Peers.OnDecided(act, sequence);
                 }
 
                 if (_worker.Acts.TryRemove(act.Tid.Value, out var attempt))
@@ -319,7 +315,7 @@ internal sealed class CommitHost
                 NoteDurable(part.Batch);
                 break;
             case DecidedAct decided:
-                _worker.Cluster!.Decisions.SendMarked(decided.Part);
+                _worker.Peers.OnMarked(decided.Part);
                 break;
         }
     }
@@ -360,19 +356,7 @@ internal sealed class CommitHost
         CommitRecords.Settle(batch, prepared.Record);
         _traces.Queued(batch, _worker.Time);
         Answer(batch);
-        _worker.Cluster!.Pacts.OnFinal(batch);
-    }
-
-    private static void NoteParts(Cluster.ClusterNode cluster, in Message message)
-    {
-        if (message is { Kind: MessageKind.BatchFormed, Body: Batch { Part: not null } part })
-        {
-            cluster.Pacts.OnPlaced(part);
-        }
-        else if (message is { Kind: MessageKind.GlobalUndo, Body: List<Snapper.Protocol.Batches.PactTicket> dropped })
-        {
-            cluster.Pacts.OnDropped(dropped);
-        }
+        _worker.Peers.OnFinal(batch);
     }
 
     private static void NoteSequence(Batch batch, long sequence)

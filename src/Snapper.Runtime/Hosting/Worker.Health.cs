@@ -1,6 +1,5 @@
 using Microsoft.Extensions.Logging;
 using Snapper.Protocol.Commitment;
-using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
@@ -34,14 +33,13 @@ internal sealed partial class Worker : ILogObserver
     /// or its lease was not renewed in time, as after a stop of its process, and hears of what that means in a moment.
     /// </summary>
     public bool MayBeReplaced =>
-        Failure is not null || (Cluster is { } node && (LogOutage is not null || node.IsLeaseOver()));
+        Failure is not null || Peers.MayBeReplaced;
 
     /// <summary>
     /// What an id did whose root this is another may know alone: who has replaced this worker, or to whom the root has
     /// moved, of which its source hears last.
     /// </summary>
-    public bool MayHaveRunElsewhere(ActorKey root) =>
-        Cluster is { } node && (MayBeReplaced || node.Ownership.Look(root).State != OwnershipState.Open);
+    public bool MayHaveRunElsewhere(ActorKey root) => Peers.MayKnow(root);
 
     /// <summary>The broken invariant, or the lost log, that stopped the worker; null: none.</summary>
     public Exception? Failure => Volatile.Read(ref _failure);
@@ -85,7 +83,7 @@ internal sealed partial class Worker : ILogObserver
     public async Task Drain()
     {
         var until = Time.GetTimestamp() + (long)(Options.DrainTimeout.TotalSeconds * Time.TimestampFrequency);
-        while ((RequestManager.InFlight > 0 || Cluster?.Door.Passing > 0) && Failure is null && Time.GetTimestamp() < until)
+        while ((RequestManager.InFlight > 0 || Peers.Forwarded > 0) && Failure is null && Time.GetTimestamp() < until)
         {
             await Task.Delay(TimeSpan.FromMilliseconds(10), Time, CancellationToken.None).ConfigureAwait(false);
         }
@@ -98,7 +96,7 @@ internal sealed partial class Worker : ILogObserver
     {
         _isOver = true;
         RequestManager.GiveUpAll();
-        Cluster?.Door.GiveUpAll();
+        Peers.GiveUpForwarded();
     }
 
     /// <summary>Never goes on with a state that it cannot explain: no request is let in or answered any more.</summary>
@@ -159,7 +157,7 @@ internal sealed partial class Worker : ILogObserver
     }
 
     /// <summary>A check of the epoch found the log lost. Of several workers it may speak of another instance of the server alone, while the writer goes on: nothing is certain then.</summary>
-    public void NoteLost(AppendResult check) => NoteLost(check.Status, check.Detail, takesNoMore: check.Status == AppendStatus.Fenced && Cluster is null);
+    public void NoteLost(AppendResult check) => NoteLost(check.Status, check.Detail, takesNoMore: check.Status == AppendStatus.Fenced && Peers.IsAlone);
 
     private void NoteLost(AppendStatus status, string detail, bool takesNoMore) =>
         Fail(new LogLostFailure(status, $"The log is lost to this worker ({status}): {detail}", takesNoMore));
@@ -187,53 +185,11 @@ internal sealed partial class Worker : ILogObserver
         return record is null ? (null, default) : (EnvelopeOf(record), record.RequestHash);
     }
 
-    private const int PausesForMembers = 50;
-    private static readonly TimeSpan s_pauseForMembers = TimeSpan.FromMilliseconds(20);
-
     /// <summary>An outcome that was copied out of a log: this worker's, or another's where its root may have been then.</summary>
     private async Task<OutcomeRecord?> FindArchived(string id, CancellationToken cancellation)
     {
-        var record = await Store.FindOutcome(id, cancellation).ConfigureAwait(false);
-        if (record is not null || Cluster is not { } cluster)
-        {
-            return record;
-        }
-
-        // What was gained a moment ago may come from a worker that this one has not read yet.
-        for (var pauses = 0; cluster.ArchivesAsOf is { } gains && gains != cluster.Gains; pauses++)
-        {
-            if (pauses == PausesForMembers)
-            {
-                throw new IOException("The workers have not been read since actors came here; one of them may know the id.");
-            }
-
-            await Background.Pause(s_pauseForMembers, Time, cancellation).ConfigureAwait(false);
-        }
-
-        var archives = cluster.Archives;
-        if (archives.Count == 0)
-        {
-            return null;
-        }
-
-        var lookups = new Task<OutcomeRecord?>[archives.Count]; // all at once: one way to the server and back
-        for (var i = 0; i < lookups.Length; i++)
-        {
-            lookups[i] = archives[i].FindOutcome(id, cancellation);
-        }
-
-        Task all = Task.WhenAll(lookups);
-        await all.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        foreach (var lookup in lookups)
-        {
-            if (lookup is { IsCompletedSuccessfully: true, Result: { } found })
-            {
-                return found; // one that cannot be read holds no other outcome of the id
-            }
-        }
-
-        await all.ConfigureAwait(false); // throws when one could not be read: it may know the id
-        return null;
+        return await Store.FindOutcome(id, cancellation).ConfigureAwait(false)
+            ?? await Peers.FindOutcome(id, cancellation).ConfigureAwait(false);
     }
 
     private static TransactionEnvelope EnvelopeOf(OutcomeRecord record)

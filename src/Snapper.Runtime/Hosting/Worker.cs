@@ -4,10 +4,8 @@ using Snapper.Protocol;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
-using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Inspection.Watching;
@@ -62,13 +60,13 @@ internal sealed partial class Worker
             _executors[i] = new Executor(this, i, seed + i);
         }
 
-        Cluster = parts.Cluster is null ? null : new ClusterNode(this, parts.Cluster);
-        MaxResultBytes = Math.Min(Options.MaxResultBytes, parts.Cluster?.Gate.Hub.MaxContentBytes ?? int.MaxValue);
+        Peers = parts.Peers?.Invoke(this) ?? NoPeers.Instance;
+        MaxResultBytes = Math.Min(Options.MaxResultBytes, Peers.MaxContentBytes);
         Coordinators = new CoordinatorMachine[Options.Coordinators];
         var coordination = new CoordinatorOptions(Options.TransactionsPerBatch, Options.OpenBatches) { SchedulingPolicy = parts.SchedulingPolicy };
         for (var i = 0; i < Coordinators.Length; i++)
         {
-            Coordinators[i] = new CoordinatorMachine(i, Coordinators.Length, coordination, Cluster);
+            Coordinators[i] = new CoordinatorMachine(i, Coordinators.Length, coordination, Peers.Ownership);
         }
 
         Commits = new CommitHost(this, Coordinators.Length, Batches);
@@ -97,8 +95,8 @@ internal sealed partial class Worker
 
     public CoordinatorMachine[] Coordinators { get; }
 
-    /// <summary>Its place among other workers; null: it is alone.</summary>
-    public ClusterNode? Cluster { get; }
+    /// <summary>The other workers.</summary>
+    public IPeers Peers { get; }
 
     public CommitHost Commits { get; }
 
@@ -217,24 +215,12 @@ internal sealed partial class Worker
             }
 
             ticket.IsSlow = (request.Method.SlowUntil is not 0 and var until && Time.GetTimestamp() < until) || SchedulingPolicy.PactTakenForSlow();
-            if (Cluster is not null && (Cluster.Ownership.Look(request.Asked.Actor).State == OwnershipState.NotOwned || Cluster.MayHaveRunElsewhere(request)))
+            if (Peers.TakesPact(ticket, request))
             {
-                Cluster.Door.NotHere(request, OwnershipState.NotOwned, ExecutorOf(request.Asked.Actor));
                 return;
-            }
-
-            if (Cluster is not null && !Cluster.Requests.IsLocal(ticket))
-            {
-                Cluster.Requests.AskMaster(ticket);
-                return;
-            }
-
-            if (request.IsAtMaster)
-            {
-                Cluster!.Requests.TakeBack(request); // its batch was lost, and its actors are all here now
             }
         }
-        else if (message.Kind == MessageKind.Withdraw && Cluster?.Requests.Withdraw((Request)((PactTicket)message.Body!).Request) == true)
+        else if (message.Kind == MessageKind.Withdraw && Peers.Withdraw((Request)((PactTicket)message.Body!).Request))
         {
             return;
         }
@@ -263,7 +249,7 @@ internal sealed partial class Worker
         var routed = message;
         if (message.Body is PactTicket ticket)
         {
-            Cluster?.Pacts.OnRemoved(ticket);
+            Peers.OnRemoved(ticket);
             if (ticket.IsRemote)
             {
                 return;
@@ -275,7 +261,7 @@ internal sealed partial class Worker
                 routed.Body = attempt;
                 attempt.RootExecutor.Post(new WorkItem { Kind = WorkKind.Root, Message = routed });
             }
-            else if (Cluster is not null)
+            else if (!Peers.IsAlone)
             {
                 ExecutorOf(request.Asked.Actor).PostRemoved(request, message);
             }

@@ -1,8 +1,4 @@
 using Snapper.Protocol.Commitment;
-using Snapper.Runtime.Cluster;
-using Snapper.Runtime.Cluster.Membership;
-using Snapper.Runtime.Cluster.Migrating;
-using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Types;
@@ -24,8 +20,6 @@ public sealed class WorkerHost : IAsyncDisposable
     private readonly ITransactionLog _log;
     private readonly ITimer _maintenance;
     private LogProbe? _probe;
-    private ClusterMembership? _membership;
-    private ClusterJoining? _joining;
     private int _stopped;
     private int _watching;
 
@@ -42,10 +36,10 @@ public sealed class WorkerHost : IAsyncDisposable
     internal Worker Worker => _worker;
 
     /// <summary>Where requests enter.</summary>
-    public ITransactionService Door => _worker.Cluster is { } cluster ? cluster.Door : _worker.RequestManager;
+    public ITransactionService Door => Peering is { } peering ? peering.Service : _worker.RequestManager;
 
-    /// <summary>The workers as one system; null: it is alone.</summary>
-    public IClusterControl? Control { get; private set; }
+    /// <summary>Its life among others; null: it is alone.</summary>
+    internal IPeering? Peering { get; private init; }
 
     /// <summary>Read-only views.</summary>
     public IWorkerInspection Inspection { get; }
@@ -67,11 +61,7 @@ public sealed class WorkerHost : IAsyncDisposable
     {
         var host = await Prepare(setup, cancellation).ConfigureAwait(false);
         host.StartThreads();
-        if (setup.Cluster is not null)
-        {
-            await host.Join(setup.Cluster, cancellation).ConfigureAwait(false);
-        }
-
+        await host.Join(cancellation).ConfigureAwait(false);
         host.Open();
         return host;
     }
@@ -94,16 +84,7 @@ public sealed class WorkerHost : IAsyncDisposable
         }
 
         _worker.StopLoading();
-        if (_membership is not null)
-        {
-            await _membership.DisposeAsync().ConfigureAwait(false);
-        }
-
-        _worker.Cluster?.Dispose();
-        if (_joining is not null)
-        {
-            await _joining.DisposeAsync().ConfigureAwait(false);
-        }
+        await (Peering?.Stop() ?? default).ConfigureAwait(false);
 
         foreach (var pump in _pumps)
         {
@@ -135,10 +116,9 @@ public sealed class WorkerHost : IAsyncDisposable
     /// <inheritdoc/>
     public async ValueTask DisposeAsync() => await Stop().ConfigureAwait(false);
 
-    /// <summary>A worker that owns nothing leaves for good. Of one that owns something the store does not take it: it is expected back, or taken over when its lease has run out.</summary>
     private async Task Leave()
     {
-        if (_joining is null)
+        if (Peering is null)
         {
             return;
         }
@@ -146,7 +126,7 @@ public sealed class WorkerHost : IAsyncDisposable
         using var limit = new CancellationTokenSource(_worker.Options.DrainTimeout, _worker.Time);
         try
         {
-            await _joining.Store.Members.Leave(limit.Token).ConfigureAwait(false);
+            await Peering.Leave(limit.Token).ConfigureAwait(false);
         }
         catch (Exception exception) when (exception is OperationCanceledException || StorageFaults.IsPassing(exception))
         {
@@ -162,7 +142,7 @@ public sealed class WorkerHost : IAsyncDisposable
             return;
         }
 
-        _joining?.Gate.Dispose();
+        Peering?.Cut();
         _worker.Fail(new IOException("The worker was killed."));
         foreach (var pump in _pumps)
         {
@@ -172,8 +152,7 @@ public sealed class WorkerHost : IAsyncDisposable
         _worker.StopLoading();
         await _worker.Log.DisposeAsync().ConfigureAwait(false);
         await _maintenance.DisposeAsync().ConfigureAwait(false);
-        await (_membership?.DisposeAsync() ?? default).ConfigureAwait(false);
-        await (_joining?.DisposeAsync() ?? default).ConfigureAwait(false);
+        await (Peering?.Abandon() ?? default).ConfigureAwait(false);
         await (_probe?.DisposeAsync() ?? default).ConfigureAwait(false);
         await _worker.Checkpoints.DisposeAsync().ConfigureAwait(false);
     }
@@ -187,20 +166,20 @@ public sealed class WorkerHost : IAsyncDisposable
         var foldBytes = setup.SchedulingPolicy.RecoveryFoldsInParts() ? 0 : LogRecovery.FoldBytes;
         var recovered = await LogRecovery.Run(setup.Log, setup.Store, opening, sink, setup.Time, foldBytes, cancellation, mayReturn: setup.Cluster is not null).ConfigureAwait(false);
         IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> settled = [];
-        ClusterJoining? joining = null;
+        IPeering? peering = null;
         if (setup.Cluster is not null)
         {
             // From the moment that it is a member, others may own what it had owned, alone or with them, and ask for its ids (I2).
             await LogRecovery.Copy(setup.Store, opening.Epoch, recovered.Outcomes, cancellation).ConfigureAwait(false);
 
-            joining = await ClusterJoining.Begin(setup, opening, recovered, cancellation).ConfigureAwait(false);
+            peering = await setup.Cluster.Begin(setup, opening, recovered, cancellation).ConfigureAwait(false);
             try
             {
-                (opening, settled) = await joining.Settle(opening, recovered, cancellation).ConfigureAwait(false);
+                (opening, settled) = await peering.Settle(opening, recovered, cancellation).ConfigureAwait(false);
             }
             catch
             {
-                await joining.DisposeAsync().ConfigureAwait(false); // else it would keep a lease, and never open
+                await peering.Abandon().ConfigureAwait(false); // else it would keep a lease, and never open
                 throw;
             }
 
@@ -223,7 +202,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
             setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.SchedulingPolicy, setup.Background, setup.Observer,
-            joining is null ? null : new ClusterParts(joining.Gate, joining.Doubts, joining.PartitionOf, IdPrefix(setup, opening)));
+            peering is null ? null : worker => peering.PeersOf(worker, IdPrefix(setup, opening)));
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
         worker.Commits.StartAt(opening.NextSequence - 1);
@@ -237,25 +216,15 @@ public sealed class WorkerHost : IAsyncDisposable
             worker.RequestManager.Recovered(outcome.RequestId, outcome.RequestHash, sequence);
         }
 
-        if (joining is not null)
-        {
-            worker.Cluster!.Decisions.Kept = new RetainedDecisions(worker.Cluster, worker, recovered.ActsWithOthers, opening.FirstSequence);
-            joining.Attach(worker);
-        }
-
+        peering?.Attach(recovered, opening);
         checkpoints.Start();
         RuntimeLog.Opened(setup.Logger, setup.Options.Name, opening.Epoch, recovered.Records, recovered.Bytes, recovered.Elapsed.TotalMilliseconds);
-        return new WorkerHost(worker, setup.Log, opening, recovered, new WorkerInspection(worker, setup, opening)) { _joining = joining };
+        var inspection = new WorkerInspection(worker, setup, opening);
+        return new WorkerHost(worker, setup.Log, opening, recovered, inspection) { Peering = peering };
     }
 
     /// <summary>Becomes a member, and waits until the directory says what is this worker's.</summary>
-    internal async Task Join(ClusterSetup setup, CancellationToken cancellation)
-    {
-        _membership = new ClusterMembership(_worker, setup, _joining!);
-        Control = new ClusterControl(_worker, _joining!.Store, _joining.Lease);
-        _membership.Start();
-        await _membership.Placed.WaitAsync(cancellation).ConfigureAwait(false);
-    }
+    internal Task Join(CancellationToken cancellation) => Peering?.Join(cancellation) ?? Task.CompletedTask;
 
     /// <summary>Lets requests in, once somebody pumps the executors.</summary>
     internal void Open()

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging;
 using Snapper.Protocol;
-using Snapper.Runtime.Cluster;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Types;
 using Snapper.Storage.Recovery;
@@ -23,7 +23,7 @@ internal sealed record WorkerParts(
     SchedulingPolicy SchedulingPolicy,
     Background Background,
     ITransactionObserver? Observer,
-    ClusterParts? Cluster);
+    Func<Worker, IPeers>? Peers);
 
 /// <summary>Where the log of earlier epochs ends: numbering goes on above it (R1).</summary>
 internal sealed record RecoveredPositions(long LastTransaction, long ActCounter, long NumbersOfALife, bool MayHaveOlderOutcomes);

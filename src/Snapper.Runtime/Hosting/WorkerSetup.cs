@@ -58,7 +58,7 @@ public sealed class WorkerSetup
     public Action<Exception> Failed { get; init; } = static _ => { };
 
     /// <summary>Makes it one of several workers; null: it is alone.</summary>
-    public Cluster.ClusterSetup? Cluster { get; init; }
+    public IPeeringSetup? Cluster { get; init; }
 
     /// <summary>Hears of transactions; null: nobody does.</summary>
     public Inspection.ITransactionObserver? Observer { get; init; }

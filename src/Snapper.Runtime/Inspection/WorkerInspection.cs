@@ -3,7 +3,6 @@ using System.Text.Json.Schema;
 using Snapper.Actors;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
 using Snapper.Storage.Log;
@@ -70,23 +69,8 @@ internal sealed class WorkerInspection : IWorkerInspection
             PactDurations = counters.PactDurations.View(),
             ActDurations = counters.ActDurations.View(),
             Latency = new LatencyByMode(_worker.PactLatency.View(), _worker.ActLatency.View()),
-            Cluster = _worker.Cluster is { } node ? StatusOf(node) : null,
+            Cluster = _worker.Peers.Status(),
         };
-    }
-
-    private static ClusterStatusView StatusOf(ClusterNode node)
-    {
-        var peers = new List<PeerView>();
-        foreach (var mailbox in node.Gate.Hub.Status())
-        {
-            peers.Add(new PeerView(
-                Incarnation.NameOf(mailbox.Worker), mailbox.Peer.Epoch, mailbox.QueuedMessages, Math.Round(mailbox.Unanswered.TotalMilliseconds), mailbox.MessagesSent, mailbox.MessagesReceived,
-                mailbox.Retransmissions, mailbox.LastProblem, mailbox.Via == 0 ? null : Incarnation.NameOf(mailbox.Via)));
-        }
-
-        var master = node.Requests.Master;
-        return new ClusterStatusView(
-            master.IsNone ? null : Incarnation.NameOf(master.Worker), node.Requests.MasterEpoch, node.Directory.Version, node.Requests.Waiting, node.Pacts.Count, node.Calls.Count, node.Door.Passing, peers);
     }
 
     public IReadOnlyList<HealthCheck> Checks()
@@ -209,7 +193,7 @@ internal sealed class WorkerInspection : IWorkerInspection
         }
 
         // Of several workers each lists what it owns: together they have all, each once.
-        Func<ActorKey, bool>? ours = _worker.Cluster is not { } node ? null : actor => node.Directory.Resolve(actor) is { IsNone: false } owner && Incarnation.NameOf(owner.Worker) == _worker.Options.Name;
+        Func<ActorKey, bool>? ours = _worker.Peers.IsAlone ? null : _worker.Peers.IsListedHere;
         IReadOnlyList<StoredActor> found;
         try
         {

@@ -52,7 +52,7 @@ internal sealed class WorkerWatch(Worker worker) : IWorkerWatch
                 coordinator.Index, coordinator.Waiting, coordinator.HoldsToken, ring.BatchesOf(coordinator.Index), ring.TransactionsOf(coordinator.Index)));
         }
 
-        var master = worker.Cluster?.Requests.Master ?? default;
+        var master = worker.Peers.Master;
         return new RingView(
             worker.Options.Name, coordinators, holder, ring.Rotations.Count, ring.Rotations.Percentile(50), ring.Rotations.Percentile(99), ring.Rotations.Max, worker.Batches.Count,
             ring.BatchSizes.Percentile(50), ring.BatchSizes.Percentile(99), ring.BatchSizes.Max, master.IsNone ? null : Incarnation.NameOf(master.Worker));

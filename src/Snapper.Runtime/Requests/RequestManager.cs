@@ -266,7 +266,7 @@ internal sealed class RequestManager : ITransactionService
     private async Task<TransactionEnvelope> BeginWithKey(Request request, CancellationToken cancellation)
     {
         var key = request.Key;
-        request.Gains = _worker.Cluster?.Gains ?? 0;
+        request.Gains = _worker.Peers.Gains;
         if ((_worker.MayHaveOlderOutcomes || _worker.SchedulingPolicy.ArchiveAskedAnyway()) && !_ids.TryFind(key, out _, out _))
         {
             // Copied out of the log before the last start: only the store knows it. Nothing is registered meanwhile: whoever asks for the id is not told

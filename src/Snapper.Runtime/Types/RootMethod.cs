@@ -3,7 +3,6 @@ using System.Text.Json.Serialization.Metadata;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster.Branches;
 using Snapper.Runtime.Execution;
 
 namespace Snapper.Runtime.Types;

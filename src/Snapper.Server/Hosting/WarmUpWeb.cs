@@ -1,6 +1,7 @@
 using System.Net.Http.Headers;
 using System.Net.Sockets;
 using System.Text.Json;
+using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;

@@ -3,6 +3,7 @@ using System.Text.Json;
 using Snapper.Apps.ListAppend;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;

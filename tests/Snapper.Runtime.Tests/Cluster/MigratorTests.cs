@@ -32,7 +32,7 @@ public sealed class MigratorTests : IDisposable
     {
         _bench.Lead();
         _two = _bench.Peer(2);
-        _migrator = new Migrator(_bench.Worker, _bench.Store, _bench.Directory);
+        _migrator = new Migrator(_bench.Worker, _bench.Node, _bench.Store, _bench.Directory);
         _calm = _bench.Shared.Open(_bench.Self, new());
     }
 

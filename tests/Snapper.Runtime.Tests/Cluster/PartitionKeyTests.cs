@@ -1,6 +1,7 @@
 using Snapper.Actors.Generated;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;

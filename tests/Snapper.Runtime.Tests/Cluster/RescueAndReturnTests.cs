@@ -1,5 +1,6 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Membership;

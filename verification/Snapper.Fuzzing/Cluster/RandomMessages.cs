@@ -6,6 +6,7 @@ using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 
 namespace Snapper.Fuzzing.Cluster;
 

@@ -180,7 +180,7 @@ internal sealed class ClusterProcess : SimulatedProcess
         }
         else if (host.Failure is null)
         {
-            host.Join(_setup!, Starting).Then(OnJoined);
+            host.Join(Starting).Then(OnJoined);
         }
     }
 

@@ -5,11 +5,6 @@ using Snapper.Runtime.Execution;
 
 namespace Snapper.Runtime.Cluster.Branches;
 
-/// <summary>That a transaction's root is on another worker.</summary>
-/// <param name="Root">That worker.</param>
-/// <param name="Global">A PACT's global number; none for an ACT.</param>
-internal sealed record BranchOrigin(Incarnation Root, TransactionId Global);
-
 /// <summary>This worker's branch of one PACT of a global batch. Used by the first executor alone.</summary>
 internal sealed class PactBranch(TransactionId global) : PactBranchState<(Incarnation From, WireMessage Message)>(global)
 {

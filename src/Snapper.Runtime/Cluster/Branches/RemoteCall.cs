@@ -1,5 +1,6 @@
 using Snapper.Actors;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Types;
@@ -8,6 +9,7 @@ namespace Snapper.Runtime.Cluster.Branches;
 
 /// <summary>A call of this worker to an actor of another one, from its sending to its result. Used by its caller's executor alone, once it is registered.</summary>
 internal abstract class RemoteCall(CallFrame caller, long id, Incarnation to, ActorKey target, string method)
+    : IRemoteCall
 {
     public CallFrame Caller { get; } = caller;
 
@@ -27,12 +29,46 @@ internal abstract class RemoteCall(CallFrame caller, long id, Incarnation to, Ac
     /// <summary>What the caller awaits.</summary>
     public abstract Task Promise { get; }
 
+    public void OnResult(Executor executor, object result)
+    {
+        var said = (ResultMessage)result;
+        var attempt = Caller.Attempt;
+        attempt.BranchGoesOn();
+        attempt.Trace?.Ended(TraceIndex);
+        foreach (var visited in said.Visited)
+        {
+            if (visited != executor.Worker.Peers.Self)
+            {
+                attempt.TryAddVisited(visited);
+            }
+        }
+
+        var shown = said;
+        if (said.Failure is { } failure)
+        {
+            executor.RequestAbort(attempt, RemoteCalls.InfoOf(failure));
+        }
+        else if (Read(said) is { } unreadable)
+        {
+            shown = said with { Failure = new BranchFailure(AbortReason.Application, unreadable, Target, 0) };
+            executor.RequestAbort(attempt, RemoteCalls.InfoOf(shown.Failure));
+        }
+
+        var outer = executor.BeginUserCode(Caller);
+        Deliver(shown);
+        executor.EndUserCode(outer);
+        if (shown.Failure is null)
+        {
+            Caller.ChildEnded(said.Calls);
+        }
+    }
+
     /// <summary>The result goes to the caller's task; on the caller's executor, inside its user code.</summary>
-    public abstract void Deliver(ResultMessage result);
+    protected abstract void Deliver(ResultMessage result);
 
     /// <summary>Checks that a result fits before user code is entered.</summary>
     /// <returns>Null, or why it does not.</returns>
-    public abstract string? Read(ResultMessage result);
+    protected abstract string? Read(ResultMessage result);
 }
 
 internal sealed class RemoteCall<TInput, TResult>(CallFrame caller, long id, Incarnation to, ActorKey target, RootMethod<TInput, TResult> method)
@@ -43,10 +79,10 @@ internal sealed class RemoteCall<TInput, TResult>(CallFrame caller, long id, Inc
 
     public override Task Promise => _promise.Task;
 
-    public override string? Read(ResultMessage result) =>
+    protected override string? Read(ResultMessage result) =>
         result.Failure is null ? method.TryDecodeResult(result.Result, Target, out _result) : null;
 
-    public override void Deliver(ResultMessage result)
+    protected override void Deliver(ResultMessage result)
     {
         if (result.Failure is not { } failure)
         {
@@ -58,11 +94,3 @@ internal sealed class RemoteCall<TInput, TResult>(CallFrame caller, long id, Inc
         }
     }
 }
-
-/// <summary>Who called a frame whose caller is on another worker.</summary>
-/// <param name="Worker">That worker.</param>
-/// <param name="Id">The call there.</param>
-/// <param name="Chain">The calls above the frame that crossed workers, this one included.</param>
-/// <param name="Above">The nearest call above it on this worker; null: there is none.</param>
-/// <param name="Depth">Calls above it, itself included.</param>
-internal sealed record RemoteCaller(Incarnation Worker, long Id, CallRef[] Chain, CallFrame? Above, int Depth);

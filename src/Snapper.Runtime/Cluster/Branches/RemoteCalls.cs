@@ -187,6 +187,3 @@ internal sealed class RemoteCalls(ClusterNode node, Worker worker)
         return null;
     }
 }
-
-/// <summary>A call to another worker cannot be sent; the message goes on where "calls X: " ends.</summary>
-internal sealed class RemoteCallException(string message) : Exception(message);

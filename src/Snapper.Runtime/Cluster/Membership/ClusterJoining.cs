@@ -20,17 +20,19 @@ internal sealed class ClusterJoining : IAsyncDisposable
     private static readonly TimeSpan s_again = TimeSpan.FromMilliseconds(50);
 
     private readonly WorkerSetup _setup;
+    private readonly ClusterSetup _cluster;
     private readonly CancellationTokenSource _failed = new();
     private Worker? _worker;
 
-    private ClusterJoining(WorkerSetup setup, Incarnation self)
+    private ClusterJoining(WorkerSetup setup, ClusterSetup cluster, Incarnation self)
     {
         _setup = setup;
-        Store = setup.Cluster!.OpenStore(self);
-        Gate = new PeerMessenger(self, setup.Cluster.Transport, setup.Cluster.Mailboxes, setup.Time, setup.Background, setup.Logger, Fail);
+        _cluster = cluster;
+        Store = cluster.OpenStore(self);
+        Gate = new PeerMessenger(self, cluster.Transport, cluster.Mailboxes, setup.Time, setup.Background, setup.Logger, Fail);
         Seat = new MasterElection(Store, setup.Time);
         Doubts = new InDoubtResolver(Gate, Store, Seat, setup.Time);
-        Lease = new LeaseKeeper(Store, setup.Cluster.Options.Lease, setup.Time, setup.Background, Fail);
+        Lease = new LeaseKeeper(Store, cluster.Options.Lease, setup.Time, setup.Background, Fail);
     }
 
     public IClusterStore Store { get; }
@@ -51,12 +53,14 @@ internal sealed class ClusterJoining : IAsyncDisposable
 
     /// <summary>Registers.</summary>
     /// <param name="setup">The worker's.</param>
+    /// <param name="cluster">What it takes to be one of several.</param>
     /// <param name="opening">Its log as it was opened.</param>
     /// <param name="recovered">What its log holds; all checkpointed but what is in doubt.</param>
     /// <param name="cancellation">Gives up.</param>
-    public static async Task<ClusterJoining> Begin(WorkerSetup setup, LogOpening opening, RecoverySummary recovered, CancellationToken cancellation)
+    public static async Task<ClusterJoining> Begin(
+        WorkerSetup setup, ClusterSetup cluster, LogOpening opening, RecoverySummary recovered, CancellationToken cancellation)
     {
-        var joining = new ClusterJoining(setup, new Incarnation(setup.Options.Number, opening.Epoch));
+        var joining = new ClusterJoining(setup, cluster, new Incarnation(setup.Options.Number, opening.Epoch));
         var decided = new List<TransactionId>();
         foreach (var act in recovered.ActsWithOthers)
         {
@@ -64,8 +68,8 @@ internal sealed class ClusterJoining : IAsyncDisposable
         }
 
         joining.Gate.Read(setup.Options.Number, opening.Epoch, decided);
-        setup.Cluster!.Opened(joining.Gate.Hub);
-        await joining.Lease.Begin(setup.Cluster.Address, cancellation).ConfigureAwait(false);
+        cluster.Opened(joining.Gate.Hub);
+        await joining.Lease.Begin(cluster.Address, cancellation).ConfigureAwait(false);
         try
         {
             await joining.Declare(cancellation).ConfigureAwait(false);
@@ -98,7 +102,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
             var declared = await Store.Directory.Declare(own, cancellation).ConfigureAwait(false);
             if (declared.IsDone)
             {
-                PartitionOf = _setup.Cluster!.PartitionOf ?? (declared.Value!.Any ? declared.Value.Of : null);
+                PartitionOf = _cluster.PartitionOf ?? (declared.Value!.Any ? declared.Value.Of : null);
                 return;
             }
 
@@ -107,7 +111,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
                 throw new LogLostException(AppendStatus.Fenced, $"{Store.Self} is no member any more ({declared.Status}): {declared.Detail}");
             }
 
-            if (declared.Status == ClusterStatus.Conflict || _setup.Time.GetElapsedTime(began) > _setup.Cluster!.Options.Lease * 1.5)
+            if (declared.Status == ClusterStatus.Conflict || _setup.Time.GetElapsedTime(began) > _cluster.Options.Lease * 1.5)
             {
                 throw new PlacementMismatchException(
                     $"Worker w{Store.Self.Worker} cannot join: {declared.Detail}. "
@@ -142,7 +146,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
         using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellation, _failed.Token);
         try
         {
-            var verdicts = await Doubts.Resolve(recovered.InDoubt, _setup.Cluster!.Options.Lease * _setup.Cluster.SettleLeases, either.Token).ConfigureAwait(false);
+            var verdicts = await Doubts.Resolve(recovered.InDoubt, _cluster.Options.Lease * _cluster.SettleLeases, either.Token).ConfigureAwait(false);
             return await Settlement.Run(_setup.Log, _setup.Store, opening, recovered, verdicts, _setup.Time, either.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (Failure is not null && !cancellation.IsCancellationRequested)
@@ -166,7 +170,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
     {
         Lease.Cease();
         var since = _setup.Time.GetTimestamp();
-        while (_setup.Time.GetElapsedTime(since) < _setup.Cluster!.Options.Lease * _setup.Cluster.SettleLeases)
+        while (_setup.Time.GetElapsedTime(since) < _cluster.Options.Lease * _cluster.SettleLeases)
         {
             try
             {
@@ -193,7 +197,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
     }
 
     /// <summary>From now on the worker hears of what fails, and gets what comes.</summary>
-    public void Attach(Worker worker)
+    public void Attach(Worker worker, ClusterNode node)
     {
         _worker = worker;
         if (Failure is { } failure)
@@ -201,8 +205,8 @@ internal sealed class ClusterJoining : IAsyncDisposable
             worker.Fail(failure);
         }
 
-        worker.Cluster!.IsLeaseOver = () => Lease.IsOver;
-        Gate.Attach(worker.Cluster!);
+        node.IsLeaseOver = () => Lease.IsOver;
+        Gate.Attach(node);
     }
 
     public async ValueTask DisposeAsync()

@@ -38,10 +38,10 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     private MasterElection.Taken? _seat;
     private volatile MasterHost? _master; // of that seat
 
-    public ClusterMembership(Worker worker, ClusterSetup setup, ClusterJoining joining)
+    public ClusterMembership(Worker worker, ClusterNode node, ClusterSetup setup, ClusterJoining joining)
     {
         _worker = worker;
-        _node = worker.Cluster!;
+        _node = node;
         _setup = setup;
         _joining = joining;
         _store = joining.Store;
@@ -50,8 +50,8 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
         _directory = new DirectoryFollower(worker, _node, _store, setup.DirectoryPage);
         _node.Members = Living;
         _node.ReadDirectory = ReadDirectory;
-        _takeOvers = new TakeOvers(worker, _store, _directory, () => Members);
-        _migrator = new Migrator(worker, _store, _directory);
+        _takeOvers = new TakeOvers(worker, _node, _store, _directory, () => Members);
+        _migrator = new Migrator(worker, _node, _store, _directory);
         _archives = new ArchivesOfOthers(worker, _node, setup.ArchiveOf);
         _node.ArchivesAsOf = -1;
         _evictions = new Evictions(worker, _node, setup.Patience);

@@ -15,11 +15,13 @@ namespace Snapper.Runtime.Cluster.Membership;
 /// Takes the actors of dead workers over (R4): fence, read the stream to its end, resolve what is in doubt, checkpoint all of it, and then give the entries to those who live. One
 /// dead worker at a time; each step may be repeated, by anyone.
 /// </summary>
-internal sealed class TakeOvers(Worker worker, IClusterStore store, DirectoryFollower directory, Func<IReadOnlyList<Member>> members) : IAsyncDisposable
+internal sealed class TakeOvers(
+    Worker worker, ClusterNode node, IClusterStore store, DirectoryFollower directory,
+    Func<IReadOnlyList<Member>> members) : IAsyncDisposable
 {
     private static readonly TimeSpan s_triedAgain = TimeSpan.FromSeconds(5);
 
-    private readonly ClusterNode _node = worker.Cluster!;
+    private readonly ClusterNode _node = node;
     private readonly ConcurrentDictionary<int, long> _damaged = []; // when each was found to be, by number
     private Task _running = Task.CompletedTask;
     private readonly Dictionary<Incarnation, Task> _evicting = []; // each of its own: a take-over may wait for the very worker that has to be evicted (R2, R5)

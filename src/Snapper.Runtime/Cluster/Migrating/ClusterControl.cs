@@ -11,10 +11,11 @@ using Snapper.Storage.MigrationPlans;
 namespace Snapper.Runtime.Cluster.Migrating;
 
 /// <summary>Shows the workers as one system, and makes plans of what operators ask for. A migration is a set of plans, each of one source and target: <c>{id}.{n}</c>.</summary>
-internal sealed class ClusterControl(Worker worker, IClusterStore store, LeaseKeeper lease) : IClusterControl
+internal sealed class ClusterControl(Worker worker, ClusterNode node, IClusterStore store, LeaseKeeper lease)
+    : IClusterControl
 {
-    private readonly ClusterNode _node = worker.Cluster!;
-    private readonly MigrationPlanner _planner = new(worker.Cluster!);
+    private readonly ClusterNode _node = node;
+    private readonly MigrationPlanner _planner = new(node);
     private long _lastId;
 
     public string Name => worker.Options.Name;

@@ -1,5 +1,6 @@
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
+using Snapper.Runtime.Execution;
 
 namespace Snapper.Runtime.Cluster.Wire;
 
@@ -12,11 +13,6 @@ internal abstract record WireMessage
     /// <summary>Writes everything behind the kind.</summary>
     public abstract void Write(WireWriter writer);
 }
-
-/// <summary>A call under way elsewhere, named by the worker that made it.</summary>
-/// <param name="Worker">Its number.</param>
-/// <param name="Id">Its number there.</param>
-internal readonly record struct CallRef(int Worker, long Id);
 
 /// <summary>A method call on an actor of the receiver.</summary>
 /// <param name="Tid">The transaction: a PACT's global number, or an ACT's.</param>
