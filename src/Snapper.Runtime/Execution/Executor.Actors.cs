@@ -204,9 +204,15 @@ internal sealed partial class Executor
     public void FrameEnded(CallFrame frame)
     {
         var cell = frame.Cell!;
-        if (frame.Attempt.EnforceRecordLimit && frame.Visit!.Wrote && WeighState(frame.Attempt, cell) is { } tooLarge)
+        if (frame.Visit!.Wrote && IsWeighed(frame.Attempt, cell) && WeighState(frame.Attempt, cell) is { } unfit)
         {
-            RequestAbort(frame.Attempt, new AbortInfo(AbortReason.Application, tooLarge, cell.Key));
+            var why = new AbortInfo(AbortReason.Application, unfit, cell.Key);
+            RequestAbort(frame.Attempt, why);
+            if (frame.Remote is not null)
+            {
+                Worker.Cluster!.Calls.SendFailure(frame, why);
+            }
+
             return;
         }
 
@@ -226,6 +232,13 @@ internal sealed partial class Executor
             Hosting.Worker.PostResult(frame);
         }
     }
+
+    /// <summary>
+    /// One that runs again is. A branch of a PACT does not know whether it does: its state is weighed from the first
+    /// state of the type on that could not be kept here.
+    /// </summary>
+    private static bool IsWeighed(Attempt attempt, ActorCell cell) =>
+        attempt.EnforceRecordLimit || (cell.Type.WasUnfit && attempt is { Origin: not null, IsPact: true });
 
     private string? WeighState(Attempt attempt, ActorCell cell)
     {

@@ -246,6 +246,7 @@ internal sealed partial class Executor
         }
 
         // Nobody can tell which transaction of the sub-batch went too far: those that wrote run again and are weighed one by one.
+        cell.Type.WasUnfit = true;
         foreach (var tid in Machine(cell).WritersOf(message.Bid))
         {
             Worker.SendToCommit(new Message { Kind = MessageKind.PactFailed, Tid = tid, Bid = message.Bid });

@@ -56,6 +56,9 @@ public sealed class ActorType
     /// <summary>A state of the type was read as it had been written, in this process.</summary>
     internal bool IsReadBack { get; set; }
 
+    /// <summary>A state that a sub-batch has left could not be kept, in this process.</summary>
+    internal bool WasUnfit { get; set; }
+
     /// <summary>The state as UTF-8 JSON.</summary>
     public byte[] Encode(object state) => JsonSerializer.SerializeToUtf8Bytes(state, _state);
 
