@@ -7,28 +7,15 @@ using Snapper.Simulation.Tests.Cluster;
 namespace Snapper.Simulation.Tests;
 
 /// <summary>
-/// The build in which mutations and marks are written into the sources. A verifier that finds nothing proves nothing
-/// until it has found something: some of the mutations,
-/// others each day. Where none is selected, this build is the product.
+/// The build in which mutations and marks are written into the sources. Where no mutation is selected, it is the
+/// product; <c>./snapper verify --plant</c> selects them.
 /// </summary>
+[Trait("Lane", "nightly")]
 public sealed class MutationTests : IClassFixture<MutationTests.Build>
 {
     private const string Program = "verification/Snapper.Verify/bin/Planted/net10.0/Snapper.Verify.dll";
 
     private static readonly TimeSpan s_longest = TimeSpan.FromMinutes(10);
-
-    [Fact]
-    public async Task Ten_mutations_of_one_worker_are_caught_and_most_of_four_of_several()
-    {
-        var table = await Run(Program, "--plant", "--rotate", "10", "--limit", "4000");
-        Assert.Contains("10 of 10 caught", table, StringComparison.Ordinal);
-
-        // Which seed catches one changes with every change of the product, and some need thousands: the whole
-        // table is for that (docs/verification.md).
-        table = await Run([0, 1], Program, "--plant", "--workers", "any", "--rotate", "4", "--limit", "400");
-        var last = table.Split('\n').Single(line => line.EndsWith(" of 4 caught", StringComparison.Ordinal));
-        Assert.Matches("^[234] of 4 caught", last);
-    }
 
     [Fact]
     public async Task Without_a_mutation_a_seed_has_the_digest_that_it_has_in_the_product()
@@ -61,9 +48,7 @@ public sealed class MutationTests : IClassFixture<MutationTests.Build>
     public async Task A_worker_that_is_silent_and_keeps_its_lease_is_evicted() =>
         Assert.Matches("transitions: .*Evicted [1-9]", await Run(Program, "--scenario", OddityTests.Silent));
 
-    private static Task<string> Run(params string[] arguments) => Run([0], arguments);
-
-    private static async Task<string> Run(int[] exitCodes, params string[] arguments)
+    private static async Task<string> Run(params string[] arguments)
     {
         var start = new ProcessStartInfo("dotnet") { WorkingDirectory = RepositoryFolder.Path,
             RedirectStandardOutput = true, RedirectStandardError = true };
@@ -81,7 +66,7 @@ public sealed class MutationTests : IClassFixture<MutationTests.Build>
             var (output, errors) = (process.StandardOutput.ReadToEndAsync(limit.Token),
                 process.StandardError.ReadToEndAsync(limit.Token));
             await process.WaitForExitAsync(limit.Token);
-            Assert.True(exitCodes.Contains(process.ExitCode),
+            Assert.True(process.ExitCode == 0,
                 $"dotnet {string.Join(' ', arguments)} ended with {process.ExitCode}:\n{await output}\n{await errors}");
             return await output;
         }

@@ -11,7 +11,7 @@ public sealed class VerifyProgramTests
     [InlineData("--seed must be a whole number from 0 to 18446744073709551615", "--seed", "18446744073709551616")]
     [InlineData("--first must be a whole number from 0 to 18446744073709551615", "--first", "-1")]
     [InlineData("There is no fault '0' that has a time", "--scenario", "seed=1 faults=0@1/2")]
-    [InlineData("--rotate says nothing to runs of many seeds", "--rotate", "3")]
+    [InlineData("--limit says nothing to runs of many seeds", "--limit", "3")]
     [InlineData("--markdown says nothing to --seed", "--seed", "1", "--markdown")]
     [InlineData("--threads says nothing to --model", "--model", "--threads", "2")]
     [InlineData("--seed and --model are different things to do", "--model", "--seed", "1")]

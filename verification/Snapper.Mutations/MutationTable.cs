@@ -12,10 +12,7 @@ public sealed class MutationTable(string folder)
     private const string Marks = ".marks";
 
     /// <summary>The headings of <c>names.txt</c>, as members of the generated class.</summary>
-    private static readonly string[] s_groups = ["OneWorker", "SeveralWorkers", "DirectedTests", Rare];
-
-    /// <summary>The heading of those that need many seeds; each stands under another heading, too.</summary>
-    private const string Rare = "Rare";
+    private static readonly string[] s_groups = ["OneWorker", "SeveralWorkers", "DirectedTests"];
 
     private readonly string _names = Path.Combine(folder, "names.txt");
 
@@ -74,10 +71,10 @@ public sealed class MutationTable(string folder)
             }
             else if (line.Length > 0 && line[0] != '#')
             {
-                if (names is null || known.Add(line) == (names == groups[Rare]))
+                if (names is null || !known.Add(line))
                 {
-                    throw new TableException(_names, number, names is null ? "a heading comes first"
-                        : names == groups[Rare] ? $"{line} is under no other heading" : $"{line} is listed twice");
+                    throw new TableException(
+                        _names, number, names is null ? "a heading comes first" : $"{line} is listed twice");
                 }
 
                 names.Add(line);
@@ -110,7 +107,7 @@ public sealed class MutationTable(string folder)
 
             """);
         var number = 0;
-        foreach (var name in groups.SelectMany(static group => group.Value).Distinct())
+        foreach (var name in groups.SelectMany(static group => group.Value))
         {
             text.Append($"    public static bool {name} => MutationSwitch.Selected == {++number};\n");
         }

@@ -21,6 +21,7 @@ internal static class NightlyRun
         new("cluster-seeds", "./snapper verify --workers any --seeds 50000", "transactions"),
         new("plant", "./snapper verify --plant", "caught"),
         new("cluster-plant", "./snapper verify --plant --workers any", "caught"),
+        new("mutation-build", Tests + "Snapper.Simulation.Tests --filter Lane=nightly", "Passed!"),
         new("model", "./snapper verify --model", "schedules"),
         new("fuzz", "./snapper verify --fuzz --minutes 20", "inputs"),
         new("live", "./snapper verify --live --rounds 100", "rounds in"),

@@ -19,11 +19,6 @@ internal static class PlantRun
         }
 
         var names = options.Faults.Count > 0 ? options.Faults : options.Workers is null ? Simulator.Mutations : ClusterSimulator.Mutations;
-        if (options.Rotate > 0)
-        {
-            names = OfToday(names, options.Rotate);
-        }
-
         var (missed, caught) = (0, 0);
         Console.WriteLine(options.Markdown ? "| mutation | caught by | seeds | seconds |\n|---|---|---|---|" : $"{"mutation",-34} seeds  seconds  caught by");
         foreach (var name in names)
@@ -61,14 +56,6 @@ internal static class PlantRun
         }
 
         return missed == 0 ? 0 : 1;
-    }
-
-    /// <summary>Some of them, the next ones each day, so that all come round.</summary>
-    private static List<string> OfToday(IReadOnlyList<string> all, int count)
-    {
-        string[] names = [.. all.Except(Simulator.RareMutations)];
-        var first = (DateTimeOffset.UtcNow.ToUnixTimeSeconds() / 86_400) * count;
-        return [.. Enumerable.Range(0, Math.Min(count, names.Length)).Select(i => names[(int)((first + i) % names.Length)])];
     }
 
     private static (int Seeds, string? By) Search(VerifyOptions options, CancellationToken interrupted)

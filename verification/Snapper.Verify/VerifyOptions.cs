@@ -30,7 +30,6 @@ internal sealed record VerifyOptions
           --seed N          replays one seed, twice, and says whether both runs are alike
           --scenario TEXT   replays one scenario, as a failing run has printed it
           --plant [NAME...] selects mutations of a verification build, one at a time: the table of which seed catches each; with --workers those of several workers
-          --rotate N        only N of the mutations, others each day
           --limit N         most seeds per mutation (10,000), from 1 or --first on
           --markdown        the table, or the counts, for docs/verification.md
           --workers W       several workers: so many, 2 to 8, or 'any', 2 to 4 by the seed (1)
@@ -76,9 +75,6 @@ internal sealed record VerifyOptions
 
     public int Limit { get; private init; } = PlantRun.EnoughForAll;
 
-    /// <summary>So many mutations, others each day; 0: all.</summary>
-    public int Rotate { get; private init; }
-
     public bool Markdown { get; private init; }
 
     public long Schedules { get; private init; } = 1_000_000;
@@ -106,7 +102,6 @@ internal sealed record VerifyOptions
                 "--seed" => options with { What = VerifyTask.Replay, _seed = Seed(name, Value()) },
                 "--scenario" => OfScenario(options, Value()),
                 "--limit" => options with { Limit = (int)Number(name, Value(), 1, 10_000_000) },
-                "--rotate" => options with { Rotate = (int)Number(name, Value(), 1, 1_000) },
                 "--workers" => OfWorkers(options, Value()),
                 "--markdown" => options with { Markdown = true },
                 "--schedules" => options with { Schedules = Number(name, Value(), 1, long.MaxValue) },
@@ -165,7 +160,7 @@ internal sealed record VerifyOptions
 
     private static readonly string[] s_tasks = ["--seed", "--scenario", "--plant", "--model"];
     private static readonly string[] s_none = [];
-    private static readonly string[] s_ofPlant = ["--rotate", "--first", "--limit", "--markdown"];
+    private static readonly string[] s_ofPlant = ["--first", "--limit", "--markdown"];
     private static readonly string[] s_ofModel = ["--schedules", "--first", "--minutes"];
     private static readonly string[] s_ofSeeds = ["--seeds", "--first", "--minutes", "--threads", "--markdown"];
 

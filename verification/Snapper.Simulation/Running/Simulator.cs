@@ -24,14 +24,6 @@ public static class Simulator
         [];
 #endif
 
-    /// <summary>Those, of one worker or of several, that need hundreds of seeds or more.</summary>
-    public static IReadOnlyList<string> RareMutations { get; } =
-#if MUTATIONS
-        MutationSwitch.Rare;
-#else
-        [];
-#endif
-
     /// <summary>Selects a mutation in this process; null: none any more.</summary>
     /// <exception cref="InvalidOperationException">This build has none.</exception>
     public static void Select(string? mutation)
