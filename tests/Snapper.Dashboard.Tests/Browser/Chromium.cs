@@ -14,8 +14,8 @@ public sealed class Chromium : IAsyncLifetime
 
     private IBrowser? _browser;
 
-    /// <summary>Where pictures of pages are kept, for people to look at.</summary>
-    public static string Pictures { get; } = Directory.CreateDirectory(Path.Combine(AppContext.BaseDirectory, "pictures")).FullName;
+    /// <summary>Folder for pictures of pages (<c>SNAPPER_PICTURES</c>); null: none are made.</summary>
+    public static string? Pictures { get; } = Environment.GetEnvironmentVariable("SNAPPER_PICTURES");
 
     /// <summary>The check that runs in a page.</summary>
     public static string AccessibilityScript { get; } = ReadScript();
@@ -81,8 +81,10 @@ internal sealed class Visit : IAsyncDisposable
     /// <summary>Waits until what is pressed on the page is heard. One that is being left, and is marked so, is not meant.</summary>
     public static Task Connected(IPage page) => page.Locator("body:not([data-left]) .shell:not([aria-busy]) main h1, body.sign-in:not([data-left]) main h1").First.WaitForAsync();
 
-    /// <summary>Keeps a picture.</summary>
-    public Task Picture(string name) => Page.ScreenshotAsync(new() { Path = Path.Combine(Chromium.Pictures, name + ".png"), FullPage = true });
+    /// <summary>Keeps a picture, where that is asked for.</summary>
+    public Task Picture(string name) => Chromium.Pictures is not { Length: > 0 } folder
+        ? Task.CompletedTask
+        : Page.ScreenshotAsync(new() { Path = Path.Combine(folder, name + ".png"), FullPage = true });
 
     /// <summary>Nothing is missing for those who see little, or use no mouse; and the console is quiet.</summary>
     /// <param name="isShell">False: the page is not one of those with a header and links to the others.</param>

@@ -1,4 +1,5 @@
 using System.Net;
+using Bunit;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Playwright;
 using Snapper.Dashboard.Layout;
@@ -66,18 +67,19 @@ public sealed class FirstDrawingTests(Chromium chromium) : IClassFixture<Chromiu
         Task<string> Html() => http.GetStringAsync(new Uri(dashboard.Url + "/workers"));
     }
 
-    [Theory]
-    [InlineData("/hot")]
-    [InlineData("/aborts?reason=conflict")]
-    public async Task Figures_stay_when_the_browser_is_connected(string page)
+    [Fact]
+    public async Task Figures_stay_when_the_browser_is_connected()
     {
         await using var worker = await Scripted();
         await using var dashboard = await Patient(worker.Url);
         await using var visit = await chromium.Open(dashboard.Url);
         await visit.Page.AddInitScriptAsync("new MutationObserver(() => { if (document.querySelector('.shell')) window.drawn = true; if (document.querySelector('.loading')) window.asked = true; }).observe(document, { childList: true, subtree: true })");
-        await visit.Go(page);
-        Assert.True(await visit.Page.EvaluateAsync<bool>("() => window.drawn === true && window.asked !== true"));
-        await Assertions.Expect(visit.Page.Locator(".asof")).ToContainTextAsync("live, as of");
+        foreach (var page in (string[])["/hot", "/aborts?reason=conflict"])
+        {
+            await visit.Go(page);
+            Assert.True(await visit.Page.EvaluateAsync<bool>("() => window.drawn === true && window.asked !== true"), page);
+            await Assertions.Expect(visit.Page.Locator(".asof")).ToContainTextAsync("live, as of");
+        }
     }
 
     [Fact]
@@ -121,7 +123,7 @@ public sealed class FirstDrawingTests(Chromium chromium) : IClassFixture<Chromiu
     {
         await using var worker = await Scripted();
         await using var dashboard = await Patient(worker.Url);
-        await using var visit = await chromium.Open(dashboard.Url);
+        await using var screen = Screen.Open(dashboard, "/");
         (string Page, string Title)[] rows =
         [
             ("/?window=abc", "Overview"),
@@ -133,8 +135,8 @@ public sealed class FirstDrawingTests(Chromium chromium) : IClassFixture<Chromiu
         ];
         await Rows.All(rows, async row =>
         {
-            await visit.Go(row.Page);
-            await Assertions.Expect(visit.Main.Locator("h1")).ToHaveTextAsync(row.Title);
+            await screen.Go(row.Page);
+            screen.Holds(() => Assert.Equal(row.Title, Screen.Text(screen.All("main h1")[0])));
         });
         Assert.DoesNotContain(worker.Asked, asked => asked.EndsWith("/schedule", StringComparison.Ordinal) && !asked.StartsWith("/v1/actors/", StringComparison.Ordinal));
     }
@@ -144,14 +146,12 @@ public sealed class FirstDrawingTests(Chromium chromium) : IClassFixture<Chromiu
     {
         await using var worker = await Scripted();
         await using var dashboard = await Patient(worker.Url);
-        await using var visit = await chromium.Open(dashboard.Url);
-        await visit.Go("/batches?batch=many");
-        await Assertions.Expect(visit.Main.GetByRole(AriaRole.Alert).First).ToHaveTextAsync("many is no number of a batch.");
-        var field = visit.Main.GetByPlaceholder("number");
-        await field.FillAsync("2,639");
-        await field.BlurAsync();
-        await Assertions.Expect(visit.Page).ToHaveURLAsync(new System.Text.RegularExpressions.Regex("batch=2"));
-        await Assertions.Expect(visit.Main.GetByText("is no number of a batch")).ToHaveCountAsync(0);
+        await using var screen = Screen.Open(dashboard, "/batches?batch=many");
+        screen.Shows("many is no number of a batch.", "main [role=alert]");
+        screen.One("input[placeholder=number]").Change("2,639");
+        screen.Holds(() => Assert.Contains("batch=2", screen.Address, StringComparison.Ordinal));
+        screen.Holds(() => Assert.DoesNotContain(
+            "is no number of a batch", screen.One("main").TextContent, StringComparison.Ordinal));
     }
 
     [Fact]
@@ -163,7 +163,6 @@ public sealed class FirstDrawingTests(Chromium chromium) : IClassFixture<Chromiu
         await visit.Page.GotoAsync("/hot");
         await Assertions.Expect(visit.Main).ToContainTextAsync("Account/hottest");
         await Assertions.Expect(visit.Page.GetByText("Without JavaScript what is shown stands still")).ToBeVisibleAsync();
-        await visit.Picture("state-without-scripts");
     }
 
     // However busy this machine is, what is told is waited for.

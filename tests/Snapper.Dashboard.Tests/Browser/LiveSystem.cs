@@ -7,7 +7,7 @@ namespace Snapper.Dashboard.Tests.Browser;
 /// <summary><c>./snapper up</c> with two workers, its dashboard, and a light mixed load on few accounts, of which some transactions abort.</summary>
 public sealed class LiveSystem : IAsyncLifetime
 {
-    private const int Clients = 4;
+    private const int Clients = 2;
 
     private readonly CancellationTokenSource _over = new();
     private readonly HttpClient _http = new() { Timeout = TimeSpan.FromSeconds(40) };
@@ -77,7 +77,7 @@ public sealed class LiveSystem : IAsyncLifetime
                 var worker = _snapper!.Ready.Workers[random.Next(2)].Url;
                 using var response = await _http.PostAsJsonAsync(new Uri(worker, "/v1/transactions"), body, _over.Token);
                 if (response.IsSuccessStatusCode) Interlocked.Increment(ref _committed);
-                await Task.Delay(20, _over.Token);
+                await Task.Delay(40, _over.Token);
             }
             catch (OperationCanceledException) when (_over.IsCancellationRequested)
             {

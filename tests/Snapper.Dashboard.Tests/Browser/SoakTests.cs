@@ -8,6 +8,7 @@ namespace Snapper.Dashboard.Tests.Browser;
 /// Pages that are left open, with everything on them changing all the time, keep server and browser flat. Three at once for
 /// twenty seconds; <c>SNAPPER_SOAK_MINUTES=30</c> makes it as long as wanted.
 /// </summary>
+[Trait("Lane", "nightly")]
 public sealed class SoakTests(Chromium chromium) : IClassFixture<Chromium>
 {
     private const int Rows = 200;

@@ -32,7 +32,7 @@ public sealed class StreamTests
         await Looks(worker, 10);
         worker.Asked.Clear();
         var (samples, at) = (look.Worker.Samples.Count, look.Worker.AnsweredAt);
-        await Looks(worker, 30);
+        await Looks(worker, 15);
         Assert.Empty(worker.Asked);
         Assert.True(look.Worker.Samples.Count > samples && look.Worker.AnsweredAt > at, "the status went on being told");
         Assert.Equal("healthy", look.Worker.Ready?.Status);
@@ -105,7 +105,7 @@ public sealed class StreamTests
         using var look = new Look(dashboard);
         using var hot = look.Feeds.Watch<HotView>(Hot);
         await Holds("it to be told", () => look.Streams.Carry(worker.Url, Hot) && hot.Answers is [{ Data: not null }]);
-        await Looks(worker, 20);
+        await Looks(worker, 10);
         var heard = DateTimeOffset.UtcNow;
         await Looks(worker, 10);
         worker.Silent = true;
@@ -139,9 +139,9 @@ public sealed class StreamTests
         var watches = Enumerable.Range(0, 100).Select(i => look.Feeds.Watch<ActorView>($"/v1/actors/Account/a{i}")).ToArray();
         await Holds("all to be answered", () => watches.All(watch => watch.Answers.Count == 1));
         await Holds("as many as fit to be told", () => Enumerable.Range(0, 100).Count(i => look.Streams.Carry(worker.Url, $"/v1/actors/Account/a{i}")) == Streams.ViewsMax - 2);
-        await Looks(worker, 20);
+        await Looks(worker, 10);
         worker.Asked.Clear();
-        await Looks(worker, 30);
+        await Looks(worker, 15);
         Assert.Equal(100 - (Streams.ViewsMax - 2), worker.Asked.Distinct().Count());
         Assert.DoesNotContain("/v1/status", worker.Asked);
         foreach (var watch in watches) watch.Dispose();
@@ -158,12 +158,12 @@ public sealed class StreamTests
         // As what the dashboard has told for itself, and another reader of the same answer.
         using var other = look.Feeds.Watch<RingView>(Hot);
         await Holds("it to be told", () => look.Streams.Carry(worker.Url, Hot) && other.Answers is [{ Data: not null }]);
-        await Looks(worker, 20);
+        await Looks(worker, 10);
         using var hot = look.Feeds.Watch<HotView>(Hot);
         await Holds("the answer", () => hot.Answers is [{ Data.SampledOneIn: 3 }]);
-        await Looks(worker, 20);
+        await Looks(worker, 10);
         worker.Asked.Clear();
-        await Looks(worker, 30);
+        await Looks(worker, 15);
         Assert.Empty(worker.Asked);
     }
 

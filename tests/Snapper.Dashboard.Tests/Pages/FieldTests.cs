@@ -1,10 +1,11 @@
-using Microsoft.Playwright;
+using AngleSharp.Dom;
+using Bunit;
 using Snapper.Dashboard.Tests.Fakes;
 
-namespace Snapper.Dashboard.Tests.Browser;
+namespace Snapper.Dashboard.Tests.Pages;
 
 /// <summary>Pages show what workers send, and nothing that they do not.</summary>
-public sealed class FieldTests(Chromium chromium) : IClassFixture<Chromium>
+public sealed class FieldTests
 {
     [Fact]
     public async Task A_transaction_that_ended_before_it_came_to_an_actor_is_shown_as_such()
@@ -21,15 +22,16 @@ public sealed class FieldTests(Chromium chromium) : IClassFixture<Chromium>
             ],
         });
         await using var dashboard = await RunningDashboard.Start(worker.Url);
-        await using var visit = await chromium.Open(dashboard.Url);
-        await visit.Go("/actor?type=Account&id=a");
-        var rows = visit.Main.Locator("section[aria-label='Transactions on this actor'] tbody tr");
-        await Assertions.Expect(rows).ToHaveCountAsync(2);
-        await Assertions.Expect(rows.Filter(new() { HasText = "aborted" })).ToContainTextAsync("not known");
-        await visit.Main.Locator("section[aria-label='Transactions on this actor']").GetByRole(AriaRole.Button, new() { Name = "All columns" }).ClickAsync();
-        await Assertions.Expect(rows.Filter(new() { HasText = "order-7" }).GetByRole(AriaRole.Link, new() { Name = "Account/b" })).ToHaveAttributeAsync("href", "/actor?type=Account&id=b");
-        await Assertions.Expect(visit.Main.Locator(".lanes")).ToContainTextAsync("not known: it ended before it came here");
-        await visit.Check();
+        await using var screen = Screen.Open(dashboard, "/actor?type=Account&id=a");
+        const string Rows = "section[aria-label='Transactions on this actor'] tbody tr";
+        screen.Holds(() => Assert.Equal(2, screen.All(Rows).Count));
+        Assert.Contains("not known", Row("aborted").TextContent, StringComparison.Ordinal);
+        screen.One("button[aria-label='Transactions on this actor: all columns']").Click();
+        screen.Holds(() => Assert.Contains(Row("order-7").QuerySelectorAll("a"), link =>
+            Screen.Text(link) == "Account/b" && link.GetAttribute("href") == "/actor?type=Account&id=b"));
+        screen.Shows("not known: it ended before it came here", ".lanes");
+
+        IElement Row(string text) => screen.All(Rows).Single(row => row.TextContent.Contains(text, StringComparison.Ordinal));
     }
 
     [Fact]
@@ -38,9 +40,8 @@ public sealed class FieldTests(Chromium chromium) : IClassFixture<Chromium>
         await using var worker = await ScriptedWorker.Start();
         worker.On("/v1/directory", () => new { partitions = 64, partitionsByWorker = new Dictionary<string, int> { ["w1"] = 64 }, actors = (object[])[new { type = "Account", id = "hot", worker = "w2" }], version = 3 });
         await using var dashboard = await RunningDashboard.Start(worker.Url);
-        await using var visit = await chromium.Open(dashboard.Url);
-        await visit.Go("/workers");
-        await Assertions.Expect(visit.Main.GetByRole(AriaRole.Link, new() { Name = "Account/hot" })).ToHaveAttributeAsync("href", "/actor?type=Account&id=hot");
+        await using var screen = Screen.Open(dashboard, "/workers");
+        Assert.Equal("Account/hot", Screen.Text(screen.One("main a[href='/actor?type=Account&id=hot']")));
     }
 
     [Fact]
@@ -50,22 +51,17 @@ public sealed class FieldTests(Chromium chromium) : IClassFixture<Chromium>
         var flying = 0;
         worker.On("/v1/status", () => new { worker = "w1", pid = 1, epoch = 1, uptimeMs = 1000 + flying, inFlight = Interlocked.Increment(ref flying) });
         await using var dashboard = await RunningDashboard.Start(worker.Url);
-        await using var visit = await chromium.Open(dashboard.Url);
-        await visit.Go("/");
-        await visit.Main.Locator("figure svg").First.WaitForAsync();
-        var frames = await visit.Page.EvaluateAsync<string[]>("""
-            async () => {
-              const seen = new Set();
-              const find = (all, title) => [...document.querySelectorAll(all)].find(one => one.querySelector('dt, h2').textContent.startsWith(title));
-              for (let i = 0; i < 200 && seen.size < 4; i++) {
-                seen.add(find('.figure', 'In flight').querySelector('.value').textContent.trim() + ' ' + find('figure', 'In flight').querySelector('.legend b').textContent.trim());
-                await new Promise(done => setTimeout(done, 100));
-              }
-              return [...seen];
-            }
-            """);
-        Assert.True(frames.Length >= 4, string.Join(", ", frames));
-        Assert.All(frames, frame => Assert.Equal(frame.Split(' ')[0], frame.Split(' ')[1]));
+        await using var screen = Screen.Open(dashboard, "/");
+        var frames = new HashSet<(string Tile, string Legend)>();
+        screen.Holds(() =>
+        {
+            frames.Add((Screen.Text(Find(".figure", "dt").QuerySelector(".value")!), Screen.Text(Find("figure", "h2").QuerySelector(".legend b")!)));
+            Assert.True(frames.Count >= 4, string.Join(", ", frames));
+        });
+        Assert.All(frames, frame => Assert.Equal(frame.Tile, frame.Legend));
+
+        IElement Find(string css, string title) => screen.All(css).First(one =>
+            one.QuerySelector(title)!.TextContent.StartsWith("In flight", StringComparison.Ordinal));
     }
 
     [Fact]
@@ -75,11 +71,11 @@ public sealed class FieldTests(Chromium chromium) : IClassFixture<Chromium>
         worker.On("/v1/status", () => new { worker = "w1", pid = 1, epoch = 1, uptimeMs = 60_000, openBatches = 12 });
         worker.On("/v1/ring", () => new { worker = "w1", coordinators = (object[])[new { index = 0, waiting = 0, holdsToken = true, batches = 70, transactions = 700 }], token = new { holder = 0 } });
         await using var dashboard = await RunningDashboard.Start(worker.Url);
-        await using var visit = await chromium.Open(dashboard.Url);
-        await visit.Go("/");
-        await Assertions.Expect(visit.Main.Locator(".figures")).ToContainTextAsync("open batches 12");
-        await visit.Go("/ring");
-        await Assertions.Expect(visit.Main.Locator(".figure", new() { HasText = "Open batches" })).ToContainTextAsync("12");
+        await using var screen = Screen.Open(dashboard, "/");
+        screen.Shows("open batches 12", ".figures");
+        await screen.Go("/ring");
+        screen.Holds(() => Assert.Contains("12", screen.All(".figure").First(one =>
+            one.TextContent.Contains("Open batches", StringComparison.Ordinal)).TextContent, StringComparison.Ordinal));
     }
 
     private static object Entry(long number, string? request, string? root, string? method, double? startedAtMs, string outcome) => new
