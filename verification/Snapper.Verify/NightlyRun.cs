@@ -26,6 +26,8 @@ internal static class NightlyRun
         new("fuzz", "./snapper verify --fuzz --minutes 20", "inputs"),
         new("live", "./snapper verify --live --rounds 100", "rounds in"),
         new("cluster-live", "./snapper verify --live --workers 3 --rounds 200", "rounds in"),
+        new("systems", Tests + "Snapper.Integration.Tests --filter Lane=nightly|FullyQualifiedName~Workers_start", "Passed!")
+            { Environment = { ["SNAPPER_WORKERS"] = "8" } },
         new("ids", Tests + "Snapper.Runtime.Tests --filter FullyQualifiedName~IdRetriesTests", "Passed!")
             { Environment = { ["SNAPPER_ID_RETRIES"] = "1000000" } },
         new("judge", Tests + "Snapper.Testing.Tests --filter FullyQualifiedName~ScaleTests", "Passed!")

@@ -32,6 +32,7 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
     }
 
     [SystemFact]
+    [Trait("Lane", "nightly")]
     public async Task The_demo_finds_the_money_right_while_its_processes_die_and_actors_move()
     {
         var options = UpOptions.Random(embedded: false, 2, 3, 4, 11, 12, 13) with { Command = "demo", More = ["--workers", "3", "--seconds", "1", "--accounts", "100", "--for", "3600"] };
@@ -56,6 +57,7 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
     }
 
     [SystemFact]
+    [Trait("Lane", "nightly")]
     public async Task A_few_faults_of_several_workers_break_no_promise()
     {
         var options = new LiveOptions { Rounds = 2, Brief = true, Workers = 3 };
@@ -139,17 +141,31 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
     }
 
     [SystemFact]
-    public async Task A_worker_of_two_that_owns_single_actors_and_their_partitions_is_drained_and_leaves()
+    public async Task A_worker_of_two_that_owns_single_actors_and_their_partitions_is_drained_and_leaves_under_load()
     {
         var options = UpOptions.Random(embedded: false, 1, 2, 10, 11) with { More = ["--workers", "2"] };
         await using (var up = await SnapperProcess.Start(options))
         {
             await TransactOverAll(up);
+            using var client = new SnapperClient(up.Worker.Url, up.Worker.Sidecar);
+            var load = new ListAppendLoad(client, new LoadOptions
+            {
+                Seed = LoadOptions.SeedOr(301), Clients = 2, ThinkTime = TimeSpan.FromMilliseconds(20),
+                Patience = TimeSpan.FromSeconds(90),
+            }, "moved");
+            using var stop = new CancellationTokenSource();
+            var running = load.Run(stop.Token);
             var url = up.Worker.Url.ToString();
             await Command(up, "migrate", "--url", url, "--to", "w2", "Account/alice", "Account/bob", "Account/carol", "Account/dave");
             await Command(up, "drain", "--url", url, "w1");
             await Command(up, "drain", "--url", url, "w2");
             await Command(up, "leave", "--data", options.Data, "w2");
+            await stop.CancelAsync();
+            await running;
+            var report = await load.Judge();
+            Assert.True(report.Passed && load.Problems.IsEmpty, load.Describe(report));
+            Assert.Equal(0, report.Statistics.Unknown);
+            Assert.True(load.Committed.Count > 100, load.Describe(report));
             await up.Stop();
         }
 

@@ -15,7 +15,11 @@ public abstract class CrashTests(bool embedded, ITestOutputHelper output)
 {
     private const int CommitsBetweenKills = 60;
     private static readonly TimeSpan ReadyWithin = TimeSpan.FromSeconds(5);
-    private static readonly int Rounds = int.TryParse(Environment.GetEnvironmentVariable("SNAPPER_CRASH_ROUNDS"), NumberStyles.None, CultureInfo.InvariantCulture, out var rounds) ? rounds : 6;
+
+    // Each process that can be killed, twice.
+    private static int Rounds(int victims) => int.TryParse(
+        Environment.GetEnvironmentVariable("SNAPPER_CRASH_ROUNDS"), NumberStyles.None, CultureInfo.InvariantCulture,
+        out var rounds) ? rounds : 2 * victims;
 
     [SystemFact]
     public async Task What_was_acknowledged_survives_kill_9_under_load()
@@ -43,8 +47,9 @@ public abstract class CrashTests(bool embedded, ITestOutputHelper output)
     private static async Task<List<Recovery>> KillAgainAndAgain(SnapperProcess snapper, SnapperClient client, Task load, Func<int> committed, Random random)
     {
         var victims = Victim.Of(snapper, client);
+        var rounds = Rounds(victims.Length);
         var recoveries = new List<Recovery>();
-        for (var round = 0; round < Rounds; round++)
+        for (var round = 0; round < rounds; round++)
         {
             // Each kill meets work under way, at a random moment of it.
             var goal = committed() + CommitsBetweenKills + random.Next(CommitsBetweenKills * 4);

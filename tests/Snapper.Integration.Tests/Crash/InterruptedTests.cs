@@ -5,14 +5,15 @@ using Xunit;
 namespace Snapper.Integration.Tests.Crash;
 
 /// <summary>Transactions that run while the worker dies: their clients hear of it at once, nothing of them remains, and their ids decide.</summary>
-public abstract class InterruptedTests(bool embedded)
+[RequiresServers]
+public sealed class InterruptedTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     [SystemFact]
     public async Task What_runs_when_the_worker_dies_ends_for_its_client_and_is_decided_by_its_id()
     {
-        await using var snapper = await SnapperProcess.Start(UpOptions.Random(embedded));
+        await using var snapper = await SnapperProcess.Start(UpOptions.Random(embedded: false));
         using var client = new SnapperClient(snapper.Worker.Url, snapper.Worker.Sidecar);
         var requests = (
             from door in new[] { Door.Direct, Door.Service, Door.Actor }
@@ -55,10 +56,3 @@ public abstract class InterruptedTests(bool embedded)
         Directory.Delete(snapper.Options.Data, recursive: true);
     }
 }
-
-/// <summary>On the stand-ins.</summary>
-public sealed class EmbeddedInterruptedTests() : InterruptedTests(embedded: true);
-
-/// <summary>On the real daprd and Redis.</summary>
-[RequiresServers]
-public sealed class DaprInterruptedTests() : InterruptedTests(embedded: false);

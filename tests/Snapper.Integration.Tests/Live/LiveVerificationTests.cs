@@ -15,6 +15,7 @@ public sealed class LiveVerificationTests(ITestOutputHelper output)
     private static readonly TimeSpan AtMost = TimeSpan.FromMinutes(5);
 
     [SystemFact]
+    [Trait("Lane", "nightly")]
     public async Task A_few_faults_drawn_anew_each_time_break_no_promise()
     {
         var options = new LiveOptions { Rounds = 4, Brief = true };
