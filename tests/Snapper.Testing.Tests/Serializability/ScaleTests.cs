@@ -15,7 +15,7 @@ public sealed class ScaleCollection;
 public sealed class ScaleTests(ITestOutputHelper output)
 {
     private static readonly int Transactions =
-        int.Parse(Environment.GetEnvironmentVariable("SNAPPER_CHECKER_SCALE") ?? "1000000", CultureInfo.InvariantCulture);
+        int.Parse(Environment.GetEnvironmentVariable("SNAPPER_CHECKER_SCALE") ?? "200000", CultureInfo.InvariantCulture);
 
     [Fact]
     public void Four_times_the_history_takes_at_most_six_times_as_long_and_four_gibibytes()
