@@ -37,6 +37,10 @@ public sealed partial class TidyTests
     }
 
     [Fact]
+    public void Namespaces_are_those_of_their_file() => Assert.DoesNotContain(Tree.Files(), static file =>
+        Path.GetExtension(file) == ".cs" && BlockNamespace().IsMatch(Tree.Read(file)));
+
+    [Fact]
     public void The_forbidden_words_are_those_of_the_glossary()
     {
         Assert.Contains("somebody", s_forbidden);
@@ -154,6 +158,9 @@ public sealed partial class TidyTests
             .SelectMany(line => Italic().Match(line).Groups[1].Value.Split(',', StringSplitOptions.TrimEntries))
             .Where(word => word is not ("hear" or "tell" or "say" or "learn" or "look" or "looks at")), // as nouns and in other senses they are fine
     ];
+
+    [GeneratedRegex("^namespace [^;]*$", RegexOptions.Multiline)]
+    private static partial Regex BlockNamespace();
 
     [GeneratedRegex(@"\*([^*]+)\*")]
     private static partial Regex Italic();
