@@ -8,7 +8,7 @@ public sealed class ClusterSimulationTests
     [Fact]
     public void The_same_seed_gives_the_same_run_byte_for_byte()
     {
-        for (ulong seed = 1; seed <= 15; seed++)
+        for (ulong seed = 1; seed <= 6; seed++)
         {
             var one = ClusterSimulator.Run(seed);
             var two = RunElsewhere(seed);

@@ -1,7 +1,7 @@
 using System.Text;
 using Snapper.Fuzzing.Engine;
 
-namespace Snapper.Fuzzing.Tests;
+namespace Snapper.Simulation.Tests.Fuzzing;
 
 /// <summary>The loop finds what is there to be found, shrinks it, and does the same again under the same seed.</summary>
 public sealed class EngineTests

@@ -1,7 +1,7 @@
 using System.Text;
 using Snapper.Fuzzing.Engine;
 
-namespace Snapper.Fuzzing.Tests;
+namespace Snapper.Simulation.Tests.Fuzzing;
 
 /// <summary>Every kept input, and a short run of new ones, on every target.</summary>
 public sealed class TargetTests

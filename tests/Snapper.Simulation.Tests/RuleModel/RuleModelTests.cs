@@ -1,21 +1,24 @@
-using Xunit;
+using Snapper.RuleModel;
 using Xunit.Abstractions;
 
-namespace Snapper.RuleModel.Tests;
+namespace Snapper.Simulation.Tests.RuleModel;
 
 public sealed class RuleModelTests(ITestOutputHelper output)
 {
+    /// <summary>Millions are for <c>./snapper verify --model</c>.</summary>
+    private const long Schedules = 100_000;
+
     /// <summary>Seeds within which every broken rule must be caught; the rarest needs about a third of them.</summary>
     private const long SeedsPerVariant = 300_000;
 
     [Fact]
     public void The_rules_as_written_hold_in_every_schedule()
     {
-        var result = ModelRun.Execute(new ModelRunOptions { Schedules = 300_000 });
+        var result = ModelRun.Execute(new ModelRunOptions { Schedules = Schedules });
 
         output.WriteLine(result.ToString());
         Assert.True(result.Passed, result.ToString());
-        Assert.Equal(300_000, result.Schedules);
+        Assert.Equal(Schedules, result.Schedules);
         Assert.Equal(0, result.GivenUp);
         Assert.All(result.StepCounts, static step => Assert.True(step.Value > 0, $"{step.Key} never ran"));
     }
