@@ -100,5 +100,5 @@ public sealed class EndToEndTests(OneWorker worker) : IClassFixture<OneWorker>, 
     private static ScenarioStats Of(NodeStats stats, string name) => Assert.Single(stats.ScenarioStats, one => one.ScenarioName == name);
 
     private Task<(int Code, string Output, string Errors)> Run(string scenario, params string[] more) => CommandLineTests.Run(
-        [scenario, "--url", worker.Url, "--rate", "40", "--duration", "4s", "--warm-up", "1s", "--accounts", "40", "--timeout", "30s", "--report", _folder, .. more]);
+        [scenario, "--url", worker.Url, "--rate", "40", "--duration", "3s", "--warm-up", "0s", "--accounts", "40", "--timeout", "30s", "--report", _folder, .. more]);
 }

@@ -5,7 +5,7 @@ using Snapper.TestRunner;
 
 var filter = new Option<string?>("--filter") { HelpName = "EXPRESSION", Description = "only these tests, as 'dotnet test --filter'" };
 var core = new Option<bool>("--core") { Description = "only the assemblies that start no servers, browsers or workers" };
-var serial = new Option<bool>("--serial") { Description = "one assembly after another; without it two at once" };
+var serial = new Option<bool>("--serial") { Description = "one assembly after another; without it several at once" };
 var command = new RootCommand("all tests, the same as CI; the solution must have been built") { filter, core, serial };
 command.SetAction(async (parsed, _) => await Run(parsed.GetValue(filter), parsed.GetValue(core), parsed.GetValue(serial)));
 return await command.Parse(args).InvokeAsync();

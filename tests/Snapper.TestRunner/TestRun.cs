@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Globalization;
 using Snapper.Server.Processes;
@@ -5,9 +6,9 @@ using Snapper.Server.Processes;
 namespace Snapper.TestRunner;
 
 /// <summary>
-/// Runs the test assemblies in two queues beside each other, or one after another. One queue waits for servers,
-/// browsers and bounds of time for much of its time; the other one computes, at the lowest priority, so that it delays
-/// nothing.
+/// Runs the test assemblies beside each other, or one after another. Most wait for servers, browsers and bounds of time
+/// for much of their time: two of them at once, the longest first. The others compute, one after another and at the
+/// lowest priority, so that they delay nothing.
 /// </summary>
 /// <param name="root">The repository.</param>
 /// <param name="results">Folder for the result files, one per assembly.</param>
@@ -18,13 +19,11 @@ namespace Snapper.TestRunner;
 internal sealed class TestRun(
     string root, string results, TestServers servers, string? filter, StopSignals signals, TextWriter output)
 {
-    private static readonly string[] s_systems = ["Snapper.Integration.Tests", "Snapper.Dashboard.Tests"];
-
-    // They start servers, too, and are left out of the core.
+    // They start servers, longest first, and are left out of the core.
     private static readonly string[] s_servers =
     [
-        "Snapper.Server.Tests", "Snapper.Load.Tests", "Snapper.Storage.Tests", "Snapper.Benchmarks.Tests",
-        "Snapper.Sidecar.Tests", "Snapper.Client.Tests",
+        "Snapper.Integration.Tests", "Snapper.Dashboard.Tests", "Snapper.Server.Tests", "Snapper.Storage.Tests",
+        "Snapper.Load.Tests", "Snapper.Benchmarks.Tests", "Snapper.Sidecar.Tests", "Snapper.Client.Tests",
     ];
 
     private const string WaitsForBounds = "Snapper.Runtime.Tests";
@@ -47,16 +46,17 @@ internal sealed class TestRun(
     {
         var folders = Directory.EnumerateDirectories(Path.Combine(root, "tests"), "*.Tests");
         var rest = folders.Select(folder => Path.GetFileName(folder)!).Order(StringComparer.Ordinal)
-            .Except([.. s_systems, .. s_servers, WaitsForBounds, Longest]);
+            .Except([.. s_servers, WaitsForBounds, Longest]);
         string[] computing = [Longest, .. rest];
+        string[] waiting = coreOnly ? [WaitsForBounds] : [WaitsForBounds, .. s_servers];
         if (serial)
         {
-            string[] servers = coreOnly ? [] : [.. s_servers, .. s_systems];
-            return await RunQueue([.. computing, WaitsForBounds, .. servers]);
+            return await RunQueue(new([.. computing, .. waiting]));
         }
 
-        var others = RunQueue(coreOnly ? [WaitsForBounds] : [WaitsForBounds, .. s_systems, .. s_servers]);
-        return await RunQueue(computing, isIdle: true) & await others;
+        var queue = new ConcurrentQueue<string>(waiting);
+        var passed = await Task.WhenAll(RunQueue(queue), RunQueue(queue), RunQueue(new(computing), isIdle: true));
+        return passed.All(static one => one);
     }
 
     /// <summary>What './snapper verify --nightly' runs is left out, unless a lane is asked for.</summary>
@@ -67,10 +67,10 @@ internal sealed class TestRun(
         _ => $"({filter})&{NotNightly}",
     };
 
-    private async Task<bool> RunQueue(IReadOnlyList<string> names, bool isIdle = false)
+    private async Task<bool> RunQueue(ConcurrentQueue<string> names, bool isIdle = false)
     {
         var passed = true;
-        foreach (var name in names)
+        while (names.TryDequeue(out var name))
         {
             if (signals.Stop.IsCancellationRequested)
             {

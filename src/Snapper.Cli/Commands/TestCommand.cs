@@ -12,7 +12,7 @@ internal static class TestCommand
             In a clone of the repository:
               --filter EXPRESSION   only these tests, as 'dotnet test --filter'
               --core                only the assemblies that start no servers, browsers or workers
-              --serial              one assembly after another; without it two at once
+              --serial              one assembly after another; without it several at once
             """);
 
     /// <summary>Builds and runs <c>tests/Snapper.TestRunner</c>; its exit code is ours.</summary>
