@@ -39,11 +39,14 @@ public sealed class SeededChanceTests
             .Where(file => Path.GetFileName(file) != "ChanceOf.cs" && !file.Contains($"{Path.DirectorySeparatorChar}obj{Path.DirectorySeparatorChar}", StringComparison.Ordinal))
             .SelectMany(file => Regex.Matches(File.ReadAllText(file), @"ChanceOf\.(\w+)(, \d+)?").Select(match => (IsOfSeveral: file.Contains(several, StringComparison.Ordinal), Name: match.Groups[1].Value, Number: match.Groups[2].Value)))
             .ToList();
-        var ofOne = uses.Where(use => !use.IsOfSeveral).Select(use => use.Name).Order(StringComparer.Ordinal).ToList();
-        var ofSeveral = uses.Where(use => use.IsOfSeveral).Select(use => use.Name + use.Number).Order(StringComparer.Ordinal).ToList();
+        var ofOne = Names(isOfSeveral: false);
+        var ofSeveral = Names(isOfSeveral: true);
 
         Assert.Equal(ofOne.Distinct(), ofOne);
         Assert.Equal(ofSeveral.Distinct(), ofSeveral);
         Assert.Equal(Enum.GetNames<ChanceOf>().Order(StringComparer.Ordinal), uses.Select(use => use.Name).Distinct().Order(StringComparer.Ordinal));
+
+        List<string> Names(bool isOfSeveral) => [.. uses.Where(use => use.IsOfSeveral == isOfSeveral)
+            .Select(use => use.Name + use.Number).Order(StringComparer.Ordinal)];
     }
 }
