@@ -4,7 +4,7 @@ using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Endpoints;
 using Snapper.Server.Api.Events;
 
-namespace Snapper.Server.Api;
+namespace Snapper.Server.Hosting;
 
 /// <summary>Maps addresses with the right that each needs. All answer failures and wrong methods alike.</summary>
 /// <param name="endpoints">Where to.</param>
