@@ -34,9 +34,6 @@ public sealed class ApiListener
     /// <summary>An idle connection is kept so long; longer than sidecars keep theirs, so that they close first. Default: 150 s.</summary>
     public TimeSpan KeepAlive { get; init; } = TimeSpan.FromSeconds(150);
 
-    /// <summary>Most requests at once on one HTTP/2 connection. Default: 4,096.</summary>
-    public int StreamsPerConnectionMax { get; init; } = 4096;
-
     /// <summary>Sets the limits.</summary>
     public void ApplyLimits(KestrelServerOptions server, ApiOptions options)
     {
@@ -53,7 +50,6 @@ public sealed class ApiListener
         limits.RequestHeadersTimeout = HeadersTimeout;
         limits.MinRequestBodyDataRate = new MinDataRate(BodyBytesPerSecondMin, BodyGrace);
         limits.KeepAliveTimeout = KeepAlive;
-        limits.Http2.MaxStreamsPerConnection = StreamsPerConnectionMax;
 
         var silent = new SilentConnections(SilenceMax, Math.Max(1, ConnectionsMax - LocalConnections));
         server.ConfigureEndpointDefaults(silent.Watch);
@@ -70,24 +66,7 @@ public sealed class ApiListener
         server.Listen(address, port, listen => listen.Protocols = HttpProtocols.Http1);
         if (!address.Equals(IPAddress.Any) && !address.Equals(IPAddress.IPv6Any) && !address.Equals(IPAddress.Loopback))
         {
-            ListenOnLoopback(server, port);
-        }
-    }
-
-    /// <summary>Listens on loopback.</summary>
-    /// <param name="server">The server.</param>
-    /// <param name="port">HTTP/1.1; 0 takes a free one.</param>
-    /// <param name="http2Port">
-    /// HTTP/2 without TLS and with prior knowledge (<c>--app-protocol h2c</c>); null: none. It needs a port of its own: without
-    /// TLS there is no negotiation, and Kestrel then speaks one version of HTTP per port.
-    /// </param>
-    public static void ListenOnLoopback(KestrelServerOptions server, int port, int? http2Port = null)
-    {
-        ArgumentNullException.ThrowIfNull(server);
-        server.Listen(IPAddress.Loopback, port, listen => listen.Protocols = HttpProtocols.Http1);
-        if (http2Port is { } second)
-        {
-            server.Listen(IPAddress.Loopback, second, listen => listen.Protocols = HttpProtocols.Http2);
+            Listen(server, IPAddress.Loopback, port);
         }
     }
 }

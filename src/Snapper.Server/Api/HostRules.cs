@@ -67,18 +67,8 @@ public sealed class HostRules
     private bool IsOwnOrigin(string origin, string scheme, string host) =>
         (host.Length > 0 && origin.Equals($"{scheme}://{host}", StringComparison.OrdinalIgnoreCase)) || Contains(AllowedOrigins, origin);
 
-    private static bool Contains(IReadOnlyList<string> allowed, string name)
-    {
-        foreach (var one in allowed)
-        {
-            if (one == Any || one.Equals(name, StringComparison.OrdinalIgnoreCase))
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
+    private static bool Contains(IReadOnlyList<string> allowed, string name) =>
+        allowed.Any(one => one == Any || one.Equals(name, StringComparison.OrdinalIgnoreCase));
 
     private static Task Refuse(HttpContext context, string detail) =>
         Respond.Send(context, Problem.Forbidden(detail));

@@ -9,17 +9,11 @@ namespace Snapper.Server.Api;
 /// refuses by itself.
 /// </summary>
 /// <remarks>Thread-safe.</remarks>
-public sealed class LifecycleGate(TimeSpan retryAfter) : ITransactionService
+public sealed class LifecycleGate : ITransactionService
 {
     private const string Starting = "The worker is starting.";
 
     private volatile ITransactionService? _door;
-
-    /// <summary>Closed, with "starting" as the reason; refused callers are told to come back after one second.</summary>
-    public LifecycleGate()
-        : this(TimeSpan.FromSeconds(1))
-    {
-    }
 
     /// <summary>Why requests are refused now; null when they are let through.</summary>
     public string? ClosedBecause => _door is null ? Starting : null;
@@ -55,6 +49,6 @@ public sealed class LifecycleGate(TimeSpan retryAfter) : ITransactionService
         Id = id,
         Outcome = Outcome.Rejected,
         Mode = mode,
-        Rejection = new Rejection(RejectionKind.Unavailable, Starting, retryAfter),
+        Rejection = new Rejection(RejectionKind.Unavailable, Starting, TimeSpan.FromSeconds(1)),
     };
 }

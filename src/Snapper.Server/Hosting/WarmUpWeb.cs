@@ -1,6 +1,7 @@
 using System.Net.Http.Headers;
 using System.Net.Sockets;
 using System.Text.Json;
+using System.Text.Json.Serialization;
 using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
@@ -13,6 +14,9 @@ internal sealed class WarmUpWeb : IAsyncDisposable
 {
     private static readonly Uri s_transactions = new("http://warm-up/v1/transactions");
     private static readonly MediaTypeHeaderValue s_json = new("application/json");
+
+    private static readonly JsonSerializerOptions s_withoutNulls =
+        new() { DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull };
 
     private readonly DirectoryInfo _folder;
     private readonly WebApplication _app;
@@ -88,35 +92,15 @@ internal sealed class WarmUpWeb : IAsyncDisposable
 
     private static string PathIn(DirectoryInfo folder) => Path.Combine(folder.FullName, "api");
 
-    private static byte[] Body(TransactionRequest request)
-    {
-        using var body = new MemoryStream();
-        using (var json = new Utf8JsonWriter(body))
+    /// <summary>All actors of a request are of one type.</summary>
+    private static byte[] Body(TransactionRequest request) => JsonSerializer.SerializeToUtf8Bytes(
+        new
         {
-            json.WriteStartObject();
-            json.WriteStartObject("actor"u8);
-            json.WriteString("type"u8, request.Actor.Type);
-            json.WriteString("id"u8, request.Actor.Id);
-            json.WriteEndObject();
-            json.WriteString("method"u8, request.Method);
-            json.WritePropertyName("input"u8);
-            json.WriteRawValue(request.Input.Span);
-            if (request.Access is { } access)
-            {
-                json.WriteStartObject("access"u8);
-                json.WriteStartObject(request.Actor.Type); // all are of one type
-                foreach (var declared in access)
-                {
-                    json.WriteNumber(declared.Actor.Id, declared.Calls);
-                }
-
-                json.WriteEndObject();
-                json.WriteEndObject();
-            }
-
-            json.WriteEndObject();
-        }
-
-        return body.ToArray();
-    }
+            actor = new { type = request.Actor.Type, id = request.Actor.Id },
+            method = request.Method,
+            input = JsonSerializer.Deserialize<JsonElement>(request.Input.Span),
+            access = request.Access?.GroupBy(one => one.Actor.Type)
+                .ToDictionary(ofType => ofType.Key, ofType => ofType.ToDictionary(one => one.Actor.Id, one => one.Calls)),
+        },
+        s_withoutNulls);
 }

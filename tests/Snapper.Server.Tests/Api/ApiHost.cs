@@ -6,6 +6,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Snapper.Runtime.Door;
@@ -43,7 +44,11 @@ internal sealed class ApiHost : IAsyncDisposable
         builder.WebHost.ConfigureKestrel(server =>
         {
             (listener ?? new ApiListener()).ApplyLimits(server, options);
-            ApiListener.ListenOnLoopback(server, 0, http2 ? 0 : null);
+            ApiListener.Listen(server, IPAddress.Loopback, 0);
+            if (http2)
+            {
+                server.Listen(IPAddress.Loopback, 0, listen => listen.Protocols = HttpProtocols.Http2);
+            }
         });
         var app = builder.Build();
         SnapperApi.Map(app, door, inspection ?? new FakeInspection(), options, () => control);

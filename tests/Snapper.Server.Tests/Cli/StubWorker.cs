@@ -31,7 +31,7 @@ internal sealed class StubWorker : IAsyncDisposable
     {
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
-        builder.WebHost.ConfigureKestrel(server => ApiListener.ListenOnLoopback(server, port, null));
+        builder.WebHost.ConfigureKestrel(server => ApiListener.Listen(server, System.Net.IPAddress.Loopback, port));
         var web = builder.Build();
         var stub = new StubWorker(web) { Token = token };
         web.Run(stub.Answer);

@@ -94,7 +94,7 @@ internal sealed class WorkersOverHttp : IAsyncDisposable
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
         builder.Services.Configure<Microsoft.Extensions.Hosting.HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromMilliseconds(100));
-        builder.WebHost.ConfigureKestrel(server => ApiListener.ListenOnLoopback(server, 0, null));
+        builder.WebHost.ConfigureKestrel(server => ApiListener.Listen(server, System.Net.IPAddress.Loopback, 0));
         var web = builder.Build();
         web.Use(async (context, next) =>
         {

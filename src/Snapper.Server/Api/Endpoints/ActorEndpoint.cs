@@ -10,7 +10,7 @@ namespace Snapper.Server.Api.Endpoints;
 /// The actor door: what <c>.../actors/{type}/{id}/method/StartTransaction</c> answers. Always an envelope for HTTP 200,
 /// because Dapr turns every other status of an app into a bare 500.
 /// </summary>
-public static class ActorEndpoint
+internal static class ActorEndpoint
 {
     /// <summary>The one method of the door.</summary>
     public const string Method = "StartTransaction";
@@ -25,27 +25,18 @@ public static class ActorEndpoint
     /// <param name="body">A request without <c>actor</c>; may be reused when this method has returned its task.</param>
     /// <param name="tooLarge">The transport refused to read the body because of its length; <paramref name="body"/> is ignored.</param>
     /// <param name="origin">Who calls.</param>
+    /// <param name="caller">The authenticated caller; null: callers are not authenticated.</param>
     /// <param name="cancellation">The caller went away.</param>
     /// <remarks>Throws only what <see cref="ITransactionService.Submit"/> throws: what became of the transaction is then unknown.</remarks>
     /// <returns>The envelope as UTF-8 JSON; what was refused has outcome <c>rejected</c> and a <c>problem</c>.</returns>
     public static Task<ReadOnlyMemory<byte>> Call(
         ITransactionService door, ApiOptions options, string actorType, string actorId, bool idIsDoubtful, string method, ReadOnlySpan<byte> body,
-        bool tooLarge, RequestOrigin origin, CancellationToken cancellation) =>
-        Call(door, options, actorType, actorId, idIsDoubtful, method, body, tooLarge, origin, null, cancellation);
-
-    /// <summary>The same, for a caller that was looked at; null: it was not.</summary>
-    internal static Task<ReadOnlyMemory<byte>> Call(
-        ITransactionService door, ApiOptions options, string actorType, string actorId, bool idIsDoubtful, string method, ReadOnlySpan<byte> body,
         bool tooLarge, RequestOrigin origin, RequestCaller? caller, CancellationToken cancellation)
     {
-        ArgumentNullException.ThrowIfNull(door);
-        ArgumentNullException.ThrowIfNull(options);
-        ArgumentNullException.ThrowIfNull(actorType);
-        ArgumentNullException.ThrowIfNull(actorId);
         if (method != Method)
         {
             return Refused(new RequestRefusal(
-                RejectionKind.NotFound, $"The method {ClippedText.Of(method ?? string.Empty)} is unknown; transactions begin with {Method}.", null), options);
+                RejectionKind.NotFound, $"The method {ClippedText.Of(method)} is unknown; transactions begin with {Method}.", null), options);
         }
 
         if ((NameRules.ActorTypeError(actorType) ?? NameRules.ActorIdError(actorId)) is { } wrong)
@@ -93,7 +84,7 @@ public static class ActorEndpoint
     /// <param name="options">Limits.</param>
     /// <param name="refusal">Why.</param>
     /// <returns>The envelope as UTF-8 JSON, with outcome <c>rejected</c>.</returns>
-    internal static Task<ReadOnlyMemory<byte>> Refuse(ApiOptions options, Rejection refusal)
+    public static Task<ReadOnlyMemory<byte>> Refuse(ApiOptions options, Rejection refusal)
     {
         using var buffer = JsonBuffer.Rent();
         EnvelopeWriter.WriteRejected(buffer.Json, null, Problem.Of(refusal, options.RetryAfter));

@@ -24,12 +24,7 @@ internal sealed class HealthEndpoints(LifecycleGate? door, IWorkerInspection ins
 
     private static async Task Answer(HttpContext context, IReadOnlyList<HealthCheck> checks)
     {
-        var healthy = true;
-        foreach (var check in checks)
-        {
-            healthy &= check.Healthy;
-        }
-
+        var healthy = checks.All(static check => check.Healthy);
         using var buffer = JsonBuffer.Rent();
         var json = buffer.Json;
         json.WriteStartObject();

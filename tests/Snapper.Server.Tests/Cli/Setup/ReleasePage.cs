@@ -27,7 +27,7 @@ internal sealed class ReleasePage : IAsyncDisposable
     {
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
-        builder.WebHost.ConfigureKestrel(server => ApiListener.ListenOnLoopback(server, 0, null));
+        builder.WebHost.ConfigureKestrel(server => ApiListener.Listen(server, System.Net.IPAddress.Loopback, 0));
         var web = builder.Build();
         var page = new ReleasePage(web);
         web.Run(async context =>
