@@ -210,7 +210,7 @@ internal sealed partial class Executor
             RequestAbort(frame.Attempt, why);
             if (frame.Remote is not null)
             {
-                Worker.Cluster!.Calls.SendFailure(frame, why);
+                Worker.Peers.SendFailure(frame, why);
             }
 
             return;
