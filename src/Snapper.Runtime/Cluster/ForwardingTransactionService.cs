@@ -98,7 +98,7 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
     private async Task PassOn(Request request)
     {
         var left = TimeSpan.FromSeconds((request.Deadline - worker.Time.GetTimestamp()) / (double)worker.Time.TimestampFrequency);
-        var asked = With(request.Asked, request.Id, left > TimeSpan.Zero ? left : TimeSpan.FromMilliseconds(1));
+        var asked = request.Asked with { Id = request.Id, Timeout = left > TimeSpan.Zero ? left : TimeSpan.FromMilliseconds(1) };
         TransactionEnvelope answer;
         try
         {
@@ -140,7 +140,7 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
             var state = node.Ownership.Look(request.Actor).State;
             if (state is not OwnershipState.NotOwned && (isFirst || left > TimeSpan.Zero))
             {
-                asked = isFirst ? asked : With(asked, asked.Id!, left); // what others took of its time is gone
+                asked = isFirst ? asked : asked with { Timeout = left }; // what others took of its time is gone
                 node.Balancer?.Note(asked);
                 var own = await worker.RequestManager.Submit(asked, cancellation).ConfigureAwait(false);
                 if (own.Rejection is null)
@@ -161,7 +161,8 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
                 return Sure(Refused(asked, RejectionKind.Unavailable, $"{request.Actor} has no owner that answers now."), isNew, mayHaveRun);
             }
 
-            asked = With(asked, asked.Id ?? NewId(), left);
+            // What is passed on always has an id, the caller's or one made here, and keeps it: workers ask each other again (I4).
+            asked = asked with { Id = asked.Id ?? NewId(), Timeout = left };
             var owner = node.Directory.Resolve(request.Actor);
             if (!owner.IsNone && owner != node.Self && node.Gate.Hub.Known(owner.Worker) == owner)
             {
@@ -222,22 +223,6 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
     private async Task Serve(Incarnation from, long handle, Task<TransactionEnvelope?> answer) => node.Send(from, new SubmittedMessage(handle, await answer.ConfigureAwait(false)));
 
     private string NewId() => string.Create(CultureInfo.InvariantCulture, $"{idPrefix}p{Interlocked.Increment(ref _lastId)}");
-
-    /// <summary>What is passed on always has an id, the caller's or one made here, and is kept by it: workers ask each other again (I4).</summary>
-    internal static TransactionRequest With(TransactionRequest asked, string? id, TimeSpan left) => new()
-    {
-        Actor = asked.Actor,
-        Method = asked.Method,
-        Input = asked.Input,
-        Mode = asked.Mode,
-        AccessMode = asked.AccessMode,
-        Access = asked.Access,
-        Id = id,
-        Timeout = left,
-        Caller = asked.Caller,
-        TraceParent = asked.TraceParent,
-        TraceState = asked.TraceState,
-    };
 
     /// <summary>
     /// "Rejected" says that nothing was executed. Of a request that a worker that is gone had, only a worker that has read its log knows that (I4). A refusal without a look

@@ -67,7 +67,7 @@ public sealed record Rejection(RejectionKind Kind, string Detail, TimeSpan? Retr
 public sealed record AbortDetails(AbortReason Reason, string Message, bool Retryable, ActorKey? Actor);
 
 /// <summary>The answer to a request.</summary>
-public sealed class TransactionEnvelope
+public sealed record TransactionEnvelope
 {
     /// <summary>The caller's id, or the generated one.</summary>
     public required string Id { get; init; }

@@ -29,7 +29,7 @@ public enum AccessMode : byte
 public readonly record struct DeclaredAccess(ActorKey Actor, int Calls);
 
 /// <summary>One transaction as a caller asks for it; checked for form by the door, for meaning by the worker.</summary>
-public sealed class TransactionRequest
+public sealed record TransactionRequest
 {
     /// <summary>The root actor.</summary>
     public required ActorKey Actor { get; init; }

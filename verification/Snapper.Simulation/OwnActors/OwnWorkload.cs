@@ -24,7 +24,7 @@ internal sealed class OwnWorkload(Scenario scenario, ActorWorkload own) : IWorkl
             ?? throw new InvalidOperationException($"{own.GetType().Name}.{nameof(ActorWorkload.Next)} gave no request for transaction {number} of client {client}.");
         var chance = _ofRequests[client];
         var drawnId = chance.Percent(scenario.KeyedPercent) ? string.Create(CultureInfo.InvariantCulture, $"own-{client}-{number}") : null;
-        return new PlannedTransaction(client, number, With(request, request.Id ?? drawnId, PlannedTransaction.DrawTimeout(chance)), own);
+        return new PlannedTransaction(client, number, request with { Id = request.Id ?? drawnId, Timeout = PlannedTransaction.DrawTimeout(chance) }, own);
     }
 
     public void Observe(PlannedTransaction transaction, ObservedOutcome verdict, TransactionEnvelope? envelope, long invoked, long completed)
@@ -51,7 +51,7 @@ internal sealed class OwnWorkload(Scenario scenario, ActorWorkload own) : IWorkl
 
     public IEnumerable<PlannedTransaction> Last()
     {
-        var looks = own.Last().Select((request, number) => new PlannedTransaction(scenario.Clients, number, With(request, request.Id, s_lookTimeout), own)).ToList();
+        var looks = own.Last().Select((request, number) => new PlannedTransaction(scenario.Clients, number, request with { Timeout = s_lookTimeout }, own)).ToList();
         _looks = looks.Count;
         return looks;
     }
@@ -75,18 +75,4 @@ internal sealed class OwnWorkload(Scenario scenario, ActorWorkload own) : IWorkl
             return [exception is InvalidOperationException or ArgumentException ? exception.ToString() : exception.Message];
         }
     }
-
-    private static TransactionRequest With(TransactionRequest request, string? id, TimeSpan timeout) => new()
-    {
-        Actor = request.Actor,
-        Method = request.Method,
-        Input = request.Input,
-        Mode = request.Mode,
-        AccessMode = request.AccessMode,
-        Access = request.Access,
-        Id = id,
-        Timeout = timeout,
-        Caller = request.Caller,
-        TraceParent = request.TraceParent,
-    };
 }

@@ -13,7 +13,7 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
 
     /// <summary>The same, when it has waited at its sender: so much less is left of its timeout, zero at least.</summary>
     public SubmitMessage Later(TimeSpan waited) =>
-        this with { Request = ForwardingTransactionService.With(Request, Request.Id, TimeSpan.FromTicks(Math.Max(0, Request.Timeout.Ticks - waited.Ticks))) };
+        this with { Request = Request with { Timeout = TimeSpan.FromTicks(Math.Max(0, Request.Timeout.Ticks - waited.Ticks)) } };
 
     public override void Write(WireWriter writer)
     {

@@ -32,16 +32,11 @@ internal sealed class AnswerBudget(int bytesMax)
             StatusCodes.Status413PayloadTooLarge, "urn:snapper:too-large", "Too large", string.Create(
                 CultureInfo.InvariantCulture,
                 $"The answers of one request hold at most {bytesMax} bytes of results; this one was left out. Ask for the transaction by its id."));
-        var kept = new TransactionEnvelope
+        var kept = envelope with
         {
-            Id = envelope.Id,
-            Outcome = envelope.Outcome,
-            Mode = envelope.Mode,
-            Transaction = envelope.Transaction,
-            Batch = envelope.Batch,
-            Attempts = envelope.Attempts,
+            Result = default,
+            Touched = null,
             Abort = envelope.Abort is { } abort ? abort with { Message = omission.Detail } : null,
-            Rejection = envelope.Rejection,
         };
         return new BatchAnswer(kept, omission);
     }
