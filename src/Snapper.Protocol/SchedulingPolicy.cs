@@ -7,7 +7,7 @@ namespace Snapper.Protocol;
 /// request or call, never in a loop over messages.
 /// </summary>
 /// <param name="policy">Null for the product.</param>
-internal readonly struct SchedulingPolicy(ISchedulingPolicy? policy)
+public readonly struct SchedulingPolicy(ISchedulingPolicy? policy)
 {
     /// <summary>The product's: no choice is ever taken the other way.</summary>
     public bool IsFixed => policy is null;

@@ -2,8 +2,8 @@ using System.Globalization;
 using Snapper.Benchmarks.InProcess;
 using Snapper.Benchmarks.Measurement;
 using Snapper.Benchmarks.Systems;
+using Snapper.Cluster;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 
 namespace Snapper.Benchmarks.Clusters;

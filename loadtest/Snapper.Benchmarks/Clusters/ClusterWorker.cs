@@ -1,7 +1,7 @@
 using System.Globalization;
 using Snapper.Apps.SmallBank;
 using Snapper.Benchmarks.Systems;
-using Snapper.Runtime.Cluster;
+using Snapper.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;

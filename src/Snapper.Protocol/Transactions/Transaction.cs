@@ -28,7 +28,7 @@ public enum TransactionPhase : byte
 public abstract class Transaction
 {
     /// <summary>Where it stands.</summary>
-    public TransactionPhase Phase { get; internal set; }
+    public TransactionPhase Phase { get; set; }
 
     /// <summary>The ticket of a PACT, from its first request for a number on; null: an ACT.</summary>
     public PactTicket? Ticket { get; internal set; }

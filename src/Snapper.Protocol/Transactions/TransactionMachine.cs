@@ -109,7 +109,7 @@ public sealed class TransactionMachine(OutputBuffer outputs)
     }
 
     /// <summary>Why the commit machine ends an attempt.</summary>
-    internal static AbortInfo CauseOf(TransactionAttempt attempt, in Message message)
+    public static AbortInfo CauseOf(TransactionAttempt attempt, in Message message)
     {
         if (message.Kind == MessageKind.Removed)
         {

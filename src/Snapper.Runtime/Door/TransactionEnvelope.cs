@@ -88,7 +88,7 @@ public sealed record TransactionEnvelope
     public int Attempts { get; init; }
 
     /// <summary>Name of the worker, one of several, that owned the root; null: there is one alone, or the request reached no owner.</summary>
-    public string? Worker { get; internal set; }
+    public string? Worker { get; set; }
 
     /// <summary>Committed: the result as UTF-8 JSON (<c>null</c> for a method without result).</summary>
     public ReadOnlyMemory<byte> Result { get; init; }

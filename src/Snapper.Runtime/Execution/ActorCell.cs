@@ -5,7 +5,7 @@ using Snapper.Runtime.Types;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>One resident actor: its machine, once its state is loaded, and what waits for that. Used by its executor alone.</summary>
-internal sealed class ActorCell(ActorKey key, ActorType type, Executor executor)
+public sealed class ActorCell(ActorKey key, ActorType type, Executor executor)
 {
     public ActorKey Key { get; } = key;
 

@@ -8,7 +8,7 @@ namespace Snapper.Runtime.Execution;
 /// <summary>
 /// One attempt of one transaction on this worker: what the executors share that it visits. Once dead, every use of its contexts throws and every late call is refused (W3, A8).
 /// </summary>
-internal sealed class Attempt : TransactionAttempt
+public sealed class Attempt : TransactionAttempt
 {
     /// <summary>A vote or an answer is one message, and a channel takes none of more than 3 MiB.</summary>
     private const int MaxTouched = 1000;

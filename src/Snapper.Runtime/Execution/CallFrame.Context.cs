@@ -9,7 +9,7 @@ using Snapper.Runtime.Types;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>What user code may know and do (<see cref="ActorContext"/>).</summary>
-internal abstract partial class CallFrame
+public abstract partial class CallFrame
 {
     public override ActorKey Actor => Target;
 

@@ -12,7 +12,7 @@ namespace Snapper.Runtime.Execution;
 /// One method call on an actor: what the schedule sees of it (<see cref="IActorCall"/>) and what user code sees
 /// (<see cref="ActorContext"/>). It ends when its method has returned and all calls under it have (A2).
 /// </summary>
-internal abstract partial class CallFrame : ActorContext, IActorCall
+public abstract partial class CallFrame : ActorContext, IActorCall
 {
     private const int MaxTurnsAfterEnd = 1000;
 

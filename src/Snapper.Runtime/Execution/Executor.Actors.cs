@@ -12,7 +12,7 @@ using Snapper.Storage.States;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>Actors of this executor: loading, stepping, calls between them.</summary>
-internal sealed partial class Executor
+public sealed partial class Executor
 {
     /// <summary>A stored state that could not be read is read again at most this often.</summary>
     internal static readonly TimeSpan ReloadEvery = TimeSpan.FromSeconds(1);

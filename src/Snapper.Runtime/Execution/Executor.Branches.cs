@@ -6,7 +6,7 @@ using Snapper.Runtime.Requests;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>What transactions over several workers need of an executor.</summary>
-internal sealed partial class Executor
+public sealed partial class Executor
 {
     /// <summary>A branch of a transaction whose root is elsewhere has begun; on the first executor.</summary>
     public void BeginBranch(Attempt attempt)

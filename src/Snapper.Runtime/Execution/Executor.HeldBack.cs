@@ -5,7 +5,7 @@ namespace Snapper.Runtime.Execution;
 /// is sent. Here a step's messages to other executors wait in their order, and each is a move of its own; until the last one is sent, this executor
 /// is still in that step.
 /// </summary>
-internal sealed partial class Executor
+public sealed partial class Executor
 {
     private Queue<(Executor To, WorkItem Item)>? _heldBack;
 

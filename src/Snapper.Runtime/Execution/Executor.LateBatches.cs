@@ -3,7 +3,7 @@ using Snapper.Protocol.Messages;
 namespace Snapper.Runtime.Execution;
 
 /// <content>A scheduling choice of simulations: batches whose messages stand long in the queues between executors.</content>
-internal sealed partial class Executor
+public sealed partial class Executor
 {
     private readonly List<List<Message>> _late = [];
 

@@ -8,7 +8,7 @@ using Snapper.Runtime.Requests;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>Roots of transactions on this executor: their user code begins here, and what <see cref="TransactionMachine"/> decides is carried out.</summary>
-internal sealed partial class Executor
+public sealed partial class Executor
 {
     // Attempts whose root is here, oldest first (W4).
     private readonly LinkedList<Attempt> _runningAttempts = new();

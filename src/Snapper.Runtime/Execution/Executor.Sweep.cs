@@ -3,7 +3,7 @@ using Snapper.Protocol.Identity;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>Actors that nobody used leave memory.</summary>
-internal sealed partial class Executor
+public sealed partial class Executor
 {
     /// <summary>
     /// A scheduling choice: the actor leaves memory now, because nothing under way depends on what its machine remembers and everything that was ever queued is checkpointed; its

@@ -6,7 +6,7 @@ using Snapper.Runtime.Requests;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>The turn bound (W4): user code may keep others waiting only so long.</summary>
-internal sealed partial class Executor
+public sealed partial class Executor
 {
     // Long against any turn that only computes, short against the turn bound.
     private static readonly TimeSpan s_slowAfter = TimeSpan.FromMilliseconds(100);

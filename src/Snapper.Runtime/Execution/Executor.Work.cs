@@ -8,7 +8,7 @@ using Snapper.Runtime.Requests;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>What is done with an item, and with the effects of a machine's step.</summary>
-internal sealed partial class Executor
+public sealed partial class Executor
 {
     private readonly OutputBuffer _outputs = new();
 

@@ -16,7 +16,7 @@ namespace Snapper.Runtime.Execution;
 /// Order: what is sent to the same executor runs before the next item from outside, so that a message is never overtaken by
 /// another that was caused by it, and messages from one executor to another keep their order.
 /// </remarks>
-internal sealed partial class Executor
+public sealed partial class Executor
 {
     /// <summary>Depth to which a call to an actor of the same executor runs inline; beyond it is posted (W5).</summary>
     private const int InlineDepth = 16;

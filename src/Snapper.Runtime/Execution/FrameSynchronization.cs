@@ -1,7 +1,7 @@
 namespace Snapper.Runtime.Execution;
 
 /// <summary>The synchronization context of one call: continuations of its user code run on its actor's executor, one at a time.</summary>
-internal sealed class FrameSynchronization(CallFrame frame) : SynchronizationContext
+public sealed class FrameSynchronization(CallFrame frame) : SynchronizationContext
 {
     public override void Post(SendOrPostCallback d, object? state) => frame.Cell!.Executor.PostContinuation(frame, d, state);
 

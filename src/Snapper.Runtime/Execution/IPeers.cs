@@ -14,7 +14,7 @@ namespace Snapper.Runtime.Execution;
 /// The other workers, as one worker needs them: what is theirs, and what is said to them. A worker that is alone has
 /// <see cref="NoPeers"/>. Members are called from any thread unless they say where.
 /// </summary>
-internal interface IPeers
+public interface IPeers
 {
     /// <summary>There are no others: all actors are this worker's.</summary>
     bool IsAlone { get; }
@@ -133,7 +133,7 @@ internal interface IPeers
 /// <summary>
 /// A call to another worker that has no result yet. Used by its caller's executor alone, once it is sent.
 /// </summary>
-internal interface IRemoteCall
+public interface IRemoteCall
 {
     /// <summary>Names it on this worker.</summary>
     long Id { get; }
@@ -143,4 +143,4 @@ internal interface IRemoteCall
 }
 
 /// <summary>A call to another worker cannot be sent; the message goes on where "calls X: " ends.</summary>
-internal sealed class RemoteCallException(string message) : Exception(message);
+public sealed class RemoteCallException(string message) : Exception(message);

@@ -12,7 +12,7 @@ using Snapper.Storage.Log.Records;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>No other workers: everything is here, and nothing is said to anyone.</summary>
-internal sealed class NoPeers : IPeers
+public sealed class NoPeers : IPeers
 {
     public static NoPeers Instance { get; } = new();
 

@@ -8,14 +8,14 @@ namespace Snapper.Runtime.Execution;
 /// <param name="Chain">The calls above the frame that crossed workers, this one included.</param>
 /// <param name="Above">The nearest call above it on this worker; null: there is none.</param>
 /// <param name="Depth">Calls above it, itself included.</param>
-internal sealed record RemoteCaller(Incarnation Worker, long Id, CallRef[] Chain, CallFrame? Above, int Depth);
+public sealed record RemoteCaller(Incarnation Worker, long Id, CallRef[] Chain, CallFrame? Above, int Depth);
 
 /// <summary>A call under way elsewhere, named by the worker that made it.</summary>
 /// <param name="Worker">Its number.</param>
 /// <param name="Id">Its number there.</param>
-internal readonly record struct CallRef(int Worker, long Id);
+public readonly record struct CallRef(int Worker, long Id);
 
 /// <summary>That a transaction's root is on another worker.</summary>
 /// <param name="Root">That worker.</param>
 /// <param name="Global">A PACT's global number; none for an ACT.</param>
-internal sealed record BranchOrigin(Incarnation Root, TransactionId Global);
+public sealed record BranchOrigin(Incarnation Root, TransactionId Global);

@@ -6,7 +6,7 @@ using Snapper.Runtime.Types;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>A call with the types of its method.</summary>
-internal sealed class CallFrame<TInput, TResult> : CallFrame
+public sealed class CallFrame<TInput, TResult> : CallFrame
 {
     private static readonly Action<Task, object?> s_postReturned = static (_, frame) => ((CallFrame<TInput, TResult>)frame!).PostReturned();
 

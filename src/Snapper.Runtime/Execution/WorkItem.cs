@@ -3,7 +3,7 @@ using Snapper.Protocol.Messages;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>What an executor has to do next.</summary>
-internal enum WorkKind : byte
+public enum WorkKind : byte
 {
     /// <summary>Step an actor's machine.</summary>
     Actor,
@@ -57,7 +57,7 @@ internal enum WorkKind : byte
     Run,
 }
 
-internal struct WorkItem
+public struct WorkItem
 {
     public WorkKind Kind;
     public int Index;

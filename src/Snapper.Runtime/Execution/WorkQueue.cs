@@ -1,7 +1,7 @@
 namespace Snapper.Runtime.Execution;
 
 /// <summary>A growing ring of work items; not thread-safe.</summary>
-internal sealed class WorkQueue
+public sealed class WorkQueue
 {
     // Small, and as large as it ever has to be: what goes round in a small ring stays in the cache.
     private WorkItem[] _items = new WorkItem[16];

@@ -7,7 +7,7 @@ namespace Snapper.Runtime.Hosting;
 /// Holds ACTs back before their first visit, where ACTs do meet conflicts: behind batches they would take places and keep locks until those are final (H3). A matter of
 /// speed alone. Thread-safe; what is formed and what attempts met is noted by the commit machine's executor.
 /// </summary>
-internal sealed class ActAdmission
+public sealed class ActAdmission
 {
     private const double ConflictsToHold = 0.03;
     private const double AverageWeight = 0.005;

@@ -4,7 +4,7 @@ namespace Snapper.Runtime.Hosting;
 /// Where a worker does what it does beside its executors: on the pool; or wherever a simulator puts it, which has one thread and one order of things.
 /// </summary>
 /// <param name="later">Does something soon, in the place of the pool; null: the pool does.</param>
-internal sealed class Background(Action<Action>? later)
+public sealed class Background(Action<Action>? later)
 {
     /// <summary>The pool's.</summary>
     public static Background Pool { get; } = new(null);
@@ -46,7 +46,7 @@ internal sealed class Background(Action<Action>? later)
 }
 
 /// <summary>Something that one sets and others wait for. Thread-safe.</summary>
-internal sealed class Promise<T>(Action<Action>? later)
+public sealed class Promise<T>(Action<Action>? later)
 {
     private readonly TaskCompletionSource<T> _source = new(later is null ? TaskCreationOptions.RunContinuationsAsynchronously : TaskCreationOptions.None);
 

@@ -15,7 +15,7 @@ namespace Snapper.Runtime.Hosting;
 /// The shell of the commit machine: makes records of what it queues, answers what is durable, and publishes the highest
 /// final batch. Runs on one executor.
 /// </summary>
-internal sealed class CommitHost
+public sealed class CommitHost
 {
     private readonly Worker _worker;
     private readonly CommitMachine _machine;

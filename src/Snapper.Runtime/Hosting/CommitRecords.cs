@@ -7,7 +7,7 @@ using Snapper.Storage.Log.Records;
 namespace Snapper.Runtime.Hosting;
 
 /// <summary>What of a batch or an ACT goes into the log, and what it weighs there. Times are Unix milliseconds.</summary>
-internal static class CommitRecords
+public static class CommitRecords
 {
     /// <summary>What <see cref="Of(Batch, long)"/> will make of it.</summary>
     public static long WeightOf(Batch batch)

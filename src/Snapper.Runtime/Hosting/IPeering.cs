@@ -11,7 +11,7 @@ public interface IPeeringSetup
     /// <summary>
     /// Registers the worker among the others: its log is open and read, and nothing of it serves yet.
     /// </summary>
-    internal Task<IPeering> Begin(
+    Task<IPeering> Begin(
         WorkerSetup setup, LogOpening opening, RecoverySummary recovered, CancellationToken cancellation);
 }
 
@@ -19,7 +19,7 @@ public interface IPeeringSetup
 /// One worker's life among others, from its registration to its end. <see cref="WorkerHost"/> calls the members in
 /// the order in which they stand here.
 /// </summary>
-internal interface IPeering
+public interface IPeering
 {
     /// <summary>Settles what was in doubt (R2).</summary>
     /// <returns>The log as it stands then, and outcomes that became true.</returns>

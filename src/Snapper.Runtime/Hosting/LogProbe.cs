@@ -7,7 +7,7 @@ namespace Snapper.Runtime.Hosting;
 /// appended: without the probe an idle worker would call itself ready while its log is away, and requests whose actors must
 /// be loaded first would wait for their deadlines instead of being refused. When numbers of ACTs run short, the question sets more apart (R1).
 /// </summary>
-internal sealed class LogProbe : IAsyncDisposable
+public sealed class LogProbe : IAsyncDisposable
 {
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan PauseInOutage = TimeSpan.FromMilliseconds(200);

@@ -7,7 +7,7 @@ namespace Snapper.Runtime.Hosting;
 /// What the parts of a log record weigh: never less than their bytes in the log, so that what fits by this measure can be
 /// encoded (L6). Names count three bytes a character, the most that UTF-8 needs.
 /// </summary>
-internal static class RecordWeight
+public static class RecordWeight
 {
     private const int PerChange = 64;
     private const int PerOutcome = 256;

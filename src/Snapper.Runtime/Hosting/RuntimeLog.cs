@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging;
 namespace Snapper.Runtime.Hosting;
 
 /// <summary>Every log line of the runtime. Ids 1000 to 1099.</summary>
-internal static partial class RuntimeLog
+public static partial class RuntimeLog
 {
     [LoggerMessage(EventId = 1000, Level = LogLevel.Critical, Message = "Worker stopped: {Reason}")]
     public static partial void WorkerFailed(ILogger logger, Exception exception, string reason);

@@ -3,7 +3,7 @@ using Snapper.Runtime.Execution;
 namespace Snapper.Runtime.Hosting;
 
 /// <summary>Pumps one executor on a thread of its own, and gives it a new thread when user code does not come back (W5).</summary>
-internal sealed class ThreadPump : IDisposable
+public sealed class ThreadPump : IDisposable
 {
     // A process that stood still looks once or twice when it goes on, and a thread on a crowded machine gets its turn
     // long before.

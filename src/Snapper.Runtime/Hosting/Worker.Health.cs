@@ -12,7 +12,7 @@ using Snapper.Storage.Log.Writing;
 namespace Snapper.Runtime.Hosting;
 
 /// <summary>What can go wrong with a worker, and reading outcomes back.</summary>
-internal sealed partial class Worker : ILogObserver
+public sealed partial class Worker : ILogObserver
 {
     private readonly WorkerParts _parts;
     private long _olderOutcomesUntil;

@@ -21,7 +21,7 @@ namespace Snapper.Runtime.Hosting;
 /// One worker: executors with their actors, the ring of coordinators, the commit order, the log, the door. Built and
 /// started by <see cref="WorkerHost"/>; this class is where its parts find each other and where messages are routed.
 /// </summary>
-internal sealed partial class Worker
+public sealed partial class Worker
 {
     private readonly FrozenDictionary<string, ActorType> _types;
     private readonly Executor[] _executors;
@@ -36,7 +36,7 @@ internal sealed partial class Worker
     private long _final;
     private long _undone;
 
-    public Worker(WorkerParts parts, RecoveredPositions positions)
+    internal Worker(WorkerParts parts, RecoveredPositions positions)
     {
         Options = parts.Options;
         Time = parts.Time;
@@ -106,7 +106,7 @@ internal sealed partial class Worker
 
     public Background Background => _parts.Background;
 
-    public IWorkerTrace? Trace => _parts.Trace;
+    internal IWorkerTrace? Trace => _parts.Trace;
 
     public SchedulingPolicy SchedulingPolicy => _parts.SchedulingPolicy;
 

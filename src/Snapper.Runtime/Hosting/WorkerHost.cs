@@ -39,7 +39,7 @@ public sealed class WorkerHost : IAsyncDisposable
     public ITransactionService Door => Peering is { } peering ? peering.Service : _worker.RequestManager;
 
     /// <summary>Its life among others; null: it is alone.</summary>
-    internal IPeering? Peering { get; private init; }
+    public IPeering? Peering { get; private init; }
 
     /// <summary>Read-only views.</summary>
     public IWorkerInspection Inspection { get; }

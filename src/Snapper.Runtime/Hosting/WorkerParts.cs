@@ -26,4 +26,4 @@ internal sealed record WorkerParts(
     Func<Worker, IPeers>? Peers);
 
 /// <summary>Where the log of earlier epochs ends: numbering goes on above it (R1).</summary>
-internal sealed record RecoveredPositions(long LastTransaction, long ActCounter, long NumbersOfALife, bool MayHaveOlderOutcomes);
+public sealed record RecoveredPositions(long LastTransaction, long ActCounter, long NumbersOfALife, bool MayHaveOlderOutcomes);

@@ -70,7 +70,7 @@ public sealed class WorkerSetup
     internal SchedulingPolicy SchedulingPolicy { get; init; }
 
     /// <summary>Where things beside the executors are done; a simulator has a place of its own.</summary>
-    internal Background Background { get; init; } = Background.Pool;
+    public Background Background { get; init; } = Background.Pool;
 
     /// <summary>How many numbers a start sets apart for its life (R1); a simulator has fewer, so that lives use more than that.</summary>
     internal long NumbersOfALife { get; init; } = UsualNumbersOfALife;

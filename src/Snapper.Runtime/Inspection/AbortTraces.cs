@@ -7,7 +7,7 @@ namespace Snapper.Runtime.Inspection;
 /// The most recent aborts, of each reason apart, and what callers saw apart from what the system ran again: thousands of conflicts that nobody hears of shall not drive out the one abort
 /// that somebody asks about. Thread-safe.
 /// </summary>
-internal sealed class AbortTraces
+public sealed class AbortTraces
 {
     /// <summary>Kept of each reason, twice: callers' and repeats.</summary>
     public const int Most = 256;

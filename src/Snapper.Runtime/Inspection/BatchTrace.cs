@@ -7,7 +7,7 @@ namespace Snapper.Runtime.Inspection;
 /// <param name="batch">The batch.</param>
 /// <param name="formedAt">When it was formed.</param>
 /// <param name="at">The same as a timestamp of the clock.</param>
-internal sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
+public sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
 {
     private readonly long _previous = batch.Previous.Value;
     private readonly int _transactions = batch.Tickets.Length;

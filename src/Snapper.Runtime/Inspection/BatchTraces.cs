@@ -4,7 +4,7 @@ using Snapper.Protocol.Identity;
 namespace Snapper.Runtime.Inspection;
 
 /// <summary>Phase times of the most recent batches. The commit executor writes; anyone reads.</summary>
-internal sealed class BatchTraces(int capacity)
+public sealed class BatchTraces(int capacity)
 {
     private readonly Lock _lock = new();
     private readonly Queue<BatchTrace> _recent = new();

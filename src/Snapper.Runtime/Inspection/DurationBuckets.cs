@@ -1,7 +1,7 @@
 namespace Snapper.Runtime.Inspection;
 
 /// <summary>Durations counted in fixed buckets, since the start. Thread-safe.</summary>
-internal sealed class DurationBuckets
+public sealed class DurationBuckets
 {
     // Beyond the last bound there is one bucket more.
     private static readonly double[] s_bounds = [.. DurationsView.UsualBounds];

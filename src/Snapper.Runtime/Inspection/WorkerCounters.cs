@@ -3,7 +3,7 @@ using Snapper.Protocol.Messages;
 namespace Snapper.Runtime.Inspection;
 
 /// <summary>Counters since the worker started. Thread-safe.</summary>
-internal sealed class WorkerCounters
+public sealed class WorkerCounters
 {
     private readonly long[] _aborts = new long[16];
     private readonly long[] _repeats = new long[16];

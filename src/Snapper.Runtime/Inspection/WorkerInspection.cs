@@ -12,7 +12,7 @@ using Snapper.Storage.States;
 namespace Snapper.Runtime.Inspection;
 
 /// <summary>The views of a running worker.</summary>
-internal sealed class WorkerInspection : IWorkerInspection
+public sealed class WorkerInspection : IWorkerInspection
 {
     private static readonly TimeSpan LongestDrain = TimeSpan.FromSeconds(10);
 

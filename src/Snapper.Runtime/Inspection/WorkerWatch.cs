@@ -5,7 +5,7 @@ using Snapper.Runtime.Inspection.Watching;
 namespace Snapper.Runtime.Inspection;
 
 /// <summary>What a running worker tells those who look.</summary>
-internal sealed class WorkerWatch(Worker worker) : IWorkerWatch
+public sealed class WorkerWatch(Worker worker) : IWorkerWatch
 {
     public Task<TimelineView?> Timeline(ActorKey actor, CancellationToken cancellation)
     {

@@ -9,7 +9,7 @@ namespace Snapper.Runtime.Requests;
 /// Decides whether a request is let in: whether the worker takes any, whether it has the actor types and the method, whether the input fits and the
 /// access set can be a PACT's. Changes nothing. Thread-safe.
 /// </summary>
-internal sealed class Admission(Worker worker)
+public sealed class Admission(Worker worker)
 {
     /// <summary>What callers are told to wait when the worker is not ready for them.</summary>
     public static readonly TimeSpan ShortRetry = TimeSpan.FromSeconds(1);
@@ -124,4 +124,4 @@ internal sealed class Admission(Worker worker)
 /// <param name="Method">The root's method.</param>
 /// <param name="Input">Its input, read; null for a method that takes none.</param>
 /// <param name="Declared">A PACT's access set as the machines want it; null for an ACT.</param>
-internal readonly record struct Admitted(RootMethod Method, object? Input, ActorAccess[]? Declared);
+public readonly record struct Admitted(RootMethod Method, object? Input, ActorAccess[]? Declared);

@@ -7,7 +7,7 @@ namespace Snapper.Runtime.Requests;
 /// time. Thread-safe. A request stays until it is removed, so that the timer, on which the watch over turns hangs too, runs
 /// while there are requests and only then: an idle worker burns no CPU.
 /// </summary>
-internal sealed class DeadlineWheel : IDisposable
+public sealed class DeadlineWheel : IDisposable
 {
     private const int Slots = 1024;
 

@@ -7,7 +7,7 @@ namespace Snapper.Runtime.Requests;
 /// Which ids are under way and which have an outcome (I2, I3): an id is checked and inserted here before its request is
 /// numbered. Memory keeps a 16-byte hash and the place in the log, never the answer. Thread-safe.
 /// </summary>
-internal sealed class IdempotencyIndex
+public sealed class IdempotencyIndex
 {
     private const int ShardCount = 16;
 
@@ -152,4 +152,4 @@ internal sealed class IdempotencyIndex
 /// Where an outcome is kept, and of which request it is. The envelope is kept itself only for a generated id that was
 /// reported in doubt: its record may hold no outcome. <paramref name="At"/> is when it was known to be durable, or recovered, as a timestamp of the worker's monotonic clock.
 /// </summary>
-internal readonly record struct KeptOutcome(UInt128 RequestHash, long Sequence, long At, Door.TransactionEnvelope? Envelope = null);
+public readonly record struct KeptOutcome(UInt128 RequestHash, long Sequence, long At, Door.TransactionEnvelope? Envelope = null);

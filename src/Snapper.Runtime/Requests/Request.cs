@@ -8,7 +8,7 @@ using Snapper.Runtime.Types;
 namespace Snapper.Runtime.Requests;
 
 /// <summary>One request from arrival to answer: what was asked, the ticket of a PACT, the result, and who waits for it.</summary>
-internal sealed class Request : Transaction
+public sealed class Request : Transaction
 {
     private const int Open = 0;
     private const int Answered = 1;

@@ -6,7 +6,7 @@ using Snapper.Runtime.Door;
 namespace Snapper.Runtime.Requests;
 
 /// <summary>Hash of a whole request, to tell a repetition from another request with the same key (I2).</summary>
-internal static class RequestHash
+public static class RequestHash
 {
     public static UInt128 Of(TransactionRequest request)
     {

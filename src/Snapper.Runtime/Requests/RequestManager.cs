@@ -11,7 +11,7 @@ namespace Snapper.Runtime.Requests;
 /// <summary>
 /// The worker's door: checks ids of requests that were admitted, hands them to coordinators or executors, and answers. Thread-safe.
 /// </summary>
-internal sealed class RequestManager : ITransactionService
+public sealed class RequestManager : ITransactionService
 {
     /// <summary>What the caller is told when an outcome is known and found neither in the log nor in the store.</summary>
     internal const string OutcomeIsMoving = "The outcome of this id is being moved; ask again.";

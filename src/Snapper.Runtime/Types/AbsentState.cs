@@ -4,7 +4,7 @@ namespace Snapper.Runtime.Types;
 /// Stands in an actor's machine for the state of an actor that was deleted: user code sees no state, as of one that was never written; the log gets the field as deleted (L4), and the
 /// version goes on (L7).
 /// </summary>
-internal sealed class AbsentState
+public sealed class AbsentState
 {
     private AbsentState()
     {

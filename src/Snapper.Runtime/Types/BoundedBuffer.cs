@@ -3,7 +3,7 @@ using System.Buffers;
 namespace Snapper.Runtime.Types;
 
 /// <summary>Takes what is written until a limit is passed: who writes too much is stopped on the way, not afterwards.</summary>
-internal sealed class BoundedBuffer : IBufferWriter<byte>
+public sealed class BoundedBuffer : IBufferWriter<byte>
 {
     private readonly ArrayBufferWriter<byte> _bytes = new(256);
     private int _limit;

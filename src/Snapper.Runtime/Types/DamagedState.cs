@@ -6,7 +6,7 @@ namespace Snapper.Runtime.Types;
 /// </summary>
 /// <param name="why">Words for people; names the actor.</param>
 /// <param name="hasVersion">The version beside it could be read. Without it the next one is not known (L7), and no change can be made.</param>
-internal sealed class DamagedState(string why, bool hasVersion)
+public sealed class DamagedState(string why, bool hasVersion)
 {
     public string Why => why;
 

@@ -1,7 +1,7 @@
 namespace Snapper.Runtime.Types;
 
 /// <summary>What exceptions of user code say. To say it is user code, too, and may throw anything.</summary>
-internal static class ExceptionWords
+public static class ExceptionWords
 {
     public static string Words(this Exception exception)
     {

@@ -5,7 +5,7 @@ using System.Text.Json.Serialization.Metadata;
 namespace Snapper.Runtime.Types;
 
 /// <summary>What a caller has to write for a type, in words that stand behind "must be".</summary>
-internal static class InputKinds
+public static class InputKinds
 {
     private static readonly Dictionary<Type, string> Known = new()
     {

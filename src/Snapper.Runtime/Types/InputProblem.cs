@@ -10,7 +10,7 @@ namespace Snapper.Runtime.Types;
 /// serializer's own messages name .NET types, which no caller knows.
 /// </summary>
 /// <remarks>Walks input and type together, only when reading has failed. Good inputs pay nothing.</remarks>
-internal static class InputProblem
+public static class InputProblem
 {
     private const string Root = "input";
     private const int NameLengthMax = 40;

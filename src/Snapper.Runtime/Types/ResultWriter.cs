@@ -4,7 +4,7 @@ using System.Text.Json.Serialization.Metadata;
 namespace Snapper.Runtime.Types;
 
 /// <summary>Writes results as JSON. Each thread keeps one, so that a result costs the bytes that are kept and no more.</summary>
-internal sealed class ResultWriter
+public sealed class ResultWriter
 {
     private const int MaxKept = 64 * 1024;
 

@@ -19,7 +19,7 @@ public abstract class RootMethod
     public bool Marked { get; set; }
 
     /// <summary>Timestamp of the worker's clock until which its PACTs count as slow; 0: never seen to be.</summary>
-    internal long SlowUntil { get => Volatile.Read(ref _slowUntil); set => Volatile.Write(ref _slowUntil, value); }
+    public long SlowUntil { get => Volatile.Read(ref _slowUntil); set => Volatile.Write(ref _slowUntil, value); }
 
     private long _slowUntil;
 
@@ -28,16 +28,16 @@ public abstract class RootMethod
 
     /// <summary>Reads an input.</summary>
     /// <exception cref="InputException">It does not fit the method; the message says so in the caller's words.</exception>
-    internal abstract object? ParseInput(ReadOnlySpan<byte> json);
+    public abstract object? ParseInput(ReadOnlySpan<byte> json);
 
     /// <summary>The call that starts a transaction.</summary>
-    internal abstract CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input);
+    public abstract CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input);
 
     /// <summary>A call that an actor of another worker has made.</summary>
-    internal abstract CallFrame CreateRemote(Attempt attempt, ActorKey target, RemoteCaller caller, object? input);
+    public abstract CallFrame CreateRemote(Attempt attempt, ActorKey target, RemoteCaller caller, object? input);
 }
 
-internal class RootMethod<TInput, TResult> : RootMethod
+public class RootMethod<TInput, TResult> : RootMethod
 {
     private readonly ActorMethod<TInput, TResult> _method;
     private readonly JsonTypeInfo<TInput>? _input;
@@ -54,7 +54,7 @@ internal class RootMethod<TInput, TResult> : RootMethod
 
     public ActorMethod<TInput, TResult> Typed => _method;
 
-    internal override object? ParseInput(ReadOnlySpan<byte> json)
+    public override object? ParseInput(ReadOnlySpan<byte> json)
     {
         if (_input is null)
         {
@@ -84,15 +84,15 @@ internal class RootMethod<TInput, TResult> : RootMethod
         return input is null && default(TInput) is null ? throw new InputException($"{Name} needs an input that is not null") : input;
     }
 
-    internal override CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input) =>
+    public override CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input) =>
         new CallFrame<TInput, TResult>(attempt, cell, this, input is null ? default! : (TInput)input);
 
-    internal override CallFrame CreateRemote(Attempt attempt, ActorKey target, RemoteCaller caller, object? input) =>
+    public override CallFrame CreateRemote(Attempt attempt, ActorKey target, RemoteCaller caller, object? input) =>
         new CallFrame<TInput, TResult>(attempt, target, caller, this, input is null ? default! : (TInput)input);
 
     /// <summary>The input of a call, as UTF-8 JSON; empty when the method takes none.</summary>
     /// <returns>Null, or why there is none, behind "calls X: ".</returns>
-    internal string? TryEncodeInput(TInput input, out byte[] json)
+    public string? TryEncodeInput(TInput input, out byte[] json)
     {
         try
         {
@@ -112,7 +112,7 @@ internal class RootMethod<TInput, TResult> : RootMethod
     /// <param name="limit">Most bytes of it.</param>
     /// <param name="json">The bytes.</param>
     /// <returns>Null, or why there is none.</returns>
-    internal string? TryEncodeResult(TResult result, ActorKey actor, int limit, out byte[] json)
+    public string? TryEncodeResult(TResult result, ActorKey actor, int limit, out byte[] json)
     {
         try
         {
@@ -134,7 +134,7 @@ internal class RootMethod<TInput, TResult> : RootMethod
 
     /// <summary>The result of a call, from UTF-8 JSON.</summary>
     /// <returns>Null, or why it cannot be read.</returns>
-    internal string? TryDecodeResult(ReadOnlySpan<byte> json, ActorKey actor, out TResult result)
+    public string? TryDecodeResult(ReadOnlySpan<byte> json, ActorKey actor, out TResult result)
     {
         try
         {
@@ -151,10 +151,10 @@ internal class RootMethod<TInput, TResult> : RootMethod
     private static readonly byte[] NullJson = "null"u8.ToArray();
 }
 
-internal sealed class RootMethodFactory(JsonSerializerOptions json, JsonSerializerOptions inputJson) : IActorMethodVisitor<RootMethod>
+public sealed class RootMethodFactory(JsonSerializerOptions json, JsonSerializerOptions inputJson) : IActorMethodVisitor<RootMethod>
 {
     public RootMethod Visit<TInput, TResult>(ActorMethod<TInput, TResult> method) => new RootMethod<TInput, TResult>(method, json, inputJson);
 }
 
 /// <summary>An input does not fit its method; the message is for the caller, a sentence without its full stop.</summary>
-internal sealed class InputException(string message) : Exception(message);
+public sealed class InputException(string message) : Exception(message);

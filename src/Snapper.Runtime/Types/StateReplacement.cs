@@ -8,13 +8,13 @@ namespace Snapper.Runtime.Types;
 /// <summary>Input of the two methods that every actor type has beside its own: a state that takes the place of the actor's, or none.</summary>
 /// <param name="State">The state, of the type's own class; null: the actor is as if it was never written.</param>
 /// <param name="OverDamage">Only what cannot be read is replaced; otherwise only what can.</param>
-internal readonly record struct StateReplacement(object? State, bool OverDamage);
+public readonly record struct StateReplacement(object? State, bool OverDamage);
 
 /// <summary>
 /// What an operator may do with an actor's state, as methods, so that it is a transaction like any other: ordered, logged, repeated under its id, moved with the actor. Their names are no
 /// names of C#, and <see cref="Door.NameRules.MethodError"/> keeps them from callers: only <c>PUT</c> and <c>DELETE</c> of an actor's address start them.
 /// </summary>
-internal sealed class StateReplacementMethod : RootMethod<StateReplacement, Nothing>
+public sealed class StateReplacementMethod : RootMethod<StateReplacement, Nothing>
 {
     private readonly ActorType? _type;
     private readonly JsonTypeInfo? _state;
@@ -36,7 +36,7 @@ internal sealed class StateReplacementMethod : RootMethod<StateReplacement, Noth
     public static StateReplacementMethod Delete(bool overDamage, JsonSerializerOptions inputJson) =>
         new(overDamage ? Door.StateMethods.DeleteDamaged : Door.StateMethods.Delete, null, overDamage, inputJson);
 
-    internal override object? ParseInput(ReadOnlySpan<byte> json)
+    public override object? ParseInput(ReadOnlySpan<byte> json)
     {
         if (_state is null)
         {
@@ -63,7 +63,7 @@ internal sealed class StateReplacementMethod : RootMethod<StateReplacement, Noth
 }
 
 /// <summary>Runs them in the place of the actor's own class.</summary>
-internal sealed class StateHolder : TransactionalActor<object>
+public sealed class StateHolder : TransactionalActor<object>
 {
     public async Task Replace(StateReplacement replacement)
     {

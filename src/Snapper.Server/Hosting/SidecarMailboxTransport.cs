@@ -1,7 +1,7 @@
 using System.Globalization;
+using Snapper.Cluster;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 using Snapper.Sidecar.Client;
 
 namespace Snapper.Server.Hosting;

@@ -2,7 +2,7 @@ using System.Net.Http.Headers;
 using System.Net.Sockets;
 using System.Text.Json;
 using System.Text.Json.Serialization;
-using Snapper.Runtime.Cluster;
+using Snapper.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;

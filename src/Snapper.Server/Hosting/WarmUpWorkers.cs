@@ -1,7 +1,7 @@
 using System.Globalization;
 using Snapper.Apps.SmallBank;
+using Snapper.Cluster;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Storage.Membership;

@@ -2,7 +2,7 @@ using System.Globalization;
 using Snapper.Actors.Generated;
 using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
-using Snapper.Runtime.Cluster.Balancing;
+using Snapper.Cluster.Balancing;
 using Snapper.Runtime.Hosting;
 using Snapper.Security;
 using Snapper.Server.Api;

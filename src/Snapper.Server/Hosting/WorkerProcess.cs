@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Net.Sockets;
-using Snapper.Runtime.Cluster;
-using Snapper.Runtime.Cluster.Membership;
+using Snapper.Cluster;
+using Snapper.Cluster.Membership;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 using Snapper.Server.Processes;

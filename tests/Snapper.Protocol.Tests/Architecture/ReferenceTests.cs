@@ -18,18 +18,23 @@ public sealed class ReferenceTests
         ["Snapper.Generators"] = [],
         ["Snapper.Client"] = ["Snapper.Actors"],
         ["Snapper.Runtime"] = ["Snapper.Protocol", "Snapper.Actors", "Snapper.Storage", "Snapper.Sidecar"],
+        ["Snapper.Cluster"] = ["Snapper.Runtime"],
         ["Snapper.Telemetry"] = ["Snapper.Runtime"],
         ["Snapper.Security"] = [],
         ["Snapper.Server"] =
         [
-            "Snapper.Runtime", "Snapper.Telemetry", "Snapper.Security", "Snapper.Sidecar", "Snapper.Storage", "Snapper.Actors",
+            "Snapper.Runtime", "Snapper.Cluster", "Snapper.Telemetry", "Snapper.Security", "Snapper.Sidecar",
+            "Snapper.Storage", "Snapper.Actors",
             "Snapper.Client", Apps,
         ],
         ["Snapper.Cli"] = ["Snapper.Server", "Snapper.Testing"],
         [Apps] = ["Snapper.Actors"],
         ["Snapper.RuleModel"] = [],
         ["Snapper.Mutations"] = [],
-        ["Snapper.Simulation"] = ["Snapper.Runtime", "Snapper.Storage", "Snapper.Protocol", "Snapper.Actors", "Snapper.Testing", Apps],
+        ["Snapper.Simulation"] =
+        [
+            "Snapper.Runtime", "Snapper.Cluster", "Snapper.Storage", "Snapper.Protocol", "Snapper.Actors", "Snapper.Testing", Apps,
+        ],
         ["Snapper.Live"] = ["Snapper.Testing"],
         ["Snapper.Fuzzing"] = ["Snapper.Cli", "Snapper.Server", "Snapper.Simulation"],
         ["Snapper.Verify"] =

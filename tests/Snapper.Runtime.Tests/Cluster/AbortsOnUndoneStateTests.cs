@@ -1,6 +1,6 @@
+using Snapper.Cluster.Wire;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Tests.Support;
 using Xunit;
 

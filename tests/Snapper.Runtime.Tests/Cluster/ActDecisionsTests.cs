@@ -1,7 +1,7 @@
+using Snapper.Cluster.Branches;
+using Snapper.Cluster.Wire;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster.Branches;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Log.Records;

@@ -1,7 +1,7 @@
+using Snapper.Cluster;
+using Snapper.Cluster.Balancing;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
-using Snapper.Runtime.Cluster.Balancing;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
 using Xunit;

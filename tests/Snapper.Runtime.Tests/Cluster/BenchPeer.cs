@@ -1,7 +1,7 @@
 using System.Text.Json;
+using Snapper.Cluster;
+using Snapper.Cluster.Wire;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage;
 using Snapper.Storage.States;

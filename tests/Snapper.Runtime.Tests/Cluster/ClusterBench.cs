@@ -1,11 +1,11 @@
 using System.Text.Json;
 using Snapper.Actors.Generated;
+using Snapper.Cluster;
+using Snapper.Cluster.Mastering;
+using Snapper.Cluster.Membership;
+using Snapper.Cluster.Recovering;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
-using Snapper.Runtime.Cluster.Mastering;
-using Snapper.Runtime.Cluster.Membership;
-using Snapper.Runtime.Cluster.Recovering;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;

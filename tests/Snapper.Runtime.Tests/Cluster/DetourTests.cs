@@ -1,6 +1,6 @@
+using Snapper.Cluster;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -1,6 +1,7 @@
+using Snapper.Cluster;
+using Snapper.Cluster.Membership;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster.Membership;
 using Snapper.Storage.Membership;
 using Snapper.Storage.MigrationPlans;
 using Xunit;

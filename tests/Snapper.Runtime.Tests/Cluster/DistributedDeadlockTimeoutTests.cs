@@ -1,5 +1,5 @@
+using Snapper.Cluster.Wire;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
 using Xunit;

@@ -1,6 +1,6 @@
+using Snapper.Cluster.Migrating;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster.Migrating;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

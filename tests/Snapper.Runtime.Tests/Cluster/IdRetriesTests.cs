@@ -1,9 +1,9 @@
 using System.Globalization;
 using System.Text.Json;
 using Snapper.Apps.ListAppend;
+using Snapper.Cluster;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;

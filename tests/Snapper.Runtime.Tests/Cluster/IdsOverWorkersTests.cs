@@ -1,9 +1,9 @@
 using System.Text;
 using Snapper.Apps.ListAppend;
+using Snapper.Cluster;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;

@@ -1,6 +1,6 @@
+using Snapper.Cluster.Recovering;
+using Snapper.Cluster.Wire;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster.Recovering;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.Log.Writing;

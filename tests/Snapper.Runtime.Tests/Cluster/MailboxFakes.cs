@@ -1,6 +1,6 @@
 using System.Text;
+using Snapper.Cluster;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 
 namespace Snapper.Runtime.Tests.Cluster;
 

@@ -1,9 +1,9 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
 using System.Text;
+using Snapper.Cluster;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -1,7 +1,7 @@
 using System.Text;
+using Snapper.Cluster;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -1,7 +1,7 @@
+using Snapper.Cluster.Mastering;
+using Snapper.Cluster.Recovering;
+using Snapper.Cluster.Wire;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster.Mastering;
-using Snapper.Runtime.Cluster.Recovering;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Storage.Log.Writing;
 using Xunit;
 

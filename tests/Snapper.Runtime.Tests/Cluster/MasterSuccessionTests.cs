@@ -1,3 +1,4 @@
+using Snapper.Cluster.Wire;
 using Snapper.Protocol;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
@@ -5,7 +6,6 @@ using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.MigrationPlans;

@@ -1,5 +1,5 @@
+using Snapper.Cluster;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.MigrationPlans;

@@ -1,9 +1,9 @@
+using Snapper.Cluster.Migrating;
+using Snapper.Cluster.Wire;
 using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Cluster.Migrating;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage;

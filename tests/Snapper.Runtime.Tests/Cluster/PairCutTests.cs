@@ -1,5 +1,5 @@
+using Snapper.Cluster;
 using Snapper.Protocol.Channels;
-using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;

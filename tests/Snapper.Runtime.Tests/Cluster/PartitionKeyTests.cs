@@ -1,8 +1,8 @@
 using Snapper.Actors.Generated;
+using Snapper.Cluster;
+using Snapper.Cluster.Membership;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
-using Snapper.Runtime.Cluster.Membership;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
 using Xunit;

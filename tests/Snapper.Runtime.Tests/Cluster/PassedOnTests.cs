@@ -1,6 +1,6 @@
+using Snapper.Cluster.Wire;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
 using Xunit;

@@ -1,6 +1,6 @@
+using Snapper.Cluster.Wire;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.Memory;
 using Xunit;

@@ -1,5 +1,5 @@
+using Snapper.Cluster.Branches;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster.Branches;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -1,6 +1,6 @@
 using System.Text.Json;
+using Snapper.Cluster.Wire;
 using Snapper.Fuzzing.Cluster;
-using Snapper.Runtime.Cluster.Wire;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
+using Snapper.Cluster;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 
 namespace Snapper.Server.Tests.Cluster;
 

@@ -1,8 +1,8 @@
 using System.Diagnostics;
 using System.Net;
+using Snapper.Cluster;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 using Snapper.Server.Hosting;
 using Snapper.Server.Tests.Cli;
 using Snapper.Sidecar.Client;

@@ -1,4 +1,4 @@
-using Snapper.Runtime.Cluster;
+using Snapper.Cluster;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Cluster;
 using Snapper.Simulation.Core;

@@ -1,8 +1,8 @@
+using Snapper.Cluster;
+using Snapper.Cluster.Wire;
 using Snapper.Fuzzing.Engine;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
-using Snapper.Runtime.Cluster.Wire;
 
 namespace Snapper.Fuzzing.Cluster;
 

@@ -1,6 +1,6 @@
 using System.Reflection;
-using Snapper.Runtime.Cluster;
-using Snapper.Runtime.Cluster.Balancing;
+using Snapper.Cluster;
+using Snapper.Cluster.Balancing;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
 using Snapper.Storage.Checkpoints;
@@ -65,7 +65,12 @@ public static class Bounds
 
     private static IEnumerable<Bound> InCode()
     {
-        foreach (var assembly in (Assembly[])[typeof(WorkerHost).Assembly, typeof(ITransactionLog).Assembly, typeof(Protocol.SchedulingChoice).Assembly])
+        Assembly[] assemblies =
+        [
+            typeof(WorkerHost).Assembly, typeof(Snapper.Cluster.ClusterSetup).Assembly, typeof(ITransactionLog).Assembly,
+            typeof(Protocol.SchedulingChoice).Assembly,
+        ];
+        foreach (var assembly in assemblies)
         {
             foreach (var type in assembly.GetTypes())
             {

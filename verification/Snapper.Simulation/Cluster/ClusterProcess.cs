@@ -1,6 +1,6 @@
 using System.Text;
+using Snapper.Cluster;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Cluster;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Simulation.Core;

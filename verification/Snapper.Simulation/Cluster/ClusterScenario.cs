@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
-using Snapper.Runtime.Cluster.Migrating;
-using Snapper.Runtime.Cluster.Wire;
+using Snapper.Cluster.Migrating;
+using Snapper.Cluster.Wire;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Running;
 

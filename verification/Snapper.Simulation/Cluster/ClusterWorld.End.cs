@@ -1,4 +1,4 @@
-using Snapper.Runtime.Cluster;
+using Snapper.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Workers;
 using Snapper.Storage.MigrationPlans;

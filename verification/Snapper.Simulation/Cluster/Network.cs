@@ -1,5 +1,5 @@
+using Snapper.Cluster;
 using Snapper.Protocol.Channels;
-using Snapper.Runtime.Cluster;
 using Snapper.Simulation.Core;
 
 namespace Snapper.Simulation.Cluster;

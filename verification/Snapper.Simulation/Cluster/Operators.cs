@@ -1,5 +1,5 @@
+using Snapper.Cluster.Wire;
 using Snapper.Protocol.Channels;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Runtime.Inspection;
 using Snapper.Simulation.Core;
 

@@ -1,9 +1,9 @@
+using Snapper.Cluster.Wire;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Cluster.Wire;
 using Snapper.Storage.Memory;
 
 namespace Snapper.Simulation.Rules;

@@ -4,7 +4,7 @@ using Snapper.Runtime.Door;
 namespace Snapper.Runtime.Inspection.Watching;
 
 /// <summary>Declared against touched, by method of the root: what a too wide declaration costs others. Guarded by the watch.</summary>
-internal sealed class AccessSums
+public sealed class AccessSums
 {
     private readonly SortedDictionary<(string Type, string Method), Sums> _methods = [];
 

@@ -11,7 +11,7 @@ namespace Snapper.Runtime.Inspection.Watching;
 /// Who uses an actor, and when: it listens to the actor's machine while somebody looks, and stops by itself. Used by the actor's executor, except for <see cref="Renew"/> and
 /// <see cref="IsOver"/>.
 /// </summary>
-internal sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) : IProtocolTrace
+public sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) : IProtocolTrace
 {
     /// <summary>Entries kept; older ones are counted.</summary>
     private const int Most = 512;

@@ -9,7 +9,7 @@ namespace Snapper.Runtime.Inspection.Watching;
 /// <param name="leaseTicks">For how long a question keeps a timeline up.</param>
 /// <param name="timer">Sweeps.</param>
 /// <param name="post">Runs an action on an actor's executor.</param>
-internal sealed class ActorTimelines(WatchClock clock, long leaseTicks, LeaseTimer timer, Action<ActorKey, Action> post)
+public sealed class ActorTimelines(WatchClock clock, long leaseTicks, LeaseTimer timer, Action<ActorKey, Action> post)
 {
     /// <summary>Actors at a time.</summary>
     public const int Most = IWorkerWatch.TimelinesMax;

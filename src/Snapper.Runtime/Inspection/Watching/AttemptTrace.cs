@@ -11,7 +11,7 @@ namespace Snapper.Runtime.Inspection.Watching;
 /// something costs one test. It outlives its attempt where it is kept, so it has its own copy of what is shown: names, ids (bounded by the rules for names) and times. No inputs,
 /// results or states.
 /// </summary>
-internal sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, Attempt? before, string worker)
+public sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, Attempt? before, string worker)
 {
     /// <summary>More calls are counted, not kept.</summary>
     public const int MaxCalls = 128;

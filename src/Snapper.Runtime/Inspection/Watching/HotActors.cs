@@ -3,7 +3,7 @@ using Snapper.Protocol.Identity;
 namespace Snapper.Runtime.Inspection.Watching;
 
 /// <summary>Which actors sampled transactions use, over the last minute. Guarded by the watch.</summary>
-internal sealed class HotActors(WatchClock clock)
+public sealed class HotActors(WatchClock clock)
 {
     /// <summary>Actors counted at a time; when there are more, those unused for a minute make room, and then newcomers are left out.</summary>
     private const int Most = 4096;

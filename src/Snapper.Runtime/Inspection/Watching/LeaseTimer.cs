@@ -4,7 +4,7 @@ namespace Snapper.Runtime.Inspection.Watching;
 /// <param name="time">Clock and timers.</param>
 /// <param name="lease">How often it comes.</param>
 /// <param name="sweep">Lets go of what is over; true: something is not.</param>
-internal sealed class LeaseTimer(TimeProvider time, TimeSpan lease, Func<bool> sweep)
+public sealed class LeaseTimer(TimeProvider time, TimeSpan lease, Func<bool> sweep)
 {
     private readonly Lock _lock = new();
     private ITimer? _timer;

@@ -3,7 +3,7 @@ using Snapper.Protocol.Batches;
 namespace Snapper.Runtime.Inspection.Watching;
 
 /// <summary>How the ring of coordinators does: counted always, once per batch and per pass of the token. Thread-safe.</summary>
-internal sealed class RingStatistics(int coordinators, TimeProvider time)
+public sealed class RingStatistics(int coordinators, TimeProvider time)
 {
     private readonly long[] _batches = new long[coordinators];
     private readonly long[] _transactions = new long[coordinators];

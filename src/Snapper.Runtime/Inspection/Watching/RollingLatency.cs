@@ -1,7 +1,7 @@
 namespace Snapper.Runtime.Inspection.Watching;
 
 /// <summary>Latencies of the last half minute to minute, in microseconds. Recording is safe from several threads.</summary>
-internal sealed class RollingLatency(TimeProvider time)
+public sealed class RollingLatency(TimeProvider time)
 {
     /// <summary>How long one histogram is filled before the next one takes its place.</summary>
     public static readonly TimeSpan Half = TimeSpan.FromSeconds(30);

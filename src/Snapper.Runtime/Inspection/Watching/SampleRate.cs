@@ -6,7 +6,7 @@ namespace Snapper.Runtime.Inspection.Watching;
 /// One in how many transactions is sampled: few enough to cost about the same at any load, and as many as that allows. Powers of two, so that a smaller sample is part of every larger
 /// one. Adapts by the clock, and not by what is sampled: after a burst nothing may be. Thread-safe.
 /// </summary>
-internal sealed class SampleRate(WatchClock clock)
+public sealed class SampleRate(WatchClock clock)
 {
     private const int MaxPerSecond = 200;
     private const int OneInMost = 4096;

@@ -7,7 +7,7 @@ namespace Snapper.Runtime.Inspection.Watching;
 /// Samples transactions while somebody looks. Which ones says a hash of the request's id, so that all workers sample the same; how many adapts, so that watching costs about the same at
 /// any load. Thread-safe.
 /// </summary>
-internal sealed class TransactionWatch
+public sealed class TransactionWatch
 {
     private const int MaxKept = 1024;
 

@@ -1,7 +1,7 @@
 namespace Snapper.Runtime.Inspection.Watching;
 
 /// <summary>Timestamps as Unix milliseconds.</summary>
-internal sealed class WatchClock(TimeProvider time)
+public sealed class WatchClock(TimeProvider time)
 {
     private readonly long _base = time.GetTimestamp();
     private readonly double _baseMs = (time.GetUtcNow() - DateTimeOffset.UnixEpoch).TotalMilliseconds;

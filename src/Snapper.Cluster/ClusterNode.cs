@@ -1,0 +1,441 @@
+using Snapper.Cluster.Branches;
+using Snapper.Cluster.Mastering;
+using Snapper.Cluster.Recovering;
+using Snapper.Cluster.Wire;
+using Snapper.Protocol;
+using Snapper.Protocol.Batches;
+using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Requests;
+using Snapper.Storage.Log;
+
+namespace Snapper.Cluster;
+
+/// <summary>
+/// A worker among others: what it owns, and its sides of transactions that touch other workers. What comes from other workers is handled one message at a time on the first
+/// executor, beside the commit machine; sending is possible from everywhere.
+/// </summary>
+internal sealed partial class ClusterNode : IOwnership, IDisposable
+{
+    private readonly Worker _worker;
+    private readonly ITimer _tick;
+    private readonly Queue<(Incarnation From, ForMasterMessage Message)> _forMaster = new();
+    private int _ticking;
+    private long _gains;
+    private const long NotRead = long.MinValue;
+    private long _archivesAsOf = NotRead;
+
+    public ClusterNode(Worker worker, ClusterParts parts)
+    {
+        _worker = worker;
+        Gate = parts.Gate;
+        Doubts = parts.Doubts;
+        Directory = new DirectoryTable(parts.PartitionOf);
+        Ownership = new Ownership(Self, parts.PartitionOf);
+        Calls = new RemoteCalls(this, worker);
+        Pacts = new PactBranches(this, worker);
+        Acts = new ActBranches(this, worker, new Tombstones(worker.Time));
+        Decisions = new ActDecisions(this, worker);
+        Waits = new DistributedDeadlockTimeout(this, worker);
+        Gone = new DeadIncarnations(this);
+        Requests = new GlobalRequests(this, worker);
+        Door = new ForwardingTransactionService(worker, this, parts.IdPrefix);
+        Succession = new MasterSuccession(this, worker);
+        _tick = worker.Time.CreateTimer(_ => OnTick(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>This worker in this life.</summary>
+    public Incarnation Self => Gate.Self;
+
+    /// <summary>Its door to the others.</summary>
+    public PeerMessenger Gate { get; }
+
+    /// <summary>Finds out what became of what was prepared.</summary>
+    public InDoubtResolver Doubts { get; }
+
+    /// <summary>Who owns what, as far as this worker knows.</summary>
+    public DirectoryTable Directory { get; }
+
+    /// <summary>What this worker owns.</summary>
+    public Ownership Ownership { get; }
+
+    /// <summary>This life's lease has run out, as far as it knows.</summary>
+    public Func<bool> IsLeaseOver { get; set; } = static () => false;
+
+    /// <summary>Calls to and from other workers.</summary>
+    public RemoteCalls Calls { get; }
+
+    /// <summary>Parts of global batches, and their transactions here.</summary>
+    public PactBranches Pacts { get; }
+
+    /// <summary>Lives of others that are over and may still ask.</summary>
+    public DeadIncarnations Gone { get; }
+
+    /// <summary>ACTs that other workers take part in.</summary>
+    public ActBranches Acts { get; }
+
+    /// <summary>What was decided on them here, as long as others may ask.</summary>
+    public ActDecisions Decisions { get; }
+
+    /// <summary>Ends ACTs of several workers behind which others wait for long.</summary>
+    public DistributedDeadlockTimeout Waits { get; }
+
+    /// <summary>PACTs over several workers whose roots are here.</summary>
+    public GlobalRequests Requests { get; }
+
+    /// <summary>Takes requests for whatever actor.</summary>
+    public ForwardingTransactionService Door { get; }
+
+    /// <summary>What happens when another becomes master.</summary>
+    public MasterSuccession Succession { get; }
+
+    /// <summary>The master, while this worker is it. Used by the first executor alone.</summary>
+    public MasterHost? Master { get; private set; }
+
+    /// <summary>Where messages from other workers are handled.</summary>
+    public Executor First => _worker.Executors[0];
+
+    bool IOwnership.MayNumber(ActorKey actor) => Ownership.Look(actor).State == OwnershipState.Open;
+
+    bool IOwnership.MayBegin(PactTicket ticket) => !MayHaveRunElsewhere((Request)ticket.Request);
+
+    bool IOwnership.Owns(ActorKey actor) => Ownership.Look(actor).State != OwnershipState.NotOwned;
+
+    /// <summary>M4, M7: an actor moves only when no ACT is in on it.</summary>
+    /// <param name="attempt">It calls the actor.</param>
+    /// <param name="actor">Of this worker, or not.</param>
+    /// <param name="state">As it was just looked at, ahead of the attempt. It is looked at again behind it: the actor may have come here in between, and another branch been let in.</param>
+    public void RequireNotIn(Attempt attempt, ActorKey actor, OwnershipState state)
+    {
+        if (state == OwnershipState.NotOwned && attempt.IsAlive && attempt.Participates(actor) && Ownership.Look(actor).State == OwnershipState.NotOwned)
+        {
+            _worker.Fail(new ProtocolViolationException($"ACT {attempt.Tid} is in on {actor}, which this worker does not own any more (M4, M7)."));
+        }
+    }
+
+    /// <summary>Sends a message to one life of a worker, this one included. From any thread; messages of one thread to one worker arrive in their order.</summary>
+    /// <returns>False: that life is over, and so is whatever the message was about.</returns>
+    public bool Send(Incarnation to, WireMessage message)
+    {
+        if (to == Self)
+        {
+            Receive(Self, message);
+            return true;
+        }
+
+        return Gate.Send(to, message);
+    }
+
+    /// <summary>A worker takes less than it is sent: nothing new is begun that needs it, or that it would have to be answered.</summary>
+    public bool TakesTooLittle(Incarnation peer) =>
+        peer != Self && (Gate.Hub.IsFull(peer.Worker) || _worker.SchedulingPolicy.ChannelTakenForFull());
+
+    /// <summary>Handles a message on the first executor; in order.</summary>
+    /// <param name="from">Its sender.</param>
+    /// <param name="message">The message.</param>
+    /// <param name="wakes">As for <see cref="Executor.Post"/>.</param>
+    public void Receive(Incarnation from, WireMessage message, bool wakes = true)
+    {
+        var item = new WorkItem { Kind = WorkKind.Remote, Index = from.Worker, Extra = message };
+        item.Message.Value = from.Epoch;
+        First.Post(item, wakes);
+    }
+
+    /// <summary>On the first executor.</summary>
+    public void Handle(Incarnation from, WireMessage message)
+    {
+        switch (message)
+        {
+            case CallMessage call when TakesTooLittle(from):
+                Calls.TurnAway(from, call);
+                break;
+            case CallMessage call when call.Tid.IsAct:
+                Acts.OnCall(from, call);
+                break;
+            case CallMessage call:
+                Pacts.OnCall(from, call);
+                break;
+            case ResultMessage result:
+                Calls.OnResult(from, result);
+                break;
+            case BranchFailedMessage failed when failed.Tid.IsAct:
+                Acts.OnBranchFailed(failed);
+                break;
+            case BranchFailedMessage failed:
+                Pacts.OnBranchFailed(failed);
+                break;
+            case BranchEndedMessage ended:
+                Pacts.OnEnded(from, ended);
+                break;
+            case ActPrepareMessage prepare:
+                Acts.OnPrepare(from, prepare);
+                break;
+            case ActVotedMessage voted:
+                Acts.OnVoted(voted);
+                break;
+            case ActDecidedMessage decided:
+                Acts.OnDecided(from, decided);
+                break;
+            case ActLongWaitMessage wait:
+                Waits.OnLongWait(wait);
+                break;
+            case ActBoundsMessage bounds:
+                Acts.OnBounds(bounds);
+                break;
+            case ActAbortMessage abort:
+                Acts.OnAbort(abort.Tid);
+                break;
+            case ActMarkedMessage marked:
+                Decisions.OnMarked(from, marked.Tid);
+                break;
+            case FrozenMessage frozen:
+                Succession.OnFrozen(frozen);
+                break;
+            case MovedMessage moved:
+                Apply(moved.Changed);
+                break;
+            case ForMasterMessage told:
+                ToMaster(from, told);
+                break;
+            case PartMessage part:
+                Succession.OnPart(part);
+                break;
+            case FromMasterMessage said:
+                Succession.OnSaid(said);
+                break;
+            case OutcomeQueryMessage { Root.IsNone: true } asked:
+                Master?.OnAsked(from, new BatchId(asked.Number));
+                break;
+            case OutcomeQueryMessage asked when asked.Root == Self:
+                Decisions.OnAsked(from, new TransactionId(asked.Number));
+                break;
+            case OutcomeQueryMessage:
+                break; // of a worker whose stream nobody here has read; whoever asks looks again
+            case SubmitMessage submitted:
+                Door.OnSubmit(from, submitted);
+                break;
+            case SubmittedMessage submitted:
+                Door.OnSubmitted(submitted);
+                break;
+            case FindOutcomeMessage asked:
+                Door.OnFind(from, asked);
+                break;
+            case LoadMessage load:
+                Balancer?.OnLoad(from, load);
+                break;
+            case VerdictMessage verdict:
+                Gate.OnVerdict(verdict);
+                break;
+            default:
+                throw new ProtocolViolationException($"{Self}: nothing is done with a {message.Kind} of {from}.");
+        }
+    }
+
+    /// <summary>This worker is master from now on; on the first executor.</summary>
+    public void BeginMaster(MasterHost master)
+    {
+        Master = master;
+        for (var left = _forMaster.Count; left > 0; left--)
+        {
+            var (from, message) = _forMaster.Dequeue();
+            ToMaster(from, message);
+        }
+    }
+
+    /// <summary>Others may read in the store who is master before it has begun to be, and say each thing once (R3): what is for it waits.</summary>
+    private void ToMaster(Incarnation from, ForMasterMessage message)
+    {
+        if (Master is { } master && master.Epoch >= message.MasterEpoch)
+        {
+            master.OnMessage(from, message);
+        }
+        else
+        {
+            _forMaster.Enqueue((from, message));
+        }
+    }
+
+    /// <summary>What came for a master of this worker's that is over, or never began, is for nobody; on the first executor.</summary>
+    public void ForgetEarlierMasters(long epoch)
+    {
+        for (var left = _forMaster.Count; left > 0; left--)
+        {
+            var kept = _forMaster.Dequeue();
+            if (kept.Message.MasterEpoch >= epoch)
+            {
+                _forMaster.Enqueue(kept);
+            }
+        }
+    }
+
+    /// <summary>A life of a worker is known.</summary>
+    public void OnUp(Incarnation peer) => First.PostRun(() => Decisions.OnUp(peer));
+
+    /// <summary>A life of a worker is over; from any thread, behind its last message.</summary>
+    public void OnGone(Incarnation peer) => First.PostRun(() =>
+    {
+        Acts.OnGone(peer);
+        Gone.Add(peer);
+        Pacts.OnGone(peer);
+        Master?.OnGone(peer);
+        Door.OnGone(peer);
+    });
+
+    /// <summary>What this worker has frozen, by plan, for each master to know (M3, R3). On the first executor alone.</summary>
+    public SortedDictionary<string, IReadOnlyList<DirectoryKey>> OpenFreezes { get; } = new(StringComparer.Ordinal);
+
+    /// <summary>Takes the master's answers to freezes (M3); null: no migration is under way. On the first executor alone.</summary>
+    public Action<FrozenMessage>? MasterFroze { get; set; }
+
+    /// <summary>News of the directory, in whatever order (M7). What comes to this worker opens: its last owner has checkpointed all of it; on the first executor.</summary>
+    public bool Apply(IReadOnlyList<DirectoryEntry> changed)
+    {
+        foreach (var entry in changed)
+        {
+            if (Directory.Apply(entry))
+            {
+                Own(entry);
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>What the directory says of an entry now. On the first executor.</summary>
+    /// <param name="entry">The entry.</param>
+    /// <param name="mayBeOld">It was read in pieces, and this worker may have heard of a later one meanwhile.</param>
+    public void Own(DirectoryEntry entry, bool mayBeOld = false)
+    {
+        if (!mayBeOld && !entry.IsDropped && entry.Owner != Self && Ownership.IsOpen(entry.Key))
+        {
+            // M6: by a plan it moves while it is frozen here, and else nobody but a rescuer, which has fenced this life, gives it to another.
+            _worker.Fail(new LogLostFailure(AppendStatus.Fenced, $"{Self} was fenced: the directory gives {entry.Key} to {entry.Owner}, and this worker has moved it nowhere."));
+        }
+
+        if (!entry.IsDropped && entry.Owner == Self)
+        {
+            NoteGained(entry); // ahead of the ownership that doors look at: who sees that looks for older outcomes
+        }
+
+        if (Ownership.Apply(entry))
+        {
+            Ownership.OpenNow(entry.Key); // R4, M6: an entry is given only when all that its last owner logged is checkpointed
+        }
+    }
+
+    /// <summary>Ids may have outcomes that others have copied out of their logs (I2), unless the actors never had another owner.</summary>
+    public void NoteGained(DirectoryEntry entry)
+    {
+        // The first owners have the first versions. Before them one worker alone may have owned everything.
+        var hadOwner = entry.Version > Partition.Count || OthersLivedBefore;
+        if (hadOwner)
+        {
+            Archives = AllArchives;
+            _worker.NoteGained();
+            Volatile.Write(ref _gains, _gains + 1); // behind the others: who reads it looks in all of them
+        }
+    }
+
+    /// <summary>
+    /// Tells everybody who lives what has moved, and the master whether or not this worker takes it for one that lives: it would number for the old owner (M7). Whoever else misses
+    /// it reads it in the directory.
+    /// </summary>
+    public void TellMoved(IReadOnlyList<DirectoryEntry> changed, Incarnation master)
+    {
+        foreach (var member in Members())
+        {
+            if (member != Self && member != master)
+            {
+                Send(member, new MovedMessage(changed));
+            }
+        }
+
+        Send(master, new MovedMessage(changed));
+    }
+
+    /// <summary>Where outcomes are that others copied out of their logs: actors may have come from them.</summary>
+    public IReadOnlyList<Snapper.Storage.States.IStateStore> AllArchives { get; set; } = [];
+
+    /// <summary>Those of them that an unknown id is looked for in: the others were found empty since this worker gained something last, and nobody fills them.</summary>
+    public IReadOnlyList<Snapper.Storage.States.IStateStore> Archives { get; set; } = [];
+
+    /// <summary>How often this worker gained something; counted on the first executor.</summary>
+    public long Gains => Volatile.Read(ref _gains);
+
+    /// <summary>The gains up to which <see cref="Archives"/> are complete: the workers were read after them; null: they are not read here.</summary>
+    public long? ArchivesAsOf
+    {
+        get => Volatile.Read(ref _archivesAsOf) is var gains and not NotRead ? gains : null;
+        set => Volatile.Write(ref _archivesAsOf, value ?? NotRead);
+    }
+
+    /// <summary>
+    /// The root of a request that has not begun may have gone and come back since its id was looked for, and another worker have run it meanwhile (I2).
+    /// Looked at behind the ownership, which shows what was gained only when that is counted.
+    /// </summary>
+    public bool MayHaveRunElsewhere(Request request) =>
+        request.HasCallerKey && request.Gains != Gains;
+
+    /// <summary>Another worker, as far as this one knows, has had a life before its present one: perhaps alone, as the owner of everything.</summary>
+    public volatile bool OthersLivedBefore;
+
+    /// <summary>Proposes moves; null: the policy is off.</summary>
+    public Balancing.Balancer? Balancer { get; set; }
+
+    /// <summary>The workers that live, as far as this one knows.</summary>
+    public Func<IReadOnlyList<Incarnation>> Members { get; set; } = static () => [];
+
+    /// <summary>Reads what is new in the directory, and applies it; a life that is fenced fails.</summary>
+    public Func<CancellationToken, Task> ReadDirectory { get; set; } = static _ => Task.CompletedTask;
+
+    /// <summary>Looks at something on the first executor.</summary>
+    public Task<T> Ask<T>(Func<T> look)
+    {
+        var done = _worker.Background.Promise<T>();
+        First.PostRun(() => done.TrySet(look()));
+        return done.Task.WaitAsync(_worker.Stopping);
+    }
+
+    /// <summary>Looks at what waits for whom now and then, while something does (W4, H6).</summary>
+    public void KeepTicking()
+    {
+        if (Interlocked.Exchange(ref _ticking, 1) == 0)
+        {
+            _tick.Change(_worker.Options.LongWait, Timeout.InfiniteTimeSpan);
+        }
+    }
+
+    public void Dispose()
+    {
+        _tick.Dispose();
+        Gate.Dispose();
+    }
+
+    private void OnTick()
+    {
+        Volatile.Write(ref _ticking, 0);
+        if (!_worker.IsOver)
+        {
+            First.PostRun(Tick);
+        }
+    }
+
+    private void Tick()
+    {
+        if (Waits.Look() | Pacts.Count > 0)
+        {
+            First.PostCheckTurns();
+            KeepTicking();
+        }
+    }
+}
+
+/// <summary>What a worker needs to be one among others.</summary>
+/// <param name="Gate">Its door to them.</param>
+/// <param name="Doubts">Finds out what became of what was prepared.</param>
+/// <param name="PartitionOf">Partition of an actor; null: by its own hash.</param>
+/// <param name="IdPrefix">With which ids begin that it makes for requests.</param>
+internal sealed record ClusterParts(PeerMessenger Gate, InDoubtResolver Doubts, Func<ActorKey, Partition>? PartitionOf, string IdPrefix);

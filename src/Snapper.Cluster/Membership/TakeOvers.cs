@@ -1,0 +1,234 @@
+using System.Collections.Concurrent;
+using Snapper.Protocol.Directory;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Hosting;
+using Snapper.Storage;
+using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
+using Snapper.Storage.Log.Writing;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Recovery;
+
+namespace Snapper.Cluster.Membership;
+
+/// <summary>
+/// Takes the actors of dead workers over (R4): fence, read the stream to its end, resolve what is in doubt, checkpoint all of it, and then give the entries to those who live. One
+/// dead worker at a time; each step may be repeated, by anyone.
+/// </summary>
+internal sealed class TakeOvers(
+    Worker worker, ClusterNode node, IClusterStore store, DirectoryFollower directory,
+    Func<IReadOnlyList<Member>> members) : IAsyncDisposable
+{
+    private static readonly TimeSpan s_triedAgain = TimeSpan.FromSeconds(5);
+
+    private readonly ClusterNode _node = node;
+    private readonly ConcurrentDictionary<int, long> _damaged = []; // when each was found to be, by number
+    private Task _running = Task.CompletedTask;
+    private readonly Dictionary<Incarnation, Task> _evicting = []; // each of its own: a take-over may wait for the very worker that has to be evicted (R2, R5)
+
+    /// <summary>Begins a take-over if somebody needs it and none is under way.</summary>
+    public void Look(IReadOnlyList<Member> all)
+    {
+        if (!_running.IsCompleted)
+        {
+            return;
+        }
+
+        foreach (var member in all)
+        {
+            // One that owned nothing is fenced as well: a new master, ACTs and plans may wait for it (R3).
+            if (member.Incarnation.Worker != _node.Self.Worker
+                && !IsEvicting(member.Incarnation)
+                && !IsRescuedByAnother(member, all)
+                && (member.State == MemberState.Expired || (member.State == MemberState.Fenced && member.Entries > 0))
+                && !(_damaged.TryGetValue(member.Incarnation.Worker, out var found) && worker.Time.GetElapsedTime(found) < s_triedAgain))
+            {
+                _running = worker.Background.Run(() => Run(member, FenceWhen.LeaseExpired));
+                return;
+            }
+        }
+    }
+
+    /// <summary>Another that lives is at it: who else is dead must not wait for that.</summary>
+    private bool IsRescuedByAnother(Member dead, IReadOnlyList<Member> all)
+    {
+        if (dead.State != MemberState.Fenced || dead.Rescuer.IsNone || dead.Rescuer == _node.Self)
+        {
+            return false;
+        }
+
+        foreach (var other in all)
+        {
+            if (other.Incarnation == dead.Rescuer)
+            {
+                return other.State == MemberState.Live;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Fences a worker whose lease lives, and takes its actors over (R5).</summary>
+    /// <returns>False: that is under way.</returns>
+    public bool TryEvict(Member unreachable)
+    {
+        if (IsEvicting(unreachable.Incarnation))
+        {
+            return false;
+        }
+
+        RuntimeLog.Evicting(worker.Logger, unreachable.Incarnation.ToString());
+        _evicting[unreachable.Incarnation] = worker.Background.Run(() => Run(unreachable, FenceWhen.Always));
+        return true;
+    }
+
+    private bool IsEvicting(Incarnation other)
+    {
+        if (!_evicting.TryGetValue(other, out var eviction))
+        {
+            return false;
+        }
+
+        if (eviction.IsCompleted)
+        {
+            _evicting.Remove(other);
+        }
+
+        return !eviction.IsCompleted;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _running.ConfigureAwait(false);
+        foreach (var eviction in _evicting.Values)
+        {
+            await eviction.ConfigureAwait(false);
+        }
+    }
+
+    private async Task Run(Member dead, FenceWhen when)
+    {
+        try
+        {
+            await TakeOver(dead, when).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (worker.Stopping.IsCancellationRequested)
+        {
+        }
+        catch (Exception exception) when (StorageFaults.IsPassing(exception))
+        {
+            // The next look begins again.
+        }
+        catch (LogLostException lost) when (lost.Status == AppendStatus.Fenced)
+        {
+            // Another worker rescues it, or it has come back itself.
+        }
+        catch (CorruptLogException damage)
+        {
+            // What it owned is out of reach until an operator has put its storage right. Those who live go on; if they stopped for it, nobody would be left.
+            _damaged[dead.Incarnation.Worker] = worker.Time.GetTimestamp();
+            RuntimeLog.TakeOverDamaged(worker.Logger, dead.Incarnation.ToString(), damage.Message);
+        }
+        catch (Exception exception)
+        {
+            worker.Fail(exception);
+        }
+    }
+
+    private async Task TakeOver(Member dead, FenceWhen when)
+    {
+        var fenced = await store.Members.Fence(dead.Incarnation, when, worker.Stopping).ConfigureAwait(false);
+        if (!fenced.IsDone)
+        {
+            return; // it lives, or another is at it
+        }
+
+        await using var rescue = fenced.Value!;
+        RuntimeLog.TakingOver(worker.Logger, rescue.Fenced.ToString());
+        _node.Gate.Hub.Retire(rescue.Fenced);
+        var recovered = await LogRecovery.Run(rescue.Log, rescue.States, rescue.Opening, NoSink.Instance, worker.Time, worker.Stopping, mayReturn: true).ConfigureAwait(false);
+        var decided = new List<TransactionId>();
+        foreach (var act in recovered.ActsWithOthers)
+        {
+            decided.Add(act.Transaction);
+        }
+
+        _node.Gate.Read(rescue.Fenced.Worker, rescue.Opened.Epoch, decided);
+        var verdicts = await _node.Doubts.Resolve(recovered.InDoubt, null, worker.Stopping).ConfigureAwait(false);
+        var settled = await Settlement.Run(rescue.Log, rescue.States, rescue.Opening, recovered, verdicts, worker.Time, worker.Stopping).ConfigureAwait(false);
+        await LogRecovery.Copy(rescue.States, rescue.Opened.Epoch, recovered.With(settled.Outcomes).Outcomes, worker.Stopping).ConfigureAwait(false);
+
+        await Divide(rescue).ConfigureAwait(false);
+        RuntimeLog.TakenOver(worker.Logger, rescue.Fenced.ToString(), recovered.Records, verdicts.Length);
+        _node.First.PostRun(() =>
+        {
+            _node.Requests.TellResolved(rescue.Fenced);
+            _node.Decisions.Kept?.Forget(rescue.Fenced.Worker);
+        });
+    }
+
+    /// <summary>Everybody who lives gets a share; those who have little already, first.</summary>
+    private async Task Divide(Rescue rescue)
+    {
+        await directory.Read(worker.Stopping).ConfigureAwait(false);
+        var entries = await _node.Ask(() =>
+        {
+            var owned = new List<DirectoryEntry>();
+            _node.Directory.AddOwnedBy(rescue.Fenced.Worker, owned);
+            return owned;
+        }).ConfigureAwait(false);
+        var targets = new List<Incarnation>();
+        foreach (var member in members())
+        {
+            if (member.State == MemberState.Live && member.Incarnation.Worker != rescue.Fenced.Worker)
+            {
+                targets.Add(member.Incarnation);
+            }
+        }
+
+        if (targets.Count == 0)
+        {
+            targets.Add(_node.Self);
+        }
+
+        for (var target = 0; target < targets.Count; target++)
+        {
+            var keys = new List<DirectoryKey>();
+            for (var i = target; i < entries.Count; i += targets.Count)
+            {
+                keys.Add(entries[i].Key);
+            }
+
+            for (var at = 0; at < keys.Count; at += ClusterOptions.KeysPerCall)
+            {
+                await Give(rescue, keys.GetRange(at, Math.Min(ClusterOptions.KeysPerCall, keys.Count - at)), targets[target]).ConfigureAwait(false);
+            }
+        }
+    }
+
+    private async Task Give(Rescue rescue, List<DirectoryKey> keys, Incarnation target)
+    {
+        var given = await store.Directory.TakeOver(rescue, keys, target, worker.Stopping).ConfigureAwait(false);
+        if (given.Status == ClusterStatus.Stale && target != _node.Self)
+        {
+            given = await store.Directory.TakeOver(rescue, keys, _node.Self, worker.Stopping).ConfigureAwait(false); // the target died meanwhile
+        }
+
+        if (!given.IsDone)
+        {
+            throw given.Status == ClusterStatus.Fenced
+                ? new LogLostFailure(AppendStatus.Fenced, $"{_node.Self} was fenced while it took {rescue.Fenced} over: {given.Detail}")
+                : new IOException($"The take-over of {rescue.Fenced} did not go on ({given.Status}): {given.Detail}");
+        }
+    }
+
+    private sealed class NoSink : IRecoverySink
+    {
+        public static NoSink Instance { get; } = new();
+
+        public void Outcome(OutcomeRecord outcome, long sequence)
+        {
+            // They are in the summary.
+        }
+    }
+}
