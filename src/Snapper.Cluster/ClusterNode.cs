@@ -287,7 +287,9 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
     /// <summary>What this worker has frozen, by plan, for each master to know (M3, R3). On the first executor alone.</summary>
     public SortedDictionary<string, IReadOnlyList<DirectoryKey>> OpenFreezes { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>Takes the master's answers to freezes (M3); null: no migration is under way. On the first executor alone.</summary>
+    /// <summary>
+    /// Takes the master's answers to freezes (M3); null: no migration is under way. On the first executor alone.
+    /// </summary>
     public Action<FrozenMessage>? MasterFroze { get; set; }
 
     /// <summary>News of the directory, in whatever order (M7). What comes to this worker opens: its last owner has checkpointed all of it; on the first executor.</summary>
