@@ -1,13 +1,48 @@
-using System.Globalization;
+using System.CommandLine;
+using Snapper.Terminal;
 
 namespace Snapper.Benchmarks;
-
-/// <summary>A wrong command line; the message says what is wrong.</summary>
-public sealed class OptionsException(string message) : Exception(message);
 
 /// <summary>What to run and for how long.</summary>
 public sealed record BenchmarkOptions
 {
+    private const double SecondsMax = 3600;
+
+    private static readonly Argument<string[]> s_names = new("NAME") { Description = "benchmarks; none: all, about two hours" };
+    private static readonly Option<double> s_duration = Seconds("--duration", "seconds of a measured run", 15);
+    private static readonly Option<double> s_warmup = Seconds("--warmup", "seconds of load before it", 5);
+    private static readonly Option<double> s_idle = Seconds("--idle", "seconds of the idle measurement", 20);
+    private static readonly Option<int> s_repeat = Options.Whole("--repeat", "N", "measured runs per side", 5, 1, 100);
+    private static readonly Option<long> s_seed = Options.Of(
+        "--seed", "N", "decides all random choices", Values.Long(0, long.MaxValue), 42);
+
+    private static readonly Option<int> s_accounts = Options.Whole(
+        "--accounts", "N", "accounts of the workload", 10_000, 4, Load.AccountIds.CountMax);
+
+    private static readonly Option<int> s_resident = Options.Whole(
+        "--resident", "N", "accounts that `memory` touches", 200_000, 1, Load.AccountIds.CountMax);
+
+    private static readonly Option<long> s_transactions = Options.Of(
+        "--transactions", "N", "before the crash of `recovery`", Values.Long(1, 1_000_000_000), 1_000_000);
+
+    private static readonly Option<int[]> s_connections = List(
+        "--connections", "connections to try (64,128,192); the fastest is measured", 4096);
+    private static readonly Option<int[]> s_batches = List(
+        "--batch", "transactions per request to try in `pact-batched` (32,128,256)", 1000);
+    private static readonly Option<int[]> s_pipelines = List(
+        "--pipelines", "in-process loops to try (64,128,256)", 65_536);
+
+    private static readonly Option<string> s_old = Options.Of(
+        "--old", "COMMIT", "what `single-worker-cpu` and `two-worker-cpu` compare this tree with",
+        static text => text.StartsWith('-') ? throw new UsageException("must be a commit") : text, "f451d1f");
+
+    private static readonly Option<bool> s_quick = Options.Flag(
+        "--quick", "everything short, one repetition: a smoke test, not a measurement");
+
+    private static readonly Option<string?> s_out = Options.Text(
+        "--out", "FOLDER", "write table and JSON there as well");
+    private static readonly Option<bool> s_list = Options.Flag("--list", "names and what they measure");
+
     /// <summary>Names of the benchmarks; empty: all.</summary>
     public IReadOnlyList<string> Names { get; init; } = [];
 
@@ -53,94 +88,47 @@ public sealed record BenchmarkOptions
     /// <summary>As given, for the command that measures a number again.</summary>
     public string Given { get; init; } = "";
 
-    /// <summary>Usage, for <c>--help</c> and errors.</summary>
-    public const string Usage = """
-        ./snapper bench [NAME ...] [options]
-          --duration S     seconds of a measured run (15)       --warmup S   seconds of load before it (5)
-          --repeat N       measured runs per side (5)           --seed N     decides all random choices (42)
-          --accounts N     accounts of the workload (10000)     --idle S     seconds of the idle measurement (20)
-          --connections L  connections to try (64,128,192)      --batch L    transactions per request to try (32,128,256)
-          --pipelines L    in-process loops to try (64,128,256) --transactions N  before the crash of `recovery` (1000000)
-          --resident N     accounts that `memory` touches (200000)
-          --old COMMIT     what `single-worker-cpu` and `two-worker-cpu` compare this tree with (f451d1f)
-          --quick          everything short, one repetition: a smoke test, not a measurement
-          --out FOLDER     write table and JSON there as well
-          --list           names and what they measure
-        """;
+    /// <summary><c>./snapper bench</c>.</summary>
+    /// <param name="run">Runs benchmarks.</param>
+    /// <param name="list">Writes the list of them.</param>
+    public static Command Command(Func<BenchmarkOptions, Task<int>> run, Func<int> list) => CommandLines.Command(
+        "./snapper bench", "benchmarks with their baselines, side by side",
+        (line, _, _) => line.GetValue(s_list) ? Task.FromResult(list()) : run(From(line)),
+        s_names, s_duration, s_warmup, s_repeat, s_seed, s_accounts, s_idle, s_connections, s_batches, s_pipelines, s_transactions, s_resident,
+        s_old, s_quick, s_out, s_list);
 
-    /// <summary>Reads the command line.</summary>
-    /// <exception cref="OptionsException">Unknown option, or a value that is missing or out of range.</exception>
-    public static BenchmarkOptions Parse(IReadOnlyList<string> arguments)
+    /// <summary>Of a line.</summary>
+    internal static BenchmarkOptions From(ParseResult line)
     {
-        var options = new BenchmarkOptions();
-        var names = new List<string>();
-        for (var i = 0; i < arguments.Count; i++)
+        var names = line.GetValue(s_names) ?? [];
+        var options = new BenchmarkOptions
         {
-            var name = arguments[i];
-            if (!name.StartsWith('-'))
-            {
-                names.Add(name);
-                continue;
-            }
+            Names = names,
+            Given = string.Join(' ', line.Tokens.Select(static token => token.Value).Where(token => !names.Contains(token))),
+            Old = line.GetValue(s_old)!,
+            Seed = (ulong)line.GetValue(s_seed),
+            Accounts = line.GetValue(s_accounts),
+            Out = line.GetValue(s_out),
+        };
+        var isQuick = line.GetValue(s_quick);
+        return options with
+        {
+            Duration = Given(s_duration, 1),
+            Warmup = Given(s_warmup, 0.5),
+            Idle = Given(s_idle, 2),
+            Repeat = Given(s_repeat, 1),
+            ResidentAccounts = Given(s_resident, 5_000),
+            Transactions = Given(s_transactions, 2_000),
+            Connections = Given(s_connections, [16]) ?? options.Connections,
+            Batches = Given(s_batches, [32]) ?? options.Batches,
+            Pipelines = Given(s_pipelines, [32]) ?? options.Pipelines,
+        };
 
-            if (name == "--quick")
-            {
-                options = options.Quick();
-                continue;
-            }
-
-            if (i + 1 == arguments.Count)
-            {
-                throw new OptionsException($"{name} is unknown or needs a value.");
-            }
-
-            options = options.With(name, arguments[++i]);
-        }
-
-        return options with { Names = names, Given = string.Join(' ', arguments.Where(argument => !names.Contains(argument))) };
+        T? Given<T>(Option<T> option, T quick) => isQuick && line.GetResult(option) is not { Implicit: false } ? quick : line.GetValue(option);
     }
 
-    private BenchmarkOptions Quick() => this with
-    {
-        Duration = 1,
-        Warmup = 0.5,
-        Repeat = 1,
-        Connections = [16],
-        Batches = [32],
-        Pipelines = [32],
-        Transactions = 2_000,
-        ResidentAccounts = 5_000,
-        Idle = 2,
-    };
+    private static Option<double> Seconds(string name, string help, double @default) =>
+        Options.Of(name, "S", help, Values.Number(double.Epsilon, SecondsMax), @default);
 
-    private BenchmarkOptions With(string name, string value) => name switch
-    {
-        "--duration" => this with { Duration = Seconds(name, value) },
-        "--warmup" => this with { Warmup = Seconds(name, value) },
-        "--idle" => this with { Idle = Seconds(name, value) },
-        "--repeat" => this with { Repeat = (int)Number(name, value, 1, 100) },
-        "--accounts" => this with { Accounts = (int)Number(name, value, 4, Load.AccountIds.CountMax) },
-        "--resident" => this with { ResidentAccounts = (int)Number(name, value, 1, Load.AccountIds.CountMax) },
-        "--transactions" => this with { Transactions = Number(name, value, 1, 1_000_000_000) },
-        "--connections" => this with { Connections = Numbers(name, value, 4096) },
-        "--batch" => this with { Batches = Numbers(name, value, 1000) },
-        "--pipelines" => this with { Pipelines = Numbers(name, value, 65_536) },
-        "--seed" => this with { Seed = (ulong)Number(name, value, 0, long.MaxValue) },
-        "--old" => this with { Old = value.StartsWith('-') ? throw new OptionsException($"--old must be a commit, not \"{value}\".") : value },
-        "--out" => this with { Out = value },
-        _ => throw new OptionsException($"{name} is not an option."),
-    };
-
-    private static double Seconds(string name, string value) =>
-        double.TryParse(value, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var seconds) && seconds is > 0 and <= 3600
-            ? seconds
-            : throw new OptionsException($"{name} must be seconds above 0 and at most 3600, not \"{value}\".");
-
-    private static long Number(string name, string value, long min, long max) =>
-        long.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number >= min && number <= max
-            ? number
-            : throw new OptionsException($"{name} must be a number from {min} to {max}, not \"{value}\".");
-
-    private static int[] Numbers(string name, string value, int max) =>
-        value.Split(',').Select(part => (int)Number(name, part, 1, max)).ToArray();
+    private static Option<int[]> List(string name, string help, int max) => Options.Of<int[]>(name, "LIST", help, Values.List(Values.Whole(1, max)));
 }

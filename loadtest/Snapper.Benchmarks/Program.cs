@@ -5,14 +5,11 @@ using Snapper.Benchmarks.Reporting;
 using Snapper.Benchmarks.Runs;
 using Snapper.Benchmarks.Suite;
 using Snapper.Benchmarks.Systems;
+using Snapper.Terminal;
 
-if (args.Contains("--help"))
-{
-    Console.WriteLine(BenchmarkOptions.Usage);
-    return 0;
-}
+return await CommandLines.Run(BenchmarkOptions.Command(Run, List), args, Console.Out, Console.Error);
 
-if (args.Contains("--list"))
+static int List()
 {
     foreach (var benchmark in BenchmarkSuite.All)
     {
@@ -22,9 +19,8 @@ if (args.Contains("--list"))
     return 0;
 }
 
-try
+static async Task<int> Run(BenchmarkOptions options)
 {
-    var options = BenchmarkOptions.Parse(args);
     var selected = BenchmarkSuite.Select(options.Names);
     var root = ServerTools.RepositoryRoot();
     var machine = MachineFacts.Read(root);
@@ -50,9 +46,4 @@ try
 
     // A missed bar is a finding, not a failure of the program; a benchmark without a result is one.
     return results.Exists(static result => result.Missing is not null) ? 1 : 0;
-}
-catch (OptionsException wrong)
-{
-    Console.Error.WriteLine($"{wrong.Message}\n\n{BenchmarkOptions.Usage}");
-    return 2;
 }

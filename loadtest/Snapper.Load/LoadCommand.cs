@@ -4,6 +4,7 @@ using Snapper.Load.Reporting;
 using Snapper.Scenarios;
 using Snapper.Scenarios.Measures;
 using Snapper.Scenarios.Targets;
+using Snapper.Terminal;
 
 namespace Snapper.Load;
 
@@ -12,42 +13,16 @@ internal static class LoadCommand
 {
     public const int Held = 0;
     public const int Broken = 1;
-    public const int WrongLine = 2;
 
     /// <summary>Runs one command line to its end.</summary>
     /// <returns>0 all held, 1 something did not or nobody answered, 2 the line was wrong.</returns>
-    public static async Task<int> Run(IReadOnlyList<string> arguments, TextWriter output, TextWriter errors, CancellationToken cancellation)
-    {
-        try
-        {
-            switch (arguments)
-            {
-                case []:
-                    throw new OptionsException("Name a scenario, or --list.");
-                case ["--help" or "help" or "-h", ..]:
-                    output.WriteLine(LoadOptions.Usage);
-                    return Held;
-                case ["--list"]:
-                    List(output);
-                    return Held;
-                case ["--calibrate", ..]:
-                    return await Calibrator.Run(CalibrationOptions.Parse([.. arguments.Skip(1)]), output, cancellation) ? Held : Broken;
-                default:
-                    return await Run(LoadOptions.Parse(arguments), output, cancellation);
-            }
-        }
-        catch (OptionsException wrong)
-        {
-            errors.WriteLine($"snapper: {wrong.Message}");
-            errors.WriteLine("snapper: see './snapper load --help NAME'.");
-            return WrongLine;
-        }
-        catch (TargetException problem)
-        {
-            errors.WriteLine($"snapper: {problem.Message}");
-            return Broken;
-        }
-    }
+    public static Task<int> Run(IReadOnlyList<string> arguments, TextWriter output, TextWriter errors, CancellationToken cancellation) =>
+        CommandLines.Run(
+            LoadOptions.Program(
+                options => Run(options, output, cancellation),
+                async options => await Calibrator.Run(options, output, cancellation) ? Held : Broken,
+                () => List(output)),
+            arguments, output, errors);
 
     private static async Task<int> Run(LoadOptions options, TextWriter output, CancellationToken cancellation)
     {
@@ -105,7 +80,7 @@ internal static class LoadCommand
         File.WriteAllText(Path.Combine(folder, "report.html"), ReportHtml.Of(report));
     }
 
-    private static void List(TextWriter output)
+    private static int List(TextWriter output)
     {
         output.WriteLine("scenarios:");
         foreach (var scenario in ScenarioCatalog.All)
@@ -120,5 +95,7 @@ internal static class LoadCommand
         {
             output.WriteLine($"  {name,-22} {what}");
         }
+
+        return Held;
     }
 }

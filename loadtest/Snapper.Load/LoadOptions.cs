@@ -1,37 +1,79 @@
+using System.CommandLine;
 using System.Globalization;
+using Snapper.Load.Calibration;
 using Snapper.Scenarios;
 using Snapper.Scenarios.Choosing;
 using Snapper.Scenarios.Measures;
 using Snapper.Scenarios.Shapes;
 using Snapper.Scenarios.Workloads;
+using Snapper.Terminal;
 
 namespace Snapper.Load;
-
-/// <summary>A wrong command line; the message says what is wrong.</summary>
-internal sealed class OptionsException(string message) : Exception(message);
 
 /// <summary>What to run, against what, and which bounds must be kept.</summary>
 internal sealed record LoadOptions
 {
-    public const string Usage = """
-        ./snapper load NAME [options]             runs a scenario against a running system; --list names them
-          --rate R             arrivals per second (200)         --duration T       measured time: 30, 30s, 2m, 500ms (30s)
-          --warm-up T          at the first rate, before it (3s) --shape S          steady, ramp or spike
-          --arrivals A         poisson (default) or even         --seed N           decides all random choices (1)
-          --url URL[,URL]      workers (http://127.0.0.1:5101); the others are found through them
-          --sidecar URL        everything through this Dapr sidecar instead
-          --no-discovery       only the given workers
-          --pact P             part that are PACTs, 0 to 1       --accounts N       accounts, or lists at a time (10000)
-          --chooser C          uniform, zipf or hotspot          --skew X           of zipf (0.9)
-          --hot N              of hotspot: hot accounts (10)     --hot-share X      ... and their part of all (0.75)
-          --timeout T          of one transaction (10s)          --connections N    requests at once, per worker (64)
-          --threshold T        NAME<=NUMBER or NAME>=NUMBER, in place of the scenario's own bound; may be repeated
-          --worker NAME        the one to drain or kill          --data DIR         of the running system, to join workers (.snapper)
-          --report DIR         where report.html and report.json go (loadtest/results/today/load-NAME)
-        ./snapper load --list                     the scenarios, and what thresholds may name
-        ./snapper load --calibrate [--duration T] how fast and how punctual this program is itself, against a stub in its own process
-        Exit code: 0 all bounds and invariants held, 1 one did not, or nobody answered, 2 this line was wrong.
-        """;
+    private static readonly Argument<string?> s_scenario = new("NAME")
+    {
+        Arity = ArgumentArity.ZeroOrOne, Description = "a scenario; --list names them",
+    };
+    private static readonly Option<bool> s_list = Options.Flag("--list", "the scenarios, and what thresholds may name");
+
+    private static readonly Option<bool> s_calibrate = Options.Flag(
+        "--calibrate", "how fast and how punctual this program is itself, against a stub in its own process; takes --duration and --connections");
+
+    private static readonly Option<double> s_rate = Options.Of(
+        "--rate", "R", "arrivals per second", Values.Number(0.1, 1_000_000), 200);
+
+    private static readonly Option<TimeSpan?> s_duration = Options.Of<TimeSpan?>(
+        "--duration", "T", "measured time: 30, 30s, 2m, 500ms (30s)",
+        static text => Values.Time(TimeSpan.FromMilliseconds(500), TimeSpan.FromHours(12))(text));
+
+    private static readonly Option<TimeSpan?> s_warmUp = Options.Of<TimeSpan?>(
+        "--warm-up", "T", "at the first rate, before it (3s)", static text => Values.Time(TimeSpan.Zero, TimeSpan.FromHours(1))(text));
+
+    private static readonly Option<ShapeKind?> s_shape = Options.Of<ShapeKind?>(
+        "--shape", "S", "steady, ramp or spike", Word<ShapeKind>);
+    private static readonly Option<ArrivalProcess?> s_arrivals = Options.Of<ArrivalProcess?>(
+        "--arrivals", "A", "poisson (default) or even", Word<ArrivalProcess>);
+    private static readonly Option<long> s_seed = Options.Of(
+        "--seed", "N", "decides all random choices", Values.Long(0, long.MaxValue), 1);
+
+    private static readonly Option<Uri[]> s_urls = Options.Of<Uri[]>(
+        "--url", "URL,...", "workers (http://127.0.0.1:5101); the others are found through them", Values.List(Values.Address));
+
+    private static readonly Option<Uri?> s_sidecar = Options.Of<Uri?>(
+        "--sidecar", "URL", "everything through this Dapr sidecar instead", Values.Address);
+
+    private static readonly Option<bool> s_noDiscovery = Options.Flag("--no-discovery", "only the given workers");
+    private static readonly Option<double?> s_pact = Part("--pact", "part that are PACTs, 0 to 1");
+    private static readonly Option<int> s_accounts = Options.Whole(
+        "--accounts", "N", "accounts, or lists at a time", 10_000, 8, 1_000_000);
+    private static readonly Option<Distribution?> s_chooser = Options.Of<Distribution?>(
+        "--chooser", "C", "uniform, zipf or hotspot", Word<Distribution>);
+    private static readonly Option<double?> s_skew = Options.Of<double?>(
+        "--skew", "X", "of zipf (0.9)", static text => Values.Number(0, 5)(text));
+    private static readonly Option<int?> s_hot = Options.Of<int?>(
+        "--hot", "N", "of hotspot: hot accounts (10)", static text => Values.Whole(1, 1_000_000)(text));
+    private static readonly Option<double?> s_hotShare = Part("--hot-share", "... and their part of all (0.75)");
+
+    private static readonly Option<TimeSpan?> s_timeout = Options.Of<TimeSpan?>(
+        "--timeout", "T", "of one transaction (10s)", static text => Values.Time(TimeSpan.FromMilliseconds(1), TimeSpan.FromMinutes(5))(text));
+
+    private static readonly Option<int> s_connections = Options.Whole(
+        "--connections", "N", "requests at once, per worker", 64, 1, 256);
+
+    private static readonly Option<string[]> s_thresholds = new("--threshold")
+    {
+        HelpName = "T", Description = "NAME<=NUMBER or NAME>=NUMBER, in place of the scenario's own bound; may be repeated",
+    };
+
+    private static readonly Option<string?> s_worker = Options.Text("--worker", "NAME", "the one to drain or kill");
+    private static readonly Option<string> s_data = Options.Of(
+        "--data", "DIR", "of the running system, to join workers", static text => text, ".snapper");
+
+    private static readonly Option<string?> s_report = Options.Text(
+        "--report", "DIR", "where report.html and report.json go (loadtest/results/today/load-NAME)");
 
     public required Scenario Scenario { get; init; }
 
@@ -102,67 +144,81 @@ internal sealed record LoadOptions
         },
     };
 
-    /// <summary>Reads the command line.</summary>
-    /// <exception cref="OptionsException">It is wrong.</exception>
-    public static LoadOptions Parse(IReadOnlyList<string> arguments)
+    /// <summary><c>./snapper load</c>.</summary>
+    public static Command Program(Func<LoadOptions, Task<int>> run, Func<CalibrationOptions, Task<int>> calibrate, Func<int> list) =>
+        CommandLines.Command(
+            "./snapper load",
+            "runs a scenario against a running system; the exit code is 0 when all bounds and invariants held, 1 when one did "
+            + "not, or no worker answered, 2 when this line was wrong",
+            (line, _, _) => line.GetValue(s_list) ? Task.FromResult(list())
+                : line.GetValue(s_calibrate) ? calibrate(Calibration(line)) : run(From(line)),
+            s_scenario, s_list, s_calibrate, s_rate, s_duration, s_warmUp, s_shape, s_arrivals, s_seed, s_urls, s_sidecar, s_noDiscovery, s_pact,
+            s_accounts, s_chooser, s_skew, s_hot, s_hotShare, s_timeout, s_connections, s_thresholds, s_worker, s_data, s_report);
+
+    /// <summary>Of a line.</summary>
+    /// <exception cref="UsageException">It is wrong.</exception>
+    internal static LoadOptions From(ParseResult line)
     {
-        if (arguments.Count == 0 || arguments[0].StartsWith('-'))
+        var scenario = line.GetValue(s_scenario) is not { } name ? throw new UsageException("Name a scenario, or --list.")
+            : ScenarioCatalog.Find(name) ?? throw new UsageException(
+                $"There is no scenario '{name}'; there are {string.Join(", ", ScenarioCatalog.All.Select(static one => one.Name))}.");
+        var options = new LoadOptions { Scenario = scenario };
+        return (options with
         {
-            throw new OptionsException("Name a scenario first.");
-        }
-
-        var scenario = ScenarioCatalog.Find(arguments[0])
-            ?? throw new OptionsException($"There is no scenario '{arguments[0]}'; there are {string.Join(", ", ScenarioCatalog.All.Select(static one => one.Name))}.");
-        var options = new LoadOptions { Scenario = scenario, Command = "./snapper load " + string.Join(' ', arguments.Select(Quoted)) };
-        for (var i = 1; i < arguments.Count; i++)
-        {
-            var equals = arguments[i].IndexOf('=', StringComparison.Ordinal);
-            var name = equals < 0 || !arguments[i].StartsWith("--", StringComparison.Ordinal) ? arguments[i] : arguments[i][..equals];
-            if (name == "--no-discovery")
-            {
-                options = options with { Discovers = false };
-                continue;
-            }
-
-            if (!s_options.TryGetValue(name, out var with))
-            {
-                throw new OptionsException($"'load' has no option '{name}'.");
-            }
-
-            if (equals < 0 && i + 1 == arguments.Count)
-            {
-                throw new OptionsException($"{name} needs a value.");
-            }
-
-            options = with(options, name, equals < 0 ? arguments[++i] : arguments[i][(equals + 1)..]);
-        }
-
-        return options.Checked();
+            Command = "./snapper load " + string.Join(' ', line.Tokens.Select(static token => Quoted(token.Value))),
+            Rate = line.GetValue(s_rate),
+            Duration = line.GetValue(s_duration) ?? options.Duration,
+            WarmUp = line.GetValue(s_warmUp) ?? options.WarmUp,
+            Shape = line.GetValue(s_shape),
+            Arrivals = line.GetValue(s_arrivals) ?? options.Arrivals,
+            Seed = (ulong)line.GetValue(s_seed),
+            Urls = line.GetValue(s_urls) ?? options.Urls,
+            Sidecar = line.GetValue(s_sidecar),
+            Discovers = !line.GetValue(s_noDiscovery),
+            PactShare = line.GetValue(s_pact),
+            Accounts = line.GetValue(s_accounts),
+            Chooser = line.GetValue(s_chooser),
+            Skew = line.GetValue(s_skew),
+            HotKeys = line.GetValue(s_hot),
+            HotShare = line.GetValue(s_hotShare),
+            Timeout = line.GetValue(s_timeout) ?? options.Timeout,
+            Connections = line.GetValue(s_connections),
+            Given = [.. (line.GetValue(s_thresholds) ?? []).Select(Bound)],
+            Worker = line.GetValue(s_worker),
+            Data = line.GetValue(s_data)!,
+            ReportFolder = line.GetValue(s_report),
+        }).Checked();
     }
 
-    private static readonly Dictionary<string, Func<LoadOptions, string, string, LoadOptions>> s_options = new(StringComparer.Ordinal)
+    private static CalibrationOptions Calibration(ParseResult line)
     {
-        ["--rate"] = static (o, name, value) => o with { Rate = Values.Number(name, value, 0.1, 1_000_000) },
-        ["--duration"] = static (o, name, value) => o with { Duration = Values.Time(name, value, TimeSpan.FromMilliseconds(500), TimeSpan.FromHours(12)) },
-        ["--warm-up"] = static (o, name, value) => o with { WarmUp = Values.Time(name, value, TimeSpan.Zero, TimeSpan.FromHours(1)) },
-        ["--shape"] = static (o, name, value) => o with { Shape = Values.Word<ShapeKind>(name, value) },
-        ["--arrivals"] = static (o, name, value) => o with { Arrivals = Values.Word<ArrivalProcess>(name, value) },
-        ["--seed"] = static (o, name, value) => o with { Seed = (ulong)Values.Whole(name, value, 0, long.MaxValue) },
-        ["--url"] = static (o, name, value) => o with { Urls = [.. value.Split(',').Select(part => Values.Address(name, part))] },
-        ["--sidecar"] = static (o, name, value) => o with { Sidecar = Values.Address(name, value) },
-        ["--pact"] = static (o, name, value) => o with { PactShare = Values.Number(name, value, 0, 1) },
-        ["--accounts"] = static (o, name, value) => o with { Accounts = (int)Values.Whole(name, value, 8, 1_000_000) },
-        ["--chooser"] = static (o, name, value) => o with { Chooser = Values.Word<Distribution>(name, value) },
-        ["--skew"] = static (o, name, value) => o with { Skew = Values.Number(name, value, 0, 5) },
-        ["--hot"] = static (o, name, value) => o with { HotKeys = (int)Values.Whole(name, value, 1, 1_000_000) },
-        ["--hot-share"] = static (o, name, value) => o with { HotShare = Values.Number(name, value, 0, 1) },
-        ["--timeout"] = static (o, name, value) => o with { Timeout = Values.Time(name, value, TimeSpan.FromMilliseconds(1), TimeSpan.FromMinutes(5)) },
-        ["--connections"] = static (o, name, value) => o with { Connections = (int)Values.Whole(name, value, 1, 256) },
-        ["--threshold"] = static (o, name, value) => o with { Given = [.. o.Given, Values.Bound(value)] },
-        ["--worker"] = static (o, name, value) => o with { Worker = value },
-        ["--data"] = static (o, name, value) => o with { Data = value },
-        ["--report"] = static (o, name, value) => o with { ReportFolder = value },
-    };
+        var options = new CalibrationOptions();
+        return new CalibrationOptions
+        {
+            Duration = line.GetValue(s_duration) ?? options.Duration, Connections = line.GetValue(s_connections),
+        };
+    }
+
+    private static Option<double?> Part(string name, string help) =>
+        Options.Of<double?>(name, "P", help, static text => Values.Number(0, 1)(text));
+
+    private static T? Word<T>(string text)
+        where T : struct, Enum =>
+        Enum.GetNames<T>().FirstOrDefault(word => word.Equals(text, StringComparison.OrdinalIgnoreCase)) is { } found
+            ? Enum.Parse<T>(found)
+            : throw new UsageException($"must be {string.Join(" or ", Enum.GetNames<T>().Select(static word => word.ToLowerInvariant()))}");
+
+    private static Threshold Bound(string text)
+    {
+        try
+        {
+            return Threshold.Parse(text);
+        }
+        catch (FormatException wrong)
+        {
+            throw new UsageException(wrong.Message);
+        }
+    }
 
     private static string Quoted(string argument) => argument.AsSpan().ContainsAny(" <>&;|$'\"") ? $"'{argument.Replace("'", "'\\''", StringComparison.Ordinal)}'" : argument;
 
@@ -171,12 +227,12 @@ internal sealed record LoadOptions
         var chooser = Workload.Chooser;
         if (chooser.Distribution == Distribution.Hotspot && chooser.HotKeys >= Accounts)
         {
-            throw new OptionsException(string.Create(CultureInfo.InvariantCulture, $"--hot must be below --accounts, {Accounts}."));
+            throw new UsageException(string.Create(CultureInfo.InvariantCulture, $"--hot must be below --accounts, {Accounts}."));
         }
 
         if (Scenario.Change is not null && Sidecar is not null)
         {
-            throw new OptionsException($"'{Scenario.Name}' changes the system and needs its workers' own addresses: --url, not --sidecar.");
+            throw new UsageException($"'{Scenario.Name}' changes the system and needs its workers' own addresses: --url, not --sidecar.");
         }
 
         return this;

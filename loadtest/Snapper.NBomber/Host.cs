@@ -1,6 +1,7 @@
 using NBomber.Contracts;
 using NBomber.CSharp;
 using Snapper.Scenarios.Shapes;
+using Snapper.Terminal;
 
 namespace Snapper.NBomberHost;
 
@@ -11,20 +12,10 @@ internal static class Host
     private const double ChangeAt = 1 / 3.0;
 
     /// <returns>0 all held, 1 a threshold or the check did not, 2 the line was wrong.</returns>
-    public static int Run(string[] arguments)
-    {
-        HostOptions options;
-        try
-        {
-            options = HostOptions.Parse(arguments);
-        }
-        catch (FormatException wrong)
-        {
-            Console.Error.WriteLine(wrong.Message);
-            Console.Error.WriteLine(HostOptions.Usage);
-            return 2;
-        }
+    public static Task<int> Run(string[] arguments) => CommandLines.Run(HostOptions.Program(Run), arguments, Console.Out, Console.Error);
 
+    private static int Run(HostOptions options)
+    {
         var run = new HostedRun(options);
         var context = NBomberRunner.RegisterScenarios(run.Scenarios()).WithTestSuite("Snapper").WithTestName(options.Scenario.Name);
         if (Environment.GetEnvironmentVariable(LicenceVariable) is { Length: > 0 } key)

@@ -1,16 +1,26 @@
-using System.Globalization;
+using System.CommandLine;
 using Snapper.Scenarios;
 using Snapper.Scenarios.Workloads;
+using Snapper.Terminal;
 
 namespace Snapper.NBomberHost;
 
 /// <summary>The command line of the host; everything that is said better by NBomber's own options is left to them.</summary>
 internal sealed record HostOptions
 {
-    public const string Usage = """
-        dotnet run -c Release --project loadtest/Snapper.NBomber -- NAME [--rate R] [--duration SECONDS] [--warm-up SECONDS] [--url URL] [--accounts N] [--seed N] [--worker NAME]
-        NAME: see './snapper load --list'. Key of the licence: NBOMBER_LICENSE.
-        """;
+    private static readonly Argument<string> s_scenario = new("NAME") { Description = "a scenario; './snapper load --list' names them" };
+    private static readonly Option<int> s_rate = Options.Whole("--rate", "R", "arrivals per second", 200, 1, 1_000_000);
+    private static readonly Option<int> s_duration = Options.Whole(
+        "--duration", "SECONDS", "measured time", 30, 1, 43_200);
+    private static readonly Option<int?> s_warmUp = Options.Of<int?>(
+        "--warm-up", "SECONDS", "before it (3)", static text => Values.Whole(0, 3_600)(text));
+    private static readonly Option<Uri> s_url = Options.Of(
+        "--url", "URL", "a worker", Values.Address, new Uri("http://127.0.0.1:5101"));
+    private static readonly Option<int> s_accounts = Options.Whole(
+        "--accounts", "N", "accounts", 10_000, 16, 1_000_000);
+    private static readonly Option<int> s_seed = Options.Whole(
+        "--seed", "N", "decides all random choices", 1, 0, int.MaxValue);
+    private static readonly Option<string?> s_worker = Options.Text("--worker", "NAME", "the one to drain or kill");
 
     public required Scenario Scenario { get; init; }
 
@@ -34,42 +44,23 @@ internal sealed record HostOptions
         Prefix = WorkloadSettings.NewPrefix(), PactShare = Scenario.PactShare, Accounts = Accounts, Seed = Seed, Chooser = Scenario.Chooser,
     };
 
-    /// <summary>Reads the command line.</summary>
-    /// <exception cref="FormatException">It is wrong; the message says what.</exception>
-    public static HostOptions Parse(string[] arguments)
+    /// <summary>The program. The key of NBomber's licence: <c>NBOMBER_LICENSE</c>.</summary>
+    public static Command Program(Func<HostOptions, int> run) => CommandLines.Command(
+        "Snapper.NBomber", "lets NBomber drive a scenario (key of its licence: NBOMBER_LICENSE)",
+        (line, _, _) => Task.FromResult(run(From(line))),
+        s_scenario, s_rate, s_duration, s_warmUp, s_url, s_accounts, s_seed, s_worker);
+
+    /// <exception cref="UsageException">There is no such scenario.</exception>
+    internal static HostOptions From(ParseResult line) => new()
     {
-        if (arguments.Length == 0 || ScenarioCatalog.Find(arguments[0]) is not { } scenario)
-        {
-            throw new FormatException($"Name a scenario: {string.Join(", ", ScenarioCatalog.All.Select(static one => one.Name))}.");
-        }
-
-        var options = new HostOptions { Scenario = scenario };
-        for (var i = 1; i < arguments.Length; i += 2)
-        {
-            var (name, value) = (arguments[i], i + 1 < arguments.Length ? arguments[i + 1] : throw new FormatException($"{arguments[i]} is unknown or needs a value."));
-            options = name switch
-            {
-                "--rate" => options with { Rate = Number(name, value, 1, 1_000_000) },
-                "--duration" => options with { DurationSeconds = Number(name, value, 1, 43_200) },
-                "--warm-up" => options with { WarmUpSeconds = Number(name, value, 0, 3_600) },
-                "--accounts" => options with { Accounts = Number(name, value, 16, 1_000_000) },
-                "--seed" => options with { Seed = (ulong)Number(name, value, 0, int.MaxValue) },
-                "--worker" => options with { Worker = value },
-                "--url" => options with
-                {
-                    Url = Uri.TryCreate(value, UriKind.Absolute, out var url) && url.Scheme is "http" or "https"
-                        ? url
-                        : throw new FormatException($"--url must be an address such as http://127.0.0.1:5101, not '{value}'."),
-                },
-                _ => throw new FormatException($"There is no option '{name}'."),
-            };
-        }
-
-        return options;
-    }
-
-    private static int Number(string name, string text, int least, int most) =>
-        int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number >= least && number <= most
-            ? number
-            : throw new FormatException($"{name} must be a whole number from {least} to {most}, not '{text}'.");
+        Scenario = ScenarioCatalog.Find(line.GetValue(s_scenario)!)
+            ?? throw new UsageException($"Name a scenario: {string.Join(", ", ScenarioCatalog.All.Select(static one => one.Name))}."),
+        Rate = line.GetValue(s_rate),
+        DurationSeconds = line.GetValue(s_duration),
+        WarmUpSeconds = line.GetValue(s_warmUp) ?? 3,
+        Url = line.GetValue(s_url)!,
+        Accounts = line.GetValue(s_accounts),
+        Seed = (ulong)line.GetValue(s_seed),
+        Worker = line.GetValue(s_worker),
+    };
 }

@@ -1,3 +1,3 @@
 using Snapper.NBomberHost;
 
-return Host.Run(args);
+return await Host.Run(args);

@@ -4,4 +4,4 @@ using Snapper.Server.Processes;
 // What a worker makes is for its own account alone: states, logs, the audit.
 if (args is ["worker", ..]) FileModeMask.FromNowOn();
 
-return await ServerCommands.Table.Run(args, Console.Out, Console.Error);
+return await ServerCommands.Run(ServerCommands.Program(), args, Console.Out, Console.Error);

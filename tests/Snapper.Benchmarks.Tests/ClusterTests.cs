@@ -113,7 +113,7 @@ public sealed class ClusterTests
     public async Task Two_workers_in_this_process_commit_transfers_of_one_and_of_both()
     {
         await using var cluster = await ClusterInProcess.StartAsync(2, 100);
-        var context = new BenchmarkContext(BenchmarkOptions.Parse(["--quick", "--pipelines", "4"]) with { Duration = 0.5, Warmup = 0.1 }, null, _ => { });
+        var context = new BenchmarkContext(Parsed.Options(["--quick", "--pipelines", "4"]) with { Duration = 0.5, Warmup = 0.1 }, null, _ => { });
         var shape = ClusterSides.ShapeFor(context, 2);
         Assert.Equal(8, shape.Pipelines);
         foreach (var kind in new[] { TransactionKind.Pact, TransactionKind.Act })

@@ -144,7 +144,7 @@ public sealed class ComparisonTests
     }
 
     private static BenchmarkContext Context(Func<InProcessSettings, IInProcessSystem>? factory) =>
-        new(BenchmarkOptions.Parse(["--quick"]) with { Duration = 0.4, Warmup = 0.05 }, factory, _ => { });
+        new(Parsed.Options(["--quick"]) with { Duration = 0.4, Warmup = 0.05 }, factory, _ => { });
 
     // The second shape is the faster one, by far more than a busy machine can blur.
     private Side PacedSide(string name, List<string> log)

@@ -4,6 +4,7 @@ using Snapper.Benchmarks.Reporting;
 using Snapper.Benchmarks.Runs;
 using Snapper.Benchmarks.Statistics;
 using Snapper.Benchmarks.Suite;
+using Snapper.Terminal;
 using Xunit;
 
 namespace Snapper.Benchmarks.Tests;
@@ -53,7 +54,7 @@ public sealed class ReportingTests
     {
         var report = ReportOf(Result());
         Assert.DoesNotContain("not a measurement", report.ToMarkdown(), StringComparison.Ordinal);
-        Assert.Contains("not a measurement", (report with { Options = BenchmarkOptions.Parse(["--quick"]) }).ToMarkdown(), StringComparison.Ordinal);
+        Assert.Contains("not a measurement", (report with { Options = Parsed.Options(["--quick"]) }).ToMarkdown(), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -84,7 +85,7 @@ public sealed class ReportingTests
     [Fact]
     public void Options_are_read_and_wrong_ones_named()
     {
-        var options = BenchmarkOptions.Parse(["noop", "--duration", "2.5", "--connections", "8,16", "pact-cpu", "--repeat", "3"]);
+        var options = Parsed.Options(["noop", "--duration", "2.5", "--connections", "8,16", "pact-cpu", "--repeat", "3"]);
         Assert.Equal(["noop", "pact-cpu"], options.Names);
         Assert.Equal(2.5, options.Duration);
         Assert.Equal([8, 16], options.Connections);
@@ -92,13 +93,13 @@ public sealed class ReportingTests
 
         Assert.Contains("--duraton", Wrong("--duraton", "1"), StringComparison.Ordinal);
         Assert.Contains("--repeat", Wrong("--repeat"), StringComparison.Ordinal);
-        Assert.Contains("\"0\"", Wrong("--repeat", "0"), StringComparison.Ordinal);
-        Assert.Contains("\"x\"", Wrong("--connections", "8,x"), StringComparison.Ordinal);
-        Assert.Equal("v1.2", BenchmarkOptions.Parse(["--old", "v1.2"]).Old);
+        Assert.Contains("'0'", Wrong("--repeat", "0"), StringComparison.Ordinal);
+        Assert.Contains("'8,x'", Wrong("--connections", "8,x"), StringComparison.Ordinal);
+        Assert.Equal("v1.2", Parsed.Options(["--old", "v1.2"]).Old);
         Assert.Contains("--old must be a commit", Wrong("--old", "--force"), StringComparison.Ordinal);
-        Assert.Contains("nonsense", Assert.Throws<OptionsException>(() => BenchmarkSuite.Select(["nonsense"])).Message, StringComparison.Ordinal);
+        Assert.Contains("nonsense", Assert.Throws<UsageException>(() => BenchmarkSuite.Select(["nonsense"])).Message, StringComparison.Ordinal);
 
-        static string Wrong(params string[] arguments) => Assert.Throws<OptionsException>(() => BenchmarkOptions.Parse(arguments)).Message;
+        static string Wrong(params string[] arguments) => Assert.Throws<UsageException>(() => Parsed.Options(arguments)).Message;
     }
 
     [Fact]

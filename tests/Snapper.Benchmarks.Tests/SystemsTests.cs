@@ -85,7 +85,7 @@ public sealed class SystemsTests
     [DaprFact]
     public async Task The_baseline_runs_behind_a_real_sidecar_and_every_process_is_measured()
     {
-        var context = new BenchmarkContext(BenchmarkOptions.Parse(["--quick"]), null, _ => { });
+        var context = new BenchmarkContext(Parsed.Options(["--quick"]), null, _ => { });
         foreach (var name in new[] { "noop", "nontxn-dapr" })
         {
             var result = await BenchmarkRunner.RunAsync(BenchmarkSuite.Select([name])[0], context);

@@ -93,7 +93,7 @@ public sealed class BrokenManifestTests
     [InlineData(Worker, "replace", Container + "/env/6/value", "\"tape\"", "refuses its environment: --log must be redis or file")]
     [InlineData(Worker, "remove", Container + "/env/13", null, "refuses its environment: --listen-address 0.0.0.0 is reached from other machines")]
     [InlineData(Worker, "add", Container + "/env/-", """{"name":"Snapper__Worker__Executors","value":"0"}""", "refuses its environment: ")]
-    [InlineData(Worker, "replace", "/spec/ordinals/start", "0", "refuses its environment: --pod-name snapper-worker-0: workers are counted from 1")]
+    [InlineData(Worker, "replace", "/spec/ordinals/start", "0", "refuses its environment: --pod-name must be counted from 1")]
     // Security.
     [InlineData(Worker, "replace", Pod + "/securityContext/runAsUser", "0", "must run as a user that is named by number and is not root")]
     [InlineData(Worker, "replace", Pod + "/securityContext/runAsUser", "1000", "the images are made for user and group")]

@@ -1,3 +1,4 @@
+using Snapper.Cli.Commands;
 using System.Diagnostics;
 using System.Globalization;
 using System.Text.RegularExpressions;
@@ -55,8 +56,8 @@ public sealed partial class DaprRunTests
     {
         var command = Texts(App, "command");
         Assert.Equal(["./snapper", "worker"], command.Take(2));
-        var settings = WorkerCommand.Settings(WorkerCommand.Syntax.Parse([.. command.Skip(2)]), _ => null);
-        var up = UpOptions.From(UpOptions.UpSyntax.Parse([]));
+        var settings = WorkerCommand.Settings([.. command.Skip(2)], _ => null);
+        var up = UpCommand.Parse();
         Assert.Equal((up.WorkerPort(1), up.SidecarPortOf(1)), (settings.ListenPort, settings.SidecarPort));
         Assert.Equal((settings.ListenPort, settings.SidecarPort), (Number("appPort"), Number("daprHTTPPort")));
         Assert.Equal((WorkerSettings.DefaultAppId, "127.0.0.1"), (Text(App, "appID"), Text(App, "apiListenAddresses")));
@@ -69,7 +70,7 @@ public sealed partial class DaprRunTests
         var comment = CommandInComment().Match(Tree.Read("dapr.yaml"));
         Assert.True(comment.Success);
         var words = QuotedWord().Matches(comment.Groups[1].Value).Select(m => m.Groups[1].Value).ToArray();
-        Assert.Equal(Snapper.Server.Hosting.LogKind.Redis, WorkerCommand.Settings(WorkerCommand.Syntax.Parse([.. words.Skip(2)]), _ => null).LogKind);
+        Assert.Equal(Snapper.Server.Hosting.LogKind.Redis, WorkerCommand.Settings([.. words.Skip(2)], _ => null).LogKind);
     }
 
     [Fact]
@@ -77,7 +78,7 @@ public sealed partial class DaprRunTests
     {
         var folder = Directory.CreateTempSubdirectory("snapper-dapr-run-");
         using var temp = DataDirectory.Open(folder.FullName);
-        var ours = ChildCommands.Daprd("daprd", temp, UpOptions.From(UpOptions.UpSyntax.Parse([])), 1, new SidecarPorts(1, 2, 3), null, null).Arguments.ToList();
+        var ours = ChildCommands.Daprd("daprd", temp, UpCommand.Parse(), 1, new SidecarPorts(1, 2, 3), null, null).Arguments.ToList();
         foreach (var (key, value) in App.Children)
         {
             // What both set must be the same; what up sets beside it is metrics, log level and inner ports. Its own rule comes before the component files.

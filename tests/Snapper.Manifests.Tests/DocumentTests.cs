@@ -28,7 +28,7 @@ public sealed partial class DocumentTests
     [Fact]
     public void Variables_that_it_names_are_options_of_the_worker()
     {
-        var options = WorkerCommand.Syntax.Options.Select(option => "SNAPPER_" + option.Name[2..].Replace('-', '_').ToUpperInvariant()).Append("SNAPPER_DASHBOARD_WORKERS").Append("SNAPPER_REDIS_PASSWORD_FILE").Append("SNAPPER_TOKEN");
+        var options = WorkerCommand.Command.Options.Select(option => WorkerCommand.Variable(option.Name)).Append("SNAPPER_DASHBOARD_WORKERS").Append("SNAPPER_REDIS_PASSWORD_FILE").Append("SNAPPER_TOKEN");
         Assert.Equal([], Variables().Matches(s_text).Select(match => match.Value).Distinct().Except(options));
     }
 

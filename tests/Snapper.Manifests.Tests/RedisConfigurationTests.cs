@@ -50,13 +50,13 @@ public sealed class RedisConfigurationTests : IDisposable
         }
     }
 
-    private static async Task<RedisConnection> Connect(HostAndPort address, Process redis)
+    private static async Task<RawRedis> Connect(HostAndPort address, Process redis)
     {
         for (var started = Stopwatch.GetTimestamp(); ;)
         {
             try
             {
-                return await RedisConnection.Connect(address, TimeSpan.FromSeconds(5), CancellationToken.None);
+                return await RawRedis.Connect(address, TimeSpan.FromSeconds(5));
             }
             catch (Exception problem) when (problem is SocketException or IOException && Stopwatch.GetElapsedTime(started) < Deadline)
             {

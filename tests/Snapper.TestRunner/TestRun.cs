@@ -22,8 +22,9 @@ internal sealed class TestRun(
     // They start servers, longest first, and are left out of the core.
     private static readonly string[] s_servers =
     [
-        "Snapper.Integration.Tests", "Snapper.Dashboard.Tests", "Snapper.Server.Tests", "Snapper.Storage.Tests",
-        "Snapper.Load.Tests", "Snapper.Benchmarks.Tests", "Snapper.Sidecar.Tests", "Snapper.Client.Tests",
+        "Snapper.Integration.Tests", "Snapper.Dashboard.Tests", "Snapper.Server.Tests", "Snapper.Cli.Tests",
+        "Snapper.Storage.Tests", "Snapper.Load.Tests", "Snapper.Benchmarks.Tests", "Snapper.Sidecar.Tests",
+        "Snapper.Client.Tests",
     ];
 
     private const string WaitsForBounds = "Snapper.Runtime.Tests";

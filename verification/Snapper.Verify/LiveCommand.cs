@@ -1,3 +1,4 @@
+using System.CommandLine;
 using Snapper.Live.Cluster;
 using Snapper.Live.Rounds;
 
@@ -6,26 +7,10 @@ namespace Snapper.Verify;
 /// <summary>Verification of a running system; an interruption ends it and all that it has started.</summary>
 internal static class LiveCommand
 {
-    public static async Task<int> Run(IReadOnlyList<string> arguments, CancellationToken interrupted)
+    public static Command Of(CancellationToken interrupted) => LiveOptions.Command(options => Run(options, interrupted));
+
+    private static async Task<int> Run(LiveOptions options, CancellationToken interrupted)
     {
-        LiveOptions options;
-        try
-        {
-            options = LiveOptions.Parse(arguments);
-        }
-        catch (FormatException wrong)
-        {
-            Console.Error.WriteLine(wrong.Message);
-            Console.Error.WriteLine("'./snapper verify --live --help' says all options.");
-            return 2;
-        }
-
-        if (options.ShowHelp)
-        {
-            Console.WriteLine(LiveOptions.Help);
-            return 0;
-        }
-
         if (options.Workers > 1)
         {
             var several = new ClusterRun(options, Console.WriteLine);

@@ -1,6 +1,8 @@
+using System.CommandLine;
 using System.Diagnostics;
 using System.Globalization;
 using Snapper.Server.Processes;
+using Snapper.Terminal;
 
 namespace Snapper.Verify;
 
@@ -9,10 +11,6 @@ namespace Snapper.Verify;
 /// </summary>
 internal static class NightlyRun
 {
-    public const string Help = """
-        ./snapper verify --nightly [PART...]      all that takes longer than tests may; a row of a table each
-        """;
-
     private const string Tests = "dotnet test -c Release tests/";
 
     private static readonly Part[] s_parts =
@@ -36,18 +34,23 @@ internal static class NightlyRun
             { Environment = { ["SNAPPER_SOAK_MINUTES"] = "20" } },
     ];
 
-    /// <summary>Runs the parts; each part's output is kept when it fails.</summary>
-    /// <param name="arguments">The command line.</param>
-    /// <param name="interrupted">Ends the part that runs, and the run.</param>
-    /// <returns>0: nothing was found; 1: something was; 2: the command line is wrong.</returns>
-    public static async Task<int> Run(IReadOnlyList<string> arguments, CancellationToken interrupted)
+    private static readonly Option<string[]> s_nightly = new("--nightly")
     {
-        string[] names = [.. arguments.Where(argument => argument != "--nightly")];
+        HelpName = "PART", Arity = ArgumentArity.ZeroOrMore, AllowMultipleArgumentsPerToken = true,
+        Description = "only these parts: " + string.Join(", ", s_parts.Select(part => part.Name)),
+    };
+
+    /// <summary><c>verify --nightly</c>: runs the parts; each part's output is kept when it fails.</summary>
+    /// <param name="interrupted">Ends the part that runs, and the run.</param>
+    public static Command Command(CancellationToken interrupted) => CommandLines.Command(
+        VerifyCommand.Name, "all that takes longer than tests may; a row of a table each",
+        (line, _, _) => Run(line.GetValue(s_nightly)!, interrupted), s_nightly);
+
+    private static async Task<int> Run(string[] names, CancellationToken interrupted)
+    {
         if (names.Except(s_parts.Select(part => part.Name)).FirstOrDefault() is { } unknown)
         {
-            var known = string.Join(", ", s_parts.Select(part => part.Name));
-            await Console.Error.WriteLineAsync($"--nightly has no part '{unknown}'; its parts are {known}.");
-            return 2;
+            throw new UsageException($"--nightly has no part '{unknown}'; its parts are {string.Join(", ", s_parts.Select(part => part.Name))}.");
         }
 
         var failed = 0;

@@ -1,6 +1,7 @@
 using Snapper.Benchmarks.Clusters;
 using Snapper.Benchmarks.InProcess;
 using Snapper.Benchmarks.Runs;
+using Snapper.Terminal;
 
 namespace Snapper.Benchmarks.Suite;
 
@@ -56,14 +57,14 @@ public static class BenchmarkSuite
     ];
 
     /// <summary>The named ones; all when no name is given.</summary>
-    /// <exception cref="OptionsException">A name that no benchmark has.</exception>
+    /// <exception cref="UsageException">A name that no benchmark has.</exception>
     public static IReadOnlyList<IBenchmark> Select(IReadOnlyList<string> names)
     {
         foreach (var name in names)
         {
             if (!All.Any(benchmark => benchmark.Name == name))
             {
-                throw new OptionsException($"There is no benchmark \"{name}\". There are: {string.Join(", ", All.Select(static benchmark => benchmark.Name))}.");
+                throw new UsageException($"There is no benchmark \"{name}\". There are: {string.Join(", ", All.Select(static benchmark => benchmark.Name))}.");
             }
         }
 

@@ -1,5 +1,6 @@
 using Snapper.Client;
 using Snapper.Client.Messages;
+using Snapper.Terminal;
 
 namespace Snapper.Scenarios.Targets;
 
@@ -128,4 +129,4 @@ public sealed class SnapperTarget : ILoadTarget, IAsyncDisposable
 }
 
 /// <summary>The system under test cannot be used as asked; the message says why, and what to do.</summary>
-public sealed class TargetException(string message) : Exception(message);
+public sealed class TargetException(string message) : CommandException(message);

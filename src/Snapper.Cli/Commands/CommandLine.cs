@@ -1,36 +1,24 @@
+using System.CommandLine;
 using Snapper.Cli.Doctor;
-using Snapper.Cli.Setup;
-using Snapper.Cli.Supervision;
 using Snapper.Server.Commands;
 
 namespace Snapper.Cli.Commands;
 
-/// <summary>The command line of <c>./snapper</c>: its own commands, and those of the server.</summary>
+/// <summary>The command line of <c>./snapper</c>: its own commands, those of the server, and the names of the programs of the clone.</summary>
 internal static class CommandLine
 {
-    private static readonly CommandTable s_table = new(
-    [
-        new(UpOptions.UpSyntax, UpCommand.Run),
-        new(UpOptions.DemoSyntax, DemoCommand.Run),
-        new(DoctorCommand.Syntax, DoctorCommand.Run),
-        new(SetupCommand.Syntax, SetupCommand.Run),
-        new(TestCommand.Syntax, TestCommand.Run),
-        new(BenchCommand.Syntax, BenchCommand.Run),
-        new(LoadCommand.Syntax, LoadCommand.Run),
-        new(VerifyCommand.Syntax, VerifyCommand.Run),
-        ServerCommands.Workers,
-        ServerCommands.Migrations,
-        ServerCommands.Migrate,
-        ServerCommands.Drain,
-        ServerCommands.Rebalance,
-        new(MembershipCommands.JoinSyntax, MembershipCommands.Join),
-        new(MembershipCommands.LeaveSyntax, MembershipCommands.Leave),
-        ServerCommands.Token,
-        ServerCommands.Worker,
-    ]);
-
-    /// <summary>All commands, as they are described.</summary>
-    internal static IEnumerable<CommandSyntax> Syntaxes => s_table.Syntaxes;
+    /// <summary>All commands.</summary>
+    internal static readonly Command Program = CommandLines.Program(
+        "./snapper", "snapper: ACID transactions over virtual actors on Dapr",
+        [
+            UpCommand.Command, DemoCommand.Command, DoctorCommand.Command,
+            OfClone("setup", "brings what is missing, Redis and the Dapr runtime, asking before each step"),
+            OfClone("test", "all tests, the same as CI"),
+            OfClone("bench", "benchmarks with their baselines, side by side"),
+            OfClone("load", "load scenarios against a running system, with thresholds, checks and a report"),
+            OfClone("verify", "attacks the product, in a simulator or as a running system (--live), or judges a recorded history (--history)"),
+            .. MembershipCommands.All, .. ServerCommands.All,
+        ]);
 
     /// <summary>Runs one command line to its end.</summary>
     /// <param name="arguments">Without the program's name.</param>
@@ -38,5 +26,14 @@ internal static class CommandLine
     /// <param name="errors">For messages to people.</param>
     /// <returns>See <see cref="Snapper.Server.Processes.ExitCode"/>.</returns>
     public static Task<int> Run(IReadOnlyList<string> arguments, TextWriter output, TextWriter errors) =>
-        s_table.Run(arguments, output, errors);
+        ServerCommands.Run(Program, arguments, output, errors);
+
+    /// <summary>What measures, tests or attacks the product is no part of it: the script <c>snapper</c> starts it, and knows its options.</summary>
+    private static Command OfClone(string name, string summary)
+    {
+        var command = CommandLines.Command(
+            name, summary, (_, _, _) => throw new CommandException($"'{name}' runs in a clone of the repository: './snapper {name}' there."));
+        command.TreatUnmatchedTokensAsErrors = false;
+        return command;
+    }
 }

@@ -1,6 +1,6 @@
+using System.CommandLine;
 using Snapper.Cli.Demo;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Commands;
 using Snapper.Server.Processes;
 
 namespace Snapper.Cli.Commands;
@@ -8,17 +8,31 @@ namespace Snapper.Cli.Commands;
 /// <summary><c>up</c>, transfers, the check that no money appeared or vanished, and where to look next.</summary>
 internal static class DemoCommand
 {
-    /// <summary>Runs the demo; with <c>--stay</c> it stays up until told to stop, and a wrong sum is still the exit code then.</summary>
-    public static async Task<int> Run(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    private static readonly Option<bool> s_stay = Options.Flag("--stay", "stay up afterwards, until Ctrl-C");
+
+    private static readonly Option<int?> s_for = Options.Of<int?>(
+        "--for", "SECONDS", "with several workers: how long transfers go on afterwards (default: until Ctrl-C)",
+        static text => Values.Whole(0, 86_400)(text));
+
+    private static readonly Option<int> s_seconds = Options.Whole("--seconds", "N", "length of each phase", 3, 1, 3600);
+    private static readonly Option<int> s_accounts = Options.Whole("--accounts", "N", "number of accounts", 1000, 8, 100_000);
+    private static readonly Option<int> s_concurrency = Options.Whole("--concurrency", "N", "requests under way at once", 32, 1, 1000);
+
+    /// <summary><c>demo</c>; with <c>--stay</c> it stays up until a signal, and a wrong sum is still the exit code then.</summary>
+    public static readonly Command Command = CommandLines.Command(
+        "demo", "up, then bank transfers through the sidecar, and a check that no money was lost", Run,
+        [.. UpOptions.All, s_stay, s_for, s_seconds, s_accounts, s_concurrency]);
+
+    private static async Task<int> Run(ParseResult line, TextWriter output, TextWriter errors)
     {
-        var options = UpOptions.From(arguments);
+        var options = UpOptions.From(line);
         var settings = new DemoSettings
         {
-            Accounts = arguments.Number("--accounts", 1000, 8, 100_000),
-            Concurrency = arguments.Number("--concurrency", 32, 1, 1000),
-            PhaseLength = TimeSpan.FromSeconds(arguments.Number("--seconds", 3, 1, 3600)),
+            Accounts = line.GetValue(s_accounts),
+            Concurrency = line.GetValue(s_concurrency),
+            PhaseLength = TimeSpan.FromSeconds(line.GetValue(s_seconds)),
         };
-        TimeSpan? length = arguments.Text("--for") is null ? null : TimeSpan.FromSeconds(arguments.Number("--for", 0, 0, 86_400));
+        TimeSpan? length = line.GetValue(s_for) is { } seconds ? TimeSpan.FromSeconds(seconds) : null;
         if (length is not null && options.Workers == 1) throw new UsageException("--for is for several workers: with one, transfers do not go on.");
         using var signals = new StopSignals();
         return await UpCommand.Supervised(options, errors, signals, async deployment =>
@@ -50,10 +64,10 @@ internal static class DemoCommand
                 return ExitCode.Failure;
             }
 
-            if (passed) NextSteps.Write(output, deployment.Ready, options, arguments.Flag("--stay"));
+            if (passed) NextSteps.Write(output, deployment.Ready, options, line.GetValue(s_stay));
             else deployment.Say($"demo: failed; the parts' own messages are in {Path.Combine(options.DataDirectory, "logs")}");
             output.Flush();
-            if (arguments.Flag("--stay"))
+            if (line.GetValue(s_stay))
             {
                 deployment.Say("staying up; Ctrl-C stops everything");
                 await await Task.WhenAny(signals.Stopped, deployment.GivenUp);

@@ -1,3 +1,4 @@
+using System.CommandLine;
 using System.Diagnostics;
 using System.Text.Json.Nodes;
 using Snapper.Cli.Supervision;
@@ -14,25 +15,30 @@ internal static class MembershipCommands
     private static readonly TimeSpan BackWithin = TimeSpan.FromSeconds(15);
     private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(100);
 
-    private static readonly CommandOption s_data = new("--data", "DIR", "the data directory of the running system (default .snapper)");
+    private static readonly Argument<string> s_name = new("NAME") { Description = "the worker" };
 
-    public static readonly CommandSyntax JoinSyntax = new("join", "adds a worker with its sidecar to the running system; it owns nothing until something is moved to it", [s_data]);
+    /// <summary><c>join</c> and <c>leave</c>.</summary>
+    public static readonly IReadOnlyList<Command> All =
+    [
+        CommandLines.Command(
+            "join", "adds a worker with its sidecar to the running system; it owns nothing until something is moved to it", Join,
+            WorkerCommand.Data),
+        CommandLines.Command(
+            "leave", "moves everything of a worker to the others, and stops it for good", Leave, s_name, WorkerCommand.Data),
+    ];
 
-    public static readonly CommandSyntax LeaveSyntax = new("leave", "moves everything of a worker to the others, and stops it for good", [s_data], "NAME");
-
-    public static async Task<int> Join(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    private static async Task<int> Join(ParseResult line, TextWriter output, TextWriter errors)
     {
-        var (files, state) = Running(arguments);
+        var (files, state) = Running(line);
         var joined = (await Ask(files, state, "join", null)).Joined!;
         output.WriteLine($"{joined.Name} has joined: {joined.Url}, sidecar {joined.Sidecar}, pid {joined.Pid}. It owns nothing yet: './snapper rebalance --url {joined.Url}' gives it its share.");
         return ExitCode.Success;
     }
 
-    public static async Task<int> Leave(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    private static async Task<int> Leave(ParseResult line, TextWriter output, TextWriter errors)
     {
-        if (arguments.Rest.Count != 1) throw new UsageException("name the one worker that shall leave.");
-        var name = arguments.Rest[0];
-        var (files, state) = Running(arguments);
+        var name = line.GetValue(s_name)!;
+        var (files, state) = Running(line);
         if (state.Workers.All(w => w.Name != name)) throw new StartupException($"no worker {name} runs there; there are {string.Join(", ", state.Workers.Select(w => w.Name))}.");
         var others = state.Workers.Where(w => w.Name != name && w.Url is not null).Select(w => new Uri(w.Url!)).ToArray();
         if (others.Length == 0) throw new StartupException($"{name} is the only worker: there is nobody to take what it owns.");
@@ -120,9 +126,9 @@ internal static class MembershipCommands
         }
     }
 
-    private static (ChangeFiles Files, RunState State) Running(ParsedArguments arguments)
+    private static (ChangeFiles Files, RunState State) Running(ParseResult line)
     {
-        var data = Path.GetFullPath(arguments.Text("--data") ?? ".snapper");
+        var data = Path.GetFullPath(line.GetValue(WorkerCommand.Data)!);
         return new RunStateFile(DataDirectory.RunStateIn(data)).Read() is { } state && state.Supervisor.IsAlive()
             ? (new ChangeFiles(DataDirectory.RunIn(data)), state)
             : throw new StartupException($"neither 'snapper up' nor 'snapper demo' runs on {data}; name the data directory of the running system with --data");

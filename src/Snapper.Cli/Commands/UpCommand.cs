@@ -1,5 +1,5 @@
+using System.CommandLine;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Commands;
 using Snapper.Server.Processes;
 
 namespace Snapper.Cli.Commands;
@@ -7,10 +7,17 @@ namespace Snapper.Cli.Commands;
 /// <summary>Starts everything, says <c>ready</c>, stays in the foreground until told to stop.</summary>
 internal static class UpCommand
 {
-    /// <summary>Runs until SIGINT, SIGTERM or SIGHUP.</summary>
-    public static async Task<int> Run(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    /// <summary><c>up</c>.</summary>
+    public static readonly Command Command = CommandLines.Command(
+        "up", "starts Redis, Dapr and the server in the foreground, and keeps them running", Run, UpOptions.All);
+
+    /// <summary>The options of a line.</summary>
+    /// <exception cref="UsageException">The line is wrong.</exception>
+    internal static UpOptions Parse(params IEnumerable<string> options) => UpOptions.From(CommandLines.Parse(Command, options));
+
+    private static async Task<int> Run(ParseResult line, TextWriter output, TextWriter errors)
     {
-        var options = UpOptions.From(arguments);
+        var options = UpOptions.From(line);
         using var signals = new StopSignals();
         return await Supervised(options, errors, signals, async deployment =>
         {

@@ -1,5 +1,5 @@
+using System.CommandLine;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Commands;
 using Snapper.Server.Processes;
 
 namespace Snapper.Cli.Doctor;
@@ -7,18 +7,17 @@ namespace Snapper.Cli.Doctor;
 /// <summary>Looks at the machine and says what <c>up</c> would find. Starts and changes nothing that lasts.</summary>
 internal static class DoctorCommand
 {
-    /// <summary>Arguments of <c>doctor</c>.</summary>
-    public static readonly CommandSyntax Syntax = new("doctor", "checks this machine: SDK, Redis, Dapr, ports, disk, memory",
-        UpOptions.UpSyntax.Options);
+    /// <summary><c>doctor</c>; it fails exactly when <c>up</c> with the same options would not start.</summary>
+    public static readonly Command Command = CommandLines.Command(
+        "doctor", "checks this machine: SDK, Redis, Dapr, ports, disk, memory", Run, UpOptions.All);
 
-    /// <summary>Prints the rows; fails exactly when <c>up</c> with the same options would not start.</summary>
-    public static async Task<int> Run(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    private static async Task<int> Run(ParseResult line, TextWriter output, TextWriter errors)
     {
-        var options = UpOptions.From(arguments);
+        var options = UpOptions.From(line);
         var rows = new List<DoctorRow>();
         rows.Add(MachineChecks.Sdk());
         if (!options.Embedded) rows.AddRange(await ServerChecks.All(options, ExecutableFinder.System));
-        rows.AddRange(PortChecks.All(options, arguments.Number("--dashboard-port", 8080, 1024, 65535)));
+        rows.AddRange(PortChecks.All(options));
         rows.AddRange(MachineChecks.DiskAndMemory(options.DataDirectory));
         rows.AddRange(RunChecks.All(options.DataDirectory, options.Workers));
         rows.AddRange(await LogChecks.All(options, ExecutableFinder.System));

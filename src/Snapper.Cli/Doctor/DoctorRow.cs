@@ -22,15 +22,14 @@ internal static class DoctorTable
     /// <summary>Writes a header, the rows and a verdict.</summary>
     public static void Write(TextWriter output, IReadOnlyList<DoctorRow> rows)
     {
-        var check = rows.Max(r => r.Check.Length);
-        var finding = Math.Min(rows.Max(r => r.Finding.Length), 70);
-        output.WriteLine($"       {"check".PadRight(check)}  {"finding".PadRight(finding)}  fix");
+        var table = Tables.Of("", "check", "finding", "fix");
         foreach (var row in rows)
         {
             var mark = row.Health switch { Health.Good => "ok", Health.Limited => "note", _ => "FAIL" };
-            output.WriteLine($"{mark,-5}  {row.Check.PadRight(check)}  {row.Finding.PadRight(finding)}  {row.Fix}".TrimEnd());
+            table.Add(mark, row.Check, row.Finding, row.Fix);
         }
 
+        table.WriteTo(output);
         output.WriteLine();
         output.WriteLine(rows.Any(r => r.Health == Health.Broken)
             ? "'./snapper up' would not start: see the rows marked FAIL."

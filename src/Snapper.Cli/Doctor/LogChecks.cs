@@ -44,7 +44,7 @@ internal static class LogChecks
             if (new LogIdentityFile(file, place).Read() is not { } remembered) return new DoctorRow(Health.Good, check, "none is remembered here");
             var lost = plan.Log == LogKind.File ? await OfFiles(options, worker, remembered, file)
                 : options.Redis is null ? OfPrivateRedis(options, remembered, file)
-                : await RedisProbe.Unavailable(address, CancellationToken.None, options.RedisLogin) is { } why ? throw new IOException(why)
+                : await RedisProbe.Unavailable(address, options.RedisLogin) is { } why ? throw new IOException(why)
                 : await OfRedis(redis, worker, remembered, file);
             return lost is null ? new DoctorRow(Health.Good, check, "the one that is remembered") : new DoctorRow(Health.Broken, check, lost, FixHints.LostLog);
         }

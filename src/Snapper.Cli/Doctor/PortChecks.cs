@@ -7,7 +7,7 @@ namespace Snapper.Cli.Doctor;
 internal static class PortChecks
 {
     /// <summary>One row per port.</summary>
-    public static IEnumerable<DoctorRow> All(UpOptions options, int dashboard)
+    public static IEnumerable<DoctorRow> All(UpOptions options)
     {
         for (var i = 1; i <= options.Workers; i++)
         {
@@ -18,7 +18,7 @@ internal static class PortChecks
         yield return Private(options.Workers);
 
         // Without its port there is no dashboard; the system starts all the same.
-        yield return Port(dashboard, "dashboard", Health.Limited, "--dashboard-port");
+        yield return Port(options.DashboardPort, "dashboard", Health.Limited, "--dashboard-port");
     }
 
     private static DoctorRow Port(int port, string use, Health whenTaken, string option)

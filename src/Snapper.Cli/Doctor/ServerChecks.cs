@@ -37,26 +37,21 @@ internal static class ServerChecks
     {
         const string check = "configured Redis";
         if (options.Redis is not { } address) return new DoctorRow(Health.Good, check, "none: a private one is used (--redis or SNAPPER_REDIS names one)");
-        if (await RedisProbe.Unavailable(address, CancellationToken.None, options.RedisLogin) is { } why)
-        {
-            return new DoctorRow(Health.Broken, check, $"{address}: {why}", FixHints.NamedRedis);
-        }
-
-        RedisFacts facts;
         try
         {
-            facts = await RedisProbe.Facts(address, CancellationToken.None, options.RedisLogin);
+            if (await RedisProbe.Unavailable(address, options.RedisLogin) is { } why) throw new StartupException($"{address}: {why}");
+            var facts = await RedisProbe.Facts(address, options.RedisLogin);
+            var memory = facts is null ? "" : facts.MaxMemoryBytes == 0 ? ", no memory limit"
+                : $", maxmemory {facts.MaxMemoryBytes / (1024 * 1024)} MB, {facts.MaxMemoryPolicy}";
+            var finding = $"{address}: Redis {facts?.ServerVersion}{memory}";
+            if (RedisProbe.Refusal(facts) is { } refusal) return new DoctorRow(Health.Broken, check, finding, refusal);
+            var warnings = RedisProbe.Warnings(facts).Concat(MachineChecks.ClockDiffers(facts?.Clock)).ToArray();
+            return new DoctorRow(warnings.Length == 0 ? Health.Good : Health.Limited, check, finding, string.Join("; ", warnings));
         }
         catch (StartupException broke)
         {
             return new DoctorRow(Health.Broken, check, broke.Message, FixHints.NamedRedis);
         }
-
-        var memory = facts.MaxMemory == 0 ? "no memory limit" : $"maxmemory {facts.MaxMemory / (1024 * 1024)} MB, {facts.EvictionPolicy}";
-        if (facts.Refusal() is { } refusal) return new DoctorRow(Health.Broken, check, $"{address}: Redis {facts.Version}, {memory}", refusal);
-        var warnings = facts.Warnings().Concat(MachineChecks.ClockDiffers(facts.Clock)).ToArray();
-        return new DoctorRow(
-            warnings.Length == 0 ? Health.Good : Health.Limited, check, $"{address}: Redis {facts.Version}, durability {facts.Durability}, {memory}", string.Join("; ", warnings));
     }
 
     private static DoctorRow Program(string name, UpOptions options, Func<FoundProgram> find)

@@ -17,7 +17,7 @@ internal static class SettingChecks
         {
             var configuration = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory }).Configuration;
             WorkerConfiguration.SmallBank(configuration);
-            WorkerConfiguration.Worker(configuration, WorkerCommand.Settings(WorkerCommand.Syntax.Parse([]), _ => null));
+            WorkerConfiguration.Worker(configuration, WorkerCommand.Settings([], _ => null));
             WorkerWeb.Security(configuration, Environment.GetEnvironmentVariable("APP_API_TOKEN") is { Length: > 0 } token ? token : null);
             WorkerConfiguration.Cluster(configuration);
             WorkerConfiguration.Balancing(configuration);

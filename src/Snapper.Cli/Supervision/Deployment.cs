@@ -151,10 +151,10 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
     {
         if (plan.ForeignRedis is { } foreign)
         {
-            if (await RedisProbe.Unavailable(foreign, cancellation, options.RedisLogin) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why.TrimEnd('.')}; {FixHints.NamedRedis}");
-            var facts = await RedisProbe.Facts(foreign, cancellation, options.RedisLogin);
-            if (facts.Refusal() is { } refusal) throw new StartupException($"Redis at {foreign} cannot be used: {refusal}");
-            foreach (var warning in facts.Warnings()) Say($"warning: Redis at {foreign}: {warning}");
+            if (await RedisProbe.Unavailable(foreign, options.RedisLogin) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why.TrimEnd('.')}; {FixHints.NamedRedis}");
+            var facts = await RedisProbe.Facts(foreign, options.RedisLogin);
+            if (RedisProbe.Refusal(facts) is { } refusal) throw new StartupException($"Redis at {foreign} cannot be used: {refusal}");
+            foreach (var warning in RedisProbe.Warnings(facts)) Say($"warning: Redis at {foreign}: {warning}");
             return new RedisPlace(foreign, options.RedisLogin);
         }
 
@@ -166,10 +166,10 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         var address = new HostAndPort("127.0.0.1", Ports.Free(1)[0]);
         _redis = Supervise(ChildCommands.Redis(plan.RedisServer, _data, address.Port, options.Fsync, secret));
         _redis.Start();
-        await Until($"redis-server on {address}", Processes(), () => RedisProbe.Unavailable(address, cancellation, secret.Login), cancellation);
+        await Until($"redis-server on {address}", Processes(), () => RedisProbe.Unavailable(address, secret.Login), cancellation);
 
         // A Redis that has not read its configuration takes any login, and everybody else.
-        if (await RedisProbe.Unavailable(address, cancellation) is null)
+        if (await RedisProbe.Unavailable(address) is null)
         {
             throw new StartupException($"redis-server on {address} lets everybody in without the password of {secret.ConfigurationFile}; {FixHints.OpenRedis}");
         }

@@ -10,12 +10,6 @@ internal sealed class ExecutableFinder(Func<string, string?> environment, string
     /// <summary>The real machine.</summary>
     public static readonly ExecutableFinder System = new(Environment.GetEnvironmentVariable, Environment.GetFolderPath(Environment.SpecialFolder.UserProfile));
 
-    /// <summary>Dapr's own folder for its programs, as its installers choose it; null: there is no home folder.</summary>
-    public string? DaprFolder =>
-        environment("DAPR_RUNTIME_PATH") is { Length: > 0 } runtime ? Path.Combine(runtime, ".dapr", "bin")
-        : home.Length > 0 ? Path.Combine(home, ".dapr", "bin")
-        : null;
-
     /// <summary>All candidates in order of preference: the variable alone when it is set, else PATH, then Dapr's own folder for its programs.</summary>
     /// <param name="name">The program's file name.</param>
     /// <param name="variable">The environment variable that names its path.</param>

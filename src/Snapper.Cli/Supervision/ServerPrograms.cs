@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Text.RegularExpressions;
-using Snapper.Server.Processes;
 
 namespace Snapper.Cli.Supervision;
 
@@ -34,23 +33,6 @@ internal static partial class ServerPrograms
             : new FoundProgram(path, null, $"placement ({path})");
     }
 
-    /// <summary>A file that is about to become daprd or placement runs on this machine, in a version that we work with.</summary>
-    /// <param name="file">The program.</param>
-    /// <param name="name"><c>daprd</c> or <c>placement</c>, which cannot say its version: that it runs is all that is asked of it.</param>
-    /// <param name="exactly">The version that it must have; null: any from <see cref="LeastDapr"/> on.</param>
-    /// <exception cref="StartupException">It does not.</exception>
-    public static void RequireDapr(string file, string name, Version? exactly)
-    {
-        var (runs, text) = Ask(file, name == "daprd" ? "--version" : "--help");
-        if (!runs) throw new StartupException($"{name} is no program that runs on this machine");
-        if (name != "daprd") return;
-        var version = ParseVersion(text);
-        if (exactly is not null ? version != exactly : !(version >= LeastDapr))
-        {
-            throw new StartupException($"daprd says that it is {version?.ToString() ?? "nothing that can be understood"}, and {(exactly is null ? $"{LeastDapr} or later" : exactly)} is needed");
-        }
-    }
-
     /// <summary>The first three numbers of a version in a program's answer; null: there is none.</summary>
     internal static Version? ParseVersion(string text) =>
         VersionPattern().Match(text) is { Success: true } match ? Version.Parse(match.Value) : null;
@@ -69,28 +51,23 @@ internal static partial class ServerPrograms
         return new FoundProgram(null, null, tooOld.Count > 0 ? string.Join("; ", tooOld) : $"no {name} {where}");
     }
 
-    private static Version? AskVersion(string path) => ParseVersion(Ask(path, "--version").Text);
-
-    private static (bool Runs, string Text) Ask(string path, string argument)
+    private static Version? AskVersion(string path)
     {
         try
         {
-            using var process = Process.Start(new ProcessStartInfo(path, argument) { RedirectStandardOutput = true, RedirectStandardError = true })!;
+            using var process = Process.Start(
+                new ProcessStartInfo(path, "--version") { RedirectStandardOutput = true, RedirectStandardError = true })!;
             var output = process.StandardOutput.ReadToEndAsync();
             var errors = process.StandardError.ReadToEndAsync();
-            if (!process.WaitForExit(TimeSpan.FromSeconds(20)))
-            {
-                process.Kill();
-                return (true, "");
-            }
-
-            return (true, output.Result + "\n" + errors.Result);
+            if (process.WaitForExit(TimeSpan.FromSeconds(20))) return ParseVersion(output.Result + "\n" + errors.Result);
+            process.Kill();
         }
         catch (System.ComponentModel.Win32Exception)
         {
             // Not a program for this machine: as good as absent.
-            return (false, "");
         }
+
+        return null;
     }
 
     [GeneratedRegex(@"\d+\.\d+\.\d+", RegexOptions.CultureInvariant)]

@@ -1,4 +1,4 @@
-using System.Globalization;
+using System.CommandLine;
 using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
 using Snapper.Server.Processes;
@@ -8,34 +8,35 @@ namespace Snapper.Cli.Supervision;
 /// <summary>The options of <c>up</c> and <c>demo</c>, checked.</summary>
 internal sealed record UpOptions
 {
-    private static readonly CommandOption[] Shared =
+    private static readonly Option<int> s_workers = Options.Whole(
+        "--workers", "N", "how many workers, 1 to 64; more than one need Redis and daprd", 1, 1, 64);
+
+    private static readonly Option<bool> s_embedded = Options.Flag(
+        "--embedded", "one process: the embedded sidecar and a log in a file, although Redis and Dapr may be there");
+
+    private static readonly Option<int> s_basePort = Options.Whole("--base-port", "PORT", "worker i listens on PORT + i", 5100, 1023, 65534);
+
+    private static readonly Option<int> s_sidecarPort = Options.Whole(
+        "--sidecar-port", "PORT", "the sidecar of worker i serves its HTTP API on PORT + i - 1", 3500, 1024, 65535);
+
+    private static readonly Option<int> s_dashboardPort = Options.Whole("--dashboard-port", "PORT", "the dashboard's port", 8080, 1024, 65535);
+    private static readonly Option<bool> s_noDashboard = Options.Flag("--no-dashboard", "start no dashboard (also: SNAPPER_DASHBOARD=off)");
+
+    private static readonly Option<string?> s_redis = Options.Text(
+        "--redis", "ADDRESS",
+        "keep log and state in this Redis, HOST:PORT or redis://[USER@]HOST:PORT (also: SNAPPER_REDIS; its password: "
+        + "SNAPPER_REDIS_PASSWORD or SNAPPER_REDIS_PASSWORD_FILE); default: a private redis-server");
+
+    private static readonly Option<bool> s_acceptLostLog = Options.Flag(
+        "--accept-lost-log",
+        "forget what the workers remember of their logs: take a log that was emptied, replaced or restored as it is, once");
+
+    /// <summary>What <c>up</c>, <c>demo</c> and <c>doctor</c> accept.</summary>
+    public static readonly IReadOnlyList<Option> All =
     [
-        new("--workers", "N", "how many workers, 1 (default) to 64; more than one need Redis and daprd"),
-        new("--embedded", null, "one process: the embedded sidecar and a log in a file, although Redis and Dapr may be there"),
-        new("--data", "DIR", "where state, logs and the lock are kept (default .snapper)"),
-        new("--base-port", "PORT", "worker i listens on PORT + i (default 5100)"),
-        new("--sidecar-port", "PORT", "the sidecar of worker i serves its HTTP API on PORT + i - 1 (default 3500)"),
-        new("--app-id", "NAME", "the Dapr app id of all workers, by which other services call them (default snapper; also: SNAPPER_APP_ID)"),
-        new("--dashboard-port", "PORT", "the dashboard's port (default 8080)"),
-        new("--no-dashboard", null, "start no dashboard (also: SNAPPER_DASHBOARD=off)"),
-        new("--redis", "ADDRESS", "keep log and state in this Redis, HOST:PORT or redis://[USER@]HOST:PORT (also: SNAPPER_REDIS; its password: SNAPPER_REDIS_PASSWORD or SNAPPER_REDIS_PASSWORD_FILE); default: a private redis-server"),
-        new("--accept-lost-log", null, "forget what the workers remember of their logs: take a log that was emptied, replaced or restored as it is, once"),
-        new("--fsync", "MODE", "always (default) | everysec: faster, and a crash of the machine may lose the last seconds"),
+        s_workers, s_embedded, WorkerCommand.Data, s_basePort, s_sidecarPort, WorkerCommand.AppId, s_dashboardPort, s_noDashboard, s_redis,
+        s_acceptLostLog, WorkerCommand.Fsync,
     ];
-
-    /// <summary>Arguments of <c>up</c>.</summary>
-    public static readonly CommandSyntax UpSyntax = new("up", "starts Redis, Dapr and the server in the foreground, and keeps them running", Shared);
-
-    /// <summary>Arguments of <c>demo</c>: those of <c>up</c>, and a few of its own.</summary>
-    public static readonly CommandSyntax DemoSyntax = new("demo", "up, then bank transfers through the sidecar, and a check that no money was lost",
-    [
-        .. Shared,
-        new("--stay", null, "stay up afterwards, until Ctrl-C"),
-        new("--for", "SECONDS", "with several workers: how long transfers go on afterwards (default: until Ctrl-C)"),
-        new("--seconds", "N", "length of each phase (default 3)"),
-        new("--accounts", "N", "number of accounts (default 1000)"),
-        new("--concurrency", "N", "requests under way at once (default 32)"),
-    ]);
 
     /// <summary>Number of workers.</summary>
     public required int Workers { get; init; }
@@ -79,51 +80,51 @@ internal sealed record UpOptions
     /// <summary>Sidecar port of worker <paramref name="i"/>, counted from 1.</summary>
     public int SidecarPortOf(int i) => SidecarPort + i - 1;
 
-    /// <summary>Checks the arguments.</summary>
+    /// <summary>Checks what the options say together.</summary>
     /// <exception cref="UsageException">A value out of range, or options that contradict each other.</exception>
-    public static UpOptions From(ParsedArguments arguments)
+    public static UpOptions From(ParseResult line)
     {
-        var workers = arguments.Number("--workers", 1, 1, 64);
-        var embedded = arguments.Flag("--embedded");
-        if (workers > 1 && embedded) throw new UsageException("--workers and --embedded contradict each other: several workers need Redis and daprd.");
-        var redisText = arguments.Text("--redis");
+        var workers = line.GetValue(s_workers);
+        var embedded = line.GetValue(s_embedded);
+        if (workers > 1 && embedded)
+        {
+            throw new UsageException("--workers and --embedded contradict each other: several workers need Redis and daprd.");
+        }
+
+        var redisText = line.GetValue(s_redis);
         if (embedded && redisText is not null) throw new UsageException("--embedded and --redis contradict each other: the embedded log is a file.");
         var fromEnvironment = Environment.GetEnvironmentVariable("SNAPPER_REDIS");
         var redis = redisText is not null ? RedisAddress.Parse(redisText, fromCommandLine: true)
             : !embedded && !string.IsNullOrEmpty(fromEnvironment) ? RedisAddress.Parse(fromEnvironment, fromCommandLine: false)
             : null;
+        var (basePort, sidecarPort) = (line.GetValue(s_basePort), line.GetValue(s_sidecarPort));
+        if (Math.Max(basePort + workers, sidecarPort + workers - 1) > 65535)
+        {
+            throw new UsageException("--base-port and --sidecar-port must leave a port up to 65535 for each worker.");
+        }
 
-        var basePort = arguments.Number("--base-port", 5100, 1023, 65535 - workers);
-        var sidecarPort = arguments.Number("--sidecar-port", 3500, 1024, 65535 - workers + 1);
-        var dashboardPort = arguments.Number("--dashboard-port", 8080, 1024, 65535);
-        var dashboard = !arguments.Flag("--no-dashboard") && Environment.GetEnvironmentVariable("SNAPPER_DASHBOARD") switch
+        if (Enumerable.Range(sidecarPort, workers).Intersect(Enumerable.Range(basePort + 1, workers)).Order().ToArray() is [var both, ..])
         {
-            null or "" or "on" => true,
-            "off" => false,
-            var other => throw new UsageException($"SNAPPER_DASHBOARD must be on or off, not '{other}'."),
-        };
-        for (var i = 1; i <= workers; i++)
-        {
-            if (sidecarPort + i - 1 > basePort && sidecarPort + i - 1 <= basePort + workers)
-            {
-                throw new UsageException($"--base-port and --sidecar-port both lead to port {(sidecarPort + i - 1).ToString(CultureInfo.InvariantCulture)}.");
-            }
+            throw new UsageException($"--base-port and --sidecar-port both lead to port {both}.");
         }
 
         return new UpOptions
         {
             Workers = workers,
             Embedded = embedded,
-            DataDirectory = Path.GetFullPath(arguments.Text("--data") ?? ".snapper"),
+            DataDirectory = Path.GetFullPath(line.GetValue(WorkerCommand.Data)!),
             BasePort = basePort,
             SidecarPort = sidecarPort,
-            AppId = WorkerCommand.ParseAppId(arguments.Text("--app-id") ?? Environment.GetEnvironmentVariable("SNAPPER_APP_ID")),
-            DashboardPort = dashboardPort,
-            Dashboard = dashboard,
+            AppId = line.GetValue(WorkerCommand.AppId) ?? OfEnvironment("SNAPPER_APP_ID", WorkerCommand.ReadName) ?? WorkerSettings.DefaultAppId,
+            DashboardPort = line.GetValue(s_dashboardPort),
+            Dashboard = !line.GetValue(s_noDashboard) && OfEnvironment("SNAPPER_DASHBOARD", Values.Word("on", "off")) != "off",
             Redis = redis?.Place,
             RedisLogin = redis is null ? null : RedisLogin.From(redis, Environment.GetEnvironmentVariable),
-            AcceptLostLog = arguments.Flag("--accept-lost-log"),
-            Fsync = WorkerCommand.ParseFsync(arguments.Text("--fsync")),
+            AcceptLostLog = line.GetValue(s_acceptLostLog),
+            Fsync = WorkerCommand.FsyncOf(line),
         };
     }
+
+    private static string? OfEnvironment(string variable, Func<string, string> read) =>
+        Environment.GetEnvironmentVariable(variable) is { Length: > 0 } text ? Options.Read(variable, text, read) : null;
 }

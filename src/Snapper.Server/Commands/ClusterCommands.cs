@@ -1,3 +1,4 @@
+using System.CommandLine;
 using System.Globalization;
 using System.Security.Cryptography;
 using System.Text.Json.Nodes;
@@ -8,55 +9,69 @@ namespace Snapper.Server.Commands;
 /// <summary>Who is there, and moving actors between workers: the HTTP API of any worker, from the command line.</summary>
 internal static class ClusterCommands
 {
-    private static readonly CommandOption s_url = new("--url", "URL", "any worker's own HTTP API (default http://127.0.0.1:5101)");
-    private static readonly CommandOption s_to = new("--to", "NAME", "the worker that gets them (default: spread over the others)");
-    private static readonly CommandOption s_reason = new("--reason", "TEXT", "kept with the plan");
-    private static readonly CommandOption s_dryRun = new("--dry-run", null, "only say what would move");
+    private static readonly Option<Uri> s_url = Options.Of(
+        "--url", "URL", "any worker's own HTTP API", Values.Address, new Uri("http://127.0.0.1:5101"));
 
-    private static readonly CommandOption s_propose = new("--propose", null, "move nothing; show what the policy proposes by load and by actors used together");
+    private static readonly Option<string?> s_to = Options.Text("--to", "NAME", "the worker that gets them (default: spread over the others)");
+    private static readonly Option<string?> s_reason = Options.Text("--reason", "TEXT", "kept with the plan");
+    private static readonly Option<bool> s_dryRun = Options.Flag("--dry-run", "only say what would move");
+
+    private static readonly Option<bool> s_propose = Options.Flag(
+        "--propose", "move nothing; show what the policy proposes by load and by actors used together");
+
+    private static readonly Argument<string?> s_id = new("ID") { Arity = ArgumentArity.ZeroOrOne, Description = "one migration" };
+
+    private static readonly Argument<string[]> s_what = new("Type/id|PARTITION")
+    {
+        Arity = ArgumentArity.OneOrMore, Description = "actors, as Account/alice, or numbers of partitions",
+    };
+
+    private static readonly Argument<string> s_worker = new("NAME") { Description = "the worker" };
 
     private const string AskAnother = "Ask another worker with --url.";
 
     private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan BackWithin = TimeSpan.FromSeconds(30);
 
-    public static readonly CommandSyntax WorkersSyntax = new("workers", "shows the workers of a running system and what they own", [s_url]);
+    /// <summary>All of them.</summary>
+    public static readonly IReadOnlyList<Command> All =
+    [
+        CommandLines.Command("workers", "shows the workers of a running system and what they own", Workers, s_url),
+        CommandLines.Command(
+            "migrations", "shows what is being moved and what was moved last; with an ID its parts, their steps and what waits for them",
+            Migrations, s_id, s_url),
+        CommandLines.Command(
+            "migrate", "moves actors or partitions to another worker while transactions run", Migrate, s_what, s_url, s_to, s_reason, s_dryRun),
+        CommandLines.Command(
+            "drain", "moves everything of a worker to the others while transactions run", Drain, s_worker, s_url, s_to, s_reason, s_dryRun),
+        CommandLines.Command(
+            "rebalance", "moves partitions so that every worker has its share, while transactions run", Rebalance,
+            s_url, s_reason, s_dryRun, s_propose),
+    ];
 
-    public static readonly CommandSyntax MigrationsSyntax = new(
-        "migrations", "shows what is being moved and what was moved last; with an ID its parts, their steps and what waits for them", [s_url], "[ID]");
-
-    public static readonly CommandSyntax MigrateSyntax = new(
-        "migrate", "moves actors or partitions to another worker while transactions run", [s_url, s_to, s_reason, s_dryRun], "Type/id ... | PARTITION ...");
-
-    public static readonly CommandSyntax DrainSyntax = new(
-        "drain", "moves everything of a worker to the others while transactions run", [s_url, s_to, s_reason, s_dryRun], "NAME");
-
-    public static readonly CommandSyntax RebalanceSyntax = new(
-        "rebalance", "moves partitions so that every worker has its share, while transactions run", [s_url, s_reason, s_dryRun, s_propose]);
-
-    public static async Task<int> Workers(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    private static async Task<int> Workers(ParseResult line, TextWriter output, TextWriter errors)
     {
-        using var api = Open(arguments, AskAnother);
+        using var api = Open(line, AskAnother);
         var workers = await api.Ask(HttpMethod.Get, "v1/workers");
-        output.WriteLine("worker   epoch  state     owns   lease     expired  evicted  address");
+        var table = Tables.Of("worker", "epoch", "state", "owns", "lease", "expired", "evicted", "address", "");
         foreach (var worker in workers["workers"]!.AsArray())
         {
-            var master = (bool)worker!["master"]! ? "  master" : "";
-            output.WriteLine(string.Create(
-                CultureInfo.InvariantCulture,
-                $"{worker["worker"],-8} {worker["epoch"],5}  {worker["state"],-8} {worker["entries"],5}  {(double)worker["leaseMs"]!,6:0} ms  {worker["expirations"],7}  {worker["evictions"],7}  {worker["url"]}{master}"));
+            var lease = string.Create(CultureInfo.InvariantCulture, $"{(double)worker!["leaseMs"]!:0} ms");
+            table.Add(
+                $"{worker["worker"]}", $"{worker["epoch"]}", $"{worker["state"]}", $"{worker["entries"]}", lease, $"{worker["expirations"]}",
+                $"{worker["evictions"]}", $"{worker["url"]}", (bool)worker["master"]! ? "master" : "");
         }
 
+        table.WriteTo(output);
         return ExitCode.Success;
     }
 
-    public static async Task<int> Migrations(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    private static async Task<int> Migrations(ParseResult line, TextWriter output, TextWriter errors)
     {
-        if (arguments.Rest.Count > 1) throw new UsageException("name one migration, or none.");
-        using var api = Open(arguments, AskAnother);
-        if (arguments.Rest.Count == 1)
+        using var api = Open(line, AskAnother);
+        if (line.GetValue(s_id) is { } id)
         {
-            var migration = await api.Ask(HttpMethod.Get, MigrationReport.PathOf(arguments.Rest[0]));
+            var migration = await api.Ask(HttpMethod.Get, MigrationReport.PathOf(id));
             new MigrationReport(output).Steps(migration);
             MigrationReport.Sum(output, migration);
         }
@@ -68,11 +83,11 @@ internal static class ClusterCommands
         return ExitCode.Success;
     }
 
-    public static async Task<int> Migrate(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    private static async Task<int> Migrate(ParseResult line, TextWriter output, TextWriter errors)
     {
         var actors = new JsonArray();
         var partitions = new JsonArray();
-        foreach (var what in arguments.Rest)
+        foreach (var what in line.GetValue(s_what)!)
         {
             var slash = what.IndexOf('/', StringComparison.Ordinal);
             if (slash > 0)
@@ -89,30 +104,19 @@ internal static class ClusterCommands
             }
         }
 
-        if ((actors.Count == 0) == (partitions.Count == 0))
-        {
-            throw new UsageException(actors.Count == 0 ? "name what shall move: Type/id ... or partition numbers." : "name actors or partitions, not both at once.");
-        }
-
-        return await Run(arguments, actors.Count > 0 ? new JsonObject { ["actors"] = actors } : new JsonObject { ["partitions"] = partitions }, output, errors);
+        if (actors.Count > 0 && partitions.Count > 0) throw new UsageException("name actors or partitions, not both at once.");
+        return await Run(line, actors.Count > 0 ? new JsonObject { ["actors"] = actors } : new JsonObject { ["partitions"] = partitions }, output, errors);
     }
 
-    public static async Task<int> Drain(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    private static Task<int> Drain(ParseResult line, TextWriter output, TextWriter errors) =>
+        Run(line, new JsonObject { ["worker"] = line.GetValue(s_worker) }, output, errors);
+
+    private static Task<int> Rebalance(ParseResult line, TextWriter output, TextWriter errors) =>
+        line.GetValue(s_propose) ? Propose(line, output) : Run(line, new JsonObject { ["rebalance"] = true }, output, errors);
+
+    private static async Task<int> Propose(ParseResult line, TextWriter output)
     {
-        if (arguments.Rest.Count != 1)
-        {
-            throw new UsageException("name the one worker that shall be drained.");
-        }
-
-        return await Run(arguments, new JsonObject { ["worker"] = arguments.Rest[0] }, output, errors);
-    }
-
-    public static Task<int> Rebalance(ParsedArguments arguments, TextWriter output, TextWriter errors) =>
-        arguments.Flag("--propose") ? Propose(arguments, output) : Run(arguments, new JsonObject { ["rebalance"] = true }, output, errors);
-
-    private static async Task<int> Propose(ParsedArguments arguments, TextWriter output)
-    {
-        using var api = Open(arguments, AskAnother);
+        using var api = Open(line, AskAnother);
         var seen = await api.Ask(HttpMethod.Get, "v1/migrations/proposals");
         if ((string?)seen["mode"] == "off")
         {
@@ -135,12 +139,12 @@ internal static class ClusterCommands
         return ExitCode.Success;
     }
 
-    private static async Task<int> Run(ParsedArguments arguments, JsonObject body, TextWriter output, TextWriter errors)
+    private static async Task<int> Run(ParseResult line, JsonObject body, TextWriter output, TextWriter errors)
     {
-        using var api = Open(arguments);
-        if (arguments.Syntax != RebalanceSyntax && arguments.Text("--to") is { } to) body["to"] = to;
-        if (arguments.Text("--reason") is { } reason) body["reason"] = reason;
-        if (arguments.Flag("--dry-run"))
+        using var api = Open(line);
+        if (line.GetResult(s_to) is not null) body["to"] = line.GetValue(s_to);
+        if (line.GetValue(s_reason) is { } reason) body["reason"] = reason;
+        if (line.GetValue(s_dryRun))
         {
             body["dryRun"] = true;
             MigrationReport.Plan(output, await Begin(api, body, errors));
@@ -196,11 +200,5 @@ internal static class ClusterCommands
         }
     }
 
-    private static OperatorApi Open(ParsedArguments arguments, string advice = "")
-    {
-        var text = arguments.Text("--url") ?? "http://127.0.0.1:5101";
-        return Uri.TryCreate(text, UriKind.Absolute, out var url) && url.Scheme is "http" or "https"
-            ? OperatorApi.At(url, advice)
-            : throw new UsageException($"--url must be an address such as http://127.0.0.1:5101, not '{text}'.");
-    }
+    private static OperatorApi Open(ParseResult line, string advice = "") => OperatorApi.At(line.GetValue(s_url)!, advice);
 }

@@ -51,15 +51,17 @@ internal sealed class MigrationReport(TextWriter output)
     /// <summary>A line for each.</summary>
     public static void List(TextWriter output, JsonNode migrations)
     {
-        output.WriteLine("state      moves  parts  planned at            migration");
+        var table = Tables.Of("state", "moves", "parts", "planned at", "migration");
         foreach (var migration in migrations["migrations"]!.AsArray())
         {
             var parts = migration!["parts"]!.AsArray();
             var at = parts.Select(part => (DateTimeOffset?)part!["created"]).Min();
-            var when = at is { } planned ? planned.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss'Z'", CultureInfo.InvariantCulture) : "";
+            var when = at?.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss'Z'", CultureInfo.InvariantCulture) ?? "";
             var reason = (string?)migration["reason"] is { Length: > 0 } words ? ": " + words : "";
-            output.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{(string)migration["state"]!,-9} {(int)migration["keys"]!,6} {parts.Count,6}  {when,-20}  {migration["id"]}{reason}"));
+            table.Add($"{migration["state"]}", $"{migration["keys"]}", $"{parts.Count}", when, $"{migration["id"]}{reason}");
         }
+
+        table.WriteTo(output);
     }
 
     private static string Step(JsonNode part, JsonArray phases, int at)

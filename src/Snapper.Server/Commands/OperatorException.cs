@@ -3,7 +3,7 @@ namespace Snapper.Server.Commands;
 /// <summary>What an operator asked of a running system was refused, or not answered. The command line was right: asked at another time it may work.</summary>
 /// <param name="message">What and why.</param>
 /// <param name="status">The HTTP status; <see cref="NoAnswer"/>: there was none.</param>
-internal sealed class OperatorException(string message, int status) : Exception(message)
+internal sealed class OperatorException(string message, int status) : CommandException(message)
 {
     /// <summary>Nobody answered.</summary>
     public const int NoAnswer = 0;

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Snapper.Server.Processes;
 
 namespace Snapper.Server.Commands;
 
@@ -17,13 +16,15 @@ internal static class PodName
         var ordinal = pod.AsSpan(dash + 1);
         if (dash < 1 || !int.TryParse(ordinal, NumberStyles.None, CultureInfo.InvariantCulture, out var number) || (ordinal.Length > 1 && ordinal[0] == '0'))
         {
-            throw new UsageException($"--pod-name must be that of a StatefulSet's pod, PREFIX-NUMBER, not '{pod}'.");
+            throw new UsageException("must be that of a StatefulSet's pod, PREFIX-NUMBER");
         }
 
         return number switch
         {
-            0 => throw new UsageException($"--pod-name {pod}: workers are counted from 1. Set spec.ordinals.start of the StatefulSet to 1 (Kubernetes 1.27 or later)."),
-            >= Protocol.Identity.TransactionId.WorkerLimit => throw new UsageException($"--pod-name {pod}: there are at most {Protocol.Identity.TransactionId.WorkerLimit - 1} workers."),
+            0 => throw new UsageException(
+                "must be counted from 1 (set spec.ordinals.start of the StatefulSet to 1, Kubernetes 1.27 or later)"),
+            >= Protocol.Identity.TransactionId.WorkerLimit => throw new UsageException(
+                $"must be counted to {Protocol.Identity.TransactionId.WorkerLimit - 1} at most"),
             _ => string.Create(CultureInfo.InvariantCulture, $"w{number}"),
         };
     }

@@ -1,30 +1,25 @@
+using System.CommandLine;
+
 namespace Snapper.Server.Commands;
 
 /// <summary>What the server itself can do: serve, and ask other servers. The container image has these commands alone.</summary>
 internal static class ServerCommands
 {
-    /// <summary><c>workers</c>.</summary>
-    public static readonly Command Workers = new(ClusterCommands.WorkersSyntax, ClusterCommands.Workers);
-
-    /// <summary><c>migrations</c>.</summary>
-    public static readonly Command Migrations = new(ClusterCommands.MigrationsSyntax, ClusterCommands.Migrations);
-
-    /// <summary><c>migrate</c>.</summary>
-    public static readonly Command Migrate = new(ClusterCommands.MigrateSyntax, ClusterCommands.Migrate);
-
-    /// <summary><c>drain</c>.</summary>
-    public static readonly Command Drain = new(ClusterCommands.DrainSyntax, ClusterCommands.Drain);
-
-    /// <summary><c>rebalance</c>.</summary>
-    public static readonly Command Rebalance = new(ClusterCommands.RebalanceSyntax, ClusterCommands.Rebalance);
-
-    /// <summary><c>token</c>.</summary>
-    public static readonly Command Token = new(TokenCommand.Syntax, TokenCommand.Run);
-
-    /// <summary><c>worker</c>.</summary>
-    public static readonly Command Worker = new(WorkerCommand.Syntax, WorkerCommand.Run);
-
     /// <summary>All of them.</summary>
-    public static readonly CommandTable Table =
-        new([Workers, Migrations, Migrate, Drain, Rebalance, Token, Worker]);
+    public static readonly IReadOnlyList<Command> All =
+        [.. ClusterCommands.All, TokenCommand.Command, WorkerCommand.Command];
+
+    /// <summary>Runs one command line of a program that has these commands, and possibly others, to its end.</summary>
+    /// <param name="program">The program.</param>
+    /// <param name="arguments">Without the program's name.</param>
+    /// <param name="output">For what the command produces.</param>
+    /// <param name="errors">For messages to people.</param>
+    /// <returns>See <see cref="Processes.ExitCode"/>.</returns>
+    public static Task<int> Run(Command program, IReadOnlyList<string> arguments, TextWriter output, TextWriter errors) =>
+        CommandLines.Run(
+            program, arguments is ["worker", ..] ? WorkerCommand.WithEnvironment(arguments, Environment.GetEnvironmentVariable) : arguments,
+            output, errors);
+
+    /// <summary>The server's program.</summary>
+    public static Command Program() => CommandLines.Program("./snapper", "snapper: ACID transactions over virtual actors on Dapr", All);
 }

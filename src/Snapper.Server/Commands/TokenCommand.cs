@@ -1,4 +1,4 @@
-using System.Globalization;
+using System.CommandLine;
 using Snapper.Security;
 using Snapper.Server.Processes;
 
@@ -7,29 +7,29 @@ namespace Snapper.Server.Commands;
 /// <summary>Makes a token, and the line that makes workers and dashboard accept it. It is shown once and kept nowhere.</summary>
 internal static class TokenCommand
 {
-    public static readonly CommandSyntax Syntax = new(
-        "token", "makes a token for a person or a program, and the line that workers accept it by",
-        [
-            new("--name", "NAME", "whose it is, for the audit and for rules (default: someone)"),
-            new("--role", "ROLE", "caller | viewer (default) | operator | admin"),
-            new("--tenants", "A,B", "bound to these tenants: it names only actors whose ids begin with A/ or B/"),
-            new("--rate", "N", "most requests per second"),
-        ],
-        Notes: "The token goes to its holder: commands and clients take it from SNAPPER_TOKEN. The line goes to a file that SNAPPER_TOKENS_FILE names for workers; it is no secret.");
+    private static readonly Option<string?> s_name = Options.Text("--name", "NAME", "its holder, for the audit and for rules (default: someone)");
+    private static readonly Option<string?> s_role = Options.Text("--role", "ROLE", "caller | viewer (default) | operator | admin");
+    private static readonly Option<double?> s_rate = Options.Of<double?>(
+        "--rate", "N", "requests per second at most", static text => Values.Number(0, double.MaxValue)(text));
+
+    private static readonly Option<string[]> s_tenants = Options.Of<string[]>(
+        "--tenants", "A,B", "bound to these tenants: it names only actors whose ids begin with A/ or B/", Values.List(static name => name));
 
     /// <summary>Prints the token on the first line of the output and its entry on the second; nothing else, so that scripts can read it.</summary>
-    public static Task<int> Run(ParsedArguments arguments, TextWriter output, TextWriter errors)
+    public static readonly Command Command = CommandLines.Command(
+        "token", "makes a token for a person or a program (SNAPPER_TOKEN), and the line for the file that SNAPPER_TOKENS_FILE names for workers",
+        Run, s_name, s_role, s_tenants, s_rate);
+
+    private static Task<int> Run(ParseResult line, TextWriter output, TextWriter errors)
     {
         var token = TokenHash.NewToken();
         var entry = new TokenSettings
         {
-            Name = arguments.Text("--name") ?? "someone",
+            Name = line.GetValue(s_name) ?? "someone",
             Sha256 = TokenHash.Of(token),
-            Role = arguments.Text("--role") ?? Role.Viewer.Name(),
-            Tenants = arguments.Text("--tenants")?.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries),
-            RatePerSecond = arguments.Text("--rate") is not { } rate ? null
-                : double.TryParse(rate, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var number) ? number
-                : throw new UsageException($"--rate must be a number, not '{rate}'."),
+            Role = line.GetValue(s_role) ?? Role.Viewer.Name(),
+            Tenants = line.GetValue(s_tenants),
+            RatePerSecond = line.GetValue(s_rate),
         };
         try
         {

@@ -1,6 +1,5 @@
 using System.Security.Cryptography;
 using System.Text;
-using Snapper.Server.Processes;
 
 namespace Snapper.Server.Hosting;
 

@@ -6,7 +6,6 @@ using Snapper.Cluster.Balancing;
 using Snapper.Runtime.Hosting;
 using Snapper.Security;
 using Snapper.Server.Api;
-using Snapper.Server.Processes;
 using Snapper.Storage.Membership;
 
 namespace Snapper.Server.Hosting;

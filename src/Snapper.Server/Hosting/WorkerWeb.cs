@@ -2,7 +2,6 @@ using Snapper.Protocol.Channels;
 using Snapper.Security;
 using Snapper.Server.Api;
 using Snapper.Server.Api.Access;
-using Snapper.Server.Processes;
 using Snapper.Sidecar.Hosting;
 
 namespace Snapper.Server.Hosting;

@@ -58,6 +58,36 @@ public sealed class RedisConnections : IAsyncDisposable
         }
     }
 
+    /// <summary>Connects once, and asks for an answer.</summary>
+    /// <returns>
+    /// Null: the server can be used. Otherwise why not: what the server answered, or what became of the connection.
+    /// </returns>
+    public static async Task<string?> Unreachable(RedisOptions options, TimeSpan within)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        var configuration = options.ToConfiguration("snapper-probe");
+        configuration.AbortOnConnectFail = true;
+        configuration.ConnectRetry = 1;
+        configuration.ConnectTimeout = configuration.AsyncTimeout = (int)within.TotalMilliseconds;
+        try
+        {
+            var connection = await ConnectionMultiplexer.ConnectAsync(configuration).ConfigureAwait(false);
+            await using (connection.ConfigureAwait(false))
+            {
+                await connection.GetDatabase().PingAsync().ConfigureAwait(false);
+                return null;
+            }
+        }
+        catch (RedisConnectionException failed)
+        {
+            return failed.InnerException?.Message ?? "nothing answers there that speaks the Redis protocol";
+        }
+        catch (Exception failed) when (failed is RedisException or TimeoutException)
+        {
+            return failed.Message;
+        }
+    }
+
     /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {

@@ -50,6 +50,18 @@ public sealed record RedisDurability
     /// <summary>Differs after each start of the server.</summary>
     public required string RunId { get; init; }
 
+    /// <summary>It copies another one, and takes no writes.</summary>
+    public bool IsReplica { get; init; }
+
+    /// <summary>
+    /// Its last write of the append-only file failed: its disk is full, most likely. It takes no writes until one
+    /// succeeds.
+    /// </summary>
+    public bool CannotWrite { get; init; }
+
+    /// <summary>Its clock, to a second; null: it does not tell.</summary>
+    public DateTimeOffset? Clock { get; init; }
+
     /// <summary>Process id on its machine.</summary>
     public required int ProcessId { get; init; }
 
@@ -64,7 +76,7 @@ public sealed record RedisDurability
         ArgumentNullException.ThrowIfNull(connections);
         var commands = connections.State;
         var info = new Dictionary<string, string>(StringComparer.Ordinal);
-        foreach (var section in new[] { "server", "memory", "persistence" })
+        foreach (var section in new[] { "server", "memory", "persistence", "replication" })
         {
             Parse((string?)await commands.Execute(cancellation, "INFO", section).ConfigureAwait(false), info);
         }
@@ -84,6 +96,10 @@ public sealed record RedisDurability
             RunId = info.GetValueOrDefault("run_id", ""),
             ProcessId = (int)Number(info, "process_id"),
             ServerVersion = info.GetValueOrDefault("redis_version", Unknown),
+            IsReplica = info.GetValueOrDefault("role") == "slave",
+            CannotWrite = info.GetValueOrDefault("aof_last_write_status") == "err",
+            Clock = Number(info, "server_time_usec") is > 0 and var time
+                ? DateTimeOffset.FromUnixTimeMilliseconds(time / 1000) : null,
         };
     }
 

@@ -3,6 +3,7 @@ using Snapper.Integration.Tests.Harness;
 using Snapper.Live.Cluster;
 using Snapper.Live.Faults;
 using Snapper.Live.Rounds;
+using Snapper.Terminal;
 using Xunit;
 using Xunit.Abstractions;
 
@@ -35,10 +36,13 @@ public sealed class LiveVerificationTests(ITestOutputHelper output)
 /// <summary>The command line of live runs.</summary>
 public sealed class LiveOptionsTests
 {
+    private static LiveOptions Parse(params string[] line) =>
+        LiveOptions.From(CommandLines.Parse(LiveOptions.Command(_ => Task.FromResult(0)), line));
+
     [Fact]
     public void Options_are_read()
     {
-        var options = LiveOptions.Parse(["--live", "--rounds", "7", "--seed", "11", "--faults", "redis-kill, cut-app", "--markdown", "--workers", "1"]);
+        var options = Parse("--live", "--rounds", "7", "--seed", "11", "--faults", "redis-kill, cut-app", "--markdown", "--workers", "1");
 
         Assert.Equal((7, 11, true), (options.Rounds, options.Seed, options.Markdown));
         Assert.Equal(["redis-kill", "cut-app"], options.Faults.Select(kind => kind.Name));
@@ -48,13 +52,13 @@ public sealed class LiveOptionsTests
     [InlineData("--workers must be a whole number", "--workers", "9")]
     [InlineData("With several workers there is no fault 'server-kill'", "--faults", "server-kill", "--workers", "2")]
     [InlineData("There is no fault 'sunspots'", "--faults", "sunspots")]
-    [InlineData("has no option '--sedes'", "--sedes", "3")]
-    [InlineData("--rounds needs a value", "--rounds")]
+    [InlineData("'--sedes'", "--sedes", "3")]
+    [InlineData("'--rounds'", "--rounds")]
     [InlineData("--seed must be a whole number", "--seed", "-1")]
     [InlineData("--faults names none", "--faults", ",")]
     public void A_wrong_option_is_named(string message, params string[] arguments)
     {
-        var wrong = Assert.Throws<FormatException>(() => LiveOptions.Parse(["--live", .. arguments]));
+        var wrong = Assert.Throws<UsageException>(() => Parse(["--live", .. arguments]));
 
         Assert.Contains(message, wrong.Message, StringComparison.Ordinal);
     }
@@ -69,7 +73,7 @@ public sealed class LiveOptionsTests
     [Fact]
     public void Faults_of_several_workers_are_read_wherever_their_number_stands()
     {
-        var options = LiveOptions.Parse(["--live", "--faults", "master-kill,cut-out", "--workers", "3"]);
+        var options = Parse("--live", "--faults", "master-kill,cut-out", "--workers", "3");
 
         Assert.Equal(["master-kill", "cut-out"], options.ClusterFaults!.Select(kind => kind.Name));
         Assert.Equal(3, options.Workers);

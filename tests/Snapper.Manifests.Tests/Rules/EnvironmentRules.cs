@@ -25,7 +25,7 @@ internal static partial class EnvironmentRules
     {
         var read = new Dictionary<string, string>(environment, StringComparer.Ordinal);
         if (read.Remove(RedisLogin.FileVariable)) read[RedisLogin.PasswordVariable] = "from a file that is not here"; // that it will be there is another rule
-        return WorkerCommand.Settings(WorkerCommand.Syntax.Parse([]), read.GetValueOrDefault);
+        return WorkerCommand.Settings([], read.GetValueOrDefault);
     }
 
     public static bool IsWorker(JsonObject container) => (string?)container["name"] == "worker";
@@ -87,7 +87,7 @@ internal static partial class EnvironmentRules
         if (name == CommandToken) return true;
         if (name is "APP_API_TOKEN" or "DAPR_API_TOKEN" or RedisLogin.UserVariable or RedisLogin.PasswordVariable or RedisLogin.FileVariable
             or RedisLogin.TlsVariable or RedisLogin.AuthorityVariable or MailboxSeal.Variable or SecuritySettings.FileVariable) return true;
-        if (WorkerCommand.Syntax.Options.Any(option => name == "SNAPPER_" + option.Name[2..].Replace('-', '_').ToUpperInvariant())) return true;
+        if (WorkerCommand.Command.Options.Any(option => name == WorkerCommand.Variable(option.Name))) return true;
         return name.Split("__") is ["Snapper", var section, var key]
             && s_server.Value.Contains($"\"Snapper:{section}\"", StringComparison.Ordinal)
             && Regex.IsMatch(s_server.Value, $@"nameof\(\w+\.{Regex.Escape(key)}\)|""{Regex.Escape(key)}""");

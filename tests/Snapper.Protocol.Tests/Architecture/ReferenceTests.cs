@@ -21,13 +21,14 @@ public sealed class ReferenceTests
         ["Snapper.Cluster"] = ["Snapper.Runtime"],
         ["Snapper.Telemetry"] = ["Snapper.Runtime"],
         ["Snapper.Security"] = [],
+        ["Snapper.Terminal"] = [],
         ["Snapper.Server"] =
         [
             "Snapper.Runtime", "Snapper.Cluster", "Snapper.Telemetry", "Snapper.Security", "Snapper.Sidecar",
             "Snapper.Storage", "Snapper.Actors",
-            "Snapper.Client", Apps,
+            "Snapper.Client", "Snapper.Terminal", Apps,
         ],
-        ["Snapper.Cli"] = ["Snapper.Server", "Snapper.Testing"],
+        ["Snapper.Cli"] = ["Snapper.Server", "Snapper.Client", "Snapper.Terminal"],
         [Apps] = ["Snapper.Actors"],
         ["Snapper.RuleModel"] = [],
         ["Snapper.Mutations"] = [],
@@ -35,10 +36,13 @@ public sealed class ReferenceTests
         [
             "Snapper.Runtime", "Snapper.Cluster", "Snapper.Storage", "Snapper.Protocol", "Snapper.Actors", "Snapper.Testing", Apps,
         ],
-        ["Snapper.Live"] = ["Snapper.Testing"],
-        ["Snapper.Fuzzing"] = ["Snapper.Cli", "Snapper.Server", "Snapper.Simulation"],
+        ["Snapper.Live"] = ["Snapper.Testing", "Snapper.Terminal"],
+        ["Snapper.Fuzzing"] = ["Snapper.Cli", "Snapper.Server", "Snapper.Simulation", "Snapper.Terminal"],
         ["Snapper.Verify"] =
-            ["Snapper.Simulation", "Snapper.Testing", "Snapper.Fuzzing", "Snapper.Live", "Snapper.RuleModel"],
+            [
+                "Snapper.Simulation", "Snapper.Testing", "Snapper.Fuzzing", "Snapper.Live", "Snapper.RuleModel",
+                "Snapper.Terminal",
+            ],
     };
 
     [Fact]

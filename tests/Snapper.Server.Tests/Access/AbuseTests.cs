@@ -7,7 +7,7 @@ using Snapper.Cli.Supervision;
 using Snapper.Security;
 using Snapper.Server.Api;
 using Snapper.Server.Tests.Api;
-using Snapper.Server.Tests.Cli;
+using Snapper.Server.Tests.Harness;
 using Xunit;
 
 namespace Snapper.Server.Tests.Access;
@@ -163,7 +163,7 @@ public sealed class AbuseTests
         var port = Ports.Free(2);
         using var worker = Process.Start(new ProcessStartInfo("dotnet",
         [
-            UpProcess.CommandLineDll, "worker", "--listen-port", port[0].ToString(CultureInfo.InvariantCulture), "--sidecar-port", port[1].ToString(CultureInfo.InvariantCulture), "--sidecar", "embedded",
+            Path.Combine(AppContext.BaseDirectory, "Snapper.Server.dll"), "worker", "--listen-port", port[0].ToString(CultureInfo.InvariantCulture), "--sidecar-port", port[1].ToString(CultureInfo.InvariantCulture), "--sidecar", "embedded",
             "--data", data.File("data"), "--watch-parent", Environment.ProcessId.ToString(CultureInfo.InvariantCulture),
         ]))!;
         var address = new Uri($"http://127.0.0.1:{port[0]}");

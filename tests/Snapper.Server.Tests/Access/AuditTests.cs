@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Snapper.Security;
 using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
-using Snapper.Server.Tests.Cli;
+using Snapper.Server.Tests.Harness;
 using Xunit;
 
 namespace Snapper.Server.Tests.Access;

@@ -1,9 +1,9 @@
 using Microsoft.Extensions.Configuration;
-using Snapper.Cli.Commands;
+using Snapper.Server.Commands;
 using Snapper.Security;
 using Snapper.Server.Hosting;
 using Snapper.Server.Processes;
-using Snapper.Server.Tests.Cli;
+using Snapper.Server.Tests.Harness;
 using Xunit;
 
 namespace Snapper.Server.Tests.Access;
@@ -196,7 +196,7 @@ public sealed class GateTests
     {
         using var folder = new TempFolder();
         using var output = new StringWriter();
-        Assert.Equal(0, await CommandLine.Run(["token", "--name", "ann", "--role", "operator", "--tenants", "acme,umbrella", "--rate", "50"], output, TextWriter.Null));
+        Assert.Equal(0, await ServerCommands.Run(ServerCommands.Program(), ["token", "--name", "ann", "--role", "operator", "--tenants", "acme,umbrella", "--rate", "50"], output, TextWriter.Null));
         var lines = output.ToString().Split('\n', StringSplitOptions.RemoveEmptyEntries);
         Assert.Equal(2, lines.Length);
         var file = Path.Combine(folder.Path, "tokens");

@@ -10,7 +10,7 @@ using Snapper.Runtime.Door;
 using Snapper.Security;
 using Snapper.Server.Hosting;
 using Snapper.Server.Tests.Api;
-using Snapper.Server.Tests.Cli;
+using Snapper.Server.Tests.Harness;
 
 namespace Snapper.Server.Tests.Access;
 

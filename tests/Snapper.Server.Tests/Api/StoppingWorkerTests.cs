@@ -5,7 +5,7 @@ using Snapper.Cli.Supervision;
 using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
 using Snapper.Server.Processes;
-using Snapper.Server.Tests.Cli;
+using Snapper.Server.Tests.Harness;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;
@@ -24,7 +24,7 @@ public sealed class StoppingWorkerTests
             "--listen-port", $"{ports[0]}", "--sidecar-port", $"{ports[1]}", "--sidecar", "embedded",
             "--data", temp.Path,
         ];
-        var settings = WorkerCommand.Settings(WorkerCommand.Syntax.Parse(arguments), static _ => null);
+        var settings = WorkerCommand.Settings(arguments, static _ => null);
         var running = WorkerProcess.Run(settings, stop.Token);
         using var http = new HttpClient { BaseAddress = new Uri($"http://127.0.0.1:{ports[0]}") };
         await Eventually.True("the worker is ready", async () =>

@@ -121,7 +121,7 @@ public sealed class ViewStreamTests
             Assert.Equal("64 others are watching.", refused.String("detail"));
             await readers[^1].DisposeAsync();
             readers.RemoveAt(63);
-            await Cli.Eventually.True("there is room again", async () =>
+            await Harness.Eventually.True("there is room again", async () =>
             {
                 using var answer = await http.GetAsync(new Uri("/v1/events?view=/v1/status", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead);
                 return answer.IsSuccessStatusCode;
@@ -147,7 +147,7 @@ public sealed class ViewStreamTests
             for (var i = 0; i < 63; i++) readers.Add(await EventReader.Open(http, "view=/v1/batches/12"));
             await Begin(socket, host);
             Assert.Equal(429, (await host.Get("/v1/events?view=/v1/status")).Status);
-            await Cli.Eventually.True("the place of the one that takes nothing is free", async () =>
+            await Harness.Eventually.True("the place of the one that takes nothing is free", async () =>
             {
                 using var answer = await http.GetAsync(new Uri("/v1/events?view=/v1/status", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead);
                 return answer.IsSuccessStatusCode;

@@ -153,7 +153,7 @@ public sealed class ClusterApiTests : IAsyncLifetime
         foreach (var worker in (int[])[1, 2])
         {
             // They are checkpointed after a while.
-            await Cli.Eventually.True($"w{worker} lists what it owns", async () =>
+            await Harness.Eventually.True($"w{worker} lists what it owns", async () =>
             {
                 var answer = JsonNode.Parse(await _http.GetStringAsync(new Uri(_workers.Addresses[worker - 1], "/v1/actors?type=Account&search=listed-")))!;
                 Assert.Equal($"w{worker}", (string?)answer["worker"]);

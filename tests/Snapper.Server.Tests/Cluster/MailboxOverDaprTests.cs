@@ -4,7 +4,7 @@ using Snapper.Cluster;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
 using Snapper.Server.Hosting;
-using Snapper.Server.Tests.Cli;
+using Snapper.Server.Tests.Harness;
 using Snapper.Sidecar.Client;
 using Snapper.Sidecar.Tests;
 using Xunit;

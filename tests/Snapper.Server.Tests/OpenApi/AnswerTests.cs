@@ -81,7 +81,7 @@ public sealed class AnswerTests
             Assert.NotEmpty((await asker.Ask(worker.Address, 200, "GET " + path, null, s_token))![list]!.AsArray());
         }
 
-        await Cli.Eventually.True("the accounts are checkpointed", async () =>
+        await Harness.Eventually.True("the accounts are checkpointed", async () =>
             (await asker.Ask(worker.Address, 200, "GET /v1/actors?type=Account&limit=2", null, s_token))!["actors"]!.AsArray().Select(a => (string)a!["id"]!).SequenceEqual(["alice", "bob"]));
         await Ask(200, "GET /v1/actors?type=Account&after=alice&search=b");
         foreach (var path in (string[])["/v1/actors", "/v1/actors?type=Account&x=1", "/v1/actors?type=Account&limit=0", "/v1/actors?type=a/b", "/v1/actors?type=Account&search=%01", "/v1/actors?type=Account&type=B"]) await Ask(400, "GET " + path);
@@ -143,9 +143,9 @@ public sealed class AnswerTests
         await Ask(200, "POST /v1/migrations", """{"worker":"w2","dryRun":true}""");
         await Ask(409, "POST /v1/migrations", """{"worker":"w2","to":"w2"}""");
         await Ask(202, "POST /v1/migrations", """{"worker":"w2","id":"drain","reason":"to leave"}""");
-        await Cli.Eventually.True("everything of w2 is w1's", async () => (string?)(await asker.Ask(first, 200, "GET /v1/migrations/drain"))!["state"] == "done");
+        await Harness.Eventually.True("everything of w2 is w1's", async () => (string?)(await asker.Ask(first, 200, "GET /v1/migrations/drain"))!["state"] == "done");
         await Ask(200, "GET /v1/migrations");
-        await Cli.Eventually.True("w2 may leave", async () =>
+        await Harness.Eventually.True("w2 may leave", async () =>
         {
             // Requests of the other worker may be under way for a moment.
             using var http = new HttpClient();

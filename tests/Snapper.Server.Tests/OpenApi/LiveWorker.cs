@@ -2,7 +2,7 @@ using System.Net;
 using Snapper.Cli.Supervision;
 using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
-using Snapper.Server.Tests.Cli;
+using Snapper.Server.Tests.Harness;
 
 namespace Snapper.Server.Tests.OpenApi;
 
@@ -19,7 +19,7 @@ internal sealed class LiveWorker : IAsyncDisposable
     {
         var ports = Ports.Free(2);
         var settings = WorkerCommand.Settings(
-            WorkerCommand.Syntax.Parse(["--listen-port", $"{ports[0]}", "--sidecar-port", $"{ports[1]}", "--sidecar", "embedded", "--data", _temp.Path]),
+            ["--listen-port", $"{ports[0]}", "--sidecar-port", $"{ports[1]}", "--sidecar", "embedded", "--data", _temp.Path],
             name => name == "APP_API_TOKEN" ? Token : null);
         Address = new Uri($"http://127.0.0.1:{ports[0]}");
         _running = WorkerProcess.Run(settings, _stop.Token);

@@ -1,5 +1,6 @@
 using System.Text;
 using Snapper.Fuzzing.Engine;
+using Snapper.Terminal;
 
 namespace Snapper.Simulation.Tests.Fuzzing;
 
@@ -51,7 +52,8 @@ public sealed class EngineTests
     [InlineData("--fuzz", "--input", "x")]
     [InlineData("--fuzz", "--nope")]
     [InlineData("--fuzz", "records", "--seed")]
-    public void Wrong_arguments_are_a_usage_error(params string[] arguments) => Assert.Equal(2, FuzzCommand.Run(arguments));
+    public async Task Wrong_arguments_are_a_usage_error(params string[] arguments) =>
+        Assert.Equal(2, await CommandLines.Run(FuzzCommand.Of(CancellationToken.None), arguments, TextWriter.Null, TextWriter.Null));
 
     /// <summary>Fails once an input begins with a, b and c; each step is an outcome of its own, so that guidance leads there.</summary>
     private sealed class StepsTarget : FuzzTarget

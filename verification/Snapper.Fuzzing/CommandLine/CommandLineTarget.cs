@@ -1,11 +1,10 @@
-using System.Text;
 using Microsoft.Extensions.Configuration;
 using Snapper.Cli.Commands;
 using Snapper.Cli.Supervision;
 using Snapper.Fuzzing.Engine;
 using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
+using Snapper.Terminal;
 
 namespace Snapper.Fuzzing.CommandLine;
 
@@ -23,23 +22,24 @@ internal sealed class CommandLineTarget : FuzzTarget
 
     public override int ShortRun => 10_000;
 
-    public override byte[] Generate(Random random) => CommandLines.Generate(random);
+    public override byte[] Generate(Random random) => CommandLineInput.Generate(random);
 
-    public override byte[] Mutate(byte[] input, byte[] other, Random random) => CommandLines.Mutate(input, other, random);
+    public override byte[] Mutate(byte[] input, byte[] other, Random random) => CommandLineInput.Mutate(input, other, random);
 
     public override string Run(byte[] input)
     {
-        var lines = CommandLines.Read(input);
+        var lines = CommandLineInput.Read(input);
         var outcome = "";
         try
         {
             switch (lines.Command)
             {
-                case "up": outcome = $"up {UpOptions.From(UpOptions.UpSyntax.Parse(lines.Arguments)).Fsync}"; break;
-                case "demo": outcome = $"demo {UpOptions.From(UpOptions.DemoSyntax.Parse(lines.Arguments)).Embedded}"; break;
-                case "verify": outcome = $"verify {VerifyCommand.Syntax.Parse(lines.Arguments).Rest.Count > 0}"; break;
+                case "up": outcome = $"up {UpCommand.Parse(lines.Arguments).Fsync}"; break;
+                case "demo":
+                    outcome = $"demo {UpOptions.From(CommandLines.Parse(DemoCommand.Command, lines.Arguments)).Embedded}";
+                    break;
                 default:
-                    var settings = WorkerCommand.Settings(WorkerCommand.Syntax.Parse(lines.Arguments), name => lines.Environment.GetValueOrDefault(name));
+                    var settings = WorkerCommand.Settings(lines.Arguments, name => lines.Environment.GetValueOrDefault(name));
                     outcome = $"worker {settings.SidecarKind} {settings.LogKind} {Settings(lines, settings)}";
                     break;
             }
@@ -52,7 +52,7 @@ internal sealed class CommandLineTarget : FuzzTarget
         return outcome.Length > 0 && !outcome.Contains("   at ", StringComparison.Ordinal) ? outcome : throw new FuzzFailureException($"A message without words, or with a trace: {outcome}");
     }
 
-    private static string Settings(CommandLines lines, WorkerSettings settings)
+    private static string Settings(CommandLineInput lines, WorkerSettings settings)
     {
         var configuration = new ConfigurationBuilder().AddInMemoryCollection(lines.Settings.Select(pair => KeyValuePair.Create<string, string?>(pair.Key, pair.Value))).Build();
         _ = WorkerConfiguration.SmallBank(configuration);

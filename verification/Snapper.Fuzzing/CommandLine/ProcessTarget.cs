@@ -9,7 +9,7 @@ using Snapper.Server.Processes;
 namespace Snapper.Fuzzing.CommandLine;
 
 /// <summary>
-/// Whole processes: <c>snapper worker</c> with settings that it cannot start with, and some that it can. Lines as in <see cref="CommandLines"/>; <c>{port}</c>, <c>{taken}</c>, <c>{dir}</c>, <c>{file}</c> and <c>{none}</c>
+/// Whole processes: <c>snapper worker</c> with settings that it cannot start with, and some that it can. Lines as in <see cref="CommandLineInput"/>; <c>{port}</c>, <c>{taken}</c>, <c>{dir}</c>, <c>{file}</c> and <c>{none}</c>
 /// stand for a free port, one that is taken, an own folder, a file, and a place where nothing can be made.
 /// </summary>
 /// <remarks>Oracle: an exit code of the documented ones, with words on standard error when it is not 0, and no stack trace; a worker that can start stops when it is told to.</remarks>
@@ -55,7 +55,7 @@ internal sealed class ProcessTarget : FuzzTarget
 
     public override string Run(byte[] input)
     {
-        var lines = CommandLines.Read(input);
+        var lines = CommandLineInput.Read(input);
         var data = Directory.CreateDirectory(Path.Combine(_folder, "d" + Guid.NewGuid().ToString("N")[..8])).FullName;
         var start = new ProcessStartInfo("dotnet") { UseShellExecute = false, RedirectStandardError = true, RedirectStandardOutput = true, WorkingDirectory = data };
         List<string> arguments = [Program, lines.Command, .. lines.Arguments.Select(text => Filled(text, data))];

@@ -1,59 +1,74 @@
-using System.Globalization;
+using System.CommandLine;
+using Snapper.Terminal;
 
 namespace Snapper.Fuzzing.Engine;
 
 /// <summary><c>./snapper verify --fuzz</c>.</summary>
 internal static class FuzzCommand
 {
-    /// <summary>Its lines in the help of <c>verify</c>.</summary>
-    public const string Help = """
-        ./snapper verify --fuzz [TARGET,...]      throws broken input at everything that reads input; nothing but a clear error may come out
-          --minutes M       so long for all targets together (1)      --runs N     or so many inputs for each
-          --seed S          the inputs of this seed (a new one each time)
-          --input FILE      one input alone, as a failing run has written it; needs the TARGET
-          --collect DIR     keeps every input that reached something new
-        """;
+    private static readonly Option<string?> s_fuzz = new("--fuzz")
+    {
+        HelpName = "TARGET,...", Arity = ArgumentArity.ZeroOrOne, Description = "only these targets: " + string.Join(", ", FuzzTargets.Names),
+    };
+
+    private static readonly Option<int?> s_minutes = Options.Of<int?>(
+        "--minutes", "M", "so long for all targets together (1)", text => Values.Whole(1, 10_000)(text));
+
+    private static readonly Option<long?> s_runs = Options.Of<long?>(
+        "--runs", "N", "so many inputs for each", text => Values.Long(1, long.MaxValue)(text));
+
+    private static readonly Option<int?> s_seed = Options.Of<int?>(
+        "--seed", "S", "the inputs of this seed (a new one each time)", text => Values.Whole(0, int.MaxValue)(text));
+
+    private static readonly Option<string?> s_input = Options.Text(
+        "--input", "FILE", "one input alone, as a failing run has written it; needs the TARGET");
+
+    private static readonly Option<string?> s_collect = Options.Text("--collect", "DIR", "keeps every input that reached something new");
 
     /// <summary>Where inputs go that broke something; ignored by git.</summary>
     private static readonly string FailureFolder = Path.Combine(".snapper", "fuzz");
 
-    /// <summary>Runs.</summary>
-    /// <param name="arguments">With <c>--fuzz</c>.</param>
+    /// <summary>The command. It returns 0: nothing was found; 1: something was; 2: the line is wrong.</summary>
     /// <param name="interrupted">Ends it early; it says so.</param>
-    /// <returns>0: nothing was found; 1: something was; 2: the arguments are wrong.</returns>
-    public static int Run(IReadOnlyList<string> arguments, CancellationToken interrupted = default)
+    public static Command Of(CancellationToken interrupted) => CommandLines.Command(
+        "./snapper verify", "throws broken input at everything that reads input; nothing but a clear error may come out",
+        (line, _, _) => Task.FromResult(Run(line, interrupted)), s_fuzz, s_minutes, s_runs, s_seed, s_input, s_collect);
+
+    private static int Run(ParseResult line, CancellationToken interrupted)
     {
-        Arguments parsed;
-        try
+        var (minutes, runs, seed) = (line.GetValue(s_minutes), line.GetValue(s_runs), line.GetValue(s_seed));
+        var targets = line.GetValue(s_fuzz)?.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries) ?? [.. FuzzTargets.Names];
+        if (targets.Length == 0)
         {
-            parsed = Arguments.Parse(arguments);
-        }
-        catch (FormatException wrong)
-        {
-            Console.Error.WriteLine(wrong.Message);
-            Console.Error.WriteLine("'./snapper verify --fuzz --help' says all options and targets.");
-            return 2;
+            throw new UsageException("--fuzz names no target.");
         }
 
-        if (parsed.ShowHelp)
+        if (Array.Find(targets, name => !FuzzTargets.Names.Contains(name)) is { } unknown)
         {
-            Console.WriteLine(Help);
-            Console.WriteLine($"Targets: {string.Join(", ", FuzzTargets.Names)}.");
-            return 0;
+            throw new UsageException($"There is no target '{unknown}'.");
         }
 
-        if (parsed.Input is { } input)
+        if (runs is not null && minutes is not null)
         {
-            return Replay(parsed.Targets[0], input);
+            throw new UsageException("--runs and --minutes both say when it ends; give one.");
         }
 
-        if (parsed.Collect is { } folder && Unwritable(CallersPath.Of(folder)) is { } why)
+        var collect = line.GetValue(s_collect);
+        if (line.GetValue(s_input) is { } input)
         {
-            Console.Error.WriteLine($"--collect: {why}");
-            return 2;
+            return minutes is not null || runs is not null || seed is not null || collect is not null
+                    ? throw new UsageException("--seed, --runs, --minutes and --collect say nothing beside --input, which runs one input.")
+                : targets.Length != 1 ? throw new UsageException("--input needs the one target that it is for.")
+                : Replay(targets[0], input);
         }
 
-        return Fuzz(parsed, interrupted);
+        if (collect is not null && Unwritable(CallersPath.Of(collect)) is { } why)
+        {
+            throw new UsageException($"--collect: {why}");
+        }
+
+        var time = runs is null ? TimeSpan.FromMinutes(minutes ?? 1) : TimeSpan.FromDays(1);
+        return Fuzz(new Arguments(targets, seed ?? Environment.TickCount & int.MaxValue, runs ?? long.MaxValue, time, collect), interrupted);
     }
 
     private static int Replay(string name, string path)
@@ -65,15 +80,13 @@ internal static class FuzzCommand
         }
         catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
         {
-            Console.Error.WriteLine($"--input: {unreadable.Message}");
-            return 2;
+            throw new UsageException($"--input: {unreadable.Message}");
         }
 
         using var target = FuzzTargets.Create(name);
         if (target.Lacks is { } lacks)
         {
-            Console.Error.WriteLine($"{name}: {lacks}");
-            return 2;
+            throw new UsageException($"{name}: {lacks}");
         }
 
         var (outcome, failure) = FuzzRun.One(target, input);
@@ -145,62 +158,5 @@ internal static class FuzzCommand
         return found == 0 ? 0 : 1;
     }
 
-    private sealed record Arguments(IReadOnlyList<string> Targets, int Seed, long Runs, TimeSpan Time, string? Input, string? Collect)
-    {
-        public bool ShowHelp { get; private init; }
-
-        public static Arguments Parse(IReadOnlyList<string> arguments)
-        {
-            var parsed = new Arguments([.. FuzzTargets.Names], Environment.TickCount & int.MaxValue, long.MaxValue, TimeSpan.FromMinutes(1), null, null);
-            var given = new HashSet<string>(StringComparer.Ordinal);
-            for (var i = 0; i < arguments.Count; i++)
-            {
-                var name = arguments[i];
-                string Value() => ++i < arguments.Count ? arguments[i] : throw new FormatException($"{name} needs a value.");
-                if (!given.Add(name))
-                {
-                    throw new FormatException($"{name} was given twice.");
-                }
-
-                parsed = name switch
-                {
-                    "--fuzz" when i + 1 < arguments.Count && !arguments[i + 1].StartsWith("--", StringComparison.Ordinal) => parsed with { Targets = Named(Value()) },
-                    "--fuzz" => parsed,
-                    "--help" => parsed with { ShowHelp = true },
-                    "--seed" => parsed with { Seed = (int)Number(name, Value(), 0, int.MaxValue) },
-                    "--runs" => parsed with { Runs = Number(name, Value(), 1, long.MaxValue), Time = TimeSpan.FromDays(1) },
-                    "--minutes" => parsed with { Time = TimeSpan.FromMinutes(Number(name, Value(), 1, 10_000)) },
-                    "--input" => parsed with { Input = Value() },
-                    "--collect" => parsed with { Collect = Value() },
-                    _ => throw new FormatException($"'verify --fuzz' has no option '{name}'."),
-                };
-            }
-
-            if (parsed.Input is not null && Array.Find(s_notWithInput, given.Contains) is { } idle)
-            {
-                throw new FormatException($"{idle} says nothing beside --input, which runs one input.");
-            }
-
-            if (given.Contains("--runs") && given.Contains("--minutes"))
-            {
-                throw new FormatException("--runs and --minutes both say when it ends; give one.");
-            }
-
-            return parsed.Input is null || parsed.Targets.Count == 1 ? parsed : throw new FormatException("--input needs the one target that it is for.");
-        }
-
-        private static readonly string[] s_notWithInput = ["--seed", "--runs", "--minutes", "--collect"];
-
-        private static IReadOnlyList<string> Named(string text)
-        {
-            var names = text.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
-            return Array.Find(names, name => !FuzzTargets.Names.Contains(name)) is { } unknown ? throw new FormatException($"There is no target '{unknown}'.")
-                : names.Length > 0 ? names : throw new FormatException("--fuzz names no target.");
-        }
-
-        private static long Number(string name, string text, long least, long most) =>
-            long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number >= least && number <= most
-                ? number
-                : throw new FormatException($"{name} must be a whole number from {least} to {most}, not '{text}'.");
-    }
+    private sealed record Arguments(IReadOnlyList<string> Targets, int Seed, long Runs, TimeSpan Time, string? Collect);
 }

@@ -1,20 +1,30 @@
-using System.Globalization;
+using System.CommandLine;
 using Snapper.Live.Cluster;
 using Snapper.Live.Faults;
+using Snapper.Terminal;
 
 namespace Snapper.Live.Rounds;
 
 /// <summary>What a live run is to do.</summary>
 internal sealed record LiveOptions
 {
-    public const string Help = """
-        ./snapper verify --live [options]         strikes a running system (daprd, placement and redis-server, on free loopback ports) and judges what its clients saw
-          --rounds N        so many faults (40)                      --minutes M      as many as fit
-          --seed S          draws the faults, their order and length, and what the clients ask for; when the system answers is not in its hand,
-                            so two runs of one seed are alike, not the same
-          --faults A,B      only these                               --markdown       the table for docs/verification.md
-          --workers N       so many workers, 2 to 8 (1): other faults, of several workers, and migrations that cross them
-        """;
+    private static readonly Option<bool> s_live = Options.Flag(
+        "--live", "strikes a running system (daprd, placement and redis-server, on free ports)");
+    private static readonly Option<int?> s_rounds = Options.Of<int?>(
+        "--rounds", "N", "so many faults (40)", text => Values.Whole(1, 1_000_000)(text));
+    private static readonly Option<int?> s_minutes = Options.Of<int?>(
+        "--minutes", "M", "as many as fit", text => Values.Whole(1, 10_000)(text));
+
+    private static readonly Option<int?> s_seed = Options.Of<int?>(
+        "--seed", "S", "draws the faults, their order and length, and what the clients ask for; when the system answers is not in its hand",
+        text => Values.Whole(0, int.MaxValue)(text));
+
+    private static readonly Option<string[]> s_faults = Options.Of<string[]>(
+        "--faults", "A,B", "only these", Values.List(text => text));
+    private static readonly Option<bool> s_markdown = Options.Flag("--markdown", "the table for docs/verification.md");
+
+    private static readonly Option<int> s_workers = Options.Whole(
+        "--workers", "N", "so many workers: other faults, of several workers, and migrations that cross them", 1, 1, 8);
 
     public int Seed { get; init; } = Random.Shared.Next();
 
@@ -35,47 +45,32 @@ internal sealed record LiveOptions
     /// <summary>Quick faults only, none longer than about a second.</summary>
     public bool Brief { get; init; }
 
-    public bool ShowHelp { get; private init; }
+    /// <summary><c>verify --live</c>.</summary>
+    public static Command Command(Func<LiveOptions, Task<int>> run) => CommandLines.Command(
+        "./snapper verify", "strikes a running system and judges what its clients saw", (line, _, _) => run(From(line)),
+        s_live, s_rounds, s_minutes, s_seed, s_faults, s_markdown, s_workers);
 
-    /// <summary>Reads the command line.</summary>
-    /// <exception cref="FormatException">Something is wrong with it; the message says what.</exception>
-    public static LiveOptions Parse(IReadOnlyList<string> arguments)
+    /// <exception cref="UsageException">A fault that there is not.</exception>
+    internal static LiveOptions From(ParseResult line)
     {
-        var options = new LiveOptions();
-        string[]? faults = null;
-        for (var i = 0; i < arguments.Count; i++)
+        var (rounds, minutes, faults) = (line.GetValue(s_rounds), line.GetValue(s_minutes), line.GetValue(s_faults));
+        var options = new LiveOptions { Workers = line.GetValue(s_workers), Markdown = line.GetValue(s_markdown) };
+        options = options with
         {
-            var name = arguments[i];
-            string Value() => ++i < arguments.Count ? arguments[i] : throw new FormatException($"{name} needs a value.");
-            options = name switch
-            {
-                "--live" => options,
-                "--help" => options with { ShowHelp = true },
-                "--rounds" => options with { Rounds = Number(name, Value(), 1, 1_000_000) },
-                "--minutes" => options with { Time = TimeSpan.FromMinutes(Number(name, Value(), 1, 10_000)), Rounds = int.MaxValue },
-                "--seed" => options with { Seed = Number(name, Value(), 0, int.MaxValue) },
-                "--faults" => With(options, faults = Value().Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)),
-                "--markdown" => options with { Markdown = true },
-                "--workers" => options with { Workers = Number(name, Value(), 1, 8) },
-                _ => throw new FormatException($"'verify --live' has no option '{name}'."),
-            };
-        }
-
-        if (faults is { Length: 0 })
+            Seed = line.GetValue(s_seed) ?? options.Seed,
+            Rounds = rounds ?? (minutes is null ? options.Rounds : int.MaxValue),
+            Time = minutes is { } bound ? TimeSpan.FromMinutes(bound) : options.Time,
+        };
+        try
         {
-            throw new FormatException("--faults names none.");
+            return faults is null ? options
+                : faults.Length == 0 ? throw new UsageException("--faults names none.")
+                : options.Workers > 1 ? options with { ClusterFaults = Live.Cluster.ClusterFaults.Named(faults) }
+                : options with { Faults = FaultCatalog.Named(faults) };
         }
-
-        return faults is null ? options
-            : options.Workers > 1 ? options with { ClusterFaults = Live.Cluster.ClusterFaults.Named(faults) }
-            : options with { Faults = FaultCatalog.Named(faults) };
+        catch (FormatException unknown)
+        {
+            throw new UsageException(unknown.Message);
+        }
     }
-
-    /// <summary>Which catalog they are from is known when all options are.</summary>
-    private static LiveOptions With(LiveOptions options, string[] _) => options;
-
-    private static int Number(string name, string text, int least, int most) =>
-        int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number >= least && number <= most
-            ? number
-            : throw new FormatException($"{name} must be a whole number from {least} to {most}, not '{text}'.");
 }

@@ -1,0 +1,14 @@
+namespace Snapper.Terminal;
+
+/// <summary>A command cannot do what it was asked for. The message is for people; no stack trace is shown.</summary>
+/// <param name="message">What and why and, where there is one, the way out.</param>
+/// <param name="exitCode">What the process answers to its caller.</param>
+public class CommandException(string message, int exitCode = 1) : Exception(message)
+{
+    /// <summary>What the process answers to its caller.</summary>
+    public int ExitCode { get; } = exitCode;
+}
+
+/// <summary>The command line is wrong. The message names the argument and what is allowed.</summary>
+/// <param name="message">What is wrong.</param>
+public sealed class UsageException(string message) : CommandException(message, CommandLines.WrongLine);

@@ -1,0 +1,32 @@
+using Microsoft.Extensions.Configuration;
+using Snapper.Server.Hosting;
+using Snapper.Server.Processes;
+using Xunit;
+
+namespace Snapper.Server.Tests.Settings;
+
+/// <summary>What a worker makes of its settings.</summary>
+public sealed class WorkerConfigurationTests
+{
+    [Theory]
+    [InlineData("-1")]
+    [InlineData("abc")]
+    [InlineData("1e3")]
+    public void A_wrong_initial_balance_is_told_in_one_line_that_names_the_setting(string value)
+    {
+        var wrong = Assert.Throws<UsageException>(() => WorkerConfiguration.SmallBank(With(value)));
+
+        Assert.Equal($"A setting of Snapper:SmallBank is wrong: InitialBalance must be a number, 0 or more, not '{value}'.", wrong.Message);
+    }
+
+    [Theory]
+    [InlineData("0", 0)]
+    [InlineData("12.5", 12.5)]
+    [InlineData("", 10_000)]
+    [InlineData(null, 10_000)]
+    public void An_initial_balance_is_taken_as_it_is_and_10000_without(string? value, double expected) =>
+        Assert.Equal((decimal)expected, WorkerConfiguration.SmallBank(With(value)).InitialBalance);
+
+    private static IConfiguration With(string? value) =>
+        new ConfigurationBuilder().AddInMemoryCollection([new("Snapper:SmallBank:InitialBalance", value)]).Build();
+}
