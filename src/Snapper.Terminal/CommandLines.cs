@@ -40,7 +40,8 @@ public static class CommandLines
         {
             argument.Validators.Add(static given =>
             {
-                var wrong = given.Tokens.FirstOrDefault(token => token.Value.StartsWith("--", StringComparison.Ordinal));
+                var wrong = given.Tokens.FirstOrDefault(
+                    token => token.Value.StartsWith("--", StringComparison.Ordinal));
                 if (wrong is not null) given.AddError($"There is no option '{wrong.Value}'.");
             });
         }

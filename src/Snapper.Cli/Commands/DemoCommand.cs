@@ -28,6 +28,7 @@ internal static class DemoCommand
         var options = UpOptions.From(line);
         var settings = new DemoSettings
         {
+            AppId = options.AppId,
             Accounts = line.GetValue(s_accounts),
             Concurrency = line.GetValue(s_concurrency),
             PhaseLength = TimeSpan.FromSeconds(line.GetValue(s_seconds)),
@@ -39,8 +40,7 @@ internal static class DemoCommand
         {
             output.WriteLine(deployment.Ready.ToLine());
             output.Flush();
-            using var bank = new BankClient(
-                () => [.. deployment.Workers.Select(w => new Uri(w.Sidecar))], Environment.GetEnvironmentVariable("DAPR_API_TOKEN"), options.AppId);
+            await using var bank = new Bank(() => [.. deployment.Workers.Select(w => new Uri(w.Sidecar))], settings);
             bool passed;
             try
             {

@@ -1,14 +1,13 @@
 using System.Diagnostics;
 using System.Globalization;
-using System.Text.Json.Nodes;
+using Snapper.Client.Messages;
 
 namespace Snapper.Cli.Demo;
 
 /// <summary>The demo's own work: count the money, move it about in several ways, count again.</summary>
-internal sealed class DemoRun(DemoSettings settings, BankClient bank, TextWriter output)
+internal sealed class DemoRun(DemoSettings settings, Bank bank, TextWriter output)
 {
     private static readonly TimeSpan ProgressEvery = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan ResolveWithin = TimeSpan.FromSeconds(60);
     private const int Counts = 4;
 
     private readonly string _run = Guid.NewGuid().ToString("n")[..12];
@@ -138,7 +137,7 @@ internal sealed class DemoRun(DemoSettings settings, BankClient bank, TextWriter
         var length = phase.Length ?? settings.PhaseLength;
         var started = Stopwatch.GetTimestamp();
         var progress = new Progress();
-        var loops = Enumerable.Range(0, settings.Concurrency).Select(i => Task.Run(() => Loop(phase, i, started, length, progress, cancellation), cancellation)).ToArray();
+        var loops = Enumerable.Range(0, settings.Concurrency * phase.TransactionsPerRequest).Select(i => Task.Run(() => Loop(phase, i, started, length, progress, cancellation), cancellation)).ToArray();
         var all = Task.WhenAll(loops);
         while (!all.IsCompleted)
         {
@@ -150,9 +149,7 @@ internal sealed class DemoRun(DemoSettings settings, BankClient bank, TextWriter
         var tally = new PhaseTally();
         foreach (var loop in await all) tally.Merge(loop);
         var seconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
-        var unknown = tally.Undecided.Count == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $"; {tally.Undecided.Count:N0} without an answer at first, sent again with the same id");
-        await Resolve(tally, cancellation);
-        Line($"  {phase.Name,-22} {tally.Committed / seconds,11:N0} {tally.Percentile(0.5),8:0.0} {tally.Percentile(0.99),8:0.0}  {tally.AbortsText()}{unknown}");
+        Line($"  {phase.Name,-22} {tally.Committed / seconds,11:N0} {tally.Percentile(0.5),8:0.0} {tally.Percentile(0.99),8:0.0}  {tally.AbortsText()}");
         return tally;
     }
 
@@ -160,54 +157,20 @@ internal sealed class DemoRun(DemoSettings settings, BankClient bank, TextWriter
     {
         var tally = new PhaseTally();
         var mix = new TransferMix(settings.Accounts, HashCode.Combine(phase.Name, loop, _run));
-        var transactions = new JsonObject[phase.TransactionsPerRequest];
         while (Stopwatch.GetElapsedTime(started) < length)
         {
-            for (var i = 0; i < transactions.Length; i++)
-            {
-                transactions[i] = mix.Next(phase.PactShare);
-                transactions[i]["id"] = string.Create(CultureInfo.InvariantCulture, $"demo-{_run}-{Interlocked.Increment(ref _submitted)}");
-            }
-
+            var id = string.Create(CultureInfo.InvariantCulture, $"demo-{_run}-{Interlocked.Increment(ref _submitted)}");
             var sent = Stopwatch.GetTimestamp();
-            var before = tally.Committed;
-            var answers = await bank.Submit(transactions, cancellation);
+            var reply = await bank.Submit(mix.Next(phase.PactShare, id), phase.TransactionsPerRequest, cancellation);
             tally.LatenciesMs.Add(Stopwatch.GetElapsedTime(sent).TotalMilliseconds);
-            for (var i = 0; i < answers.Count; i++) tally.Add(answers[i], transactions[i]);
-            progress.Add(tally.Committed - before);
+            tally.Add(reply);
+            if (reply.Outcome == TransactionOutcome.Committed) progress.Add(1);
 
-            // A sidecar or worker that is just being restarted refuses at once: asking again without a pause would only burn CPU.
-            if (answers[0].Outcome == "unknown" || answers[0].Reason is "overloaded" or "unavailable") await Task.Delay(50, cancellation);
+            // Asking again without a pause would only burn CPU.
+            else if (reply.Rejection is not null) await Task.Delay(50, cancellation);
         }
 
         return tally;
-    }
-
-    /// <summary>
-    /// Sends the undecided ones again with the same id, which joins or repeats the first outcome: nothing may move while the money is counted.
-    /// </summary>
-    private async Task Resolve(PhaseTally tally, CancellationToken cancellation)
-    {
-        var started = Stopwatch.GetTimestamp();
-        foreach (var transaction in tally.TakeUndecided())
-        {
-            while (true)
-            {
-                var answer = (await bank.Submit([transaction], cancellation))[0];
-                if (!answer.IsUndecided && answer.Reason != "unavailable")
-                {
-                    tally.Add(answer, transaction);
-                    break;
-                }
-
-                if (Stopwatch.GetElapsedTime(started) > ResolveWithin)
-                {
-                    throw new DemoFailedException($"transaction {transaction["id"]} is still undecided after {ResolveWithin.TotalSeconds:0} s: {answer.Outcome} {answer.Reason}".TrimEnd());
-                }
-
-                await Task.Delay(100, cancellation);
-            }
-        }
     }
 
     private void Line(FormattableString text)

@@ -1,3 +1,5 @@
+using Snapper.Server.Hosting;
+
 namespace Snapper.Cli.Demo;
 
 /// <summary>How much the demo does.</summary>
@@ -5,6 +7,12 @@ internal sealed record DemoSettings
 {
     /// <summary>Number of accounts, at least 8.</summary>
     public required int Accounts { get; init; }
+
+    /// <summary>The workers' Dapr app id.</summary>
+    public string AppId { get; init; } = WorkerSettings.DefaultAppId;
+
+    /// <summary>How long a transaction may take, with all that is repeated for it; its outcome must be known then. Default: 60 s.</summary>
+    public TimeSpan Timeout { get; init; } = TimeSpan.FromSeconds(60);
 
     /// <summary>HTTP requests under way at once.</summary>
     public required int Concurrency { get; init; }

@@ -1,13 +1,16 @@
 using System.Diagnostics;
 using System.Text.Json;
-using System.Text.Json.Nodes;
+using Snapper.Client.Messages;
+using Snapper.Protocol.Identity;
 
 namespace Snapper.Cli.Demo;
 
 /// <summary>Counts the money with <c>Balance</c> transactions, exactly.</summary>
-internal sealed class MoneyAudit(DemoSettings settings, BankClient bank)
+internal sealed class MoneyAudit(DemoSettings settings, Bank bank)
 {
     private const int PerRequest = 100;
+
+    private sealed record Amounts(decimal? Checking, decimal? Savings, decimal? Total);
 
     /// <summary>The sum over all accounts. Meaningful while nothing else moves money between them and others.</summary>
     /// <exception cref="BalanceUnreadableException">A balance cannot be read now.</exception>
@@ -20,19 +23,21 @@ internal sealed class MoneyAudit(DemoSettings settings, BankClient bank)
         while (open.Count > 0)
         {
             var accounts = Enumerable.Range(0, Math.Min(PerRequest, open.Count)).Select(_ => open.Dequeue()).ToArray();
-            var answers = await bank.Submit([.. accounts.Select(Balance)], cancellation);
+            var replies = await Task.WhenAll(accounts.Select(account => bank.Submit(Balance(account), PerRequest, cancellation)));
             var failed = 0;
-            for (var i = 0; i < accounts.Length; i++)
+            foreach (var (account, reply) in accounts.Zip(replies))
             {
-                if (answers[i] is { Outcome: "committed", Result: { } result })
+                if (reply.Outcome == TransactionOutcome.Committed)
                 {
-                    total += Sum(accounts[i], result);
+                    total += Sum(account, reply);
+                    continue;
                 }
-                else
+
+                failed++;
+                open.Enqueue(account);
+                if (Stopwatch.GetElapsedTime(started) > settings.ReadWithin)
                 {
-                    failed++;
-                    open.Enqueue(accounts[i]);
-                    if (Stopwatch.GetElapsedTime(started) > settings.ReadWithin) throw new BalanceUnreadableException($"the balance of {accounts[i]} cannot be read: {answers[i].Outcome} {answers[i].Reason}".TrimEnd());
+                    throw new BalanceUnreadableException($"the balance of {account} cannot be read: {PhaseTally.Words(reply)}");
                 }
             }
 
@@ -42,22 +47,30 @@ internal sealed class MoneyAudit(DemoSettings settings, BankClient bank)
         return total;
     }
 
-    private static decimal Sum(string account, JsonElement balance)
+    private static decimal Sum(string account, TransactionReply reply)
     {
-        decimal Amount(string name) =>
-            balance.ValueKind == JsonValueKind.Object && balance.TryGetProperty(name, out var field) && field.ValueKind == JsonValueKind.Number && field.TryGetDecimal(out var amount)
-                ? amount
-                : throw new DemoFailedException($"the balance of {account} has no amount '{name}': {balance}");
+        try
+        {
+            if (reply.ResultAs<Amounts>() is not { Checking: { } checking, Savings: { } savings, Total: { } total })
+            {
+                throw new DemoFailedException($"the balance of {account} lacks an amount");
+            }
 
-        var (checking, savings, total) = (Amount("checking"), Amount("savings"), Amount("total"));
-        return checking + savings == total ? total : throw new DemoFailedException($"the balance of {account} does not add up: {checking} + {savings} is not {total}");
+            return checking + savings == total ? total
+                : throw new DemoFailedException($"the balance of {account} does not add up: {checking} + {savings} is not {total}");
+        }
+        catch (JsonException nonsense)
+        {
+            throw new DemoFailedException($"the balance of {account} is none: {nonsense.Message}");
+        }
     }
 
-    private static JsonObject Balance(string account) => new()
+    private TransactionRequestMessage Balance(string account) => new()
     {
-        ["actor"] = new JsonObject { ["type"] = "Account", ["id"] = account },
-        ["method"] = "Balance",
-        ["mode"] = "pact",
-        ["access"] = new JsonObject { ["Account"] = new JsonObject { [account] = 1 } },
+        Actor = new ActorKey("Account", account),
+        Method = "Balance",
+        Mode = TransactionMode.Pact,
+        Access = [new ActorCalls("Account", account, 1)],
+        Timeout = settings.ReadWithin,
     };
 }

@@ -1,5 +1,5 @@
 using System.Globalization;
-using System.Text.Json.Nodes;
+using Snapper.Client.Messages;
 
 namespace Snapper.Cli.Demo;
 
@@ -9,41 +9,35 @@ internal sealed class PhaseTally
     /// <summary>Committed transactions.</summary>
     public long Committed { get; private set; }
 
-    /// <summary>Aborted transactions by reason.</summary>
+    /// <summary>Transactions without an effect, by reason.</summary>
     public Dictionary<string, long> Aborts { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>Transactions whose outcome the client does not know.</summary>
-    public List<JsonObject> Undecided { get; } = [];
-
-    /// <summary>Milliseconds per HTTP request.</summary>
+    /// <summary>Milliseconds per transaction, as its caller sees it.</summary>
     public List<double> LatenciesMs { get; } = [];
 
     /// <summary>Counts one answer.</summary>
-    public void Add(BankAnswer answer, JsonObject transaction)
+    /// <exception cref="DemoFailedException">Its outcome is not known.</exception>
+    public void Add(TransactionReply reply)
     {
-        if (answer.Outcome == "committed") Committed++;
-        else if (answer.IsUndecided) Undecided.Add(transaction);
-        else Count(answer.Reason ?? answer.Outcome, 1);
+        if (reply.Outcome == TransactionOutcome.Committed) Committed++;
+        else if (reply.Outcome is TransactionOutcome.Aborted or TransactionOutcome.Rejected) Count(Words(reply), 1);
+        else throw new DemoFailedException($"transaction {reply.Id} is still undecided: {Words(reply)}");
     }
 
-    /// <summary>Removes and returns the undecided ones.</summary>
-    public IReadOnlyList<JsonObject> TakeUndecided()
-    {
-        JsonObject[] taken = [.. Undecided];
-        Undecided.Clear();
-        return taken;
-    }
+    /// <summary>Why a transaction has not committed.</summary>
+    public static string Words(TransactionReply reply) => reply.Rejection is { } refused
+        ? refused.Status switch { 429 => "overloaded", 503 => "unavailable", _ => refused.Detail }
+        : reply.Abort?.ReasonName ?? reply.Doubt ?? reply.Outcome.ToString();
 
     /// <summary>Adds another loop's numbers.</summary>
     public void Merge(PhaseTally other)
     {
         Committed += other.Committed;
         foreach (var (reason, count) in other.Aborts) Count(reason, count);
-        Undecided.AddRange(other.Undecided);
         LatenciesMs.AddRange(other.LatenciesMs);
     }
 
-    /// <summary>The latency that <paramref name="share"/> of the requests did not exceed, by nearest rank; 0 when there were none.</summary>
+    /// <summary>The latency that <paramref name="share"/> of the transactions did not exceed, by nearest rank; 0 when there were none.</summary>
     public double Percentile(double share)
     {
         if (LatenciesMs.Count == 0) return 0;

@@ -1,4 +1,6 @@
-using System.Text.Json.Nodes;
+using System.Text.Json;
+using Snapper.Client.Messages;
+using Snapper.Protocol.Identity;
 
 namespace Snapper.Cli.Demo;
 
@@ -14,32 +16,29 @@ internal sealed class TransferMix(int accounts, int seed)
 
     private readonly Random _random = new(seed);
 
-    /// <summary>The next transaction as the service door takes it.</summary>
+    /// <summary>The next transaction.</summary>
     /// <param name="pactShare">Chance that it is a PACT.</param>
-    public JsonObject Next(double pactShare)
+    /// <param name="id">Its id.</param>
+    public TransactionRequestMessage Next(double pactShare, string id)
     {
         var kind = _random.NextDouble();
         var involved = Distinct(kind is >= Overdrafts and < Overdrafts + MultiTransfers ? 4 : 2);
         var (method, input) = kind switch
         {
-            < Overdrafts => ("Transfer", new JsonObject { ["to"] = involved[1], ["amount"] = 1_000_000_000m }),
-            < Overdrafts + MultiTransfers => ("MultiTransfer",
-                new JsonObject { ["to"] = new JsonArray(involved[1], involved[2], involved[3]), ["amount"] = Cents(500) }),
-            _ => ("Transfer", new JsonObject { ["to"] = involved[1], ["amount"] = Cents(1_000) }),
+            < Overdrafts => ("Transfer", (object)new { to = involved[1], amount = 1_000_000_000m }),
+            < Overdrafts + MultiTransfers => ("MultiTransfer", new { to = involved[1..], amount = Cents(500) }),
+            _ => ("Transfer", new { to = involved[1], amount = Cents(1_000) }),
         };
-        var request = new JsonObject
+        var isPact = _random.NextDouble() < pactShare;
+        return new TransactionRequestMessage
         {
-            ["actor"] = new JsonObject { ["type"] = "Account", ["id"] = involved[0] },
-            ["method"] = method,
-            ["input"] = input,
-            ["mode"] = "act",
+            Id = id,
+            Actor = new ActorKey("Account", involved[0]),
+            Method = method,
+            Input = JsonSerializer.SerializeToUtf8Bytes(input),
+            Mode = isPact ? TransactionMode.Pact : TransactionMode.Act,
+            Access = isPact ? [.. involved.Select(account => new ActorCalls("Account", account, 1))] : null,
         };
-        if (_random.NextDouble() >= pactShare) return request;
-        request["mode"] = "pact";
-        var declared = new JsonObject();
-        foreach (var account in involved) declared[account] = 1;
-        request["access"] = new JsonObject { ["Account"] = declared };
-        return request;
     }
 
     // Odd cents on purpose: binary fractions would not add up.
