@@ -42,7 +42,10 @@ public sealed class StoppingWorkerTests
         Assert.Equal((200, "committed"), await Append(http, "done", delayMs: 0));
         var slow = Append(http, "slow", delayMs: 4000);
         await Eventually.True("it runs", async () =>
-            (await http.GetStringAsync("/v1/transactions/slow")).Contains("running", StringComparison.Ordinal));
+        {
+            using var found = await http.GetAsync("/v1/transactions/slow"); // 404 until the request has arrived
+            return (await found.Content.ReadAsStringAsync()).Contains("running", StringComparison.Ordinal);
+        });
 
         await stop.CancelAsync();
         var news = 0;
