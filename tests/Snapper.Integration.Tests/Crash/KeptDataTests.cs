@@ -18,16 +18,18 @@ public sealed class KeptRedisTests
 {
     // A second worker joins, too.
     [SystemFact]
-    public Task Redis_of_one_worker_of_an_earlier_build_is_read_by_two() => KeptData.HasAll("redis", embedded: false, workers: 2);
+    public Task Redis_of_one_worker_of_an_earlier_build_is_read_by_two() =>
+        KeptData.HasAll("redis", embedded: false, workers: 2);
 
     [SystemFact]
-    public Task Redis_of_two_workers_of_an_earlier_build_is_read() => KeptData.HasAll("redis-2-workers", embedded: false, workers: 2);
+    public Task Redis_of_two_workers_of_an_earlier_build_is_read() =>
+        KeptData.HasAll("redis-2-workers", embedded: false, workers: 2);
 }
 
 /// <summary>
-/// Data directories that earlier builds wrote, in <c>KeptData</c>: this build starts on them, with the states that were committed then.
-/// Each had 40 transfers of 1 from <c>from-0</c> to <c>from-3</c> in turn, each account with 10,000 at first, to <c>to</c>. When the stored
-/// form changes, an archive of the last build is added, and the old ones stay.
+/// Data directories that earlier builds wrote, in <c>KeptData</c>: this build starts on them, with the states that were
+/// committed then. Each had 40 transfers of 1 from <c>from-0</c> to <c>from-3</c> in turn, each account with 10,000 at
+/// first, to <c>to</c>. When the stored form changes, an archive of the last build is added, and the old ones stay.
 /// </summary>
 internal static class KeptData
 {
@@ -42,7 +44,8 @@ internal static class KeptData
         await Extract(archive, options.Data);
         await using (var snapper = await SnapperProcess.Start(options))
         {
-            using var client = new SnapperClient([.. snapper.Ready.Workers.Select(worker => (worker.Url, worker.Sidecar))]);
+            var doors = snapper.Ready.Workers.Select(worker => (worker.Url, worker.Sidecar));
+            using var client = new SnapperClient([.. doors]);
             Assert.Equal(10_040, await Checking(client, "to"));
             for (var i = 0; i < 4; i++)
             {
