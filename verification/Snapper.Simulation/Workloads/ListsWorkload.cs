@@ -34,7 +34,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
         _misbehaving = _unruly[client];
         var root = Actor(chance);
         var script = _script.Clear();
-        UseContext(script);
+        UseContext(script, depth: 0);
         script.Append(chance.Percent(scenario.AbortPercent * 2) ? "o " : string.Empty);
         Write(script, root, chance, chance.Between(1, scenario.Steps), depth: 0);
         var fails = chance.Percent(scenario.AbortPercent);
@@ -264,7 +264,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
 
             if (_misbehaving.Percent(scenario.UnrulyPercent))
             {
-                Misbehave(script);
+                Misbehave(script, depth);
             }
 
             switch (chance.Next(10))
@@ -310,7 +310,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     {
         var actor = Actor(chance);
         script.Append('(').Append(actor).Append(' ');
-        UseContext(script);
+        UseContext(script, depth + 1);
         Write(script, actor, chance, chance.Between(1, depth == 0 ? 3 : 2), depth + 1);
         if (chance.Percent(scenario.AbortPercent / 8))
         {
@@ -321,7 +321,7 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
     }
 
     /// <summary>Unjoined code misbehaves, or code that the worker calls.</summary>
-    private void Misbehave(StringBuilder script)
+    private void Misbehave(StringBuilder script, int depth)
     {
         switch (_misbehaving.Next(8))
         {
@@ -336,24 +336,28 @@ internal sealed class ListsWorkload(Scenario scenario) : IWorkload
                 break;
             default:
                 var way = _misbehaving.Percent(60) ? 0 : _misbehaving.Between(1, OpenValue.Ways - 1);
-                CallOpen(script, way);
+                CallOpen(script, way, depth);
                 break;
         }
     }
 
-    private void UseContext(StringBuilder script)
+    private void UseContext(StringBuilder script, int depth)
     {
         if (_misbehaving.Percent(scenario.UnrulyPercent / 2))
         {
-            CallOpen(script, OpenValue.UsesContext);
+            CallOpen(script, OpenValue.UsesContext, depth);
         }
     }
 
-    private void CallOpen(StringBuilder script, int way)
+    private void CallOpen(StringBuilder script, int way, int depth)
     {
         var actor = Actor(_misbehaving);
-        script.Append('%').Append(way).Append('(').Append(actor).Append(_misbehaving.Percent(50) ? " r a" : " a")
-            .Append(++_nextValue).Append(") ");
+        var does = _misbehaving.Percent(50) ? " r a" : " a";
+        var value = ++_nextValue;
+        if (!scenario.IsCalm || depth < 3) // branches begin at 3: see DepthBeside
+        {
+            script.Append('%').Append(way).Append('(').Append(actor).Append(does).Append(value).Append(") ");
+        }
     }
 
     /// <summary>
