@@ -12,7 +12,7 @@ public sealed class DeadlineWheelTests
     [Fact]
     public void A_request_is_looked_at_each_second_after_its_deadline_until_it_is_removed()
     {
-        var time = new ManualTime();
+        var time = new ManualTime(DateTimeOffset.UnixEpoch);
         var looks = new List<long>();
         using var wheel = new DeadlineWheel(time, s_tick, _ => looks.Add(time.GetTimestamp()), static () => { });
         var request = Due(time, TimeSpan.FromMilliseconds(500));

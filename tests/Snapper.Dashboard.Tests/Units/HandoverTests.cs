@@ -2,7 +2,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Workers;
-using Snapper.Runtime.Tests.Cluster;
+using Snapper.Tests.Support;
 
 namespace Snapper.Dashboard.Tests.Units;
 

@@ -41,14 +41,14 @@ public sealed class CheckpointerTests : IAsyncLifetime
     public async Task Nothing_runs_while_there_is_nothing_to_fold()
     {
         _checkpointer.Start();
-        Assert.Equal(0, _time.Due);
+        Assert.Equal(0, _time.Armed);
         await Durable(Some.Batch(1, "a", 1));
         Assert.Equal(TimeSpan.FromSeconds(5), _time.NextIn);
         await Durable(Some.Batch(2, "a", 2));
 
         _time.Advance(TimeSpan.FromSeconds(5));
 
-        Assert.Equal((1L, 0, 0), (_checkpointer.Checkpoints, _checkpointer.PendingActors, _time.Due));
+        Assert.Equal((1L, 0, 0), (_checkpointer.Checkpoints, _checkpointer.PendingActors, _time.Armed));
         Assert.Equal([("a", 0L, 2L)], _store.Checkpoints.Select(f => (f.Actor.Id, f.From, f.To)));
         Assert.Empty(_storage.Groups);
         _time.Advance(TimeSpan.FromHours(1));
@@ -70,7 +70,7 @@ public sealed class CheckpointerTests : IAsyncLifetime
     public async Task Without_a_start_it_folds_when_it_is_told_to()
     {
         await Durable(Some.Batch(1, "a", 1));
-        Assert.Equal(0, _time.Due);
+        Assert.Equal(0, _time.Armed);
 
         await _checkpointer.CheckpointNow();
 
@@ -224,7 +224,7 @@ public sealed class CheckpointerTests : IAsyncLifetime
         await disposing.WaitAsync(TimeSpan.FromSeconds(10));
 
         _checkpointer.OnDurable(Some.Batch(2, "a", 2), 2);
-        Assert.Equal(0, _time.Due);
+        Assert.Equal(0, _time.Armed);
     }
 
     private long Now => _time.GetUtcNow().ToUnixTimeMilliseconds();

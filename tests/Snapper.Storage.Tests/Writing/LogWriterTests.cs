@@ -237,7 +237,7 @@ public sealed class LogWriterTests
 
         await Assert.ThrowsAsync<ObjectDisposedException>(() => drain);
         Assert.Throws<ObjectDisposedException>(() => writer.Enqueue(Some.Batch(2, "a", 2)));
-        Assert.Equal(0, _time.Due);
+        Assert.Equal(0, _time.Armed);
         await writer.DisposeAsync();
     }
 

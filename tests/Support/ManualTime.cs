@@ -1,6 +1,9 @@
-namespace Snapper.Storage.Tests.Support;
+namespace Snapper.Tests.Support;
 
-/// <summary>A clock that stands until it is moved; timers run inline, in the order of their times.</summary>
+/// <summary>
+/// A clock that stands until it is moved; timers run inside <see cref="Advance"/>, in the order of their times. Why not
+/// <c>FakeTimeProvider</c>: docs/decisions/fake-time.md.
+/// </summary>
 internal sealed class ManualTime(DateTimeOffset start) : TimeProvider
 {
     private readonly List<ManualTimer> _timers = [];
@@ -11,16 +14,17 @@ internal sealed class ManualTime(DateTimeOffset start) : TimeProvider
     {
     }
 
-    /// <summary>Timers that are set.</summary>
-    public int Due => _timers.Count(t => t.At is not null);
+    /// <summary>Timers that would ring some day.</summary>
+    public int Armed => _timers.Count(timer => timer.At is not null);
 
-    public TimeSpan? NextIn => _timers.Where(t => t.At is not null).Min(t => t.At) - _now;
-
-    public override DateTimeOffset GetUtcNow() => _now;
-
-    public override long GetTimestamp() => _now.Ticks;
+    /// <summary>How long until the next timer rings; null: none would.</summary>
+    public TimeSpan? NextIn => _timers.Where(timer => timer.At is not null).Min(timer => timer.At) - _now;
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+    public override long GetTimestamp() => (_now - DateTimeOffset.UnixEpoch).Ticks;
+
+    public override DateTimeOffset GetUtcNow() => _now;
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {
@@ -33,10 +37,10 @@ internal sealed class ManualTime(DateTimeOffset start) : TimeProvider
     public void Advance(TimeSpan by)
     {
         var end = _now + by;
-        while (_timers.Where(t => t.At <= end).MinBy(t => t.At) is { } next)
+        while (_timers.Where(timer => timer.At <= end).MinBy(timer => timer.At) is { } next)
         {
             _now = next.At!.Value > _now ? next.At.Value : _now;
-            next.Fire();
+            next.Ring();
         }
 
         _now = end;
@@ -44,17 +48,20 @@ internal sealed class ManualTime(DateTimeOffset start) : TimeProvider
 
     private sealed class ManualTimer(ManualTime time, TimerCallback callback, object? state) : ITimer
     {
+        private TimeSpan _period;
+
         public DateTimeOffset? At { get; private set; }
 
         public bool Change(TimeSpan dueTime, TimeSpan period)
         {
+            _period = period;
             At = dueTime == Timeout.InfiniteTimeSpan ? null : time._now + dueTime;
             return true;
         }
 
-        public void Fire()
+        public void Ring()
         {
-            At = null;
+            At = _period > TimeSpan.Zero ? At + _period : null;
             callback(state);
         }
 
