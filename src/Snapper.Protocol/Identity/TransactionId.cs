@@ -64,6 +64,9 @@ public readonly record struct TransactionId(long Value) : IComparable<Transactio
     /// <summary>The Lamport counter of an ACT's number; 0 for a PACT.</summary>
     public long Counter => IsAct ? (Value - FirstAct) / WorkerLimit : 0;
 
+    /// <summary>The worker that gave an ACT's number; 0 for a PACT.</summary>
+    public int Worker => IsAct ? (int)((Value - FirstAct) % WorkerLimit) : 0;
+
     /// <summary>True when this attempt is older (smaller) than the other.</summary>
     public bool IsOlderThan(TransactionId other) => Value < other.Value;
 

@@ -13,6 +13,9 @@ public interface ITombstones
     /// <summary>The ACT was aborted here.</summary>
     bool Contains(TransactionId tid);
 
+    /// <summary>The ACT was aborted here, or may have been: so long ago that it would be forgotten.</summary>
+    bool MayContain(TransactionId tid);
+
     /// <summary>The ACT is aborted here.</summary>
     void Add(TransactionId tid);
 }
@@ -41,8 +44,9 @@ public sealed class BranchMachine(ITombstones tombstones, OutputBuffer outputs)
             // H7: an abort rests on nothing here if no part was ever here: the call that is under way comes too late.
             // A part that had to end is another matter: an undo here, or one elsewhere whose abort came this way (W3),
             // took back what the root may have decided on. The root may not know of that other worker, so this one
-            // votes no. Anything else that ends a part leaves no prepare behind, or makes the root try again.
-            var wasHere = tombstones.Contains(tid);
+            // votes no. Anything else that ends a part leaves no prepare behind, or makes the root try again. A prepare
+            // may be late by any time, and the part forgotten meanwhile: that is no yes, either.
+            var wasHere = tombstones.MayContain(tid);
             tombstones.Add(tid);
             return part is null && !committed && !wasHere;
         }

@@ -80,6 +80,8 @@ internal sealed class Part(Branch branch, IDictionary acts) : TransactionAttempt
 
 internal sealed class Tombstones : HashSet<TransactionId>, ITombstones
 {
+    bool ITombstones.MayContain(TransactionId tid) => Contains(tid);
+
     void ITombstones.Add(TransactionId tid) => Add(tid);
 }
 

@@ -48,6 +48,23 @@ public sealed class AbortsOnUndoneStateTests
         Assert.False(root.Single<ActVotedMessage>().Yes);
     }
 
+    /// <summary>A host that reaches neither store nor workers for longer than tombstones are kept.</summary>
+    [Fact]
+    public void A_part_that_an_undo_elsewhere_took_long_ago_votes_against_the_abort()
+    {
+        using var bench = new ClusterBench();
+        var (root, undone) = (bench.Peer(2), bench.Peer(3));
+        bench.Place(ClusterBench.Box("further"), undone.Life);
+        root.Call(Tid, "near", Step.Call("further", Step.Get()));
+        undone.Send(new ActAbortMessage(Tid)); // what it says to the root is still on its way
+        bench.Advance(61_000);
+        undone.Send(new ActAbortMessage(TransactionId.Act(11, 2))); // ends here, too
+
+        root.Send(new ActPrepareMessage(Tid, Committed: false, IsRecorded: false));
+
+        Assert.False(root.Single<ActVotedMessage>().Yes);
+    }
+
     [Fact]
     public void A_worker_that_was_not_called_yet_votes_for_the_abort()
     {

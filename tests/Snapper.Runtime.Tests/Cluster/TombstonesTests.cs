@@ -42,6 +42,20 @@ public sealed class TombstonesTests
     }
 
     [Fact]
+    public void What_may_have_been_forgotten_is_as_old_as_what_was()
+    {
+        var (older, newer) = (TransactionId.Act(3, 2), TransactionId.Act(5, 2));
+        _stones.Add(TransactionId.Act(4, 2));
+        Assert.False(_stones.MayContain(older));
+        _time.Advance(TimeSpan.FromSeconds(61));
+        _stones.Add(newer);
+        Assert.True(_stones.MayContain(older));
+        Assert.True(_stones.MayContain(newer)); // it is there
+        Assert.False(_stones.MayContain(TransactionId.Act(6, 2)));
+        Assert.False(_stones.MayContain(TransactionId.Act(3, 3))); // another worker's
+    }
+
+    [Fact]
     public void One_that_was_aborted_twice_is_forgotten_once()
     {
         _stones.Add(First);
