@@ -139,9 +139,14 @@ internal sealed class ActBranches(ClusterNode node, Worker worker, Tombstones to
     /// <summary>A vote for an ACT whose root is here.</summary>
     public void OnVoted(ActVotedMessage voted)
     {
-        if (voted.Touched.Length > 0 && worker.Acts.TryGetValue(voted.Tid.Value, out var attempt))
+        var tellsMore = voted.Touched.Length + voted.Visited.Length > 0;
+        if (tellsMore && worker.Acts.TryGetValue(voted.Tid.Value, out var attempt))
         {
             attempt.AddTouched(voted.Touched);
+            foreach (var visited in voted.Visited)
+            {
+                attempt.TryAddVisited(visited); // their votes count from here on: their ends must be noticed, too
+            }
         }
 
         var unfit = voted.Unfit is { } failure ? RemoteCalls.InfoOf(failure) : null;

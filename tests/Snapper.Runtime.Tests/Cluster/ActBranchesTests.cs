@@ -74,6 +74,24 @@ public sealed class ActBranchesTests : IDisposable
         Assert.Equal(2, _bench.Finish(answer, "the answer").Attempts);
     }
 
+    /// <summary>Calls that no caller awaits: the root knows the third worker by the vote of the second.</summary>
+    [Fact]
+    public void A_worker_that_only_a_vote_has_named_and_that_dies_before_its_own_vote_keeps_no_abort_waiting()
+    {
+        var (called, further) = (_bench.Peer(2), _bench.Peer(3));
+        _bench.Place(ClusterBench.Box("far"), called.Life);
+        var answer = _bench.Submit("near", [Step.Fire("far", Step.Call("further", Step.Get())), Step.Abort()]);
+        var tid = called.Single<ActPrepareMessage>().Tid;
+        called.Send(new ActVotedMessage(tid, true, null, [further.Life], []));
+        Assert.False(further.Single<ActPrepareMessage>().Committed);
+
+        _bench.Peer(3); // its part is lost with that life
+        _bench.Until(() => called.All<ActPrepareMessage>().Count == 2, "it is tried again");
+
+        called.Send(new ActVotedMessage(called.All<ActPrepareMessage>()[1].Tid, true, null, [], []));
+        Rig.Aborted(_bench.Finish(answer, "the answer"), AbortReason.Application);
+    }
+
     [Fact]
     public void A_part_whose_next_life_asks_what_became_of_it_is_no_failure_but_tried_again()
     {
