@@ -28,6 +28,9 @@ internal sealed class MasterSuccession(ClusterNode node, Worker worker)
     private PartMessage? _read; // for which the directory is read, or was
     private bool _isReading;
 
+    /// <summary>The master that this worker follows, or will when it has settled what is open here.</summary>
+    public (Incarnation Worker, long Epoch) Latest => (_master, _epoch);
+
     /// <summary>Another is master.</summary>
     public void Follow(Incarnation master, long epoch)
     {

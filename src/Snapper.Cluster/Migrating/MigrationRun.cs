@@ -391,8 +391,9 @@ internal sealed class MigrationRun(
 
         node.OpenFreezes.Remove(plan);
 
-        // M7: the master learns of the move before it learns of the end; one master, though another may come meanwhile.
-        var (master, epoch) = (node.Requests.Master, node.Requests.MasterEpoch);
+        // M7: the master learns of the move before it learns of the end. While this worker settles what an earlier
+        // master had open, it is the next one, which numbers as soon as it hears that that is done (R3).
+        var (master, epoch) = node.Succession.Latest;
         if (moved.Count > 0)
         {
             node.TellMoved(moved, master);

@@ -1,3 +1,4 @@
+using Snapper.Cluster.Migrating;
 using Snapper.Cluster.Wire;
 using Snapper.Protocol;
 using Snapper.Protocol.Batches;
@@ -195,6 +196,30 @@ public sealed class MasterSuccessionTests : IDisposable
         Assert.Equal((2, "p1"), (freeze.MasterEpoch, freeze.Plan));
         Assert.Equal([frozen], freeze.Keys);
         Assert.IsType<SettledMessage>(_next.Heard[1]);
+    }
+
+    /// <summary>
+    /// It may have read the directory before, and its lease seem to have run out. It would number for this worker.
+    /// </summary>
+    [Fact]
+    public void The_new_master_hears_of_what_moves_before_this_worker_has_settled()
+    {
+        var bid = Prepare(1);
+        _bench.Follow(_next, 2);
+        var (key, moved) = (DirectoryKey.Of(ClusterBench.Box("gone"), new Partition(7)), new List<DirectoryEntry>());
+        moved.Add(new DirectoryEntry(key, _old.Life, 1_000_000));
+        _bench.On(() =>
+        {
+            _bench.Node.OpenFreezes.Add("p1", [key]);
+            _bench.Node.Ownership.Freeze(key, "p1");
+            MigrationRun.Unfreeze(_bench.Node, "p1", [key], moved);
+        });
+        _next.Send(new VerdictMessage(bid.Value, true));
+        Settles(_next);
+        WireMessage[] heard = [.. _next.Heard.SkipWhile(message => message is OutcomeQueryMessage)];
+        Assert.Equal(moved, Assert.IsType<MovedMessage>(heard[0]).Changed);
+        Assert.Empty(Assert.IsType<FreezeMessage>(heard[1]).Keys);
+        Assert.IsType<SettledMessage>(heard[2]);
     }
 
     [Theory]
