@@ -1,4 +1,5 @@
-using Snapper.Client.Messages;
+using System.Text.Json.Serialization.Metadata;
+using Snapper.Contracts;
 
 namespace Snapper.Client;
 
@@ -10,7 +11,8 @@ public sealed partial class SnapperClient
     /// <summary>The workers, by number; none: there is one alone.</summary>
     /// <exception cref="HttpRequestException">No worker answered.</exception>
     public async Task<IReadOnlyList<ClusterMember>> Workers(CancellationToken cancellation = default) =>
-        (await Ask<MembersAnswer>(HttpMethod.Get, "v1/workers", null, cancellation).ConfigureAwait(false))?.Workers ?? [];
+        (await Ask(HttpMethod.Get, "v1/workers", ContractJson.Default.WorkersView, null, cancellation).ConfigureAwait(false))
+            ?.Workers ?? [];
 
     /// <summary>
     /// Begins to move actors, partitions or everything of a worker, or to give every worker its share. Transactions go on meanwhile. It is repeated with the same id when an answer
@@ -23,16 +25,15 @@ public sealed partial class SnapperClient
     public async Task<MigrationStatus> Migrate(MigrationRequest request, CancellationToken cancellation = default)
     {
         ArgumentNullException.ThrowIfNull(request);
-        if ((request.Actors is null ? 0 : 1) + (request.Partitions is null ? 0 : 1) + (request.Worker is null ? 0 : 1) + (request.Rebalance ? 1 : 0) != 1)
+        if (!request.NamesOneThing)
         {
-            throw new ArgumentException("Exactly one of Actors, Partitions, Worker and Rebalance says what shall move.", nameof(request));
+            throw new ArgumentException(
+                "Exactly one of Actors, Partitions, Worker and Rebalance says what shall move.", nameof(request));
         }
 
-        var actors = request.Actors?.Select(static actor => new ActorBody(actor.Type, actor.Id)).ToArray();
-        var body = new MigrationBody(
-            actors, request.Partitions, request.Worker, request.Rebalance ? true : null, request.To, request.Reason, request.Id ?? _ids.Next(), request.DryRun ? true : null);
-        return await Ask<MigrationStatus>(HttpMethod.Post, "v1/migrations", body, cancellation).ConfigureAwait(false)
-            ?? throw new HttpRequestException("the worker answered null");
+        var body = request with { Id = request.Id ?? _ids.Next() };
+        return await Ask(HttpMethod.Post, "v1/migrations", ContractJson.Default.MigrationStatus, body, cancellation)
+            .ConfigureAwait(false) ?? throw new HttpRequestException("the worker answered null");
     }
 
     /// <summary>A migration; null: there is none of that id, or it is forgotten.</summary>
@@ -40,19 +41,21 @@ public sealed partial class SnapperClient
     public Task<MigrationStatus?> FindMigration(string id, CancellationToken cancellation = default)
     {
         ArgumentException.ThrowIfNullOrEmpty(id);
-        return Ask<MigrationStatus>(HttpMethod.Get, "v1/migrations/" + Uri.EscapeDataString(id), null, cancellation);
+        var path = "v1/migrations/" + Uri.EscapeDataString(id);
+        return Ask(HttpMethod.Get, path, ContractJson.Default.MigrationStatus, null, cancellation);
     }
 
     /// <summary>What the policy that proposes moves sees and proposes; it moves nothing unless the workers are configured to.</summary>
     /// <returns>Null: there is one worker alone.</returns>
     /// <exception cref="HttpRequestException">No worker answered.</exception>
     public Task<MigrationProposals?> MigrationProposals(CancellationToken cancellation = default) =>
-        Ask<MigrationProposals>(HttpMethod.Get, "v1/migrations/proposals", null, cancellation);
+        Ask(HttpMethod.Get, "v1/migrations/proposals", ContractJson.Default.MigrationProposals, null, cancellation);
 
     /// <summary>Migrations that are under way, and those that ended last.</summary>
     /// <exception cref="HttpRequestException">No worker answered.</exception>
     public async Task<IReadOnlyList<MigrationStatus>> Migrations(CancellationToken cancellation = default) =>
-        (await Ask<MigrationsAnswer>(HttpMethod.Get, "v1/migrations", null, cancellation).ConfigureAwait(false))?.Migrations ?? [];
+        (await Ask(HttpMethod.Get, "v1/migrations", ContractJson.Default.MigrationsView, null, cancellation)
+            .ConfigureAwait(false))?.Migrations ?? [];
 
     /// <summary>Waits until a migration is over, also when workers come and go meanwhile.</summary>
     /// <param name="id">Of the migration.</param>
@@ -83,19 +86,11 @@ public sealed partial class SnapperClient
         }
     }
 
-    private Task<T?> Ask<T>(HttpMethod method, string path, object? body, CancellationToken cancellation)
+    private Task<T?> Ask<T>(
+        HttpMethod method, string path, JsonTypeInfo<T> form, MigrationRequest? body, CancellationToken cancellation)
         where T : class
     {
         ObjectDisposedException.ThrowIf(_closing.IsCancellationRequested, this);
-        return _operator.Ask<T>(method, path, body, cancellation);
+        return _operator.Ask(method, path, form, body, cancellation);
     }
-
-    private sealed record MembersAnswer(IReadOnlyList<ClusterMember> Workers);
-
-    private sealed record MigrationsAnswer(IReadOnlyList<MigrationStatus> Migrations);
-
-    private sealed record ActorBody(string Type, string Id);
-
-    private sealed record MigrationBody(
-        IReadOnlyList<ActorBody>? Actors, IReadOnlyList<int>? Partitions, string? Worker, bool? Rebalance, string? To, string? Reason, string Id, bool? DryRun);
 }

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Snapper.Cluster.Membership;
 using Snapper.Cluster.Migrating;
+using Snapper.Contracts;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
@@ -21,14 +22,14 @@ internal sealed class ClusterControl(Worker worker, ClusterNode node, IClusterSt
 
     public string Name => worker.Options.Name;
 
-    public async Task<IReadOnlyList<ClusterWorkerView>> Workers(CancellationToken cancellation)
+    public async Task<IReadOnlyList<ClusterMember>> Workers(CancellationToken cancellation)
     {
         var (members, standing) = await Reach(async () =>
             (await store.Members.Read(cancellation).ConfigureAwait(false), await store.Members.Look(cancellation).ConfigureAwait(false))).ConfigureAwait(false);
-        var views = new List<ClusterWorkerView>();
+        var views = new List<ClusterMember>();
         foreach (var member in members)
         {
-            views.Add(new ClusterWorkerView(
+            views.Add(new ClusterMember(
                 NameOf(member.Incarnation), member.Incarnation.Epoch, member.State.ToString().ToLowerInvariant(),
                 standing.Master.IsHeld && standing.Master.Holder == member.Incarnation, member.Remaining.TotalMilliseconds, member.Entries, member.Address.Url,
                 member.Address.ProcessId, member.Address.Version, member.Rescuer.IsNone ? null : NameOf(member.Rescuer),
@@ -59,7 +60,7 @@ internal sealed class ClusterControl(Worker worker, ClusterNode node, IClusterSt
             actors.Add(new PlacedActorView(entry.Key.Actor!.Type, entry.Key.Actor.Id, NameOf(entry.Owner)));
         }
 
-        return new DirectoryView(Partition.Count, shares, actors, _node.Directory.Version);
+        return new DirectoryView(Partition.Count) { PartitionsByWorker = shares, Actors = actors, Version = _node.Directory.Version };
     }
 
     public IReadOnlyList<int> PartitionsOf(string worker)
@@ -80,7 +81,7 @@ internal sealed class ClusterControl(Worker worker, ClusterNode node, IClusterSt
 
     public int PartitionOf(ActorKey actor) => _node.Directory.PartitionOf(actor).Number;
 
-    public async Task<MigrationView> Migrate(MigrationAsk ask, CancellationToken cancellation)
+    public async Task<MigrationStatus> Migrate(MigrationAsk ask, CancellationToken cancellation)
     {
         if (ask.Worker is { } given && given == ask.To)
         {
@@ -105,7 +106,7 @@ internal sealed class ClusterControl(Worker worker, ClusterNode node, IClusterSt
 
         // From here on whoever has asked may go away. The last part first: the first, by which a migration is found, tells that all the others were made.
         var plans = _planner.Divide(id, ask);
-        var parts = new List<MigrationPartView>();
+        var parts = new List<MigrationPart>();
         for (var i = plans.Count - 1; i >= 0; i--)
         {
             var plan = plans[i];
@@ -120,7 +121,7 @@ internal sealed class ClusterControl(Worker worker, ClusterNode node, IClusterSt
                 }
             }
 
-            parts.Insert(0, new MigrationPartView(plan.Id, NameOf(plan.From), NameOf(plan.To), plan.Keys.Count, "planned", null, null, null, []));
+            parts.Insert(0, new MigrationPart(plan.Id, NameOf(plan.From), NameOf(plan.To), plan.Keys.Count, "planned"));
         }
 
         return View(id, ask.Reason, parts);
@@ -149,20 +150,20 @@ internal sealed class ClusterControl(Worker worker, ClusterNode node, IClusterSt
         }
     }
 
-    public BalancingView Proposals() => _node.Balancer?.View ?? new BalancingView("off", 0, [], [], 0);
+    public MigrationProposals Proposals() => _node.Balancer?.View ?? new MigrationProposals("off");
 
-    public async Task<MigrationView?> Migration(string id, CancellationToken cancellation)
+    public async Task<MigrationStatus?> Migration(string id, CancellationToken cancellation)
     {
         var parts = await Reach(() => store.Plans.ReadParts(id, cancellation)).ConfigureAwait(false);
         return parts.Count == 0 ? null : View(id, parts[0].Plan.Reason, await Views(parts, cancellation).ConfigureAwait(false));
     }
 
-    public async Task<IReadOnlyList<MigrationView>> Migrations(int limit, CancellationToken cancellation)
+    public async Task<IReadOnlyList<MigrationStatus>> Migrations(int limit, CancellationToken cancellation)
     {
         var records = new List<PlanRecord>(await Reach(() => store.Plans.ReadOpen(cancellation)).ConfigureAwait(false));
         records.AddRange(await Reach(() => store.Plans.ReadEnded(Math.Clamp(limit, 1, 1000), cancellation)).ConfigureAwait(false));
         var order = new List<string>();
-        var parts = new Dictionary<string, (string Reason, List<MigrationPartView> Parts)>(StringComparer.Ordinal);
+        var parts = new Dictionary<string, (string Reason, List<MigrationPart> Parts)>(StringComparer.Ordinal);
         var views = await Views(records, cancellation).ConfigureAwait(false);
         for (var i = 0; i < records.Count; i++)
         {
@@ -182,7 +183,7 @@ internal sealed class ClusterControl(Worker worker, ClusterNode node, IClusterSt
     }
 
     /// <summary>A part is refused: the ones made before it are not begun, unless they were at once. What has moved stays moved; the status of the migration tells.</summary>
-    private async Task Withdraw(List<MigrationPartView> made)
+    private async Task Withdraw(List<MigrationPart> made)
     {
         foreach (var part in made)
         {
@@ -201,7 +202,7 @@ internal sealed class ClusterControl(Worker worker, ClusterNode node, IClusterSt
 
     private static string NameOf(Incarnation worker) => Incarnation.NameOf(worker.Worker);
 
-    private static MigrationView View(string id, string reason, List<MigrationPartView> parts)
+    private static MigrationStatus View(string id, string reason, List<MigrationPart> parts)
     {
         var (planned, done, cancelled, keys) = (0, 0, 0, 0);
         foreach (var part in parts)
@@ -213,10 +214,10 @@ internal sealed class ClusterControl(Worker worker, ClusterNode node, IClusterSt
         }
 
         var state = planned > 0 || parts.Count == 0 ? "planned" : cancelled == 0 ? "done" : done == 0 ? "cancelled" : "partly";
-        return new MigrationView(id, parts.Count == 0 ? "done" : state, keys, reason, parts);
+        return new MigrationStatus(id, parts.Count == 0 ? "done" : state, keys, reason) { Parts = parts };
     }
 
-    private async Task<List<MigrationPartView>> Views(IReadOnlyList<PlanRecord> records, CancellationToken cancellation)
+    private async Task<List<MigrationPart>> Views(IReadOnlyList<PlanRecord> records, CancellationToken cancellation)
     {
         var ids = new List<string>();
         foreach (var record in records)
@@ -225,7 +226,7 @@ internal sealed class ClusterControl(Worker worker, ClusterNode node, IClusterSt
         }
 
         var notes = await Reach(() => store.Plans.ReadNotes(ids, cancellation)).ConfigureAwait(false);
-        var views = new List<MigrationPartView>();
+        var views = new List<MigrationPart>();
         for (var i = 0; i < records.Count; i++)
         {
             views.Add(MigrationViews.Of(records[i], notes[i]));

@@ -1,5 +1,6 @@
 using Snapper.Actors.Generated;
 using Snapper.Cluster.Wire;
+using Snapper.Contracts;
 using Snapper.Protocol;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
@@ -9,7 +10,6 @@ using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Requests;
 using Snapper.Storage.Log.Records;
 
@@ -47,7 +47,7 @@ internal sealed partial class ClusterNode : IPeers
         var master = Requests.Master;
         return new ClusterStatusView(
             master.IsNone ? null : Incarnation.NameOf(master.Worker), Requests.MasterEpoch, Directory.Version,
-            Requests.Waiting, Pacts.Count, Calls.Count, Door.Passing, peers);
+            Requests.Waiting, Pacts.Count, Calls.Count, Door.Passing) { Peers = peers };
     }
 
     bool IPeers.IsListedHere(ActorKey actor) =>

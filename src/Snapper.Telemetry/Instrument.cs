@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 
 namespace Snapper.Telemetry;
@@ -20,8 +21,9 @@ internal enum InstrumentKind
 
 /// <summary>What all instruments are read from, once for each export.</summary>
 /// <param name="Status">The worker's status.</param>
+/// <param name="Totals">Its totals.</param>
 /// <param name="Checks">Its health checks.</param>
-internal sealed record Reading(WorkerStatus Status, IReadOnlyList<HealthCheck> Checks);
+internal sealed record Reading(WorkerStatus Status, WorkerTotals Totals, IReadOnlyList<HealthCheck> Checks);
 
 /// <summary>A label of an instrument: its name on <c>/metrics</c>, and as an attribute by OTLP.</summary>
 internal sealed record Label(string Name, string Attribute);

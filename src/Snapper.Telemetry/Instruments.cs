@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 using static Snapper.Telemetry.InstrumentKind;
 
@@ -41,7 +42,7 @@ internal static class Instruments
         new("snapper_transaction_duration_seconds", "snapper.transaction.duration", "s", Histogram,
             "From arrival to answer; on /metrics of committed transactions only.", [s_mode, new("le", "le")],
             static now =>
-                [.. Durations("pact", now.Status.PactDurations), .. Durations("act", now.Status.ActDurations)]),
+                [.. Durations("pact", now.Totals.PactDurations), .. Durations("act", now.Totals.ActDurations)]),
         Of("snapper_transactions_in_flight", "snapper.transaction.active", "{transaction}", UpDownCounter,
             "Transactions accepted and not yet answered.", static status => status.InFlight),
         Of("snapper_batches_total", "snapper.batch.formed", "{batch}", Counter, "Batches formed.",
@@ -58,9 +59,9 @@ internal static class Instruments
             "Actors in memory.", static status => status.ResidentActors),
         Of("snapper_worker_epoch", "snapper.worker.epoch", "{epoch}", Gauge,
             "Epoch in which the worker writes its log.", static status => status.Epoch),
-        Of("snapper_store_losses_total", "snapper.store.losses", "{loss}", Counter,
-            "How often the store was found to have less than it had acknowledged; kept in the log.",
-            static status => status.Losses),
+        new("snapper_store_losses_total", "snapper.store.losses", "{loss}", Counter,
+            "How often the store was found to have less than it had acknowledged; kept in the log.", [],
+            static now => [new Sample(now.Totals.Losses)]),
         Of("snapper_worker_uptime_seconds", "snapper.worker.uptime", "s", Gauge,
             "Time since the worker started.", static status => status.UptimeMs / 1000.0),
         Of("snapper_redis_used_bytes", "snapper.redis.used", "By", Gauge,

@@ -14,7 +14,7 @@ public static class PrometheusText
     public static string Of(IWorkerInspection inspection)
     {
         ArgumentNullException.ThrowIfNull(inspection);
-        var now = new Reading(inspection.Status(), inspection.Checks());
+        var now = new Reading(inspection.Status(), inspection.Totals(), inspection.Checks());
         var text = new StringBuilder(8192);
         foreach (var one in Instruments.All)
         {

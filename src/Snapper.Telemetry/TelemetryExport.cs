@@ -3,6 +3,7 @@ using OpenTelemetry;
 using OpenTelemetry.Metrics;
 using OpenTelemetry.Resources;
 using OpenTelemetry.Trace;
+using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 using Microsoft.Extensions.Logging;
 

@@ -1,6 +1,6 @@
 using System.Diagnostics;
+using Snapper.Contracts;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Inspection;
 
 namespace Snapper.Telemetry;
 

@@ -79,7 +79,7 @@ internal sealed class WorkerMetrics : IDisposable
         var now = Stopwatch.GetTimestamp();
         if (_reading is not { } reading || Stopwatch.GetElapsedTime(_readAt, now) > s_readingServes)
         {
-            _reading = reading = new Reading(_inspection.Status(), _inspection.Checks());
+            _reading = reading = new Reading(_inspection.Status(), _inspection.Totals(), _inspection.Checks());
             _readAt = now;
         }
 

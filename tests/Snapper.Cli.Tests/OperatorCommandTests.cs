@@ -5,6 +5,7 @@ using System.Net.Sockets;
 using System.Text.Json.Nodes;
 using Snapper.Cli.Commands;
 using Snapper.Cli.Supervision;
+using Snapper.Contracts;
 using Snapper.Server.Commands;
 using Snapper.Server.Processes;
 using Xunit;
@@ -201,7 +202,9 @@ public sealed class OperatorCommandTests
         var waits = new List<string>();
 
         var given = await Assert.ThrowsAsync<OperatorException>(
-            () => api.Again(HttpMethod.Post, "v1/migrations", new JsonObject { ["id"] = "m" }, TimeSpan.FromMilliseconds(300), waits.Add));
+            () => api.Again(
+                HttpMethod.Post, "v1/migrations", ContractJson.Default.MigrationStatus, new MigrationRequest { Id = "m" },
+                TimeSpan.FromMilliseconds(300), waits.Add));
 
         Assert.Equal((503, "The worker is starting."), (given.Status, given.Message));
         Assert.Equal(["The worker is starting."], waits);

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Snapper.Client.Messages;
+using Snapper.Contracts;
 using Snapper.Client.Sending;
 using Snapper.Protocol.Identity;
 

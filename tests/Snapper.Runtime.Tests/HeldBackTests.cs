@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
@@ -202,7 +203,7 @@ public sealed class HeldBackTests
         _time.Advance(s_while);
     }
 
-    private static BatchView Newest(Rig rig) => rig.Host.Inspection.Batches(1, default).Result.FirstOrDefault() ?? new BatchView(0, 0, 0, 0, "none", default, null, null, null, []);
+    private static BatchView Newest(Rig rig) => rig.Host.Inspection.Batches(1, default).Result.FirstOrDefault() ?? new BatchView { State = "none" };
 
     private static BatchView Of(Rig rig, long batch) => rig.Host.Inspection.Batch(batch, default).Result!;
 

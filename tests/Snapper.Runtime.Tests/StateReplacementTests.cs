@@ -1,4 +1,5 @@
 using System.Text;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
@@ -131,7 +132,7 @@ public sealed class StateReplacementTests
         Outcome.Committed,
         (await Rig.Within(type == "Box" ? rig.Act("a", Step.Add(5)) : rig.Submit("Mutable", "a", "Push", new Push(5), null), "the first")).Outcome);
 
-    private static async Task<Inspection.ActorView> View(Rig rig, string type) => (await rig.Host.Inspection.Actor(new ActorKey(type, "a"), default))!;
+    private static async Task<ActorView> View(Rig rig, string type) => (await rig.Host.Inspection.Actor(new ActorKey(type, "a"), default))!;
 
     private static async Task Import(Rig rig, string type, string id, string state, string? key = null) =>
         Assert.Equal(Outcome.Committed, (await Submit(rig, type, id, StateMethods.Import, state, key)).Outcome);

@@ -1,5 +1,6 @@
 using System.Net.Mime;
 using Microsoft.Net.Http.Headers;
+using Snapper.Contracts;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Workers;
 

@@ -23,7 +23,7 @@ internal static class PrerenderSamples
         if (type == typeof(DateTimeOffset)) return DateTimeOffset.UtcNow;
         if (type == typeof(JsonElement)) return new JsonObject { ["value"] = 1 };
         if (type.IsPrimitive) return name.EndsWith("AtMs", StringComparison.Ordinal) ? DateTimeOffset.UtcNow.ToUnixTimeMilliseconds() : 3;
-        if (type.IsAssignableTo(typeof(IDictionary))) return new JsonObject { ["conflict"] = Of(type.GetGenericArguments()[1], name, depth + 1), ["application"] = Of(type.GetGenericArguments()[1], name, depth + 1) };
+        if (type.IsGenericType && type.GetGenericTypeDefinition() == typeof(IReadOnlyDictionary<,>)) return new JsonObject { ["conflict"] = Of(type.GetGenericArguments()[1], name, depth + 1), ["application"] = Of(type.GetGenericArguments()[1], name, depth + 1) };
         if (type.IsAssignableTo(typeof(IEnumerable))) return new JsonArray(Of(type.GetGenericArguments()[0], name, depth + 1), Of(type.GetGenericArguments()[0], name, depth + 1));
         var answer = new JsonObject();
         foreach (var property in type.GetProperties(BindingFlags.Public | BindingFlags.Instance).Where(one => one.GetIndexParameters().Length == 0))

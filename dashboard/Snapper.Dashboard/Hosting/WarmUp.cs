@@ -7,6 +7,7 @@ using Microsoft.AspNetCore.Components.Authorization;
 using Microsoft.AspNetCore.Components.Routing;
 using Microsoft.AspNetCore.Components.Web;
 using Microsoft.AspNetCore.Hosting.Server;
+using Snapper.Contracts;
 using Snapper.Dashboard.Access;
 using Snapper.Dashboard.Layout;
 using Snapper.Dashboard.Store;
@@ -116,7 +117,7 @@ internal sealed partial class WarmUp(DashboardSettings settings, KnownTokens tok
                 var html = await renderer.Dispatcher.InvokeAsync(async () =>
                 {
                     // As in a browser: first without answers, then with them, which may lead to further questions.
-                    Tell(provider, "/v1/status", typeof(StatusView));
+                    Tell(provider, "/v1/status", typeof(WorkerStatus));
                     using var added = new SemaphoreSlim(0);
                     void OnAdded() => added.Release();
                     var feeds = provider.GetRequiredService<Feeds>();

@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Dashboard.Parts;
 using Snapper.Dashboard.Store;
 
@@ -27,7 +28,7 @@ internal static class HealthRows
             yield return new(worker.Name, "answers", true, $"at {worker.Url.GetLeftPart(UriPartial.Authority)}", "", asOf);
         }
 
-        foreach (var (name, check) in worker.Ready?.Checks ?? []) yield return new(worker.Name, name, check.Healthy, check.Detail ?? "", check.Healthy ? "" : Fix(name), asOf);
+        foreach (var (name, check) in worker.Ready?.Checks ?? new ReadyView().Checks) yield return new(worker.Name, name, check.Healthy, check.Detail ?? "", check.Healthy ? "" : Fix(name), asOf);
         if (worker.Status is not { } status) yield break;
         if (status.Redis is { UsedBytes: { } used } redis)
         {

@@ -1,7 +1,7 @@
+using Snapper.Contracts;
 using Snapper.Dashboard.Charts;
 using Snapper.Dashboard.Parts;
 using Snapper.Dashboard.Store;
-using Snapper.Dashboard.Workers;
 
 namespace Snapper.Dashboard.Pages;
 
@@ -26,7 +26,7 @@ internal static class MigrationTimes
     }
 
     /// <summary>From the first part's plan to the last part's end; null: it is not over. (0, null): nothing is known yet.</summary>
-    public static (double From, double? To) Span(MigrationView migration)
+    public static (double From, double? To) Span(MigrationStatus migration)
     {
         var parts = migration.Parts.Select(Span).Where(span => span.From > 0).ToArray();
         if (parts.Length == 0) return (0, null);
@@ -63,7 +63,7 @@ internal static class MigrationTimes
     /// <param name="migration">The migration.</param>
     /// <param name="samples">Of all workers together, oldest first.</param>
     /// <param name="nowMs">The present.</param>
-    public static string Effect(MigrationView migration, IReadOnlyList<Sample> samples, double nowMs)
+    public static string Effect(MigrationStatus migration, IReadOnlyList<Sample> samples, double nowMs)
     {
         if (Span(migration) is not (var start, { } end) || start == 0) return "";
         var before = $"Before: {Throughput(samples, start - SideMs, start)}{Latency(samples.LastOrDefault(sample => sample.AtMs <= start && sample.AtMs > start - LooksMs))}.";

@@ -1,4 +1,4 @@
-using Snapper.Dashboard.Workers;
+using Snapper.Contracts;
 
 namespace Snapper.Dashboard.Parts;
 

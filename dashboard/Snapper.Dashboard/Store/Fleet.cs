@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Dashboard.Workers;
 
 namespace Snapper.Dashboard.Store;
@@ -67,7 +68,7 @@ public sealed class Fleet
     public void Viewing(int change) => Interlocked.Add(ref _viewers, change);
 
     /// <summary>What a look at a worker has brought.</summary>
-    public void Note(Uri url, Reply<StatusView> status, ReadyView? ready, DateTimeOffset now)
+    public void Note(Uri url, Reply<WorkerStatus> status, ReadyView? ready, DateTimeOffset now)
     {
         lock (_lock)
         {
@@ -171,7 +172,7 @@ public sealed class Fleet
     {
         public Uri Url { get; } = url;
         public string Name { get; set; } = url.Authority;
-        public StatusView? Status { get; set; }
+        public WorkerStatus? Status { get; set; }
         public ReadyView? Ready { get; set; }
         public DateTimeOffset? AnsweredAt { get; set; }
         public DateTimeOffset? AskedAt { get; set; }

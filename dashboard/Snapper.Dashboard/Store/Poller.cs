@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Dashboard.Workers;
 
 namespace Snapper.Dashboard.Store;
@@ -67,7 +68,7 @@ public sealed class Poller(WorkerApi api, Fleet fleet, Feeds feeds, Streams stre
         var asked = fleet.Urls.Where(url => !streams.Carry(url, "/v1/status")).ToArray();
         await Task.WhenAll(asked.Select(async url =>
         {
-            var status = api.Get<StatusView>(url, "/v1/status", cancellation);
+            var status = api.Get<WorkerStatus>(url, "/v1/status", cancellation);
             var ready = fleet.Viewers > 0 ? (await api.Get<ReadyView>(url, "/readyz", cancellation).ConfigureAwait(false)).Data : null;
             fleet.Note(url, await status.ConfigureAwait(false), ready, DateTimeOffset.UtcNow);
         })).ConfigureAwait(false);

@@ -1,4 +1,4 @@
-using Snapper.Dashboard.Workers;
+using Snapper.Contracts;
 
 namespace Snapper.Dashboard.Store;
 
@@ -16,15 +16,15 @@ public sealed record Sample
     public long InFlight { get; init; }
     public IReadOnlyDictionary<string, double> AbortsByReason { get; init; } = new Dictionary<string, double>();
     public IReadOnlyDictionary<string, double> RepeatsByReason { get; init; } = new Dictionary<string, double>();
-    public LatencyView? Latency { get; init; }
+    public LatencyByMode? Latency { get; init; }
 
     /// <summary>Null: the process is another one than before, so that its counters cannot be compared.</summary>
-    public static Sample? Between(StatusView before, double beforeMs, StatusView now, double nowMs)
+    public static Sample? Between(WorkerStatus before, double beforeMs, WorkerStatus now, double nowMs)
     {
         var seconds = (nowMs - beforeMs) / 1000;
         if (seconds <= 0 || now.Epoch != before.Epoch || now.Pid != before.Pid || now.UptimeMs < before.UptimeMs) return null;
         double Rate(double later, double earlier) => Math.Max(0, later - earlier) / seconds;
-        IReadOnlyDictionary<string, double> Rates(Dictionary<string, long> later, Dictionary<string, long> earlier) =>
+        IReadOnlyDictionary<string, double> Rates(IReadOnlyDictionary<string, long> later, IReadOnlyDictionary<string, long> earlier) =>
             later.ToDictionary(pair => pair.Key, pair => Rate(pair.Value, earlier.GetValueOrDefault(pair.Key)));
         return new Sample
         {
@@ -69,7 +69,7 @@ public sealed record Sample
         AbortsByReason = Add(samples.Select(s => s.AbortsByReason)),
         RepeatsByReason = Add(samples.Select(s => s.RepeatsByReason)),
         Latency = samples.Any(s => s.Latency is not null)
-            ? new LatencyView(Merge(samples.Select(s => s.Latency?.Pact)), Merge(samples.Select(s => s.Latency?.Act)))
+            ? new LatencyByMode(Merge(samples.Select(s => s.Latency?.Pact)), Merge(samples.Select(s => s.Latency?.Act)))
             : null,
     };
 
@@ -77,13 +77,13 @@ public sealed record Sample
         all.SelectMany(one => one).GroupBy(pair => pair.Key).ToDictionary(group => group.Key, group => group.Sum(pair => pair.Value));
 
     /// <summary>Percentiles of several workers as one, as <see cref="Together"/> says; null when nothing was counted.</summary>
-    public static Percentiles? Merge(IEnumerable<Percentiles?> workers)
+    public static LatencyView? Merge(IEnumerable<LatencyView?> workers)
     {
         var counted = workers.Where(one => one is { Count: > 0 }).Select(one => one!).ToArray();
         if (counted.Length == 0) return null;
         var count = counted.Sum(one => one.Count);
-        return new Percentiles(
-            count, counted.Sum(one => (one.P50Ms ?? 0) * one.Count) / count, counted.Max(one => one.P90Ms), counted.Max(one => one.P99Ms),
+        return new LatencyView(
+            count, counted.Sum(one => one.P50Ms * one.Count) / count, counted.Max(one => one.P90Ms), counted.Max(one => one.P99Ms),
             counted.Max(one => one.P999Ms), counted.Max(one => one.MaxMs));
     }
 }

@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Dashboard.Workers;
 
 namespace Snapper.Dashboard.Store;
@@ -60,7 +61,7 @@ public sealed class Streams(WorkerApi api, Fleet fleet, Feeds feeds, ILogger<Str
         switch (view)
         {
             case "/v1/status":
-                if (!fleet.HasAnsweredSince(worker, now - s_leastDistance)) fleet.Note(worker, WorkerApi.Read<StatusView>(status, view, body), null, now);
+                if (!fleet.HasAnsweredSince(worker, now - s_leastDistance)) fleet.Note(worker, WorkerApi.Read<WorkerStatus>(status, view, body), null, now);
 
                 // Who has left is forgotten when it does not answer any more, which may be after that was told.
                 if (_members is { } known && known.Worker == worker) fleet.Note(known.Members);

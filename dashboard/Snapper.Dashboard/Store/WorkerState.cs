@@ -1,4 +1,4 @@
-using Snapper.Dashboard.Workers;
+using Snapper.Contracts;
 
 namespace Snapper.Dashboard.Store;
 
@@ -12,7 +12,7 @@ namespace Snapper.Dashboard.Store;
 /// <param name="Problem">Why it does not answer; null: it does.</param>
 /// <param name="Samples">Oldest first.</param>
 public sealed record WorkerState(
-    Uri Url, string Name, StatusView? Status, ReadyView? Ready, DateTimeOffset? AnsweredAt, DateTimeOffset? AskedAt, string? Problem, IReadOnlyList<Sample> Samples)
+    Uri Url, string Name, WorkerStatus? Status, ReadyView? Ready, DateTimeOffset? AnsweredAt, DateTimeOffset? AskedAt, string? Problem, IReadOnlyList<Sample> Samples)
 {
     /// <summary>It answers, and does not let the dashboard look: see <see cref="Workers.Reply{T}.Refused"/>.</summary>
     public bool Refused { get; init; }

@@ -3,6 +3,8 @@ using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
 using System.Text.Json.Serialization;
+using System.Text.Json.Serialization.Metadata;
+using Snapper.Contracts;
 
 namespace Snapper.Dashboard.Workers;
 
@@ -26,7 +28,11 @@ public sealed class WorkerApi : IDisposable
     public const int LongestAnswer = 16 * 1024 * 1024;
 
     /// <summary>How answers are read: fields that are not there have their default, unknown ones are passed over.</summary>
-    public static readonly JsonSerializerOptions Json = new(JsonSerializerDefaults.Web) { NumberHandling = JsonNumberHandling.AllowReadingFromString | JsonNumberHandling.AllowNamedFloatingPointLiterals };
+    public static readonly JsonSerializerOptions Json = new(JsonSerializerDefaults.Web)
+    {
+        NumberHandling = JsonNumberHandling.AllowReadingFromString | JsonNumberHandling.AllowNamedFloatingPointLiterals,
+        TypeInfoResolver = JsonTypeInfoResolver.Combine(ContractJson.Default, new DefaultJsonTypeInfoResolver()),
+    };
 
     private readonly HttpClient _http;
     private readonly string? _ownToken;

@@ -3,6 +3,7 @@ using System.Globalization;
 using Snapper.Benchmarks.Clusters;
 using Snapper.Benchmarks.Runs;
 using Snapper.Benchmarks.Statistics;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 
@@ -143,13 +144,13 @@ public sealed class ClusterMigrationBenchmark(string name, string what, string u
         }
 
         // Only the source knows its phases.
-        private static async Task<MigrationView?> SourceAsync(ClusterInProcess cluster, string id)
+        private static async Task<MigrationStatus?> SourceAsync(ClusterInProcess cluster, string id)
         {
             var anywhere = await cluster[1].Control.Migration(id, CancellationToken.None);
             return anywhere?.Parts[0].From == "w1" ? anywhere : await cluster[2].Control.Migration(id, CancellationToken.None);
         }
 
-        private static string DescribePhases(MigrationPartView part)
+        private static string DescribePhases(MigrationPart part)
         {
             var text = $"{part.From} to {part.To}";
             for (var i = 0; i + 1 < part.Phases.Count; i++)

@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Snapper.Benchmarks.InProcess;
 using Snapper.Benchmarks.Load;
 using Snapper.Benchmarks.Runs;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 using Snapper.Telemetry;

@@ -3,6 +3,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Net.Http.Json;
 using System.Text.Json;
+using Snapper.Contracts;
 using Snapper.Scenarios.Targets;
 
 namespace Snapper.Scenarios.Changes;
@@ -75,7 +76,8 @@ public sealed class KillWorker : IChange
     {
         try
         {
-            var status = await http.GetFromJsonAsync<WorkerStatus>(new Uri(address, "v1/status"), cancellation).ConfigureAwait(false);
+            var status = await http
+                .GetFromJsonAsync(new Uri(address, "v1/status"), ContractJson.Default.WorkerStatus, cancellation).ConfigureAwait(false);
             return status is { Pid: > 0 } ? status : null;
         }
         catch (Exception problem) when (problem is HttpRequestException or JsonException || (problem is TaskCanceledException && !cancellation.IsCancellationRequested))
@@ -102,6 +104,4 @@ public sealed class KillWorker : IChange
             throw new TargetException($"Process {pid} cannot be killed: {problem.Message}");
         }
     }
-
-    private sealed record WorkerStatus(string? Worker, int Pid);
 }

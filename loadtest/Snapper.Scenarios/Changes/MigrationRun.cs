@@ -1,6 +1,6 @@
 using System.Globalization;
 using Snapper.Client;
-using Snapper.Client.Messages;
+using Snapper.Contracts;
 using Snapper.Scenarios.Targets;
 
 namespace Snapper.Scenarios.Changes;

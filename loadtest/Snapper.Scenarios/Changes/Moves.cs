@@ -1,4 +1,4 @@
-using Snapper.Client.Messages;
+using Snapper.Contracts;
 using Snapper.Scenarios.Targets;
 
 namespace Snapper.Scenarios.Changes;

@@ -1,5 +1,6 @@
 using Snapper.Client;
 using Snapper.Client.Messages;
+using Snapper.Contracts;
 using Snapper.Terminal;
 
 namespace Snapper.Scenarios.Targets;

@@ -1,7 +1,7 @@
 using System.CommandLine;
 using System.Diagnostics;
-using System.Text.Json.Nodes;
 using Snapper.Cli.Supervision;
+using Snapper.Contracts;
 using Snapper.Server.Commands;
 using Snapper.Server.Processes;
 
@@ -60,7 +60,7 @@ internal static class MembershipCommands
             try
             {
                 using var api = OperatorApi.At(new Uri(url));
-                await api.Ask(HttpMethod.Post, "v1/leave");
+                await api.Ask(HttpMethod.Post, "v1/leave", ContractJson.Default.LeftView);
                 return;
             }
             catch (OperatorException problem) when (problem.IsPassing || problem.Status == OperatorException.NoAnswer || problem.Status == 409)
@@ -85,22 +85,31 @@ internal static class MembershipCommands
             using var api = OperatorApi.At(others[(attempt - 1) % others.Length]); // the one that was asked first may be stopped
             try
             {
-                var all = await api.Ask(HttpMethod.Get, "v1/workers");
-                var mine = all["workers"]!.AsArray().FirstOrDefault(w => (string?)w!["worker"] == name);
+                var all = await api.Ask(HttpMethod.Get, "v1/workers", ContractJson.Default.WorkersView);
+                var mine = all.Workers.FirstOrDefault(w => w.Worker == name);
 
                 // One that was just killed is on its way back: alive it can say itself that it has left.
-                var mayLeave = mine is null || (string?)mine["state"] == "live" || Stopwatch.GetElapsedTime(started) > BackWithin;
-                if (mine is null || ((long)mine["entries"]! == 0 && mayLeave)) return (string?)mine?["state"] == "live";
-                last = $"it owns {(long)mine["entries"]!} partitions and single actors, and is {(string?)mine["state"]}";
-                if ((long)mine["entries"]! == 0)
+                var mayLeave = mine?.State is null or "live" || Stopwatch.GetElapsedTime(started) > BackWithin;
+                if (mine is null || (mine.Entries == 0 && mayLeave))
+                {
+                    return mine?.State == "live";
+                }
+
+                last = $"it owns {mine.Entries} partitions and single actors, and is {mine.State}";
+                if (mine.Entries == 0)
                 {
                     await Task.Delay(LookEvery);
                     continue;
                 }
 
-                var migration = await api.Ask(HttpMethod.Post, "v1/migrations", new JsonObject { ["worker"] = name, ["reason"] = $"{name} leaves" });
-                if (attempt == 1) output.WriteLine($"{name} gives {migration["keys"]} partitions and single actors to the others");
-                await Ended(api, (string)migration["id"]!, started);
+                var request = new MigrationRequest { Worker = name, Reason = $"{name} leaves" };
+                var migration = await api.Ask(HttpMethod.Post, "v1/migrations", ContractJson.Default.MigrationStatus, request);
+                if (attempt == 1)
+                {
+                    output.WriteLine($"{name} gives {migration.Keys} partitions and single actors to the others");
+                }
+
+                await Ended(api, migration.Id, started);
             }
             catch (OperatorException problem) when (!problem.IsForGood)
             {
@@ -120,8 +129,12 @@ internal static class MembershipCommands
     {
         while (Stopwatch.GetElapsedTime(started) < DrainedWithin)
         {
-            var migration = await api.Ask(HttpMethod.Get, MigrationReport.PathOf(id));
-            if ((string?)migration["state"] != "planned") return;
+            var path = MigrationReport.PathOf(id);
+            if ((await api.Ask(HttpMethod.Get, path, ContractJson.Default.MigrationStatus)).IsOver)
+            {
+                return;
+            }
+
             await Task.Delay(LookEvery);
         }
     }

@@ -1,8 +1,8 @@
 using System.Globalization;
 using System.Net.Http.Json;
 using System.Text.Json;
-using System.Text.Json.Nodes;
 using Snapper.Cli.Supervision;
+using Snapper.Contracts;
 
 namespace Snapper.Cli.Demo;
 
@@ -16,12 +16,10 @@ internal sealed class DemoWatch(Deployment deployment, TextWriter output, string
 
     private readonly HttpClient _http = new(new SocketsHttpHandler { UseProxy = false }) { Timeout = TimeSpan.FromSeconds(2) };
     private readonly Dictionary<string, int> _pids = new(StringComparer.Ordinal);
-    private readonly Dictionary<string, Seen> _workers = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, ClusterMember> _workers = new(StringComparer.Ordinal);
     private readonly Dictionary<string, string> _migrations = new(StringComparer.Ordinal);
     private string? _master;
     private bool _first = true;
-
-    private sealed record Seen(long Epoch, string State, long Entries, string? Rescuer);
 
     /// <summary>Until cancelled.</summary>
     public async Task Run(CancellationToken cancellation)
@@ -44,19 +42,23 @@ internal sealed class DemoWatch(Deployment deployment, TextWriter output, string
     public void Dispose() => _http.Dispose();
 
     /// <summary>Takes in what one worker says of all, and says what is new.</summary>
-    internal void Workers(JsonNode workers)
+    private void Workers(WorkersView view)
     {
-        string? master = null;
-        foreach (var worker in workers["workers"]!.AsArray())
+        foreach (var now in view.Workers)
         {
-            var name = (string)worker!["worker"]!;
-            var now = new Seen((long)worker["epoch"]!, (string)worker["state"]!, (long)worker["entries"]!, (string?)worker["rescuer"]);
-            if ((bool)worker["master"]!) master = name;
-            if (_workers.TryGetValue(name, out var before)) Say(name, before, now);
-            else if (!_first) Line($"{name} is there: it owns {now.Entries}");
-            _workers[name] = now;
+            if (_workers.TryGetValue(now.Worker, out var before))
+            {
+                Say(before, now);
+            }
+            else if (!_first)
+            {
+                Line($"{now.Worker} is there: it owns {now.Entries}");
+            }
+
+            _workers[now.Worker] = now;
         }
 
+        var master = view.Workers.LastOrDefault(static worker => worker.Master)?.Worker;
         if (master is not null && master != _master)
         {
             if (_master is not null) Line($"{master} is the master now, no longer {_master}");
@@ -65,29 +67,33 @@ internal sealed class DemoWatch(Deployment deployment, TextWriter output, string
     }
 
     /// <summary>Takes in the migrations, and says which have begun or ended.</summary>
-    internal void Migrations(JsonNode migrations)
+    private void Migrations(MigrationsView view)
     {
-        foreach (var migration in migrations["migrations"]!.AsArray())
+        foreach (var part in view.Migrations.SelectMany(static migration => migration.Parts))
         {
-            foreach (var part in migration!["parts"]!.AsArray())
+            if (_migrations.TryGetValue(part.Plan, out var before) && before == part.State)
             {
-                var (plan, state) = ((string)part!["plan"]!, (string)part["state"]!);
-                if (_migrations.TryGetValue(plan, out var before) && before == state) continue;
-                _migrations[plan] = state;
-                if (!_first) Line($"migration {plan}: {part["keys"]} from {part["from"]} to {part["to"]} {state}{Took(part)}{(part["why"] is { } why ? ": " + why : "")}");
+                continue;
+            }
+
+            _migrations[part.Plan] = part.State;
+            if (!_first)
+            {
+                var why = part.Why is null ? "" : ": " + part.Why;
+                Line($"migration {part.Plan}: {part.Keys} from {part.From} to {part.To} {part.State}{Took(part)}{why}");
             }
         }
 
         _first = false;
     }
 
-    private static string Took(JsonNode part) =>
-        part["created"] is { } created && part["ended"] is { } ended
-            ? string.Create(CultureInfo.InvariantCulture, $" after {(ended.GetValue<DateTimeOffset>() - created.GetValue<DateTimeOffset>()).TotalMilliseconds:0} ms")
-            : "";
+    private static string Took(MigrationPart part) => part.Ended - part.Created is { } took
+        ? string.Create(CultureInfo.InvariantCulture, $" after {took.TotalMilliseconds:0} ms")
+        : "";
 
-    private void Say(string name, Seen before, Seen now)
+    private void Say(ClusterMember before, ClusterMember now)
     {
+        var name = now.Worker;
         if (now.Epoch > before.Epoch) Line($"{name} is back, epoch {now.Epoch}: it owns {now.Entries}");
         else if (now.State != before.State)
         {
@@ -126,8 +132,9 @@ internal sealed class DemoWatch(Deployment deployment, TextWriter output, string
     {
         try
         {
-            var workers = await _http.GetFromJsonAsync<JsonNode>(url + "/v1/workers", cancellation);
-            var migrations = await _http.GetFromJsonAsync<JsonNode>(url + "/v1/migrations", cancellation);
+            var workers = await _http.GetFromJsonAsync(url + "/v1/workers", ContractJson.Default.WorkersView, cancellation);
+            var migrations = await _http.GetFromJsonAsync(
+                url + "/v1/migrations", ContractJson.Default.MigrationsView, cancellation);
             Workers(workers!);
             Migrations(migrations!);
             return true;

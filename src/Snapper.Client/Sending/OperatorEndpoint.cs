@@ -1,15 +1,15 @@
 using System.Globalization;
 using System.Net.Http.Json;
+using System.Text;
 using System.Text.Json;
-using System.Text.Json.Serialization;
+using System.Text.Json.Serialization.Metadata;
+using Snapper.Contracts;
 
 namespace Snapper.Client.Sending;
 
 /// <summary>What operators ask of any worker: plain JSON. The next address is asked when one does not answer; every question may be asked again.</summary>
 internal sealed class OperatorEndpoint(SnapperClientOptions options) : IDisposable
 {
-    private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web) { DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull };
-
     private readonly HttpClient _http = new(new SocketsHttpHandler
     {
         ConnectTimeout = options.ConnectTimeout,
@@ -22,7 +22,8 @@ internal sealed class OperatorEndpoint(SnapperClientOptions options) : IDisposab
     /// <returns>Null: there is no such thing (404), and the answer says so in the API's own words.</returns>
     /// <exception cref="OperationRefusedException">A worker answered with another status than success.</exception>
     /// <exception cref="HttpRequestException">No address answered.</exception>
-    public async Task<T?> Ask<T>(HttpMethod method, string path, object? body, CancellationToken cancellation)
+    public async Task<T?> Ask<T>(
+        HttpMethod method, string path, JsonTypeInfo<T> form, MigrationRequest? body, CancellationToken cancellation)
         where T : class
     {
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
@@ -32,7 +33,7 @@ internal sealed class OperatorEndpoint(SnapperClientOptions options) : IDisposab
         {
             try
             {
-                return await AskOne<T>(method, address, body, limit.Token).ConfigureAwait(false);
+                return await AskOne(method, address, form, body, limit.Token).ConfigureAwait(false);
             }
             catch (HttpRequestException problem)
             {
@@ -53,10 +54,14 @@ internal sealed class OperatorEndpoint(SnapperClientOptions options) : IDisposab
 
     public void Dispose() => _http.Dispose();
 
-    private async Task<T?> AskOne<T>(HttpMethod method, Uri address, object? body, CancellationToken cancellation)
+    private async Task<T?> AskOne<T>(
+        HttpMethod method, Uri address, JsonTypeInfo<T> form, MigrationRequest? body, CancellationToken cancellation)
         where T : class
     {
-        using var request = new HttpRequestMessage(method, address) { Content = body is null ? null : JsonContent.Create(body, body.GetType(), options: s_json) };
+        using var request = new HttpRequestMessage(method, address)
+        {
+            Content = body is null ? null : JsonContent.Create(body, ContractJson.Default.MigrationRequest),
+        };
         if (options.UsesSidecar && options.ApiToken is { } token)
         {
             request.Headers.TryAddWithoutValidation("dapr-api-token", token);
@@ -68,11 +73,11 @@ internal sealed class OperatorEndpoint(SnapperClientOptions options) : IDisposab
         }
 
         using var response = await _http.SendAsync(request, cancellation).ConfigureAwait(false);
-        var text = await response.Content.ReadAsStringAsync(cancellation).ConfigureAwait(false);
+        var utf8 = await response.Content.ReadAsByteArrayAsync(cancellation).ConfigureAwait(false);
         var status = (int)response.StatusCode;
         if (status is 502 or 503 or 504)
         {
-            throw new HttpRequestException($"HTTP {status.ToString(CultureInfo.InvariantCulture)} of {address}: {Detail(text)}");
+            throw new HttpRequestException($"HTTP {status.ToString(CultureInfo.InvariantCulture)} of {address}: {Detail(utf8)}");
         }
 
         if (method == HttpMethod.Get && status == 404)
@@ -82,12 +87,12 @@ internal sealed class OperatorEndpoint(SnapperClientOptions options) : IDisposab
 
         if (!response.IsSuccessStatusCode)
         {
-            throw new OperationRefusedException(status, Detail(text));
+            throw new OperationRefusedException(status, Detail(utf8));
         }
 
         try
         {
-            return JsonSerializer.Deserialize<T>(text, s_json);
+            return JsonSerializer.Deserialize(utf8, form);
         }
         catch (JsonException wrong)
         {
@@ -95,16 +100,5 @@ internal sealed class OperatorEndpoint(SnapperClientOptions options) : IDisposab
         }
     }
 
-    private static string Detail(string text)
-    {
-        try
-        {
-            using var json = JsonDocument.Parse(text);
-            return json.RootElement.ValueKind == JsonValueKind.Object && json.RootElement.TryGetProperty("detail", out var detail) && detail.GetString() is { } words ? words : text;
-        }
-        catch (Exception e) when (e is JsonException or InvalidOperationException)
-        {
-            return text;
-        }
-    }
+    private static string Detail(byte[] utf8) => ProblemView.DetailOf(utf8) ?? Encoding.UTF8.GetString(utf8);
 }

@@ -1,14 +1,15 @@
 using System.Collections.Concurrent;
 using System.Globalization;
 using Snapper.Cluster.Wire;
+using Snapper.Contracts;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Inspection;
 using Snapper.Storage;
 using Snapper.Storage.Membership;
 using Snapper.Storage.MigrationPlans;
+using WorkerLoad = Snapper.Protocol.Directory.WorkerLoad;
 
 namespace Snapper.Cluster.Balancing;
 
@@ -24,10 +25,10 @@ internal sealed class Balancer(Worker worker, ClusterNode node, IClusterStore st
     private long _last = worker.Time.GetTimestamp();
     private long _moves;
     private long _tries;
-    private volatile BalancingView _view = new(options.Mode.ToString().ToLowerInvariant(), options.Interval.TotalMilliseconds, [], [], 0);
+    private volatile MigrationProposals _view = new(options.Mode.ToString().ToLowerInvariant(), options.Interval.TotalMilliseconds);
 
     /// <summary>What it sees and proposes.</summary>
-    public BalancingView View => _view;
+    public MigrationProposals View => _view;
 
     /// <summary>A request begins at the worker of its root.</summary>
     public void Note(TransactionRequest request) => _meter.Note(request);
@@ -62,13 +63,14 @@ internal sealed class Balancer(Worker worker, ClusterNode node, IClusterStore st
 
         var (loads, pairs) = Sum(living);
         var proposals = _policy.Look(loads, pairs);
-        _view = new BalancingView(
-            options.Mode.ToString().ToLowerInvariant(), options.Interval.TotalMilliseconds,
-            loads.ConvertAll(static load => new WorkerLoadView(NameOf(load.Worker), load.PerSecond)),
-            [.. proposals.Select(static proposal => new ProposalView(
+        _view = new MigrationProposals(options.Mode.ToString().ToLowerInvariant(), options.Interval.TotalMilliseconds)
+        {
+            Workers = loads.ConvertAll(static load => new Contracts.WorkerLoad(NameOf(load.Worker), load.PerSecond)),
+            Proposals = [.. proposals.Select(static proposal => new ProposedMove(
                 proposal.Key.Actor is null ? proposal.Key.Partition.Number : null, proposal.Key.Actor?.Type, proposal.Key.Actor?.Id,
                 NameOf(proposal.From), NameOf(proposal.To), proposal.PerSecond, proposal.Why, proposal.Confirmed, proposal.IsRipe))],
-            _moves);
+            Moves = _moves,
+        };
         if (isMaster && options.Mode == BalancingMode.Execute && proposals.FirstOrDefault(static proposal => proposal.IsRipe) is { } ripe)
         {
             await CarryOut(ripe, cancellation).ConfigureAwait(false);

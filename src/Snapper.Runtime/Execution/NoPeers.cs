@@ -1,11 +1,11 @@
 using Snapper.Actors.Generated;
+using Snapper.Contracts;
 using Snapper.Protocol;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Requests;
 using Snapper.Storage.Log.Records;
 

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Collections.Frozen;
+using Snapper.Contracts;
 using Snapper.Protocol;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
@@ -389,8 +390,12 @@ public sealed partial class Worker
 
         AbortTraces.Add(why.Reason, new AbortView(
             Time.GetUtcNow().ToUnixTimeMilliseconds(), request.Id, attempt.Tid.Value, request.IsPact ? "pact" : "act", request.Asked.Actor.ToString(), request.Method.Name,
-            AbortReasons.Name(why.Reason), AbortTraces.Clipped(why.Message), repeated, actors, why.Blocker, why.Floor, why.Ceil)
+            AbortReasons.Name(why.Reason), AbortTraces.Clipped(why.Message), repeated)
         {
+            Actors = actors,
+            Blocker = why.Blocker,
+            Floor = why.Floor,
+            Ceil = why.Ceil,
             BlockedBy = why.Blocker != 0 && Acts.TryGetValue(why.Blocker, out var blocker) ? PartyOf(blocker.Request, blocker.Tid.Value, blocker.Age.Value) : null,
             UndoneFor = why.Reason == AbortReason.Undone && Commits.UndoneFor is { } cause && cause.Transaction != attempt.Tid.Value ? cause : null,
         });

@@ -2,6 +2,7 @@ using System.Text.Json;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Snapper.Actors.Generated;
+using Snapper.Contracts;
 using Snapper.Protocol;
 using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
@@ -101,7 +102,7 @@ public sealed class WorkerSetup
 public sealed record EnvironmentInfo(string Dapr, int SidecarPid, int RedisPid, string Durability, string Version)
 {
     /// <summary>Memory of the Redis that holds log and states; null: unknown, or there is none.</summary>
-    public Inspection.RedisMemoryView? Redis { get; init; }
+    public RedisMemoryView? Redis { get; init; }
 
     /// <summary>Nothing known.</summary>
     public static EnvironmentInfo None { get; } = new("none", 0, 0, "none", "0.0.0");

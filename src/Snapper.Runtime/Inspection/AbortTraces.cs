@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Requests;
 

@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 
@@ -89,8 +90,9 @@ public sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
         var (heldBy, heldMs) = HeldBack();
         return new BatchView(
             Batch, _previous, _transactions, _actors, state, formedAt.ToUnixTimeMilliseconds(),
-            isComplete ? _completedMs : null, QueuedMs, CommittedMs, waiting)
+            isComplete ? _completedMs : null, QueuedMs, CommittedMs)
         {
+            WaitingFor = waiting,
             GlobalBatch = _global,
             PreparedMs = PreparedMs,
             LastActor = isComplete ? _last!.ToString() : null,
@@ -101,7 +103,7 @@ public sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
         };
     }
 
-    private (HeldBackBy? By, double? Ms) HeldBack()
+    private (string? By, double? Ms) HeldBack()
     {
         if ((CommittedMs ?? EmptiedMs) is not { } end || _completedMs is not { } acted)
         {
@@ -111,21 +113,21 @@ public sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
         var queued = QueuedMs ?? end;
         var inTurn = InTurnMs ?? queued;
         var prepared = PreparedMs ?? inTurn;
-        var by = Inspection.HeldBackBy.Actors;
+        var by = HeldBackBy.Actors;
         var most = acted;
-        Weigh(Inspection.HeldBackBy.Batches, inTurn - acted);
-        Weigh(Inspection.HeldBackBy.Decision, queued - prepared);
-        Weigh(Inspection.HeldBackBy.Log, prepared - inTurn + (end - queued));
+        Weigh(HeldBackBy.Batches, inTurn - acted);
+        Weigh(HeldBackBy.Decision, queued - prepared);
+        Weigh(HeldBackBy.Log, prepared - inTurn + (end - queued));
 
         // A part cannot tell an actor that was slow from one that waited for a call from another worker.
-        if (by == Inspection.HeldBackBy.Actors && _global is null && (_actors == 1 || (_beforeLast is not null && (_lastMs - _beforeLastMs) * 2 >= acted)))
+        if (by == HeldBackBy.Actors && _global is null && (_actors == 1 || (_beforeLast is not null && (_lastMs - _beforeLastMs) * 2 >= acted)))
         {
-            by = Inspection.HeldBackBy.Actor;
+            by = HeldBackBy.Actor;
         }
 
         return (by, most);
 
-        void Weigh(HeldBackBy phase, double ms)
+        void Weigh(string phase, double ms)
         {
             if (ms > most)
             {

@@ -1,3 +1,5 @@
+using Snapper.Contracts;
+
 namespace Snapper.Runtime.Inspection;
 
 /// <summary>Hears of transactions, to tell them elsewhere. Called on the worker's threads: its methods must return at once, and must not throw.</summary>

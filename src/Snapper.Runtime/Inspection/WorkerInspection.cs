@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Schema;
 using Snapper.Actors;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Hosting;
@@ -55,23 +56,32 @@ public sealed class WorkerInspection : IWorkerInspection
             ["undone"] = counters.Repeats(AbortReason.Undone),
         };
         return new WorkerStatus(
-            _worker.Options.Name, Environment.ProcessId, WorkerStatus.NumberOf(facts.SidecarPid), WorkerStatus.NumberOf(facts.RedisPid), _opening.Epoch, facts.Dapr, _setup.Log.Kind, facts.Durability,
+            _worker.Options.Name, Environment.ProcessId, NumberOf(facts.SidecarPid), NumberOf(facts.RedisPid), _opening.Epoch, facts.Dapr, _setup.Log.Kind, facts.Durability,
             (long)_worker.Time.GetElapsedTime(_startedAt).TotalMilliseconds, facts.Version, counters.CommittedPact + counters.CommittedAct, counters.Aborted,
-            _worker.RequestManager.InFlight, counters.CommittedPact, counters.CommittedAct, aborts, _worker.Batches.Count, _worker.Final.Value, _worker.Log.LastSequence,
-            _worker.Log.DurableSequence, _worker.Commits.Undos, Residents())
+            _worker.RequestManager.InFlight, counters.CommittedPact, counters.CommittedAct)
         {
+            AbortsByReason = aborts,
+            Batches = _worker.Batches.Count,
+            HighestCommittedBatch = _worker.Final.Value,
+            LogPosition = _worker.Log.LastSequence,
+            DurablePosition = _worker.Log.DurableSequence,
+            Undos = _worker.Commits.Undos,
+            ResidentActors = Residents(),
             OpenBatches = _worker.Commits.UnfinishedBatches,
-            Losses = _opening.Losses,
             RepeatsByReason = repeats,
             Redis = facts.Redis,
-            CpuMs = Environment.CpuUsage.TotalTime.TotalMilliseconds,
+            CpuMs = Math.Round(Environment.CpuUsage.TotalTime.TotalMilliseconds),
             ResidentBytes = Environment.WorkingSet,
-            PactDurations = counters.PactDurations.View(),
-            ActDurations = counters.ActDurations.View(),
             Latency = new LatencyByMode(_worker.PactLatency.View(), _worker.ActLatency.View()),
             Cluster = _worker.Peers.Status(),
         };
     }
+
+    public WorkerTotals Totals() =>
+        new(_opening.Losses, _worker.Counters.PactDurations.View(), _worker.Counters.ActDurations.View());
+
+    // 0 stands for no process.
+    private static int? NumberOf(int pid) => pid == 0 ? null : pid;
 
     public IReadOnlyList<HealthCheck> Checks()
     {
@@ -208,7 +218,11 @@ public sealed class WorkerInspection : IWorkerInspection
         // Deleted ones are passed over, so that a page may have fewer than were asked for, and a next one all the same.
         var actors = await Task.WhenAll(found.Where(static actor => actor.HasState).Select(async actor =>
             new ListedActor(actor.Id, actor.Version, (await Residency(new ActorKey(type, actor.Id), cancellation).ConfigureAwait(false)).Resident))).ConfigureAwait(false);
-        return new ActorListView(type, _worker.Options.Name, actors, found.Count == limit ? found[^1].Id : null);
+        return new ActorListView(type, _worker.Options.Name)
+        {
+            Actors = actors,
+            Next = found.Count == limit ? found[^1].Id : null,
+        };
     }
 
     public Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation)
@@ -224,7 +238,7 @@ public sealed class WorkerInspection : IWorkerInspection
         {
             var machine = executor.FindCell(actor)?.Machine;
             machine?.ForgetFinal(_worker.Final);
-            view.SetResult(new ScheduleView(actor.Type, actor.Id, machine is null ? [] : Entries(machine)));
+            view.SetResult(new ScheduleView(actor.Type, actor.Id) { Entries = machine is null ? [] : Entries(machine) });
         });
         return view.Task.WaitAsync(cancellation);
     }
@@ -292,7 +306,7 @@ public sealed class WorkerInspection : IWorkerInspection
                     method.Name, method.Method.MayAbort, method.Method.ReadOnly, SchemaOf(method.Method.InputType, _setup.InputJson), SchemaOf(method.Method.ResultType, _setup.Json)));
             }
 
-            views.Add(new ActorTypeView(type.Name, methods));
+            views.Add(new ActorTypeView(type.Name) { Methods = methods });
         }
 
         return views;

@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection.Watching;
@@ -53,9 +54,16 @@ public sealed class WorkerWatch(Worker worker) : IWorkerWatch
         }
 
         var master = worker.Peers.Master;
-        return new RingView(
-            worker.Options.Name, coordinators, holder, ring.Rotations.Count, ring.Rotations.Percentile(50), ring.Rotations.Percentile(99), ring.Rotations.Max, worker.Batches.Count,
-            ring.BatchSizes.Percentile(50), ring.BatchSizes.Percentile(99), ring.BatchSizes.Max, master.IsNone ? null : Incarnation.NameOf(master.Worker));
+        return new RingView(worker.Options.Name)
+        {
+            Coordinators = coordinators,
+            Token = new TokenView(holder),
+            Rotation = new RotationView(
+                ring.Rotations.Count, ring.Rotations.Percentile(50), ring.Rotations.Percentile(99), ring.Rotations.Max),
+            BatchSize = new BatchSizeView(
+                worker.Batches.Count, ring.BatchSizes.Percentile(50), ring.BatchSizes.Percentile(99), ring.BatchSizes.Max),
+            Master = master.IsNone ? null : Incarnation.NameOf(master.Worker),
+        };
     }
 }
 

@@ -1,7 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using System.Security.Cryptography;
-using System.Text.Json.Nodes;
+using Snapper.Contracts;
 using Snapper.Server.Processes;
 
 namespace Snapper.Server.Commands;
@@ -52,14 +52,14 @@ internal static class ClusterCommands
     private static async Task<int> Workers(ParseResult line, TextWriter output, TextWriter errors)
     {
         using var api = Open(line, AskAnother);
-        var workers = await api.Ask(HttpMethod.Get, "v1/workers");
+        var view = await api.Ask(HttpMethod.Get, "v1/workers", ContractJson.Default.WorkersView);
         var table = Tables.Of("worker", "epoch", "state", "owns", "lease", "expired", "evicted", "address", "");
-        foreach (var worker in workers["workers"]!.AsArray())
+        foreach (var worker in view.Workers)
         {
-            var lease = string.Create(CultureInfo.InvariantCulture, $"{(double)worker!["leaseMs"]!:0} ms");
+            var lease = string.Create(CultureInfo.InvariantCulture, $"{worker.LeaseMs:0} ms");
             table.Add(
-                $"{worker["worker"]}", $"{worker["epoch"]}", $"{worker["state"]}", $"{worker["entries"]}", lease, $"{worker["expirations"]}",
-                $"{worker["evictions"]}", $"{worker["url"]}", (bool)worker["master"]! ? "master" : "");
+                worker.Worker, $"{worker.Epoch}", worker.State, $"{worker.Entries}", lease, $"{worker.Expirations}",
+                $"{worker.Evictions}", worker.Url, worker.Master ? "master" : "");
         }
 
         table.WriteTo(output);
@@ -71,13 +71,13 @@ internal static class ClusterCommands
         using var api = Open(line, AskAnother);
         if (line.GetValue(s_id) is { } id)
         {
-            var migration = await api.Ask(HttpMethod.Get, MigrationReport.PathOf(id));
+            var migration = await api.Ask(HttpMethod.Get, MigrationReport.PathOf(id), ContractJson.Default.MigrationStatus);
             new MigrationReport(output).Steps(migration);
             MigrationReport.Sum(output, migration);
         }
         else
         {
-            MigrationReport.List(output, await api.Ask(HttpMethod.Get, "v1/migrations"));
+            MigrationReport.List(output, await api.Ask(HttpMethod.Get, "v1/migrations", ContractJson.Default.MigrationsView));
         }
 
         return ExitCode.Success;
@@ -85,14 +85,14 @@ internal static class ClusterCommands
 
     private static async Task<int> Migrate(ParseResult line, TextWriter output, TextWriter errors)
     {
-        var actors = new JsonArray();
-        var partitions = new JsonArray();
+        var actors = new List<ActorReference>();
+        var partitions = new List<int>();
         foreach (var what in line.GetValue(s_what)!)
         {
             var slash = what.IndexOf('/', StringComparison.Ordinal);
             if (slash > 0)
             {
-                actors.Add(new JsonObject { ["type"] = what[..slash], ["id"] = what[(slash + 1)..] });
+                actors.Add(new ActorReference(what[..slash], what[(slash + 1)..]));
             }
             else if (int.TryParse(what, NumberStyles.None, CultureInfo.InvariantCulture, out var number))
             {
@@ -104,99 +104,115 @@ internal static class ClusterCommands
             }
         }
 
-        if (actors.Count > 0 && partitions.Count > 0) throw new UsageException("name actors or partitions, not both at once.");
-        return await Run(line, actors.Count > 0 ? new JsonObject { ["actors"] = actors } : new JsonObject { ["partitions"] = partitions }, output, errors);
+        if (actors.Count > 0 && partitions.Count > 0)
+        {
+            throw new UsageException("name actors or partitions, not both at once.");
+        }
+
+        var request = actors.Count > 0 ? new MigrationRequest { Actors = actors } : new MigrationRequest { Partitions = partitions };
+        return await Run(line, request, output, errors);
     }
 
     private static Task<int> Drain(ParseResult line, TextWriter output, TextWriter errors) =>
-        Run(line, new JsonObject { ["worker"] = line.GetValue(s_worker) }, output, errors);
+        Run(line, new MigrationRequest { Worker = line.GetValue(s_worker) }, output, errors);
 
     private static Task<int> Rebalance(ParseResult line, TextWriter output, TextWriter errors) =>
-        line.GetValue(s_propose) ? Propose(line, output) : Run(line, new JsonObject { ["rebalance"] = true }, output, errors);
+        line.GetValue(s_propose) ? Propose(line, output) : Run(line, new MigrationRequest { Rebalance = true }, output, errors);
 
     private static async Task<int> Propose(ParseResult line, TextWriter output)
     {
         using var api = Open(line, AskAnother);
-        var seen = await api.Ask(HttpMethod.Get, "v1/migrations/proposals");
-        if ((string?)seen["mode"] == "off")
+        var seen = await api.Ask(HttpMethod.Get, "v1/migrations/proposals", ContractJson.Default.MigrationProposals);
+        if (seen.Mode == "off")
         {
             output.WriteLine("The policy is off. Start the workers with Snapper__Cluster__Policy=propose, or execute.");
             return ExitCode.Failure;
         }
 
-        foreach (var load in seen["workers"]!.AsArray())
+        foreach (var load in seen.Workers)
         {
-            output.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{load!["worker"],-8} {(double)load["perSecond"]!,9:0} actors touched per second"));
+            output.WriteLine(string.Create(
+                CultureInfo.InvariantCulture, $"{load.Worker,-8} {load.PerSecond,9:0} actors touched per second"));
         }
 
-        foreach (var move in seen["proposals"]!.AsArray())
+        foreach (var move in seen.Proposals)
         {
-            var what = move!["partition"] is { } partition ? $"partition {partition}" : $"{move["type"]}/{move["id"]}";
-            output.WriteLine($"{what} from {move["from"]} to {move["to"]}{((bool)move["ripe"]! ? "" : " (not ripe)")}: {move["why"]}");
+            var what = move.Partition is { } partition ? $"partition {partition}" : $"{move.Type}/{move.Id}";
+            output.WriteLine($"{what} from {move.From} to {move.To}{(move.Ripe ? "" : " (not ripe)")}: {move.Why}");
         }
 
-        output.WriteLine($"{seen["proposals"]!.AsArray().Count} proposals, mode {seen["mode"]}, {seen["moves"]} carried out");
+        output.WriteLine($"{seen.Proposals.Count} proposals, mode {seen.Mode}, {seen.Moves} carried out");
         return ExitCode.Success;
     }
 
-    private static async Task<int> Run(ParseResult line, JsonObject body, TextWriter output, TextWriter errors)
+    private static async Task<int> Run(ParseResult line, MigrationRequest request, TextWriter output, TextWriter errors)
     {
         using var api = Open(line);
-        if (line.GetResult(s_to) is not null) body["to"] = line.GetValue(s_to);
-        if (line.GetValue(s_reason) is { } reason) body["reason"] = reason;
-        if (line.GetValue(s_dryRun))
+        request = request with
         {
-            body["dryRun"] = true;
-            MigrationReport.Plan(output, await Begin(api, body, errors));
+            To = line.GetResult(s_to)?.GetValueOrDefault<string>(), // rebalance has no such option
+            Reason = line.GetValue(s_reason),
+            DryRun = line.GetValue(s_dryRun),
+        };
+        if (request.DryRun)
+        {
+            MigrationReport.Plan(output, await Begin(api, request, errors));
             return ExitCode.Success;
         }
 
         // Its own id: asked again of a worker that went away with the answer, nothing is made twice.
-        var id = string.Create(CultureInfo.InvariantCulture, $"m-{DateTime.UtcNow:yyyyMMddHHmmssfff}-{RandomNumberGenerator.GetHexString(4, lowercase: true)}");
-        body["id"] = id;
-        JsonNode migration;
+        var id = string.Create(
+            CultureInfo.InvariantCulture,
+            $"m-{DateTime.UtcNow:yyyyMMddHHmmssfff}-{RandomNumberGenerator.GetHexString(4, lowercase: true)}");
+        MigrationStatus migration;
         try
         {
-            migration = await Begin(api, body, errors);
+            migration = await Begin(api, request with { Id = id }, errors);
         }
         catch (OperatorException problem) when (problem.IsPassing)
         {
-            throw new OperatorException($"{problem.Message} Whether migration {id} was begun is not known: './snapper migrations {id} --url URL' asks another worker.", problem.Status);
+            throw new OperatorException(
+                $"{problem.Message} Whether migration {id} was begun is not known: "
+                + $"'./snapper migrations {id} --url URL' asks another worker.", problem.Status);
         }
 
         var report = new MigrationReport(output);
-        while ((string?)migration["state"] == "planned")
+        while (!migration.IsOver)
         {
             report.Steps(migration);
             await Task.Delay(LookEvery);
-            migration = await Again(api, (string)migration["id"]!);
+            migration = await Again(api, migration.Id);
         }
 
-        if (migration["parts"]!.AsArray().Count > 0)
+        if (migration.Parts.Count > 0)
         {
             // That it has ended is known at once, what its source says of its last steps a moment later.
             await Task.Delay(LookEvery);
-            migration = await Again(api, (string)migration["id"]!);
+            migration = await Again(api, migration.Id);
         }
 
         report.Steps(migration);
         MigrationReport.Sum(output, migration);
-        return (string?)migration["state"] is "done" ? ExitCode.Success : ExitCode.Failure;
+        return migration.State == "done" ? ExitCode.Success : ExitCode.Failure;
     }
 
     /// <summary>A worker that is starting, or cannot reach its store, is waited for.</summary>
-    private static Task<JsonNode> Begin(OperatorApi api, JsonObject body, TextWriter errors) => api.Again(
-        HttpMethod.Post, "v1/migrations", body, BackWithin, why => errors.WriteLine($"snapper: {why} Trying for {BackWithin.TotalSeconds:0} s."));
+    private static Task<MigrationStatus> Begin(OperatorApi api, MigrationRequest request, TextWriter errors) => api.Again(
+        HttpMethod.Post, "v1/migrations", ContractJson.Default.MigrationStatus, request, BackWithin,
+        why => errors.WriteLine($"snapper: {why} Trying for {BackWithin.TotalSeconds:0} s."));
 
-    private static async Task<JsonNode> Again(OperatorApi api, string id)
+    private static async Task<MigrationStatus> Again(OperatorApi api, string id)
     {
         try
         {
-            return await api.Again(HttpMethod.Get, MigrationReport.PathOf(id), null, BackWithin);
+            return await api.Again(
+                HttpMethod.Get, MigrationReport.PathOf(id), ContractJson.Default.MigrationStatus, null, BackWithin);
         }
         catch (OperatorException problem) when (problem.IsPassing)
         {
-            throw new OperatorException($"{problem.Message} Migration {id} goes on without this command: './snapper migrations {id} --url URL' asks another worker.", problem.Status);
+            throw new OperatorException(
+                $"{problem.Message} Migration {id} goes on without this command: "
+                + $"'./snapper migrations {id} --url URL' asks another worker.", problem.Status);
         }
     }
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using System.Text.Json.Nodes;
+using Snapper.Contracts;
 
 namespace Snapper.Server.Commands;
 
@@ -12,64 +12,73 @@ internal sealed class MigrationReport(TextWriter output)
     public static string PathOf(string id) => "v1/migrations/" + Uri.EscapeDataString(id);
 
     /// <summary>Says what was not said before: steps of parts, and requests that wait for one.</summary>
-    public void Steps(JsonNode migration)
+    public void Steps(MigrationStatus migration)
     {
-        foreach (var part in migration["parts"]!.AsArray())
+        foreach (var part in migration.Parts)
         {
-            var plan = (string)part!["plan"]!;
-            var (steps, frozen) = _said.GetValueOrDefault(plan);
-            var phases = part["phases"]!.AsArray();
-            for (; steps < phases.Count; steps++) output.WriteLine($"  {plan}: {Step(part, phases, steps)}");
-            var waiting = (int?)part["frozenRequests"] ?? 0;
-            if (waiting != frozen) output.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {plan}: {waiting} requests wait"));
-            _said[plan] = (steps, waiting);
+            var (steps, frozen) = _said.GetValueOrDefault(part.Plan);
+            for (; steps < part.Phases.Count; steps++)
+            {
+                output.WriteLine($"  {part.Plan}: {Step(part, steps)}");
+            }
+
+            if (part.FrozenRequests != frozen)
+            {
+                output.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {part.Plan}: {part.FrozenRequests} requests wait"));
+            }
+
+            _said[part.Plan] = (steps, part.FrozenRequests);
         }
 
         output.Flush();
     }
 
     /// <summary>The parts, and all together.</summary>
-    public static void Sum(TextWriter output, JsonNode migration)
+    public static void Sum(TextWriter output, MigrationStatus migration)
     {
-        foreach (var part in migration["parts"]!.AsArray())
+        foreach (var part in migration.Parts)
         {
-            var most = (int?)part!["mostFrozenRequests"] ?? 0;
+            var most = part.MostFrozenRequests;
             var waited = most == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $", at most {most} requests waited");
-            output.WriteLine($"{part["plan"]}: {part["keys"]} from {part["from"]} to {part["to"]}: {part["state"]}{waited}{(part["why"] is { } why ? ", " + why : "")}");
+            var why = part.Why is null ? "" : ", " + part.Why;
+            output.WriteLine($"{part.Plan}: {part.Keys} from {part.From} to {part.To}: {part.State}{waited}{why}");
         }
 
-        output.WriteLine($"{migration["id"]}: {migration["state"]}, {migration["keys"]} in all");
+        output.WriteLine($"{migration.Id}: {migration.State}, {migration.Keys} in all");
     }
 
     /// <summary>What would move. Its id is not said: nothing was made that could be found by it.</summary>
-    public static void Plan(TextWriter output, JsonNode migration)
+    public static void Plan(TextWriter output, MigrationStatus migration)
     {
-        foreach (var part in migration["parts"]!.AsArray()) output.WriteLine($"dry run: {part!["keys"]} from {part["from"]} to {part["to"]}");
-        output.WriteLine($"dry run: {migration["keys"]} in all would move");
+        foreach (var part in migration.Parts)
+        {
+            output.WriteLine($"dry run: {part.Keys} from {part.From} to {part.To}");
+        }
+
+        output.WriteLine($"dry run: {migration.Keys} in all would move");
     }
 
     /// <summary>A line for each.</summary>
-    public static void List(TextWriter output, JsonNode migrations)
+    public static void List(TextWriter output, MigrationsView migrations)
     {
         var table = Tables.Of("state", "moves", "parts", "planned at", "migration");
-        foreach (var migration in migrations["migrations"]!.AsArray())
+        foreach (var migration in migrations.Migrations)
         {
-            var parts = migration!["parts"]!.AsArray();
-            var at = parts.Select(part => (DateTimeOffset?)part!["created"]).Min();
+            var at = migration.Parts.Select(part => part.Created).Min();
             var when = at?.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss'Z'", CultureInfo.InvariantCulture) ?? "";
-            var reason = (string?)migration["reason"] is { Length: > 0 } words ? ": " + words : "";
-            table.Add($"{migration["state"]}", $"{migration["keys"]}", $"{parts.Count}", when, $"{migration["id"]}{reason}");
+            var reason = migration.Reason.Length == 0 ? "" : ": " + migration.Reason;
+            table.Add(migration.State, $"{migration.Keys}", $"{migration.Parts.Count}", when, migration.Id + reason);
         }
 
         table.WriteTo(output);
     }
 
-    private static string Step(JsonNode part, JsonArray phases, int at)
+    private static string Step(MigrationPart part, int at)
     {
-        var phase = (string)phases[at]!["phase"]!;
-        var since = phases[at]!["at"]!.GetValue<DateTimeOffset>() - phases[0]!["at"]!.GetValue<DateTimeOffset>();
+        var phase = part.Phases[at].Phase;
+        var since = part.Phases[at].At - part.Phases[0].At;
         return at == 0
-            ? $"{phase}, {part["keys"]} from {part["from"]} to {part["to"]}"
+            ? $"{phase}, {part.Keys} from {part.From} to {part.To}"
             : string.Create(CultureInfo.InvariantCulture, $"{phase} after {since.TotalMilliseconds:0} ms");
     }
 }

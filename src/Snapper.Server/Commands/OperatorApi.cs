@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Text.Json;
-using System.Text.Json.Nodes;
+using System.Text.Json.Serialization.Metadata;
+using Snapper.Contracts;
 
 namespace Snapper.Server.Commands;
 
@@ -42,19 +43,32 @@ internal sealed class OperatorApi : IDisposable
 
     /// <summary>One question, asked once.</summary>
     /// <exception cref="OperatorException">No answer, or another one than success.</exception>
-    public async Task<JsonNode> Ask(HttpMethod method, string path, JsonObject? body = null)
+    public async Task<T> Ask<T>(HttpMethod method, string path, JsonTypeInfo<T> form, MigrationRequest? body = null)
+        where T : class
     {
         var within = method == HttpMethod.Get ? ReadWithin : BeginWithin;
         using var patience = new CancellationTokenSource(within);
         try
         {
-            using var request = new HttpRequestMessage(method, path) { Content = body is null ? null : JsonContent.Create(body) };
+            using var request = new HttpRequestMessage(method, path)
+            {
+                Content = body is null ? null : JsonContent.Create(body, ContractJson.Default.MigrationRequest),
+            };
             using var answer = await _http.SendAsync(request, patience.Token);
             var status = (int)answer.StatusCode;
-            var json = await Read(answer, patience.Token);
-            if (status is 401 or 403) throw new OperatorException(Unwelcome(status, Detail(json)), status);
-            if (!answer.IsSuccessStatusCode) throw new OperatorException(Detail(json) ?? $"{_http.BaseAddress} answered {status}.", status);
-            return json ?? throw new OperatorException($"{_http.BaseAddress} answered {status} with something that is not JSON; is it a worker?", status);
+            var utf8 = await answer.Content.ReadAsByteArrayAsync(patience.Token);
+            if (status is 401 or 403)
+            {
+                throw new OperatorException(Unwelcome(status, ProblemView.DetailOf(utf8)), status);
+            }
+
+            if (!answer.IsSuccessStatusCode)
+            {
+                throw new OperatorException(ProblemView.DetailOf(utf8) ?? $"{_http.BaseAddress} answered {status}.", status);
+            }
+
+            return Read(utf8, form) ?? throw new OperatorException(
+                $"{_http.BaseAddress} answered {status} with something that is not JSON; is it a worker?", status);
         }
         catch (OperationCanceledException) when (patience.IsCancellationRequested)
         {
@@ -69,18 +83,21 @@ internal sealed class OperatorApi : IDisposable
     /// <summary>A question that may be repeated, as long as it takes a worker to come back: one that changes nothing, or has an id.</summary>
     /// <param name="method">How it is asked.</param>
     /// <param name="path">Where.</param>
+    /// <param name="form">How the answer is read.</param>
     /// <param name="body">With what; null: nothing.</param>
     /// <param name="patience">For how long it is repeated.</param>
     /// <param name="waits">Hears once why it is repeated.</param>
     /// <exception cref="OperatorException">Refused; or not answered for that long.</exception>
-    public async Task<JsonNode> Again(HttpMethod method, string path, JsonObject? body, TimeSpan patience, Action<string>? waits = null)
+    public async Task<T> Again<T>(
+        HttpMethod method, string path, JsonTypeInfo<T> form, MigrationRequest? body, TimeSpan patience, Action<string>? waits = null)
+        where T : class
     {
         var started = Stopwatch.GetTimestamp();
         while (true)
         {
             try
             {
-                return await Ask(method, path, body);
+                return await Ask(method, path, form, body);
             }
             catch (OperatorException problem) when (problem.IsPassing && Stopwatch.GetElapsedTime(started) < patience)
             {
@@ -94,19 +111,18 @@ internal sealed class OperatorApi : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _http.Dispose();
 
-    private static async Task<JsonNode?> Read(HttpResponseMessage answer, CancellationToken cancellation)
+    private static T? Read<T>(byte[] utf8, JsonTypeInfo<T> form)
+        where T : class
     {
         try
         {
-            return await answer.Content.ReadFromJsonAsync<JsonNode>(cancellation);
+            return JsonSerializer.Deserialize(utf8, form);
         }
         catch (JsonException)
         {
-            return null; // the status says enough, or whoever answers is no worker
+            return null;
         }
     }
-
-    private static string? Detail(JsonNode? json) => json is JsonObject problem && problem["detail"] is JsonValue detail && detail.TryGetValue<string>(out var text) ? text : null;
 
     private string Unwelcome(int status, string? detail) => _isOwn
         ? $"{_http.BaseAddress} answered {status} to the token in {OwnVariable}{(detail is null ? "." : ": " + detail)}"

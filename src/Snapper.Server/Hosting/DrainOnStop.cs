@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 
 namespace Snapper.Server.Hosting;
@@ -92,7 +93,7 @@ internal sealed class DrainOnStop(IClusterControl control, ILogger logger)
     }
 
     /// <summary>Those whose present life has asked for the same: when a whole system is stopped, nobody shall be handed what its owner is about to leave behind.</summary>
-    private async Task<HashSet<string>> WhoLeaves(ClusterWorkerView[] others, CancellationToken end)
+    private async Task<HashSet<string>> WhoLeaves(ClusterMember[] others, CancellationToken end)
     {
         var leaving = new HashSet<string>(StringComparer.Ordinal);
         foreach (var migration in await control.Migrations(MigrationsLookedAt, end))
@@ -106,7 +107,7 @@ internal sealed class DrainOnStop(IClusterControl control, ILogger logger)
         return leaving;
     }
 
-    private static string IdOf(ClusterWorkerView worker, int attempt) => LifeOf(worker) + attempt.ToString(CultureInfo.InvariantCulture);
+    private static string IdOf(ClusterMember worker, int attempt) => LifeOf(worker) + attempt.ToString(CultureInfo.InvariantCulture);
 
-    private static string LifeOf(ClusterWorkerView worker) => string.Create(CultureInfo.InvariantCulture, $"{Prefix}{worker.Worker}-{worker.Epoch}-");
+    private static string LifeOf(ClusterMember worker) => string.Create(CultureInfo.InvariantCulture, $"{Prefix}{worker.Worker}-{worker.Epoch}-");
 }

@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 
@@ -33,10 +34,18 @@ internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspect
     public IWorkerWatch? Watch => _worker?.Watch;
 
     public WorkerStatus Status() => _worker?.Status() ?? new WorkerStatus(
-        settings.Name, Environment.ProcessId, WorkerStatus.NumberOf(settings.SidecarPid),
-        WorkerStatus.NumberOf(settings.RedisPid), 0,
+        settings.Name, Environment.ProcessId, settings.SidecarPid == 0 ? null : settings.SidecarPid,
+        settings.RedisPid == 0 ? null : settings.RedisPid, 0,
         settings.SidecarKind == SidecarKind.Embedded ? "embedded" : "daprd", settings.LogKind == LogKind.Redis ? "redis" : "file", "none",
-        Environment.TickCount64 - _startedAt, WorkerConfiguration.Version, 0, 0, 0, 0, 0, new Dictionary<string, long>(), 0, 0, 0, 0, 0, 0);
+        Environment.TickCount64 - _startedAt, WorkerConfiguration.Version)
+    {
+        OpenBatches = 0,
+        CpuMs = 0,
+        ResidentBytes = 0,
+        Latency = new LatencyByMode(null, null),
+    };
+
+    public WorkerTotals Totals() => _worker?.Totals() ?? new WorkerTotals(0, null, null);
 
     /// <summary>It gives away what it owns, and stops: it still serves, but is not ready for anybody new.</summary>
     public bool IsLeaving

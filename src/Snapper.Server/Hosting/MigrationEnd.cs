@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 
 namespace Snapper.Server.Hosting;
@@ -10,7 +11,7 @@ internal static class MigrationEnd
     /// <param name="migration">As it was made.</param>
     /// <param name="every">How often to look.</param>
     /// <param name="end">Gives up.</param>
-    public static async Task Wait(IClusterControl control, MigrationView migration, TimeSpan every, CancellationToken end)
+    public static async Task Wait(IClusterControl control, MigrationStatus migration, TimeSpan every, CancellationToken end)
     {
         for (var now = migration; now is { State: "planned", Parts.Count: > 0 }; now = await control.Migration(migration.Id, end))
         {

@@ -1,5 +1,5 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Inspection;
 using Snapper.Server.Processes;
 using Snapper.Storage;
 using Snapper.Storage.Files;

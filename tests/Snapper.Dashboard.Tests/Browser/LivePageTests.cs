@@ -2,9 +2,9 @@ using System.Globalization;
 using System.Text.RegularExpressions;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Playwright;
+using Snapper.Contracts;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Tests.Fakes;
-using Snapper.Dashboard.Workers;
 using Snapper.Live.Harness;
 
 namespace Snapper.Dashboard.Tests.Browser;
@@ -185,7 +185,7 @@ public sealed class LivePageTests(Chromium chromium, LiveSystem system)
         Show<TracesView>("/v1/traces/load-0-1");
         Show<EnvelopeView>("/v1/transactions/load-0-1");
         Show<AccessView>("/v1/access");
-        Show<TypesView>("/v1/actor-types");
+        Show<ActorTypesView>("/v1/actor-types");
         Show<ActorListView>("/v1/actors?type=Account&limit=100&search=acc-1");
         Show<ActorView>("/v1/actors/Account/acc-0");
         Show<ScheduleView>("/v1/actors/Account/acc-0/schedule");

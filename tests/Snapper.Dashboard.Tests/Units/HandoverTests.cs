@@ -1,7 +1,7 @@
 using Microsoft.Extensions.DependencyInjection;
+using Snapper.Contracts;
 using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Store;
-using Snapper.Dashboard.Workers;
 using Snapper.Tests.Support;
 
 namespace Snapper.Dashboard.Tests.Units;

@@ -1,5 +1,5 @@
+using Snapper.Contracts;
 using Snapper.Dashboard.Parts;
-using Snapper.Dashboard.Workers;
 
 namespace Snapper.Dashboard.Tests.Units;
 

@@ -3,10 +3,10 @@ using Microsoft.AspNetCore.Components.Routing;
 using Microsoft.AspNetCore.Components.Web;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
+using Snapper.Contracts;
 using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Parts;
 using Snapper.Dashboard.Store;
-using Snapper.Dashboard.Workers;
 
 namespace Snapper.Dashboard.Tests.Units;
 

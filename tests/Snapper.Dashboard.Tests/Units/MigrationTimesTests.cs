@@ -1,6 +1,6 @@
+using Snapper.Contracts;
 using Snapper.Dashboard.Pages;
 using Snapper.Dashboard.Store;
-using Snapper.Dashboard.Workers;
 
 namespace Snapper.Dashboard.Tests.Units;
 
@@ -9,7 +9,7 @@ public sealed class MigrationTimesTests
 {
     private const double Start = 1_000_000;
 
-    private static readonly MigrationView s_migration = new()
+    private static readonly MigrationStatus s_migration = new()
     {
         Id = "m", State = "done", Keys = 2,
         Parts = [Part(0, 200, null, ("planned", 10), ("freezing", 20), ("draining", 100), ("handingover", 150), ("done", 205)), Part(0, 344, null, ("planned", 259), ("freezing", 262), ("draining", 300), ("done", 340))],
@@ -39,7 +39,7 @@ public sealed class MigrationTimesTests
         Assert.Equal(Start + 500, bar[^1].ToMs);
         Assert.EndsWith("open", bar[^1].Css, StringComparison.Ordinal);
         Assert.Null(MigrationTimes.Took(part));
-        Assert.Equal("", MigrationTimes.Effect(new MigrationView { Id = "m", Parts = [part] }, [], Start + 100_000));
+        Assert.Equal("", MigrationTimes.Effect(new MigrationStatus { Id = "m", Parts = [part] }, [], Start + 100_000));
     }
 
     [Fact]
@@ -48,7 +48,7 @@ public sealed class MigrationTimesTests
         // Ten milliseconds before, two after: what workers tell of their last minute follows by and by.
         var samples = Enumerable.Range(-20, 120).Select(second => new Sample
         {
-            AtMs = Start + (second * 1000), PactPerSecond = second <= 0 ? 100 : 300, Latency = new LatencyView(new Percentiles(9, 1, 1, second <= 0 ? 10 : second < 61 ? 8 : 2, 1, 1), null),
+            AtMs = Start + (second * 1000), PactPerSecond = second <= 0 ? 100 : 300, Latency = new LatencyByMode(new LatencyView(9, 1, 1, second <= 0 ? 10 : second < 61 ? 8 : 2, 1, 1), null),
         }).ToArray();
         string At(double seconds) => MigrationTimes.Effect(s_migration, samples, Start + (seconds * 1000));
         Assert.Equal("Before: 100 committed/s, PACT p99 10 ms in its minute. After: not yet known.", At(5));

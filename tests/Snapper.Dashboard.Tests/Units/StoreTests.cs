@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Dashboard.Charts;
 using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Parts;
@@ -22,8 +23,8 @@ public sealed class StoreTests
     [Fact]
     public void Rates_are_of_the_time_that_passed()
     {
-        var before = new StatusView { Pid = 1, Epoch = 1, UptimeMs = 1000, CommittedPact = 100, CpuMs = 500, AbortsByReason = new() { ["conflict"] = 1 } };
-        var now = before with { UptimeMs = 3000, CommittedPact = 140, CpuMs = 1500, AbortsByReason = new() { ["conflict"] = 5, ["timeout"] = 2 } };
+        var before = new WorkerStatus { Pid = 1, Epoch = 1, UptimeMs = 1000, CommittedPact = 100, CpuMs = 500, AbortsByReason = new Dictionary<string, long> { ["conflict"] = 1 } };
+        var now = before with { UptimeMs = 3000, CommittedPact = 140, CpuMs = 1500, AbortsByReason = new Dictionary<string, long> { ["conflict"] = 5, ["timeout"] = 2 } };
         var sample = Sample.Between(before, 10_000, now, 12_000)!;
         Assert.Equal(20, sample.PactPerSecond);
         Assert.Equal(50, sample.CpuPercent);
@@ -34,7 +35,7 @@ public sealed class StoreTests
     [Fact]
     public void A_restart_makes_no_sample_and_no_negative_rate()
     {
-        var before = new StatusView { Pid = 1, Epoch = 1, UptimeMs = 5000, CommittedPact = 100 };
+        var before = new WorkerStatus { Pid = 1, Epoch = 1, UptimeMs = 5000, CommittedPact = 100 };
         Assert.Null(Sample.Between(before, 0, before with { Pid = 2, UptimeMs = 10 }, 1000));
         Assert.Null(Sample.Between(before, 0, before with { Epoch = 2, UptimeMs = 6000 }, 1000));
         Assert.Null(Sample.Between(before, 0, before with { UptimeMs = 10 }, 1000));
@@ -45,7 +46,7 @@ public sealed class StoreTests
     [Fact]
     public void Workers_together_add_rates_and_take_the_worst_p99()
     {
-        static Sample One(double at, double rate, long count, double p50, double p99) => new() { AtMs = at, PactPerSecond = rate, Latency = new LatencyView(new Percentiles(count, p50, null, p99, null, null), null) };
+        static Sample One(double at, double rate, long count, double p50, double p99) => new() { AtMs = at, PactPerSecond = rate, Latency = new LatencyByMode(new LatencyView(count, p50, 0, p99, 0, 0), null) };
         var all = Sample.Together([[One(1100, 10, 100, 2, 9), One(2100, 11, 100, 2, 9)], [One(1900, 5, 300, 6, 7)]]);
         Assert.Equal([1000, 2000], all.Select(sample => sample.AtMs));
         Assert.Equal(15, all[0].PactPerSecond);
@@ -61,13 +62,13 @@ public sealed class StoreTests
         var url = new Uri("http://127.0.0.1:1");
         var fleet = new Fleet(new DashboardSettings([url], null, null, 0, false, 0));
         var at = DateTimeOffset.UnixEpoch;
-        void Look(StatusView? status) => fleet.Note(url, new Reply<StatusView>(status, false, status is null ? "refused" : null), null, at = at.AddSeconds(1));
-        var first = new StatusView { Worker = "w1", Pid = 1, Epoch = 1, UptimeMs = 1000, Cluster = new ClusterView { Master = "w1" } };
+        void Look(WorkerStatus? status) => fleet.Note(url, new Reply<WorkerStatus>(status, false, status is null ? "refused" : null), null, at = at.AddSeconds(1));
+        var first = new WorkerStatus { Worker = "w1", Pid = 1, Epoch = 1, UptimeMs = 1000, Cluster = new ClusterStatusView { Master = "w1" } };
         Look(first);
         Assert.Empty(fleet.Changes);
         Look(null);
         Look(null);
-        Look(first with { Pid = 2, Epoch = 2, UptimeMs = 10, Cluster = new ClusterView { Master = "w2" } });
+        Look(first with { Pid = 2, Epoch = 2, UptimeMs = 10, Cluster = new ClusterStatusView { Master = "w2" } });
         Assert.Equal(["election", "restart", "gone"], fleet.Changes.Select(change => change.Kind));
         for (var i = 0; i < 2000; i++) Look(first with { Pid = 3, UptimeMs = 1000 + i });
         Assert.Equal(Fleet.SamplesKept, fleet.Workers[0].Samples.Count);
@@ -80,7 +81,7 @@ public sealed class StoreTests
     {
         var url = new Uri("http://127.0.0.1:1");
         var fleet = new Fleet(new DashboardSettings([url], null, null, 0, false, 0));
-        void Look(long epoch, double uptime) => fleet.Note(url, new Reply<StatusView>(new StatusView { Worker = "w1", Pid = 1, Epoch = epoch, UptimeMs = uptime }, false, null), null, DateTimeOffset.UnixEpoch.AddMilliseconds(uptime));
+        void Look(long epoch, long uptime) => fleet.Note(url, new Reply<WorkerStatus>(new WorkerStatus { Worker = "w1", Pid = 1, Epoch = epoch, UptimeMs = uptime }, false, null), null, DateTimeOffset.UnixEpoch.AddMilliseconds(uptime));
         Look(1, 2000);
         Look(1, 1900);
         Assert.Empty(fleet.Changes);
@@ -96,7 +97,7 @@ public sealed class StoreTests
     {
         var url = new Uri("http://127.0.0.1:1");
         var fleet = new Fleet(new DashboardSettings([url], null, null, 0, false, 0));
-        void Look(long epoch, double uptime) => fleet.Note(url, new Reply<StatusView>(new StatusView { Worker = "w1", Pid = 1, Epoch = epoch, UptimeMs = uptime }, false, null), null, DateTimeOffset.UnixEpoch.AddMilliseconds(uptime));
+        void Look(long epoch, long uptime) => fleet.Note(url, new Reply<WorkerStatus>(new WorkerStatus { Worker = "w1", Pid = 1, Epoch = epoch, UptimeMs = uptime }, false, null), null, DateTimeOffset.UnixEpoch.AddMilliseconds(uptime));
         Look(0, 1000);
         Look(1, 2000);
         Assert.Empty(fleet.Changes);
@@ -109,7 +110,7 @@ public sealed class StoreTests
     {
         var fleet = new Fleet(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, false, 0));
         static MigrationsView Seen(params (string Id, string State)[] all) =>
-            new() { Migrations = [.. all.Select(one => new MigrationView { Id = one.Id, State = one.State, Keys = 3, Parts = [new MigrationPart { From = "w1", To = "w2" }] })] };
+            new() { Migrations = [.. all.Select(one => new MigrationStatus { Id = one.Id, State = one.State, Keys = 3, Parts = [new MigrationPart { From = "w1", To = "w2" }] })] };
         fleet.Note(Seen(("old", "done")), DateTimeOffset.UnixEpoch);
         Assert.Empty(fleet.Changes);
         fleet.Note(Seen(("old", "done"), ("new", "planned")), DateTimeOffset.UnixEpoch);

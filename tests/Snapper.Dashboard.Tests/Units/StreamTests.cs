@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
+using Snapper.Contracts;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Tests.Fakes;
 using Snapper.Dashboard.Workers;

@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+using Snapper.Contracts;
 using Snapper.Dashboard.Hosting;
 using Snapper.Dashboard.Store;
 using Snapper.Dashboard.Tests.Fakes;

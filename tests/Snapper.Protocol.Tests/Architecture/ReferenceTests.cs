@@ -16,8 +16,10 @@ public sealed class ReferenceTests
         ["Snapper.Sidecar"] = [],
         ["Snapper.Testing"] = [],
         ["Snapper.Generators"] = [],
-        ["Snapper.Client"] = ["Snapper.Actors"],
-        ["Snapper.Runtime"] = ["Snapper.Protocol", "Snapper.Actors", "Snapper.Storage", "Snapper.Sidecar"],
+        ["Snapper.Contracts"] = [],
+        ["Snapper.Client"] = ["Snapper.Actors", "Snapper.Contracts"],
+        ["Snapper.Runtime"] =
+            ["Snapper.Contracts", "Snapper.Protocol", "Snapper.Actors", "Snapper.Storage", "Snapper.Sidecar"],
         ["Snapper.Cluster"] = ["Snapper.Runtime"],
         ["Snapper.Telemetry"] = ["Snapper.Runtime"],
         ["Snapper.Security"] = [],

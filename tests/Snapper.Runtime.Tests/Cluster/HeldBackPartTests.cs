@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Snapper.Actors.Generated;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;

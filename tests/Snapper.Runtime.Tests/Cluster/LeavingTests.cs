@@ -1,4 +1,5 @@
 using Snapper.Cluster;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
@@ -119,6 +120,6 @@ public sealed class LeavingTests
         }
     }
 
-    private static ClusterWorkerView StateOf(IClusterControl control, string worker) =>
+    private static ClusterMember StateOf(IClusterControl control, string worker) =>
         control.Workers(CancellationToken.None).GetAwaiter().GetResult().Single(view => view.Worker == worker);
 }

@@ -1,4 +1,5 @@
 using Snapper.Cluster;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
@@ -17,7 +18,7 @@ public sealed class MigrationAskTests
     {
         await using var cluster = await TestCluster.Start(3);
         using var asker = new CancellationTokenSource();
-        MigrationView? shownEarly = null;
+        MigrationStatus? shownEarly = null;
         var created = 0;
         cluster.StoreOf(2).After = async call =>
         {
@@ -147,7 +148,7 @@ public sealed class MigrationAskTests
     public async Task Those_that_are_asked_for_without_an_id_at_one_time_have_ids_of_their_own()
     {
         await using var cluster = await TestCluster.Start(2);
-        var moves = new List<Task<MigrationView>>();
+        var moves = new List<Task<MigrationStatus>>();
         foreach (var name in (string[])["a", "b", "c"])
         {
             moves.Add(cluster[1].Control!.Migrate(Move("m", Actor(cluster.IdAt(1, "Account", name)), "w2") with { Id = null }, CancellationToken.None));
@@ -178,7 +179,7 @@ public sealed class MigrationAskTests
 
     private static MigrationAsk Drain(string id) => new(id, null, null, "w1", null, "", DryRun: false);
 
-    private static async Task<MigrationView> Ended(TestCluster cluster, string id)
+    private static async Task<MigrationStatus> Ended(TestCluster cluster, string id)
     {
         var until = DateTime.UtcNow.AddSeconds(20);
         while (true)

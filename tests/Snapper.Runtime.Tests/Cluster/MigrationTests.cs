@@ -1,4 +1,5 @@
 using Snapper.Cluster;
+using Snapper.Contracts;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
@@ -52,7 +53,7 @@ public sealed class MigrationTests(ITestOutputHelper output)
         var part = await Part();
         Assert.Equal((0, 5, 5), (part.FrozenRequests, part.MostFrozenRequests, part.Phases.Count));
 
-        async Task Shows(Func<MigrationPartView, bool> condition, string what)
+        async Task Shows(Func<MigrationPart, bool> condition, string what)
         {
             var until = DateTime.UtcNow.AddSeconds(10);
             while (await Part() is var shown && !condition(shown))
@@ -62,7 +63,7 @@ public sealed class MigrationTests(ITestOutputHelper output)
             }
         }
 
-        async Task<MigrationPartView> Part() => (await cluster[2].Control!.Migration("slow", CancellationToken.None))!.Parts.Single();
+        async Task<MigrationPart> Part() => (await cluster[2].Control!.Migration("slow", CancellationToken.None))!.Parts.Single();
     }
 
     [Theory]

@@ -93,7 +93,7 @@ public sealed class StoreLossTests
         var failures = await AllStop(cluster);
         Assert.InRange(watch.Elapsed, TimeSpan.Zero, TimeSpan.FromSeconds(5));
         Assert.Equal(AppendStatus.Gap, failures[1].Status);
-        Assert.Equal(1, cluster[1].Inspection.Status().Losses);
+        Assert.Equal(1, cluster[1].Inspection.Totals().Losses);
         foreach (var other in new[] { 2, 3 })
         {
             Assert.Contains("generation 1, 0 when this life began", failures[other].Message, StringComparison.Ordinal);

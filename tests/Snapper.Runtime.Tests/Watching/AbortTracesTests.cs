@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Requests;
@@ -42,5 +43,5 @@ public sealed class AbortTracesTests
     private static long[] Of(AbortTraces traces, string? reason, bool? repeated) => [.. traces.Recent(100_000, reason, repeated).Select(abort => abort.Transaction)];
 
     private static void Add(AbortTraces traces, AbortReason reason, long transaction, bool repeated) => traces.Add(
-        reason, new AbortView(0, "id", transaction, "act", "A/a", "M", AbortReasons.Name(reason), "why", repeated, [], 0, 0, 0));
+        reason, new AbortView(0, "id", transaction, "act", "A/a", "M", AbortReasons.Name(reason), "why", repeated));
 }

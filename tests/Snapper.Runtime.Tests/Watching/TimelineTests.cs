@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;

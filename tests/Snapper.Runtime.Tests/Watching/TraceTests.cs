@@ -144,13 +144,13 @@ public sealed class TraceTests
 
         Rig.Seen(await rig.Act("x0", Step.Add()));
         var status = rig.Host.Inspection.Status();
-        Assert.Equal((20, 1), (status.Latency.Pact!.Count, status.Latency.Act!.Count));
+        Assert.Equal((20, 1), (status.Latency!.Pact!.Count, status.Latency.Act!.Count));
         Assert.True(status.Latency.Pact.P50Ms > 0 && status.Latency.Pact.P50Ms <= status.Latency.Pact.P99Ms && status.Latency.Pact.P99Ms <= status.Latency.Pact.MaxMs);
         var ring = rig.Host.Inspection.Watch!.Ring();
         Assert.Equal(3, ring.Coordinators.Count);
         Assert.Equal(20, ring.Coordinators.Sum(coordinator => coordinator.Transactions));
-        Assert.Equal(ring.Batches, ring.Coordinators.Sum(coordinator => coordinator.Batches));
-        Assert.True(ring.Rotations > 0, "the token went round: three coordinators had work");
-        Assert.InRange(ring.TokenHolder, 0, 2);
+        Assert.Equal(ring.BatchSize!.Count, ring.Coordinators.Sum(coordinator => coordinator.Batches));
+        Assert.True(ring.Rotation!.Count > 0, "the token went round: three coordinators had work");
+        Assert.InRange(ring.Token!.Holder, 0, 2);
     }
 }

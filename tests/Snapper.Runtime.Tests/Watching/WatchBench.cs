@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;

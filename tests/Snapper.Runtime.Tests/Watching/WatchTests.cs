@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Snapper.Contracts;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Xunit;

@@ -5,6 +5,7 @@ using Microsoft.AspNetCore.Routing;
 using Microsoft.AspNetCore.Routing.Patterns;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging.Abstractions;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 using Snapper.Security;
@@ -205,7 +206,7 @@ public sealed class LimitTests
     private sealed class Timelines : IWorkerWatch
     {
         public Task<TimelineView?> Timeline(ActorKey actor, CancellationToken cancellation) =>
-            Task.FromResult(actor.Type == "Account" ? new TimelineView(actor.Type, actor.Id, "w1", 1, 1, 0, []) : null);
+            Task.FromResult(actor.Type == "Account" ? new TimelineView(actor.Type, actor.Id, "w1", 1, 1) : null);
 
         public TracesView Traces(TraceFilter filter) => throw new NotSupportedException();
 

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 
@@ -8,8 +9,9 @@ namespace Snapper.Server.Tests.Api;
 internal sealed class FakeInspection : IWorkerInspection
 {
     private static readonly BatchView OneBatch = new(
-        12, 9, 3, 4, "committed", 1_000, 0.5, 0.75, null, ["Account/alice"])
+        12, 9, 3, 4, "committed", 1_000, 0.5, 0.75)
     {
+        WaitingFor = ["Account/alice"],
         GlobalBatch = 11, PreparedMs = 0.625, LastActor = "Account/bob", BeforeLastActor = "Account/carol", LastActorAfterMs = 0.25, HeldBackBy = HeldBackBy.Decision, HeldBackMs = 0.125,
     };
 
@@ -24,12 +26,19 @@ internal sealed class FakeInspection : IWorkerInspection
     public IWorkerWatch? Watch { get; init; }
 
     public WorkerStatus Status() => new(
-        "w1", 4711, 4712, null, 3, "daprd", "redis", "always", 12_500, "0.1.0", 90, 10, 2, 60, 30,
-        new Dictionary<string, long> { ["conflict"] = 7, ["application"] = 3 }, 12, 9120, 500, 499, 1, 44)
+        "w1", 4711, 4712, null, 3, "daprd", "redis", "always", 12_500, "0.1.0", 90, 10, 2, 60, 30)
     {
+        AbortsByReason = new Dictionary<string, long> { ["conflict"] = 7, ["application"] = 3 },
+        Batches = 12,
+        HighestCommittedBatch = 9120,
+        LogPosition = 500,
+        DurablePosition = 499,
+        Undos = 1,
+        ResidentActors = 44,
+        OpenBatches = 0,
         RepeatsByReason = new Dictionary<string, long> { ["conflict"] = 4 },
         Redis = new RedisMemoryView(900, 1000, 8000),
-        CpuMs = 1_499.7,
+        CpuMs = 1_500,
         Cluster = Cluster,
         ResidentBytes = 1 << 20,
         Latency = new LatencyByMode(new LatencyView(60, 1.5, 2, 3, 4, 5), null),
@@ -38,7 +47,7 @@ internal sealed class FakeInspection : IWorkerInspection
     public IReadOnlyList<HealthCheck> Checks() => HealthChecks;
 
     public IReadOnlyList<ActorTypeView> ActorTypes() =>
-        [new("Account", [new("Transfer", true, false, JsonDocument.Parse("{\"type\":\"object\"}").RootElement, null)])];
+        [new("Account") { Methods = [new("Transfer", true, false, JsonDocument.Parse("{\"type\":\"object\"}").RootElement, null)] }];
 
     public Task<ActorView?> Actor(ActorKey actor, CancellationToken cancellation)
     {
@@ -62,14 +71,16 @@ internal sealed class FakeInspection : IWorkerInspection
         LimitAsked = limit;
         Asked.Add($"{after}|{prefix}");
         return prefix == "away" ? throw new StorageUnavailableException("Redis does not answer.")
-            : Task.FromResult(type != "Account" ? null : new ActorListView(type, "w1", [new("alice", 8, true), new("bob", null, false)], "bob"));
+            : Task.FromResult(type != "Account" ? null : new ActorListView(type, "w1") { Actors = [new("alice", 8, true), new("bob", null, false)], Next = "bob" });
     }
 
     public Task<ScheduleView?> Schedule(ActorKey actor, CancellationToken cancellation)
     {
         Asked.Add(actor.Id);
-        return Task.FromResult(actor.Type != "Account" ? null : new ScheduleView(
-            actor.Type, actor.Id, [new("pact", 13, 12, "executing", 1, 2, 0, 0), new("act", 4503599627370497, 0, "waiting", 0, 0, 12, 0)]));
+        return Task.FromResult(actor.Type != "Account" ? null : new ScheduleView(actor.Type, actor.Id)
+        {
+            Entries = [new("pact", 13, 12, "executing", 1, 2, 0, 0), new("act", 4503599627370497, 0, "waiting", 0, 0, 12, 0)],
+        });
     }
 
     public Task<IReadOnlyList<BatchView>> Batches(int limit, CancellationToken cancellation)
@@ -84,6 +95,6 @@ internal sealed class FakeInspection : IWorkerInspection
     {
         LimitAsked = limit;
         return Task.FromResult<IReadOnlyList<AbortView>>(
-            [new(2_000, "order-1", 14, "act", "Account/alice", "Transfer", "conflict", "older holder", true, ["Account/bob"], 11, 0, 0) { UndoneFor = new("order-0", 9, "pact", "Account/carol", "Transfer", 0) }]);
+            [new(2_000, "order-1", 14, "act", "Account/alice", "Transfer", "conflict", "older holder", true) { Actors = ["Account/bob"], Blocker = 11, UndoneFor = new("order-0", 9, "pact", "Account/carol", "Transfer", 0) }]);
     }
 }

@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using System.Text;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
+using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 using Snapper.Security;
 using Snapper.Server.Api;
@@ -51,7 +52,7 @@ public sealed class ViewStreamTests
     [Fact]
     public async Task A_view_that_others_must_be_asked_for_holds_up_nothing_else()
     {
-        var held = new TaskCompletionSource<IReadOnlyList<ClusterWorkerView>>();
+        var held = new TaskCompletionSource<IReadOnlyList<ClusterMember>>();
         await using var host = await ApiHost.Start(new FakeTransactionService(), control: new FakeControl("w1") { OnWorkers = () => held.Task });
         await using var reader = await EventReader.Open(host.Client, "every=500&" + Query("/v1/workers", "/v1/status"));
         Assert.Equal("/v1/status", (await reader.Next())!.Value.View);
@@ -250,7 +251,7 @@ public sealed class ViewStreamTests
     }
 
     private static FakeControl LargeWorkers(Func<long> epoch) =>
-        new("w1") { OnWorkers = () => Task.FromResult<IReadOnlyList<ClusterWorkerView>>([FakeControl.Worker(new string('x', Large), epoch())]) };
+        new("w1") { OnWorkers = () => Task.FromResult<IReadOnlyList<ClusterMember>>([FakeControl.Worker(new string('x', Large), epoch())]) };
 
     private static Socket Socket() => new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { ReceiveBufferSize = 4096 };
 

@@ -2,6 +2,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Snapper.Apps.SmallBank.Contract;
 using Snapper.Client;
 using Snapper.Client.Messages;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Xunit;
 
@@ -25,9 +26,13 @@ public sealed class ClientOverWorkersTests
         await GoesTo(owner);
 
         var target = 1 + (owner % 3);
-        var migration = await snapper.Migrate(new MigrationRequest { Actors = [new ActorKey("Account", "alice")], To = $"w{target}", Reason = "a test", Id = "once" });
+        var request = new MigrationRequest
+        {
+            Actors = [new ActorReference("Account", "alice")], To = $"w{target}", Reason = "a test", Id = "once",
+        };
+        var migration = await snapper.Migrate(request);
         Assert.Equal(("once", 1), (migration.Id, migration.Keys));
-        Assert.Equal("once", (await snapper.Migrate(new MigrationRequest { Actors = [new ActorKey("Account", "alice")], To = $"w{target}", Reason = "a test", Id = "once" })).Id);
+        Assert.Equal("once", (await snapper.Migrate(request)).Id);
         Assert.Equal("done", (await snapper.WaitForMigration("once", TimeSpan.FromSeconds(20))).State);
         Assert.Equal($"w{target}", (await Read(snapper, "alice")).Worker); // a hop
         await GoesTo(target);

@@ -1,38 +1,39 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 
 namespace Snapper.Server.Tests.Cluster;
 
 /// <summary>Workers as one of them sees them, by a table; what is asked to move has moved at once, or is refused.</summary>
-internal sealed class FakeControl(string name, params ClusterWorkerView[] workers) : IClusterControl
+internal sealed class FakeControl(string name, params ClusterMember[] workers) : IClusterControl
 {
-    public List<ClusterWorkerView> Known { get; } = [.. workers];
+    public List<ClusterMember> Known { get; } = [.. workers];
 
     public List<MigrationAsk> Asked { get; } = [];
 
-    public List<MigrationView> Made { get; } = [];
+    public List<MigrationStatus> Made { get; } = [];
 
     /// <summary>What to do with what is asked for; the default is to do it.</summary>
     public Action<MigrationAsk>? OnMigrate { get; set; }
 
     /// <summary>Answers who the workers are; null: from the table.</summary>
-    public Func<Task<IReadOnlyList<ClusterWorkerView>>>? OnWorkers { get; init; }
+    public Func<Task<IReadOnlyList<ClusterMember>>>? OnWorkers { get; init; }
 
     public string Name => name;
 
-    public static ClusterWorkerView Worker(string name, long entries, string state = "live", long epoch = 1) =>
+    public static ClusterMember Worker(string name, long entries, string state = "live", long epoch = 1) =>
         new(name, epoch, state, false, 4000, entries, "", 1, "test", null, 0, 0);
 
-    public static MigrationView Migration(string id, string state = "done") =>
-        new(id, state, 1, "", [new MigrationPartView(id + ".1", "w1", "w2", 1, state, null, null, null, [])]);
+    public static MigrationStatus Migration(string id, string state = "done") =>
+        new(id, state, 1, "") { Parts = [new MigrationPart(id + ".1", "w1", "w2", 1, state)] };
 
-    public Task<IReadOnlyList<ClusterWorkerView>> Workers(CancellationToken cancellation)
+    public Task<IReadOnlyList<ClusterMember>> Workers(CancellationToken cancellation)
     {
         cancellation.ThrowIfCancellationRequested();
-        return OnWorkers?.Invoke() ?? Task.FromResult<IReadOnlyList<ClusterWorkerView>>([.. Known]);
+        return OnWorkers?.Invoke() ?? Task.FromResult<IReadOnlyList<ClusterMember>>([.. Known]);
     }
 
-    public Task<MigrationView> Migrate(MigrationAsk ask, CancellationToken cancellation)
+    public Task<MigrationStatus> Migrate(MigrationAsk ask, CancellationToken cancellation)
     {
         cancellation.ThrowIfCancellationRequested();
         Asked.Add(ask);
@@ -50,9 +51,9 @@ internal sealed class FakeControl(string name, params ClusterWorkerView[] worker
         Known[at] = Known[at] with { Entries = entries };
     }
 
-    public Task<MigrationView?> Migration(string id, CancellationToken cancellation) => Task.FromResult(Made.Find(made => made.Id == id));
+    public Task<MigrationStatus?> Migration(string id, CancellationToken cancellation) => Task.FromResult(Made.Find(made => made.Id == id));
 
-    public Task<IReadOnlyList<MigrationView>> Migrations(int limit, CancellationToken cancellation) => Task.FromResult<IReadOnlyList<MigrationView>>([.. Made]);
+    public Task<IReadOnlyList<MigrationStatus>> Migrations(int limit, CancellationToken cancellation) => Task.FromResult<IReadOnlyList<MigrationStatus>>([.. Made]);
 
     /// <summary>Why it cannot leave, one after another; then it can.</summary>
     public Queue<string> Refusals { get; } = new();
@@ -74,5 +75,5 @@ internal sealed class FakeControl(string name, params ClusterWorkerView[] worker
 
     public int PartitionOf(ActorKey actor) => throw new NotSupportedException();
 
-    public BalancingView Proposals() => throw new NotSupportedException();
+    public MigrationProposals Proposals() => throw new NotSupportedException();
 }

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Snapper.Cli.Supervision;
+using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Tests.Api;
 using Xunit;
@@ -54,7 +55,7 @@ public sealed partial class AlertFileTests
     {
         var inspection = new FakeInspection
         {
-            Cluster = new ClusterStatusView("w1", 3, 7, 0, 0, 0, 0, [new PeerView("w2", 1, 0, 0, 0, 0, 0, null)]),
+            Cluster = new ClusterStatusView("w1", 3, 7) { Peers = [new PeerView("w2", 1)] },
         };
         await using var host = await ApiHost.Start(new FakeTransactionService(), inspection);
         var text = (await host.Get("/metrics")).Text;

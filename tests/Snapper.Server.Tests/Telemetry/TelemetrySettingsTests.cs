@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Requests;
 using Snapper.Telemetry;
@@ -145,7 +146,7 @@ public sealed class TelemetrySettingsTests
         };
         ActivitySource.AddActivityListener(listener);
         using var writer = new TransactionSpans();
-        writer.Write(new TraceView("told", 1, 0, "act", "Account/a", "Get", "w1", 1, "committed", null, 1000, 1001, 1002, 1003, [], [], [], 0), traceParent, traceState);
+        writer.Write(new TraceView("told", 1, 0, "act", "Account/a", "Get", "w1", 1, "committed", null, 1000, 1001, 1002, 1003), traceParent, traceState);
         return spans;
     }
 }

@@ -1,4 +1,5 @@
 using Snapper.Cluster.Wire;
+using Snapper.Contracts;
 using Snapper.Protocol.Channels;
 using Snapper.Runtime.Inspection;
 using Snapper.Simulation.Core;
@@ -301,7 +302,7 @@ internal sealed class Operators(ClusterWorld world)
             _ => ask with { Worker = to, To = null },
         };
         Count(fault);
-        Task<MigrationView> made = null!;
+        Task<MigrationStatus> made = null!;
         asked.Scope.Do(() => made = asked.Control!.Migrate(ask, CancellationToken.None));
         made.Then(done =>
         {

@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Batches;
 using Snapper.Runtime.Door;
 

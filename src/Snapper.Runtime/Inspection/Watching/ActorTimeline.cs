@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Protocol;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
@@ -63,7 +64,7 @@ public sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) : 
                 clock.MsOrNull(entry.ExecutedAt), clock.MsOrNull(entry.EndedAt), entry.Outcome, entry.Lock, entry.Calls, entry.Declared));
         }
 
-        return new TimelineView(actor.Type, actor.Id, worker, clock.NowMs, clock.Ms(_since), _dropped, entries);
+        return new TimelineView(actor.Type, actor.Id, worker, clock.NowMs, clock.Ms(_since), _dropped) { Entries = entries };
     }
 
     public void Arrived(ActorKey actor, in Message message)

@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -190,7 +191,13 @@ public sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, Attemp
             var touched = Array.ConvertAll(_touched ?? [], access => new TouchedView(access.Actor.ToString(), access.Calls));
             return new TraceView(
                 Request, _tid.Value, _bid.Value, _pact ? "pact" : "act", _root.ToString(), _method, worker, _number, _outcome!, _reason, _clock.Ms(_receivedAt), _clock.Ms(BeganAt),
-                _clock.MsOrNull(_endedAt), _clock.MsOrNull(_answeredAt), declared, touched, calls, _dropped);
+                _clock.MsOrNull(_endedAt), _clock.MsOrNull(_answeredAt))
+            {
+                Declared = declared,
+                Touched = touched,
+                Calls = calls,
+                CallsDropped = _dropped,
+            };
         }
     }
 

@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Runtime.Inspection.Watching;
@@ -140,7 +141,7 @@ public sealed class HotActors(WatchClock clock)
                 executingMs += sum.ExecutingMs;
             }
 
-            return new HotActorView(actor, transactions, waitingMs, executingMs, conflicts, recent);
+            return new HotActorView(actor, transactions, waitingMs, executingMs, conflicts) { PerSecond = recent };
         }
 
         private void Pass(long second)

@@ -1,3 +1,5 @@
+using Snapper.Contracts;
+
 namespace Snapper.Runtime.Inspection.Watching;
 
 /// <summary>Latencies of the last half minute to minute, in microseconds. Recording is safe from several threads.</summary>

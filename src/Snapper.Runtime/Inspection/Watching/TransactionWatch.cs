@@ -1,3 +1,4 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Execution;
 
@@ -108,7 +109,7 @@ public sealed class TransactionWatch
             }
         }
 
-        return new TracesView(_worker, Clock.NowMs, Clock.Ms(_since), _rate.OneIn, kept.Length, dropped, traces);
+        return new TracesView(_worker, Clock.NowMs, Clock.Ms(_since), _rate.OneIn, kept.Length, dropped) { Traces = traces };
     }
 
     public HotView Hot(int limit)
@@ -116,7 +117,7 @@ public sealed class TransactionWatch
         Renew();
         lock (_lock)
         {
-            return new HotView(_worker, Clock.NowMs, Clock.Ms(_since), _rate.OneIn, _hot.View(limit));
+            return new HotView(_worker, Clock.NowMs, Clock.Ms(_since), _rate.OneIn) { Actors = _hot.View(limit) };
         }
     }
 
@@ -125,7 +126,7 @@ public sealed class TransactionWatch
         Renew();
         lock (_lock)
         {
-            return new AccessView(_worker, Clock.Ms(_since), _rate.OneIn, _access.View());
+            return new AccessView(_worker, Clock.Ms(_since), _rate.OneIn) { Methods = _access.View() };
         }
     }
 

@@ -1,21 +1,10 @@
 using System.Text.Json;
+using Snapper.Contracts;
 using Snapper.Security;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Processes;
 
 namespace Snapper.Server.Api.Access;
-
-/// <summary>One admin action, or the attempt.</summary>
-/// <param name="AtMs">When it ended, Unix milliseconds.</param>
-/// <param name="Who">Name of the token; <c>sidecar</c>, <c>everybody</c> or <c>nobody</c> without.</param>
-/// <param name="Role">Its role.</param>
-/// <param name="Action">What it did: migrate, drain, rebalance, plan, leave, ...</param>
-/// <param name="Target">To what; null: it was not read that far.</param>
-/// <param name="Reason">Why, as its caller said; null: it said nothing.</param>
-/// <param name="Outcome">The HTTP status; 499: nobody waited for the answer.</param>
-/// <param name="From">Address of the caller.</param>
-/// <param name="LeftOut">Refused attempts before this entry that were not written down one by one; 0: none.</param>
-internal sealed record AuditEntry(double AtMs, string Who, string Role, string Action, string? Target, string? Reason, string Outcome, string From, int LeftOut);
 
 /// <summary>What the handler of an audited address adds.</summary>
 internal sealed class AuditNote
@@ -143,7 +132,7 @@ internal sealed partial class AuditLog
             FileModeMask.Close(_file);
             if (new FileInfo(_file) is { Exists: true } full && full.Length >= _fileBytesMax) Rotate();
             using var stream = new FileStream(_file, FileModeMask.Options(FileMode.Append, FileAccess.Write, FileShare.Read));
-            stream.Write([.. JsonSerializer.SerializeToUtf8Bytes(entry, JsonSerializerOptions.Web), (byte)'\n']);
+            stream.Write([.. JsonSerializer.SerializeToUtf8Bytes(entry, ContractJson.Default.AuditEntry), (byte)'\n']);
             stream.Flush(flushToDisk: true);
             _fails = false;
         }

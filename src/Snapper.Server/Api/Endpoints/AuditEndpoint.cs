@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
@@ -19,7 +20,7 @@ internal sealed class AuditEndpoint(AuditLog audit, IWorkerInspection inspection
         }
 
         context.Response.Headers.CacheControl = "no-store";
-        return Respond.Send(
-            context, StatusCodes.Status200OK, Respond.Json, JsonSerializer.SerializeToUtf8Bytes(new { worker = inspection.Status().Worker, entries = audit.Newest(limit) }, JsonSerializerOptions.Web));
+        var view = new AuditView(inspection.Status().Worker) { Entries = audit.Newest(limit) };
+        return Respond.Send(context, StatusCodes.Status200OK, Respond.Json, JsonSerializer.SerializeToUtf8Bytes(view, ContractJson.Default.AuditView));
     }
 }

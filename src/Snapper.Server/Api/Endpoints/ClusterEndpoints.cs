@@ -1,5 +1,6 @@
 using System.Text.Json;
-using System.Text.Json.Serialization;
+using System.Text.Json.Serialization.Metadata;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
@@ -16,19 +17,11 @@ namespace Snapper.Server.Api.Endpoints;
 /// <param name="options">Limits.</param>
 internal sealed class ClusterEndpoints(Func<IClusterControl?> control, LifecycleGate? door, ApiOptions options)
 {
-    private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web)
-    {
-        UnmappedMemberHandling = JsonUnmappedMemberHandling.Disallow,
-        AllowDuplicateProperties = false, // which of two targets was meant nobody can know
-        NumberHandling = JsonNumberHandling.Strict,
-        DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
-    };
-
     public async Task Workers(HttpContext context)
     {
         if (await Control(context) is { } workers)
         {
-            await Send(context, StatusCodes.Status200OK, new { workers = await workers.Workers(context.RequestAborted) });
+            await Send(context, StatusCodes.Status200OK, new WorkersView { Workers = await workers.Workers(context.RequestAborted) }, ContractJson.Default.WorkersView);
         }
     }
 
@@ -55,13 +48,13 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
                 return;
             }
 
-            await Send(context, StatusCodes.Status200OK, new { worker = name, partitions });
+            await Send(context, StatusCodes.Status200OK, new PartitionsView(name) { Partitions = partitions }, ContractJson.Default.PartitionsView);
             return;
         }
 
         if ((string?)context.Request.Query["actor"] is not { } asked)
         {
-            await Send(context, StatusCodes.Status200OK, workers.Directory());
+            await Send(context, StatusCodes.Status200OK, workers.Directory(), ContractJson.Default.DirectoryView);
             return;
         }
 
@@ -73,7 +66,8 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
         }
 
         var actor = new ActorKey(asked[..slash], asked[(slash + 1)..]);
-        await Send(context, StatusCodes.Status200OK, new { actor = asked, worker = workers.OwnerOf(actor), partition = workers.PartitionOf(actor) });
+        var placed = new PlacementView(asked, workers.OwnerOf(actor), workers.PartitionOf(actor));
+        await Send(context, StatusCodes.Status200OK, placed, ContractJson.Default.PlacementView);
     }
 
     /// <summary>The worker that is asked leaves the others, if it owns nothing. It answers what is under way first, lets nothing new in, and waits to be stopped.</summary>
@@ -91,7 +85,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
         }
         else
         {
-            await Send(context, StatusCodes.Status200OK, new { worker = workers.Name, state = "left" });
+            await Send(context, StatusCodes.Status200OK, new LeftView(workers.Name, "left"), ContractJson.Default.LeftView);
         }
     }
 
@@ -109,10 +103,10 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
             return;
         }
 
-        MigrationBody? asked;
+        MigrationRequest? asked;
         try
         {
-            asked = JsonSerializer.Deserialize<MigrationBody>(body.Bytes, s_json);
+            asked = JsonSerializer.Deserialize(body.Bytes, ContractJson.Strict.MigrationRequest);
         }
         catch (JsonException wrong)
         {
@@ -136,7 +130,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
                 context.Response.Headers.Location = "/v1/migrations/" + Uri.EscapeDataString(made.Id);
             }
 
-            await Send(context, begun ? StatusCodes.Status202Accepted : StatusCodes.Status200OK, made);
+            await Send(context, begun ? StatusCodes.Status202Accepted : StatusCodes.Status200OK, made, ContractJson.Default.MigrationStatus);
         }
         catch (MigrationRefusedException refused)
         {
@@ -152,7 +146,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
     {
         if (await Control(context) is { } workers)
         {
-            await Send(context, StatusCodes.Status200OK, new { migrations = await workers.Migrations(100, context.RequestAborted) });
+            await Send(context, StatusCodes.Status200OK, new MigrationsView { Migrations = await workers.Migrations(100, context.RequestAborted) }, ContractJson.Default.MigrationsView);
         }
     }
 
@@ -160,7 +154,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
     {
         if (await Control(context) is { } workers)
         {
-            await Send(context, StatusCodes.Status200OK, workers.Proposals());
+            await Send(context, StatusCodes.Status200OK, workers.Proposals(), ContractJson.Default.MigrationProposals);
         }
     }
 
@@ -174,7 +168,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
         var id = Uri.UnescapeDataString(RawPath.After(context, "/v1/migrations/") ?? "");
         if (MigrationBody.IsId(id) && await workers.Migration(id, context.RequestAborted) is { } found)
         {
-            await Send(context, StatusCodes.Status200OK, found);
+            await Send(context, StatusCodes.Status200OK, found, ContractJson.Default.MigrationStatus);
         }
         else
         {
@@ -230,6 +224,6 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
         ? $"The body is not JSON: {broken.Message}"
         : $"The body is wrong at {ClippedText.Of(wrong.Path ?? "$")}: there is no such field here, it is repeated, or its value is not of the field's type. Fields are actors ([{{type, id}}]), partitions ([numbers]), worker, rebalance, to, reason, id, dryRun.";
 
-    private static Task Send<T>(HttpContext context, int status, T view) =>
-        Respond.Send(context, status, Respond.Json, JsonSerializer.SerializeToUtf8Bytes(view, s_json));
+    private static Task Send<T>(HttpContext context, int status, T view, JsonTypeInfo<T> form) =>
+        Respond.Send(context, status, Respond.Json, JsonSerializer.SerializeToUtf8Bytes(view, form));
 }

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
+using Snapper.Contracts;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
@@ -16,10 +17,10 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
 {
     private static readonly string[] s_reasons = [.. Enum.GetValues<AbortReason>().Where(static reason => reason != AbortReason.None).Select(AbortReasons.Name)];
 
-    public Task Status(HttpContext context) => Answer(context, inspection.Status(), ViewJson.Default.WorkerStatus);
+    public Task Status(HttpContext context) => Answer(context, inspection.Status(), ContractJson.Default.WorkerStatus);
 
-    public Task ActorTypes(HttpContext context) => 
-        Answer(context, new ActorTypesView(inspection.ActorTypes()), ViewJson.Default.ActorTypesView);
+    public Task ActorTypes(HttpContext context) =>
+        Answer(context, new ActorTypesView { Types = inspection.ActorTypes() }, ContractJson.Default.ActorTypesView);
 
     /// <summary>GET /v1/actors/{type}/{id}, .../schedule and .../timeline. A slash inside an id is written <c>%2F</c>.</summary>
     public async Task Actor(HttpContext context)
@@ -37,12 +38,12 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         else if (aspect == ActorAspect.Schedule)
         {
             var schedule = await inspection.Schedule(actor, context.RequestAborted);
-            await AnswerOrNotFound(context, schedule, ViewJson.Default.ScheduleView, "actor type");
+            await AnswerOrNotFound(context, schedule, ContractJson.Default.ScheduleView, "actor type");
         }
         else
         {
             var view = await inspection.Actor(actor, context.RequestAborted);
-            await AnswerOrNotFound(context, view, ViewJson.Default.ActorView, "actor type");
+            await AnswerOrNotFound(context, view, ContractJson.Default.ActorView, "actor type");
         }
     }
 
@@ -65,15 +66,15 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         }
 
         var list = await inspection.Actors(type, after, prefix, limit!.Value, context.RequestAborted);
-        await AnswerOrNotFound(context, list, ViewJson.Default.ActorListView, "actor type");
+        await AnswerOrNotFound(context, list, ContractJson.Default.ActorListView, "actor type");
     }
 
     public async Task Batches(HttpContext context)
     {
         if (LimitParameter.Read(context) is { } limit)
         {
-            var batches = new BatchesView(await inspection.Batches(limit, context.RequestAborted));
-            await Answer(context, batches, ViewJson.Default.BatchesView);
+            var batches = new BatchesView { Batches = await inspection.Batches(limit, context.RequestAborted) };
+            await Answer(context, batches, ContractJson.Default.BatchesView);
         }
         else
         {
@@ -86,7 +87,7 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         if (long.TryParse((string?)context.Request.RouteValues["bid"], NumberStyles.None, CultureInfo.InvariantCulture, out var bid))
         {
             var batch = await inspection.Batch(bid, context.RequestAborted);
-            await AnswerOrNotFound(context, batch, ViewJson.Default.BatchView, "batch, or it is no longer kept");
+            await AnswerOrNotFound(context, batch, ContractJson.Default.BatchView, "batch, or it is no longer kept");
         }
         else
         {
@@ -113,7 +114,7 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
 
         bool? isRepeated = repeated is null ? null : repeated == "true";
         var aborts = await inspection.Aborts(limit!.Value, reason, isRepeated, context.RequestAborted);
-        await Answer(context, new AbortsView(aborts), ViewJson.Default.AbortsView);
+        await Answer(context, new AbortsView { Aborts = aborts }, ContractJson.Default.AbortsView);
     }
 
     private static Task AnswerOrNotFound<TView>(HttpContext context, TView? view, JsonTypeInfo<TView> form, string what)

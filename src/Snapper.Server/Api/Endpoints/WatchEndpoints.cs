@@ -1,5 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
@@ -13,14 +15,13 @@ namespace Snapper.Server.Api.Endpoints;
 /// <summary>What a worker tells while somebody looks: timelines of actors, sampled transactions, hot actors, declared against touched, the ring.</summary>
 internal sealed class WatchEndpoints(IWorkerInspection inspection)
 {
-    private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web);
     private static readonly TimeSpan s_lease = TimeSpan.FromSeconds(IWorkerWatch.LeaseSeconds);
 
     private readonly FairShare<ActorKey> _timelines = new(IWorkerWatch.TimelinesMax / 2, TimeProvider.System);
 
     /// <summary>GET /v1/traces, with <c>limit</c>, <c>id</c>, <c>actor</c> (Type/id), <c>reason</c>, <c>outcome</c> and <c>minMs</c>.</summary>
     public Task Traces(HttpContext context) => Answer(
-        context, ["limit", "id", "actor", "reason", "outcome", "minMs"], Filter(context) is { } filter ? watch => watch.Traces(filter) : null);
+        context, ["limit", "id", "actor", "reason", "outcome", "minMs"], ContractJson.Default.TracesView, Filter(context) is { } filter ? watch => watch.Traces(filter) : null);
 
     /// <summary>GET /v1/traces/{id}: the attempts of one request that are kept. A slash inside an id is written <c>%2F</c>.</summary>
     public Task Trace(HttpContext context)
@@ -28,14 +29,14 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
         var id = RawPath.After(context, "/v1/traces/") is { } path && Sidecar.ActorPath.TryDecode(path, out var decoded) ? Sidecar.ActorPath.WithDots(decoded) : string.Empty;
         return NameRules.RequestIdError(id) is { } wrong
             ? Respond.Send(context, Problem.Invalid($"The id is wrong: {wrong}."))
-            : Answer(context, [], watch => watch.Traces(new TraceFilter(LimitParameter.Most, id)));
+            : Answer(context, [], ContractJson.Default.TracesView, watch => watch.Traces(new TraceFilter(LimitParameter.Most, id)));
     }
 
-    public Task Hot(HttpContext context) => Answer(context, ["limit"], LimitParameter.Read(context) is { } limit ? watch => watch.Hot(limit) : null);
+    public Task Hot(HttpContext context) => Answer(context, ["limit"], ContractJson.Default.HotView, LimitParameter.Read(context) is { } limit ? watch => watch.Hot(limit) : null);
 
-    public Task Access(HttpContext context) => Answer(context, [], watch => watch.Access());
+    public Task Access(HttpContext context) => Answer(context, [], ContractJson.Default.AccessView, watch => watch.Access());
 
-    public Task Ring(HttpContext context) => Answer(context, [], watch => Shape(watch.Ring()));
+    public Task Ring(HttpContext context) => Answer(context, [], ContractJson.Default.RingView, watch => watch.Ring());
 
     /// <summary>The timeline of an actor whose address was read already.</summary>
     public async Task Timeline(HttpContext context, ActorKey actor)
@@ -57,7 +58,7 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
         {
             if (await watch.Timeline(actor, context.RequestAborted) is { } timeline)
             {
-                await Send(context, timeline);
+                await Send(context, timeline, ContractJson.Default.TimelineView);
             }
             else
             {
@@ -75,20 +76,11 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
     private static Task TooMany(HttpContext context, string detail) =>
         Respond.Send(context, new Problem(StatusCodes.Status429TooManyRequests, "urn:snapper:overloaded", "Overloaded", detail, s_lease));
 
-    private static object Shape(RingView ring) => new
-    {
-        ring.Worker,
-        ring.Coordinators,
-        Token = new { Holder = ring.TokenHolder },
-        Rotation = new { Count = ring.Rotations, P50Us = ring.RotationP50Us, P99Us = ring.RotationP99Us, MaxUs = ring.RotationMaxUs },
-        BatchSize = new { Count = ring.Batches, P50 = ring.BatchSizeP50, P99 = ring.BatchSizeP99, Max = ring.BatchSizeMax },
-        ring.Master,
-    };
-
     /// <param name="context">The request.</param>
     /// <param name="known">Query parameters that it may have.</param>
+    /// <param name="form">How the view is written.</param>
     /// <param name="view">The view; null: a parameter has a wrong value.</param>
-    private async Task Answer(HttpContext context, string[] known, Func<IWorkerWatch, object>? view)
+    private async Task Answer<TView>(HttpContext context, string[] known, JsonTypeInfo<TView> form, Func<IWorkerWatch, TView>? view)
     {
         foreach (var name in context.Request.Query.Keys)
         {
@@ -109,14 +101,14 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
         }
         else
         {
-            await Send(context, view(watch));
+            await Send(context, view(watch), form);
         }
     }
 
-    private static async Task Send(HttpContext context, object view)
+    private static async Task Send<TView>(HttpContext context, TView view, JsonTypeInfo<TView> form)
     {
         context.Response.Headers.CacheControl = "no-store";
-        await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, JsonSerializer.SerializeToUtf8Bytes(view, s_json));
+        await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, JsonSerializer.SerializeToUtf8Bytes(view, form));
     }
 
     private static TraceFilter? Filter(HttpContext context)

@@ -1,8 +1,8 @@
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
+using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Answers;
-using Snapper.Server.Api.Endpoints;
 
 namespace Snapper.Server.Api.Events;
 
@@ -26,19 +26,19 @@ internal static class OwnEvents
         using var timer = new PeriodicTimer(s_period);
         do
         {
-            await Write(writer, "status", inspection.Status(), ViewJson.Default.WorkerStatus);
+            await Write(writer, "status", inspection.Status(), ContractJson.Default.WorkerStatus);
             var batches = Since(await inspection.Batches(RecentMax, cancellation), lastBatch);
             if (batches.Count > 0)
             {
                 lastBatch = batches[0].Batch;
-                await Write(writer, "batches", new BatchesView(batches), ViewJson.Default.BatchesView);
+                await Write(writer, "batches", new BatchesView { Batches = batches }, ContractJson.Default.BatchesView);
             }
 
             var aborts = Since(await inspection.Aborts(RecentMax, null, null, cancellation), lastAbort);
             if (aborts.Count > 0)
             {
                 lastAbort = aborts[0];
-                await Write(writer, "aborts", new AbortsView(aborts), ViewJson.Default.AbortsView);
+                await Write(writer, "aborts", new AbortsView { Aborts = aborts }, ContractJson.Default.AbortsView);
             }
         }
         while (await timer.WaitForNextTickAsync(cancellation));

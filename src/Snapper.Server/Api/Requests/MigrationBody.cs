@@ -1,20 +1,16 @@
+using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 
 namespace Snapper.Server.Api.Requests;
 
-/// <summary>The body of <c>POST /v1/migrations</c>. What it can be refused for without asking anybody is said here, of a dry run as of the real thing.</summary>
-internal sealed record MigrationBody(
-    IReadOnlyList<MigrationBody.Named?>? Actors, IReadOnlyList<int>? Partitions, string? Worker, string? To, string? Reason, string? Id, bool DryRun = false,
-    bool Rebalance = false)
+/// <summary>What the body of <c>POST /v1/migrations</c> can be refused for without asking anybody: of a dry run as of the real thing.</summary>
+internal static class MigrationBody
 {
     private const int NamedInWords = 5;
     private const int LongestId = 100;
     private const int LongestReason = 1024;
-
-    /// <summary>An actor as a body names it.</summary>
-    public sealed record Named(string? Type, string? Id);
 
     /// <summary>Whether a migration may have this id: 1 to 100 printable ASCII characters without spaces, and none of the names that its address cannot end with.</summary>
     public static bool IsId(string id)
@@ -31,66 +27,66 @@ internal sealed record MigrationBody(
     }
 
     /// <summary>What it moves, in short, for the audit.</summary>
-    public string Words()
+    public static string Words(this MigrationRequest asked)
     {
-        var what = Actors is { } actors ? string.Join(", ", actors.Take(NamedInWords).Select(actor => $"{actor!.Type}/{actor.Id}")) + (actors.Count > NamedInWords ? $" and {actors.Count - NamedInWords} more" : "")
-            : Partitions is { } partitions ? "partitions " + string.Join(", ", partitions.Take(NamedInWords)) + (partitions.Count > NamedInWords ? $" and {partitions.Count - NamedInWords} more" : "")
-            : Worker ?? "all workers";
-        return To is null ? what : $"{what} to {To}";
+        var what = asked.Actors is { } actors ? string.Join(", ", actors.Take(NamedInWords).Select(actor => $"{actor!.Type}/{actor.Id}")) + (actors.Count > NamedInWords ? $" and {actors.Count - NamedInWords} more" : "")
+            : asked.Partitions is { } partitions ? "partitions " + string.Join(", ", partitions.Take(NamedInWords)) + (partitions.Count > NamedInWords ? $" and {partitions.Count - NamedInWords} more" : "")
+            : asked.Worker ?? "all workers";
+        return asked.To is null ? what : $"{what} to {asked.To}";
     }
 
     /// <summary>What is wrong with it; null: nothing.</summary>
-    public string? Problem()
+    public static string? Problem(this MigrationRequest asked)
     {
-        if ((Actors is null ? 0 : 1) + (Partitions is null ? 0 : 1) + (Worker is null ? 0 : 1) + (Rebalance ? 1 : 0) != 1)
+        if (!asked.NamesOneThing)
         {
             return "Exactly one of actors, partitions, worker and rebalance must be there.";
         }
 
-        if (Rebalance && To is not null)
+        if (asked.Rebalance && asked.To is not null)
         {
             return "to cannot be there with rebalance: every worker gets its share.";
         }
 
-        if (Id == "proposals")
+        if (asked.Id == "proposals")
         {
             return "id must not be 'proposals': that address is taken.";
         }
 
-        if (Id is "." or "..")
+        if (asked.Id is "." or "..")
         {
-            return $"id must not be '{Id}': in an address that stands for another.";
+            return $"id must not be '{asked.Id}': in an address that stands for another.";
         }
 
-        if (Id is not null && !IsId(Id))
+        if (asked.Id is not null && !IsId(asked.Id))
         {
             return $"id must have 1 to {LongestId} printable ASCII characters, without spaces.";
         }
 
-        return Reason?.Length > LongestReason ? $"reason has {Reason.Length} characters, more than {LongestReason}." : ActorsProblem() ?? PartitionsProblem();
+        return asked.Reason?.Length > LongestReason ? $"reason has {asked.Reason.Length} characters, more than {LongestReason}." : ActorsProblem(asked) ?? PartitionsProblem(asked);
     }
 
     /// <summary>What it asks for. Only when there is no <see cref="Problem"/>.</summary>
-    public MigrationAsk ToAsk()
+    public static MigrationAsk ToAsk(this MigrationRequest asked)
     {
         List<ActorKey>? actors = null;
-        foreach (var actor in Actors ?? [])
+        foreach (var actor in asked.Actors ?? [])
         {
             (actors ??= []).Add(new ActorKey(actor!.Type!, actor.Id!));
         }
 
-        return new MigrationAsk(Id, actors, Partitions, Worker, To, Reason ?? "", DryRun, Rebalance);
+        return new MigrationAsk(asked.Id, actors, asked.Partitions, asked.Worker, asked.To, asked.Reason ?? "", asked.DryRun, asked.Rebalance);
     }
 
-    private string? ActorsProblem()
+    private static string? ActorsProblem(MigrationRequest asked)
     {
-        if (Actors is { Count: 0 })
+        if (asked.Actors is { Count: 0 })
         {
             return "actors is empty: it names nothing to move.";
         }
 
-        var seen = new HashSet<Named>();
-        foreach (var actor in Actors ?? [])
+        var seen = new HashSet<ActorReference>();
+        foreach (var actor in asked.Actors ?? [])
         {
             if (actor is null)
             {
@@ -111,15 +107,15 @@ internal sealed record MigrationBody(
         return null;
     }
 
-    private string? PartitionsProblem()
+    private static string? PartitionsProblem(MigrationRequest asked)
     {
-        if (Partitions is { Count: 0 })
+        if (asked.Partitions is { Count: 0 })
         {
             return "partitions is empty: it names nothing to move.";
         }
 
         var seen = new HashSet<int>();
-        foreach (var partition in Partitions ?? [])
+        foreach (var partition in asked.Partitions ?? [])
         {
             if (!seen.Add(partition))
             {
