@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Snapper.Cli.Supervision;
 using Snapper.Server.Processes;
+using Snapper.Sidecar.Client;
 using Xunit;
 
 namespace Snapper.Cli.Tests;
@@ -124,7 +125,7 @@ public sealed class SupervisionPartsTests : IDisposable
     [InlineData("""{"id":"snapper"}""", false)]
     public void A_sidecar_is_ready_when_it_has_registered_actor_types(string metadata, bool ready)
     {
-        using var json = JsonDocument.Parse(metadata);
-        Assert.Equal(ready, ReadinessProbe.HostsActors(json.RootElement));
+        var read = JsonSerializer.Deserialize<SidecarMetadata>(metadata, JsonSerializerOptions.Web);
+        Assert.Equal(ready, ReadinessProbe.HostsActors(read));
     }
 }

@@ -1,6 +1,8 @@
 using System.Net;
+using System.Net.Http.Json;
 using System.Text.Json;
 using Snapper.Server.Hosting;
+using Snapper.Sidecar.Client;
 
 namespace Snapper.Cli.Supervision;
 
@@ -34,17 +36,15 @@ internal sealed class ReadinessProbe : IDisposable
     public void Dispose() => _http.Dispose();
 
     /// <summary>Whether a sidecar's metadata say that it has registered the app's actor types with placement.</summary>
-    internal static bool HostsActors(JsonElement metadata) =>
-        metadata.TryGetProperty("actorRuntime", out var runtime)
-        && runtime.TryGetProperty("hostReady", out var ready) && ready.ValueKind == JsonValueKind.True
-        && runtime.TryGetProperty("activeActors", out var types) && types.ValueKind == JsonValueKind.Array && types.GetArrayLength() > 0;
+    internal static bool HostsActors(SidecarMetadata? metadata) =>
+        metadata?.ActorRuntime is { HostReady: true, ActiveActors.Count: > 0 };
 
     private async Task<string?> NotHosting(string sidecar, CancellationToken cancellation)
     {
         try
         {
-            using var metadata = JsonDocument.Parse(await _http.GetByteArrayAsync($"{sidecar}/v1.0/metadata", cancellation));
-            return HostsActors(metadata.RootElement) ? null : "the actor types are not registered with placement yet";
+            var metadata = await _http.GetFromJsonAsync<SidecarMetadata>($"{sidecar}/v1.0/metadata", cancellation);
+            return HostsActors(metadata) ? null : "the actor types are not registered with placement yet";
         }
         catch (Exception problem) when (IsUnavailable(problem, cancellation))
         {

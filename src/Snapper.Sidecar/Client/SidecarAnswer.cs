@@ -48,14 +48,10 @@ public sealed record SidecarError(string Code, string Message)
             return null;
         }
 
-        var reader = new Utf8JsonReader(body);
         try
         {
-            using var document = JsonDocument.ParseValue(ref reader);
-            return document.RootElement is { ValueKind: JsonValueKind.Object } root
-                && root.TryGetProperty("errorCode", out var code) && code.ValueKind == JsonValueKind.String
-                && root.TryGetProperty("message", out var message) && message.ValueKind == JsonValueKind.String
-                ? new SidecarError(code.GetString()!, message.GetString()!)
+            return JsonSerializer.Deserialize(body, SidecarJson.Default.DaprErrorBody) is { ErrorCode: { } code, Message: { } message }
+                ? new SidecarError(code, message)
                 : null;
         }
         catch (JsonException)

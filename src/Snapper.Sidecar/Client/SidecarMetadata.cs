@@ -1,5 +1,3 @@
-using System.Text.Json.Serialization;
-
 namespace Snapper.Sidecar.Client;
 
 /// <summary>What a sidecar says of itself (<c>GET /v1.0/metadata</c>), as far as actors need it.</summary>
@@ -38,7 +36,3 @@ public sealed class ActorRuntimeMetadata
 /// <param name="Type">Its name.</param>
 /// <param name="Count">Active actors; the sidecar leaves 0 out.</param>
 public sealed record HostedActorType(string Type, int Count = 0);
-
-[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase)]
-[JsonSerializable(typeof(SidecarMetadata))]
-internal sealed partial class SidecarJson : JsonSerializerContext;

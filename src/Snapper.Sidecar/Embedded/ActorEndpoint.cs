@@ -89,7 +89,7 @@ internal sealed class ActorEndpoint(EmbeddedSidecarOptions options, AppChannel a
 
         // As daprd: before the app was asked for its types, calls wait.
         var known = await config.Ready.WaitAsync(context.RequestAborted);
-        if (!known.Hosts(type))
+        if (!known.Entities.Contains(type))
         {
             await DaprError.ActorInvoke(context, $"failed to lookup actor: api error: code = FailedPrecondition desc = did not find address for actor '{type}/{id}'");
             return;
@@ -101,11 +101,11 @@ internal sealed class ActorEndpoint(EmbeddedSidecarOptions options, AppChannel a
             return;
         }
 
-        var reentrancyId = known.Reentrant
+        var reentrancyId = known.Reentrancy.Enabled
             && context.Request.Headers[DaprHeaders.ReentrancyId] is [{ Length: > 0 } given]
             ? given
             : Guid.NewGuid().ToString("D", CultureInfo.InvariantCulture);
-        var actor = _actors.GetOrAdd((type, id), static (_, depth) => new ActorLock(depth), known.MaxStackDepth);
+        var actor = _actors.GetOrAdd((type, id), static (_, depth) => new ActorLock(depth), known.Reentrancy.MaxStackDepth);
         ActorLock.Flight flight;
         try
         {

@@ -1,3 +1,4 @@
+using System.Net.Http.Json;
 using System.Text.Json;
 using Microsoft.Extensions.Logging;
 
@@ -9,7 +10,7 @@ internal sealed class AppConfigReader : IAsyncDisposable
     private static readonly TimeSpan RetryInterval = TimeSpan.FromMilliseconds(50);
 
     private readonly CancellationTokenSource _stop = new();
-    private readonly TaskCompletionSource<AppConfig> _ready = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<DaprConfig> _ready = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly AppChannel _app;
     private readonly ILogger _logger;
     private readonly Task _reading;
@@ -22,7 +23,7 @@ internal sealed class AppConfigReader : IAsyncDisposable
     }
 
     /// <summary>The app's configuration; completes once the app has answered, and is cancelled when the stand-in stops.</summary>
-    public Task<AppConfig> Ready => _ready.Task;
+    public Task<DaprConfig> Ready => _ready.Task;
 
     public async ValueTask DisposeAsync()
     {
@@ -61,14 +62,14 @@ internal sealed class AppConfigReader : IAsyncDisposable
         _ready.TrySetCanceled();
     }
 
-    private async Task<AppConfig> Ask()
+    private async Task<DaprConfig> Ask()
     {
         using var request = _app.Request(HttpMethod.Get, "/dapr/config");
         using var response = await _app.Send(request, _stop.Token);
         if ((int)response.StatusCode == 404)
         {
             // An app without actors.
-            return new AppConfig { ActorTypes = [] };
+            return new DaprConfig();
         }
 
         if (!response.IsSuccessStatusCode)
@@ -76,6 +77,7 @@ internal sealed class AppConfigReader : IAsyncDisposable
             throw new InvalidOperationException($"The app answered {(int)response.StatusCode} to GET /dapr/config.");
         }
 
-        return AppConfig.Parse(await response.Content.ReadAsByteArrayAsync(_stop.Token));
+        return await response.Content.ReadFromJsonAsync(SidecarJson.Default.DaprConfig, _stop.Token)
+            ?? throw new JsonException("The configuration is null.");
     }
 }

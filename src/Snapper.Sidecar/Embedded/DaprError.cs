@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
@@ -11,7 +10,10 @@ internal static class DaprError
     /// <summary>What it says of a body over the limit.</summary>
     public const string TooLarge = "stream too large";
 
-    private static readonly JsonWriterOptions LikeGo = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    private static readonly SidecarJson s_likeGo = new(new JsonSerializerOptions(SidecarJson.Default.Options)
+    {
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+    });
 
     /// <summary>The web server has refused to read a body over the limit.</summary>
     public static bool IsTooLarge(Exception? problem) =>
@@ -51,18 +53,10 @@ internal static class DaprError
             return Task.CompletedTask;
         }
 
-        var buffer = new ArrayBufferWriter<byte>(256);
-        using (var json = new Utf8JsonWriter(buffer, LikeGo))
-        {
-            json.WriteStartObject();
-            json.WriteString("errorCode", code);
-            json.WriteString("message", message);
-            json.WriteEndObject();
-        }
-
+        var body = JsonSerializer.SerializeToUtf8Bytes(new DaprErrorBody(code, message), s_likeGo.DaprErrorBody);
         context.Response.StatusCode = status;
         context.Response.ContentType = "application/json";
-        context.Response.ContentLength = buffer.WrittenCount;
-        return context.Response.Body.WriteAsync(buffer.WrittenMemory, context.RequestAborted).AsTask();
+        context.Response.ContentLength = body.Length;
+        return context.Response.Body.WriteAsync(body, context.RequestAborted).AsTask();
     }
 }

@@ -189,7 +189,9 @@ public sealed class EmbeddedSidecar : IAsyncDisposable
                     RuntimeStatus = known is null ? "INITIALIZING" : "RUNNING",
                     HostReady = known is not null,
                     Placement = "placement: none, embedded stand-in",
-                    ActiveActors = known is null ? [] : [.. known.ActorTypes.Select(type => new HostedActorType(type, actors.Count(type)))],
+                    ActiveActors = known is null
+                        ? []
+                        : [.. known.Entities.Select(type => new HostedActorType(type, actors.Count(type)))],
                 },
             };
             context.Response.ContentType = "application/json";

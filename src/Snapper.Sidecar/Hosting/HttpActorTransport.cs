@@ -1,5 +1,7 @@
 using System.Buffers;
 using System.Collections.Frozen;
+using System.Globalization;
+using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
@@ -192,10 +194,25 @@ public sealed class HttpActorTransport
         }
 
         public Task Config(HttpContext context) =>
-            token.Accepts(context.Request) ? Json(context, DaprConfigDocument.Write(host.ActorTypes, options)) : Refusal.WrongToken(context);
+            token.Accepts(context.Request) ? Json(context, Document()) : Refusal.WrongToken(context);
 
         public Task Subscriptions(HttpContext context) =>
             token.Accepts(context.Request) ? Json(context, "[]"u8.ToArray()) : Refusal.WrongToken(context);
+
+        private byte[] Document() => JsonSerializer.SerializeToUtf8Bytes(
+            new DaprConfig
+            {
+                Entities = host.ActorTypes,
+                ActorIdleTimeout = Duration(options.ActorIdleTimeout),
+                DrainOngoingCallTimeout = Duration(options.DrainOngoingCallTimeout),
+                DrainRebalancedActors = true,
+                Reentrancy = new ReentrancyConfig(Enabled: true, Reentrancy.MaxStackDepth),
+            },
+            SidecarJson.Default.DaprConfig);
+
+        // Go's syntax.
+        private static string Duration(TimeSpan value) =>
+            string.Create(CultureInfo.InvariantCulture, $"{(long)value.TotalMilliseconds}ms");
 
         private static Task Json(HttpContext context, byte[] body)
         {

@@ -1,3 +1,5 @@
+using System.Text.Json;
+using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Answers;
 
@@ -26,20 +28,11 @@ internal sealed class HealthEndpoints(LifecycleGate? door, IWorkerInspection ins
     {
         var healthy = checks.All(static check => check.Healthy);
         using var buffer = JsonBuffer.Rent();
-        var json = buffer.Json;
-        json.WriteStartObject();
-        json.WriteString("status"u8, healthy ? "healthy"u8 : "unhealthy"u8);
-        json.WriteStartObject("checks"u8);
-        foreach (var check in checks)
+        var view = new ReadyView(healthy ? "healthy" : "unhealthy")
         {
-            json.WriteStartObject(check.Name);
-            json.WriteBoolean("healthy"u8, check.Healthy);
-            json.WriteString("detail"u8, check.Detail);
-            json.WriteEndObject();
-        }
-
-        json.WriteEndObject();
-        json.WriteEndObject();
+            Checks = checks.ToDictionary(static check => check.Name, static check => new CheckView(check.Healthy, check.Detail)),
+        };
+        JsonSerializer.Serialize(buffer.Json, view, ContractJson.Default.ReadyView);
         context.Response.Headers.CacheControl = "no-store";
         await Respond.Send(
             context, healthy ? StatusCodes.Status200OK : StatusCodes.Status503ServiceUnavailable, Respond.Json, buffer.Written);

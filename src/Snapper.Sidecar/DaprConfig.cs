@@ -1,0 +1,30 @@
+using System.Text.Json.Serialization;
+using Snapper.Sidecar.Client;
+
+namespace Snapper.Sidecar;
+
+/// <summary><c>GET /dapr/config</c>: which actor types an app hosts, and how. Durations are in Go's syntax.</summary>
+internal sealed record DaprConfig
+{
+    public IReadOnlyList<string> Entities { get => field ?? []; init; }
+
+    public string? ActorIdleTimeout { get; init; }
+
+    public string? DrainOngoingCallTimeout { get; init; }
+
+    public bool DrainRebalancedActors { get; init; }
+
+    public ReentrancyConfig Reentrancy { get => field ?? new ReentrancyConfig(); init; }
+}
+
+/// <summary>Whether calls may come back to an actor, and how deep; the defaults are daprd's.</summary>
+internal sealed record ReentrancyConfig(bool Enabled = false, int MaxStackDepth = 32);
+
+/// <summary>An error of daprd: <c>{"errorCode":"...","message":"..."}</c>.</summary>
+internal sealed record DaprErrorBody(string? ErrorCode = null, string? Message = null);
+
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase)]
+[JsonSerializable(typeof(DaprConfig))]
+[JsonSerializable(typeof(DaprErrorBody))]
+[JsonSerializable(typeof(SidecarMetadata))]
+internal sealed partial class SidecarJson : JsonSerializerContext;
