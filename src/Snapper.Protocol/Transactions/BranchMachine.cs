@@ -126,10 +126,10 @@ public sealed class BranchMachine(ITombstones tombstones, OutputBuffer outputs)
             return AttemptEffects.TellRoot; // aborted meanwhile, which releases its actors; the undo waits for this
         }
 
-        // A5: this worker's undo waits for no other.
+        // A5: this worker's undo waits for no other. Until the part is aborted, other executors add actors to it.
+        part.TryAbort(s_over, evenSealed: true);
         answer.Body = part.TakeParticipants();
         tombstones.Add(part.Tid);
-        part.TryAbort(s_over, evenSealed: true);
         return AttemptEffects.TellRoot | AttemptEffects.TakenBack;
     }
 }
