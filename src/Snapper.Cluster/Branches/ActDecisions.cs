@@ -24,6 +24,11 @@ internal sealed class ActDecisions(ClusterNode node, Worker worker)
     /// <summary>An ACT of several workers is committed by this record: it stays in the log until all others have their markers (R2).</summary>
     public void NoteDecided(ActOutcome outcome, long sequence)
     {
+        if (sequence == 0)
+        {
+            return; // the log takes nothing of this life any more: the ACT is not committed, and never will be
+        }
+
         worker.Checkpoints.Hold(sequence);
         _unmarked.Add(outcome.Tid, new Decision(sequence, [.. outcome.Others]));
     }

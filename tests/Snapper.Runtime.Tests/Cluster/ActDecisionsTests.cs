@@ -3,8 +3,11 @@ using Snapper.Cluster.Wire;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Log.Records;
+using Snapper.Storage.Memory;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
@@ -117,6 +120,27 @@ public sealed class ActDecisionsTests : IDisposable
         Assert.Empty(_bench.Decided());
     }
 
+    /// <summary>Its executors go on until the process ends, and what they decide is in no log.</summary>
+    [Fact]
+    public void What_is_decided_when_the_log_is_lost_is_not_committed()
+    {
+        var (two, asker) = (_bench.Peer(2), _bench.Peer(3));
+        _bench.Place(ClusterBench.Box("far"), two.Life);
+        _ = _bench.Submit("near", [Step.Add(), Step.Call("far", Step.Add())]);
+        two.Answer(two.Single<CallMessage>());
+        var tid = two.Single<ActPrepareMessage>().Tid;
+        _bench.Finish(new MemoryTransactionLog(_bench.Shared.Log(1)).Open(CancellationToken.None), "fencing w1");
+        _ = _bench.Submit("other", [Step.Add()]);
+        Assert.IsType<LogLostFailure>(_bench.Host.Failure);
+
+        two.Send(new ActVotedMessage(tid, true, null, [], []));
+        asker.Send(new OutcomeQueryMessage(tid.Value, _bench.Self)); // it recovers w2, and has read the members before
+        GoOn();
+
+        Assert.Empty(_bench.DecidedInLog());
+        Assert.Equal(new VerdictMessage(tid.Value, false), asker.Single<VerdictMessage>());
+    }
+
     [Fact]
     public void That_a_marker_is_there_is_said_only_when_it_is_durable()
     {
@@ -148,6 +172,17 @@ public sealed class ActDecisionsTests : IDisposable
     internal static ActOutcome OutcomeOf(long counter, params Incarnation[] others) => new(TransactionId.Act(counter, 1), true, [], new object()) { Others = others };
 
     private ActDecisions Decisions => _bench.Node.Decisions;
+
+    /// <summary>What w1 does when it has failed.</summary>
+    private void GoOn() => ClusterBench.Alone(() =>
+    {
+        _bench.Node.First.Enter();
+        while (_bench.Node.First.RunOne())
+        {
+        }
+
+        Executor.Leave();
+    });
 
     private void Marked(Incarnation from, TransactionId tid) => _bench.On(() => Decisions.OnMarked(from, tid));
 

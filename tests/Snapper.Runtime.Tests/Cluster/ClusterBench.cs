@@ -156,8 +156,11 @@ internal sealed class ClusterBench : IDisposable
     {
         Finish(Submit("checkpointed", [Step.Add()]), "something to checkpoint"); // without that, nothing is trimmed
         Finish(Worker.Checkpoints.CheckpointNow(), "checkpointing");
-        return Finish(ReadDecided(), "reading the log");
+        return DecidedInLog();
     }
+
+    /// <summary>The same, of all that its log holds now.</summary>
+    public List<TransactionId> DecidedInLog() => Finish(ReadDecided(), "reading the log");
 
     /// <summary>Everything that can be done without time passing.</summary>
     public void Run() => Alone(RunAll);
