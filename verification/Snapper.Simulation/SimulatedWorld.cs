@@ -75,6 +75,8 @@ internal abstract class SimulatedWorld<TProcess> : IClientWorld
 
     public virtual bool IsKept(string id) => true;
 
+    public virtual bool HasCommitted(string id) => false;
+
     public abstract bool IsCalm { get; }
 
     public abstract bool LogWasLost { get; }

@@ -59,7 +59,11 @@ public sealed class OddityTests
     /// <summary>A worker is silent and keeps its lease: it is evicted (MutationTests).</summary>
     internal const string Silent = Quiet + "paced=1 strikes=WorkerSilent@300/2/30000/0";
 
-    private const string Quiet = "workers=3 seed=105 clients=4 each=20 actors=6 requests=0 delay=0 rare=none lease=400 network=0 store=0 die=0 window=60000 patience=1000 alone=0 ";
+    private const string Moves = "ActorsMoved@100/1/60/9+ActorsMoved@120/2/60/500";
+
+    private const string Quiet =
+        "workers=3 seed=105 clients=4 each=20 actors=6 requests=0 delay=0 rare=none lease=400 network=0 store=0 die=0 "
+        + "window=60000 patience=1000 alone=0 forget=0 unmastered=0 failover=0 ";
 
     [Theory]
     [InlineData("paced=0 strikes=ClockStepped@200/1/3600000/0+ClockStepped@250/2/3600000/1", ClusterFaultKind.ClockStepped)]
@@ -70,6 +74,9 @@ public sealed class OddityTests
     [InlineData("paced=1 strikes=StoreSaysStale@200/2/100/0", ClusterFaultKind.StoreSaysStale)]
     [InlineData("paced=1 strikes=NetworkCut@200/1/90000/0", ClusterFaultKind.NetworkCut)]
     [InlineData("paced=1 strikes=StoreDown@300/1/60000/0", ClusterFaultKind.StoreDown)]
+    [InlineData("paced=0 forget=100 strikes=" + Moves, ClusterFaultKind.PlanForgotten)]
+    [InlineData("paced=0 unmastered=200 strikes=", ClusterFaultKind.MasterForgotten)]
+    [InlineData("paced=0 failover=200 former=900 strikes=", ClusterFaultKind.StoreFailsOver)]
     public void It_happens_and_the_run_comes_to_its_end(string text, ClusterFaultKind kind)
     {
         var result = ClusterSimulator.Run(ClusterScenario.Parse(Quiet + text));

@@ -131,4 +131,18 @@ public enum ClusterFaultKind
 
     /// <summary>Another server takes the place of the shared store, and lacks the last that was done: of all logs, states, leases, entries and plans.</summary>
     StoreLosesTail,
+
+    /// <summary>
+    /// A plan of a migration is forgotten as soon as it has ended, as when many others have ended since.
+    /// </summary>
+    PlanForgotten,
+
+    /// <summary>The record of who is master is lost, while the log of the master lives.</summary>
+    MasterForgotten,
+
+    /// <summary>
+    /// Another server takes the place of the shared store and lacks nothing. One worker stays connected to the former
+    /// one for a while, which answers reads as of then and takes no writes.
+    /// </summary>
+    StoreFailsOver,
 }

@@ -137,7 +137,7 @@ internal sealed class ClusterProcess : SimulatedProcess
             Options = _world.Times.Worker(Number, Life),
             ActorTypes = World.OwnTypes,
             Log = new UnreliableLog(_road, new MemoryTransactionLog(kept), LogSteps.Own, Number, () => _world.SharedStore.FullUntil[Number] > _world.Now),
-            Store = new UnreliableStates(_road, new MemoryStateStore(kept, Time, _world.Times.Store), LogSteps.Own),
+            Store = new UnreliableStates(_road, new MemoryStateStore(kept, Time, _world.Times.Store), LogSteps.Own, Number),
             Checkpointing = Checkpointing,
             Writing = Writing,
             Time = Time,
@@ -156,7 +156,7 @@ internal sealed class ClusterProcess : SimulatedProcess
             Instance = _world.Shared.Instance;
             return new UnreliableCluster(_road, _world.Shared.Open(self, _world.Times.Store));
         },
-        ArchiveOf = other => new UnreliableStates(_road, new MemoryStateStore(_world.Shared.Log(other), Time, _world.Times.Store), LogSteps.Own),
+        ArchiveOf = other => new UnreliableStates(_road, new MemoryStateStore(_world.Shared.Log(other), Time, _world.Times.Store), LogSteps.Own, other),
         Transport = _world.Network.Of(this),
         Opened = hub => _world.Listens(this, hub),
         Address = new MemberAddress($"w{Number}", "", Life, "simulated"),

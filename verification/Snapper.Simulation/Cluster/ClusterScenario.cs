@@ -37,6 +37,12 @@ public sealed record ClusterScenario
     /// <summary>Runs of each thousand with thousands of transactions.</summary>
     private const int ManyPerMille = 2;
 
+    private static readonly HashSet<string> s_names =
+    [
+        "workers", "lease", "think", "near", "far", "answer", "network", "store", "die", "window", "patience", "paced",
+        "alone", "forget", "unmastered", "failover", "former", "strikes",
+    ];
+
     /// <summary>Nothing that is not drawn by a bound lasts longer, in ms.</summary>
     private const int LongestShortMs = 3000;
 
@@ -118,16 +124,33 @@ public sealed record ClusterScenario
     /// <summary>For so long there is one worker alone; then it is one of several on what it has stored. 0: there are several from the beginning.</summary>
     public int AloneMs { get; init; }
 
+    /// <summary>Of each hundred plans that end so many are forgotten at once.</summary>
+    public int ForgetPercent { get; init; }
+
+    /// <summary>When the record of who is master is lost, in ms; 0: never.</summary>
+    public int MasterForgottenMs { get; init; }
+
+    /// <summary>When another server takes the place of the store and lacks nothing, in ms; 0: never.</summary>
+    public int FailOverMs { get; init; }
+
+    /// <summary>For how long one worker stays connected to the former server, in ms.</summary>
+    public int FormerMs { get; init; }
+
+    /// <summary>That worker, by number.</summary>
+    public int FormerOf => 1 + (int)(Seed % (ulong)Workers);
+
     /// <summary>Faults at their times.</summary>
     public IReadOnlyList<PlannedClusterFault> Faults { get; init; } = [];
 
     /// <summary>Nothing goes wrong and nothing moves, nobody waits on purpose, no scheduling choice has the work done many times over.</summary>
-    public bool IsCalm => Load.IsCalm && NetworkFaultPerMille == 0 && StoreFaultPerMille == 0 && AloneMs == 0 && Faults.Count == 0;
+    public bool IsCalm => Load.IsCalm && NetworkFaultPerMille == 0 && StoreFaultPerMille == 0 && AloneMs == 0
+        && MasterForgottenMs == 0 && FailOverMs == 0 && Faults.Count == 0;
 
     /// <summary>Draws the scenario of a seed.</summary>
     /// <param name="seed">The seed.</param>
     /// <param name="workers">Workers that begin; 0: the seed decides, 2 to 4.</param>
-    public static ClusterScenario Draw(ulong seed, int workers = 0) => WithOddities(WithLongTimes(DrawShort(seed, workers)));
+    public static ClusterScenario Draw(ulong seed, int workers = 0) =>
+        WithForgetting(WithOddities(WithLongTimes(DrawShort(seed, workers))));
 
     private static ClusterScenario DrawShort(ulong seed, int workers)
     {
@@ -180,6 +203,10 @@ public sealed record ClusterScenario
         Append(text, "patience", PatienceMs, drawn.PatienceMs);
         Append(text, "paced", Paced, drawn.Paced);
         Append(text, "alone", AloneMs, drawn.AloneMs);
+        Append(text, "forget", ForgetPercent, drawn.ForgetPercent);
+        Append(text, "unmastered", MasterForgottenMs, drawn.MasterForgottenMs);
+        Append(text, "failover", FailOverMs, drawn.FailOverMs);
+        Append(text, "former", FormerMs, drawn.FormerMs);
 
         // What is drawn by the bounds of the product is another one when these change.
         if (!Faults.SequenceEqual(drawn.Faults) || Workers != drawn.Workers || Faults.Any(static fault => fault.ForMs > LongestShortMs && fault.ForMs != PlannedClusterFault.ForGood))
@@ -201,7 +228,7 @@ public sealed record ClusterScenario
         {
             var at = word.IndexOf('=', StringComparison.Ordinal);
             var name = at < 0 ? word : word[..at];
-            if (name is "workers" or "lease" or "think" or "near" or "far" or "answer" or "network" or "store" or "die" or "window" or "patience" or "paced" or "alone" or "strikes")
+            if (s_names.Contains(name))
             {
                 own.Add((name, at < 0 ? "" : word[(at + 1)..]));
             }
@@ -328,6 +355,30 @@ public sealed record ClusterScenario
         return scenario with { Faults = faults };
     }
 
+    /// <summary>
+    /// In some runs the store forgets what it may, or another server takes its place; by chance of its own.
+    /// </summary>
+    private static ClusterScenario WithForgetting(ClusterScenario scenario)
+    {
+        var chance = SeededChance.For(scenario.Seed, ChanceOf.Forgetting);
+        if (chance.Percent(20))
+        {
+            scenario = scenario with { ForgetPercent = chance.Percent(50) ? 100 : chance.Between(10, 60) };
+        }
+
+        if (chance.Percent(4))
+        {
+            scenario = scenario with { MasterForgottenMs = chance.Between(50, 800) };
+        }
+
+        var failsOver = chance.Percent(6) && StoreLoss.Draw(scenario.Seed, scenario.Workers) is null;
+        return !failsOver ? scenario : scenario with
+        {
+            FailOverMs = chance.Between(50, 800),
+            FormerMs = chance.Between(1, chance.Percent(50) ? 3 * scenario.LeaseMs : 100),
+        };
+    }
+
     /// <summary>When the last fault has ended, in ms; those who are away for good are not waited for.</summary>
     internal int LastMoment => Faults.Count == 0 ? 0 : Faults.Max(static fault => fault.AtMs + (fault.ForMs >= PlannedClusterFault.ForGood ? 0 : fault.ForMs));
 
@@ -389,6 +440,10 @@ public sealed record ClusterScenario
         "patience" => this with { PatienceMs = Within(name, value, 100, 600_000) },
         "paced" => this with { Paced = Within(name, value, 0, 1) },
         "alone" => this with { AloneMs = Within(name, value, 0, 600_000) },
+        "forget" => this with { ForgetPercent = Within(name, value, 0, 100) },
+        "unmastered" => this with { MasterForgottenMs = Within(name, value, 0, 600_000) },
+        "failover" => this with { FailOverMs = Within(name, value, 0, 600_000) },
+        "former" => this with { FormerMs = Within(name, value, 0, 600_000) },
         _ => this with { DieAtEnd = Within(name, value, 0, 1) },
     };
 

@@ -45,6 +45,22 @@ public static class ClusterShrinker
             yield return s with { AloneMs = 0 };
         }
 
+        if (s.ForgetPercent != 0)
+        {
+            yield return s with { ForgetPercent = 0 };
+        }
+
+        if (s.MasterForgottenMs != 0)
+        {
+            yield return s with { MasterForgottenMs = 0 };
+        }
+
+        if (s.FailOverMs != 0)
+        {
+            yield return s with { FailOverMs = 0 };
+            yield return s with { FormerMs = s.FormerMs / 2 };
+        }
+
         if (s.Paced != 0)
         {
             yield return s with { Paced = 0 };

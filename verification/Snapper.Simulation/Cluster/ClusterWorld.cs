@@ -106,6 +106,8 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
 
     public override bool IsKept(string id) => LogRules.IsKept(id, Spare);
 
+    public override bool HasCommitted(string id) => !LogWasLost && LogRules.HasCommitted(id);
+
     // Rings of waits between PACTs and ACTs of several workers are ended by a bound of time alone (H6): there a request may time out.
     public override bool IsCalm => Cluster.IsCalm && Scenario.PactPercent == 100;
 
@@ -167,6 +169,16 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
         foreach (var fault in Cluster.Faults)
         {
             After(fault.AtMs * Millisecond, null, () => Operators.Strike(fault));
+        }
+
+        if (Cluster.MasterForgottenMs > 0)
+        {
+            After(Cluster.MasterForgottenMs * Millisecond, null, ForgetMaster);
+        }
+
+        if (Cluster.FailOverMs > 0)
+        {
+            After(Cluster.FailOverMs * Millisecond, null, FailOver);
         }
 
         StartClients();

@@ -33,6 +33,58 @@ internal sealed class StoreLink(ClusterWorld world, ClusterProcess process)
         return committed;
     }
 
+    /// <summary>A plan has ended, unless it had before; the store may forget it at once.</summary>
+    public void Ended(string plan, ClusterStatus status)
+    {
+        if (status == ClusterStatus.Done && world.SharedStore.ForgetsPlan())
+        {
+            world.Happened.Note(ClusterFaultKind.PlanForgotten);
+            world.Shared.EndedPlans.Remove(world.Shared.Plans[plan].Number);
+            world.Shared.Plans.Remove(plan);
+        }
+    }
+
+    /// <summary>
+    /// Where this process reads: from the present server, or from a former one to which it is connected.
+    /// </summary>
+    /// <param name="present">What the present server has.</param>
+    /// <param name="former">The same of a former one.</param>
+    /// <exception cref="IOException">
+    /// A life that began later knows more than the former one, and does not read it.
+    /// </exception>
+    public T Read<T>(T present, Func<MemoryCluster, T> former)
+    {
+        if (world.FormerServerOf(process) is not { } server)
+        {
+            return present;
+        }
+
+        if (world.BeganBeforeFailOver(process))
+        {
+            return former(server);
+        }
+
+        throw new IOException("simulated: the server does not have what this worker was told");
+    }
+
+    /// <summary>
+    /// A former server takes no writes. A life that began later is connected to the present one for them.
+    /// </summary>
+    private void RequirePrimary(StoreStep step)
+    {
+        if (!s_reads.Contains(step) && world.FormerServerOf(process) is not null && world.BeganBeforeFailOver(process))
+        {
+            throw new IOException("simulated: READONLY You can't write against a read only replica.");
+        }
+    }
+
+    private static readonly HashSet<StoreStep> s_reads =
+    [
+        StoreStep.LogRead, StoreStep.StateLoad, StoreStep.OutcomeFind, StoreStep.Look, StoreStep.MembersRead,
+        StoreStep.RescueRead, StoreStep.DirectoryRead, StoreStep.PlanFind, StoreStep.PlansRead,
+        StoreStep.MasterStanding, StoreStep.MasterRead,
+    ];
+
     private const long Patience = 200 * TimeSpan.TicksPerMillisecond;
 
     /// <summary>What this process is told instead of what is so; null: the truth.</summary>
@@ -96,6 +148,7 @@ internal sealed class StoreLink(ClusterWorld world, ClusterProcess process)
         T result;
         try
         {
+            RequirePrimary(step);
             result = carryOut();
         }
         catch (Exception exception)
@@ -121,6 +174,11 @@ internal sealed class StoreFaults(ClusterWorld world)
     private readonly SeededChance _chance = SeededChance.For(world.Cluster.Seed, ChanceOf.SharedStore);
 
     private readonly (long Until, ClusterFaultKind How)[] _misled = new (long, ClusterFaultKind)[ClusterScenario.MostWorkers + 2];
+
+    private readonly SeededChance _forgotten = SeededChance.For(world.Cluster.Seed, ChanceOf.ForgottenPlans);
+
+    /// <summary>A plan that ends now is forgotten at once.</summary>
+    public bool ForgetsPlan() => !world.IsHealed && _forgotten.Percent(world.Cluster.ForgetPercent);
 
     /// <summary>Nobody reaches it until then.</summary>
     public long DownUntil { get; set; }

@@ -3,6 +3,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Simulation.Rules;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
+using Snapper.Storage.Memory;
 using Snapper.Storage.States;
 
 namespace Snapper.Simulation.Cluster;
@@ -40,7 +41,8 @@ internal sealed class UnreliableLog(StoreLink road, ITransactionLog log, LogStep
 {
     public string Kind => log.Kind;
 
-    public Task<LogOpening> Open(CancellationToken cancellation) => road.Send(steps.Open, () => log.Open(CancellationToken.None).Result, cancellation);
+    public Task<LogOpening> Open(CancellationToken cancellation) =>
+        road.Send(steps.Open, () => log.Open(CancellationToken.None).Result, cancellation);
 
     public Task<AppendResult> Append(long epoch, long firstSequence, int count, ReadOnlyMemory<byte> group, CancellationToken cancellation)
     {
@@ -67,7 +69,7 @@ internal sealed class UnreliableLog(StoreLink road, ITransactionLog log, LogStep
 
     public async IAsyncEnumerable<LogGroup> Read(long fromSequence, [EnumeratorCancellation] CancellationToken cancellation)
     {
-        foreach (var group in await road.Send(steps.Read, () => All(log.Read(fromSequence, CancellationToken.None)), cancellation))
+        foreach (var group in await road.Send(steps.Read, () => All(Readable().Read(fromSequence, CancellationToken.None)), cancellation))
         {
             yield return group;
         }
@@ -77,6 +79,9 @@ internal sealed class UnreliableLog(StoreLink road, ITransactionLog log, LogStep
         road.Send(steps.Trim, () => log.Trim(epoch, keepFrom, watermarks, CancellationToken.None).Result, cancellation);
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    private ITransactionLog Readable() => road.Read(log, server => new MemoryTransactionLog(
+        worker == ClusterLogRules.Master ? server.MasterLog() : server.Log(worker)));
 
     private static List<LogGroup> All(IAsyncEnumerable<LogGroup> groups)
     {
@@ -95,27 +100,38 @@ internal sealed class UnreliableLog(StoreLink road, ITransactionLog log, LogStep
 /// <param name="road">The road.</param>
 /// <param name="store">The store in memory, whose calls complete at once.</param>
 /// <param name="steps">What its calls are.</param>
-internal sealed class UnreliableStates(StoreLink road, IStateStore store, LogSteps steps) : IStateStore, IOutcomeArchive
+/// <param name="worker">The worker whose copied outcomes are there.</param>
+internal sealed class UnreliableStates(StoreLink road, IStateStore store, LogSteps steps, int worker) : IStateStore, IOutcomeArchive
 {
-    public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => road.Send(StoreStep.StateLoad, () => store.Load(actor, CancellationToken.None).Result, cancellation);
+    public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) =>
+        road.Send(StoreStep.StateLoad, () => Readable().Load(actor, CancellationToken.None).Result, cancellation);
 
     public Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation)
     {
         var copy = checkpoints.ToArray();
-        return road.Send(steps.Checkpoint, () => store.Checkpoint(epoch, copy, CancellationToken.None).Result, cancellation);
+        return road.Send(
+            steps.Checkpoint,
+            () => store.Checkpoint(epoch, copy, CancellationToken.None).Result,
+            cancellation);
     }
 
     public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)
     {
         var copy = outcomes.ToArray();
-        return road.Send(steps.Outcomes, () => store.SaveOutcomes(epoch, copy, CancellationToken.None).Result, cancellation);
+        return road.Send(
+            steps.Outcomes,
+            () => store.SaveOutcomes(epoch, copy, CancellationToken.None).Result,
+            cancellation);
     }
 
     public Task<AppendResult> DropOutcomes(long epoch, CancellationToken cancellation) =>
         road.Send(steps.Outcomes, () => store.DropOutcomes(epoch, CancellationToken.None).Result, cancellation);
 
     public Task<ArchiveStanding> Look(CancellationToken cancellation) =>
-        road.Send(StoreStep.OutcomeFind, () => ((IOutcomeArchive)store).Look(CancellationToken.None).Result, cancellation);
+        road.Send(
+            StoreStep.OutcomeFind,
+            () => ((IOutcomeArchive)Readable()).Look(CancellationToken.None).Result,
+            cancellation);
 
     public Task Clear(ArchiveStanding seen, CancellationToken cancellation) => road.Send(
         steps.Outcomes,
@@ -127,7 +143,13 @@ internal sealed class UnreliableStates(StoreLink road, IStateStore store, LogSte
         cancellation);
 
     public Task<OutcomeRecord?> FindOutcome(string requestId, CancellationToken cancellation) =>
-        road.Send(StoreStep.OutcomeFind, () => store.FindOutcome(requestId, CancellationToken.None).Result, cancellation);
+        road.Send(
+            StoreStep.OutcomeFind,
+            () => Readable().FindOutcome(requestId, CancellationToken.None).Result,
+            cancellation);
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    private IStateStore Readable() =>
+        road.Read(store, server => new MemoryStateStore(server.Log(worker), TimeProvider.System, new StateStoreOptions()));
 }

@@ -72,6 +72,14 @@ internal enum ChanceOf : ulong
     /// <summary>Whether, when and which calls to the log server lead to an older copy, one each.</summary>
     OlderServer = 27,
 
+    /// <summary>
+    /// What the store that all share forgets, and whether another server takes its place and loses nothing.
+    /// </summary>
+    Forgetting = 28,
+
+    /// <summary>Which ended plans the store forgets.</summary>
+    ForgottenPlans = 29,
+
     /// <summary>Where clients of the lists abort because of what they saw, one each.</summary>
     Decisions = 30,
 

@@ -160,6 +160,9 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
     /// <summary>The decision to commit a global batch or an ACT of several workers is durable.</summary>
     public bool IsDecided(long number) => _decided.Contains(number);
 
+    /// <summary>A log, of whatever worker, has a commit under this id.</summary>
+    public bool HasCommitted(string id) => _committed.ContainsKey(id);
+
     /// <summary>The outcome of an id is in no log yet, or has been there for less than the window, with so much to spare.</summary>
     public bool IsKept(string id, long spare) => !_kept.TryGetValue(id, out var at) || Now < at + window - spare;
 

@@ -49,6 +49,9 @@ internal interface IClientWorld : ISimulation
     /// <summary>An id that has committed may be sent again now: its outcome is kept long enough.</summary>
     bool IsKept(string id);
 
+    /// <summary>A durable record says that this id has committed. Of several workers alone.</summary>
+    bool HasCommitted(string id);
+
     /// <summary>Where a request arrives; null: nowhere.</summary>
     IRequestTarget? Route(bool misrouted);
 

@@ -141,20 +141,30 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
             }
 
             _world.Sent(transaction.Request);
+            var hadCommitted = HasKey && _world.HasCommitted(transaction.Request.Id!);
             var answer = worker.Door.Submit(transaction.Request, leaving);
             if (answer.IsCompleted)
             {
-                Left(answer.Result, answerLost || gone);
+                Left(answer.Result, answerLost || gone, hadCommitted);
                 return;
             }
 
             _world.Open.Add(worker, transaction.Request, answer);
-            answer.Hear(envelope => Left(envelope, answerLost || gone));
+            answer.Hear(envelope => Left(envelope, answerLost || gone, hadCommitted));
         }
 
         /// <summary>An answer has left the worker, whether it arrives or not.</summary>
-        private void Left(TransactionEnvelope envelope, bool lost)
+        private void Left(TransactionEnvelope envelope, bool lost, bool hadCommitted)
         {
+            var deniesIt = envelope is { Outcome: Outcome.Rejected }
+                or { Outcome: Outcome.Aborted, Abort.Retryable: true };
+            if (hadCommitted && deniesIt && _world.IsKept(transaction.Request.Id!))
+            {
+                _world.Violated(
+                    $"I2: request {Name} had committed when it was sent again, and was answered "
+                    + $"{Answers.Describe(envelope)}.");
+            }
+
             if (envelope.Doubt == RequestManager.OutcomeIsMoving && !_world.LogWasLost)
             {
                 _world.Violated($"I3: request {Name} has an outcome, and it is neither in the log nor stored.");
@@ -226,14 +236,23 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
         private void Ask(IRequestTarget worker, string id, int looks)
         {
             var isHeard = false;
-            worker.Scope.Do(() => worker.Find(id, found => _world.After(Chance.Between(Road / 20, Road), null, () =>
+            var hadCommitted = _world.HasCommitted(id);
+            worker.Scope.Do(() => worker.Find(id, found =>
             {
-                if (!isHeard)
+                if (hadCommitted && found is null && _world.IsKept(id))
                 {
-                    isHeard = true;
-                    Heard(id, found, looks);
+                    _world.Violated($"I2: id {id} had committed when it was asked for, and is unknown.");
                 }
-            })));
+
+                _world.After(Chance.Between(Road / 20, Road), null, () =>
+                {
+                    if (!isHeard)
+                    {
+                        isHeard = true;
+                        Heard(id, found, looks);
+                    }
+                });
+            }));
             _world.After(200 * Road, null, () =>
             {
                 if (!isHeard)
