@@ -38,9 +38,10 @@ internal sealed class Migrator(Worker worker, ClusterNode node, IClusterStore st
         foreach (var open in plans)
         {
             var plan = open.Plan;
-            if (!Lives(plan.From, members) || !Lives(plan.To, members))
+            if (IsGone(plan.From, members) || IsGone(plan.To, members))
             {
-                await store.Plans.Cancel(plan.Id, $"{(Lives(plan.From, members) ? plan.To : plan.From)} is gone.", cancellation).ConfigureAwait(false);
+                var gone = IsGone(plan.From, members) ? plan.From : plan.To;
+                await store.Plans.Cancel(plan.Id, $"{gone} is gone.", cancellation).ConfigureAwait(false);
             }
             else
             {
@@ -88,14 +89,18 @@ internal sealed class Migrator(Worker worker, ClusterNode node, IClusterStore st
         await _notes.Written().ConfigureAwait(false);
     }
 
-    private static bool Lives(Incarnation worker, IReadOnlyList<Member> members)
+    /// <summary>
+    /// A life that the members do not name yet has registered since they were read: it has not ended.
+    /// </summary>
+    private static bool IsGone(Incarnation worker, IReadOnlyList<Member> members)
     {
         foreach (var member in members)
         {
-            if (member.Incarnation == worker)
+            if (member.Incarnation.Worker == worker.Worker)
             {
                 // One whose lease has run out need not be waited for until it is fenced: its plans would keep what they name frozen so long.
-                return member.CurrentEpoch == worker.Epoch && member.State == MemberState.Live;
+                var lives = member.CurrentEpoch == worker.Epoch && member.State == MemberState.Live;
+                return member.Incarnation.Epoch > worker.Epoch || (member.Incarnation == worker && !lives);
             }
         }
 

@@ -315,8 +315,28 @@ public sealed class MigratorTests : IDisposable
     public void A_plan_from_a_worker_that_is_gone_is_cancelled_by_whoever_sees_it()
     {
         PlanOfTwo();
-        Look(Members().Where(member => member.Incarnation != _two.Life));
+        Look(Members().Select(
+            member => member.Incarnation == _two.Life ? member with { State = MemberState.Left } : member));
         Assert.Equal((PlanState.Cancelled, $"{_two.Life} is gone."), (Find("p1").State, Find("p1").Why));
+    }
+
+    /// <summary>
+    /// Its target has registered, in its first or its next life, since the members were read and before the plans were.
+    /// </summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_plan_to_a_worker_that_has_registered_since_the_members_were_read_is_none_to_a_dead_one(bool hadLived)
+    {
+        PlanOfTwo();
+        var before = _two.Life with { Epoch = _two.Life.Epoch - 1 };
+        Look(Members().Where(member => hadLived || member.Incarnation != _two.Life).Select(
+            member => member.Incarnation == _two.Life ? member with { Incarnation = before } : member));
+        Assert.Equal(PlanState.Planned, Find("p1").State);
+        Plan("p2", "y");
+        Look(Members().Where(member => member.Incarnation != _two.Life));
+        _bench.Until(() => !_migrator.IsBusy, "it is done");
+        Assert.Equal(PlanState.Done, Find("p2").State);
     }
 
     [Fact]
