@@ -93,9 +93,9 @@ internal sealed class MigrationNotes(Worker worker, IClusterStore store)
             {
                 // The worker stops; what it had noted stays.
             }
-            catch (Exception exception) when (StorageFaults.IsPassing(exception))
+            catch (Exception exception) when (StorageFaults.IsPassing(exception) || exception is CorruptLogException)
             {
-                // People see less of it.
+                // People see less of it. Damage of a plan is said where open plans are read.
             }
             catch (Exception exception)
             {

@@ -23,6 +23,7 @@ internal sealed class Migrator(Worker worker, ClusterNode node, IClusterStore st
     private readonly ClusterNode _node = node;
     private readonly MigrationNotes _notes = new(worker, store);
     private readonly ConcurrentDictionary<string, MigrationProgress> _progress = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<string, bool> _damaged = new(StringComparer.Ordinal); // logged already
     private readonly Queue<string> _shown = [];
     private Task _run = Task.CompletedTask;
     private volatile bool _isOwed;
@@ -33,6 +34,11 @@ internal sealed class Migrator(Worker worker, ClusterNode node, IClusterStore st
     /// <summary>Open plans have changed: begins those that are this worker's, and cancels those that nobody can carry out.</summary>
     public async Task Look(IReadOnlyList<Member> members, CancellationToken cancellation)
     {
+        foreach (var what in await store.Plans.ReadDamaged(cancellation).ConfigureAwait(false))
+        {
+            NoteDamaged(what);
+        }
+
         var plans = await store.Plans.ReadOpen(cancellation).ConfigureAwait(false);
         var isMine = false;
         foreach (var open in plans)
@@ -74,7 +80,7 @@ internal sealed class Migrator(Worker worker, ClusterNode node, IClusterStore st
         var plans = new List<MigrationPlan>();
         foreach (var open in await store.Plans.ReadOpen(cancellation).ConfigureAwait(false))
         {
-            if (await store.Plans.Find(open.Plan.Id, cancellation).ConfigureAwait(false) is { State: PlanState.Planned } record)
+            if (await Find(open.Plan.Id, cancellation).ConfigureAwait(false) is { State: PlanState.Planned } record)
             {
                 plans.Add(record.Plan);
             }
@@ -87,6 +93,28 @@ internal sealed class Migrator(Worker worker, ClusterNode node, IClusterStore st
     {
         await _run.ConfigureAwait(false);
         await _notes.Written().ConfigureAwait(false);
+    }
+
+    private void NoteDamaged(string what)
+    {
+        if (_damaged.TryAdd(what, true))
+        {
+            RuntimeLog.PlanDamaged(worker.Logger, what);
+        }
+    }
+
+    /// <summary>A plan with its keys; null: there is none, or it is damaged, and nothing commits it.</summary>
+    private async Task<PlanRecord?> Find(string id, CancellationToken cancellation)
+    {
+        try
+        {
+            return await store.Plans.Find(id, cancellation).ConfigureAwait(false);
+        }
+        catch (CorruptLogException damage)
+        {
+            NoteDamaged(damage.Message);
+            return null;
+        }
     }
 
     /// <summary>
@@ -160,7 +188,7 @@ internal sealed class Migrator(Worker worker, ClusterNode node, IClusterStore st
         foreach (var (id, keys) in ended)
         {
             // What has moved is no longer frozen here, but gone; the master hears of that before it hears that the plan has ended.
-            var record = await store.Plans.Find(id, worker.Stopping).ConfigureAwait(false);
+            var record = await Find(id, worker.Stopping).ConfigureAwait(false);
             var moved = await MigrationRun.ReadMoved(_node, directory, keys, worker.Stopping).ConfigureAwait(false);
             await _node.Ask(() =>
             {
@@ -208,7 +236,7 @@ internal sealed class Migrator(Worker worker, ClusterNode node, IClusterStore st
                 continue;
             }
 
-            if (await store.Plans.Find(open.Plan.Id, worker.Stopping).ConfigureAwait(false) is { State: PlanState.Planned } record)
+            if (await Find(open.Plan.Id, worker.Stopping).ConfigureAwait(false) is { State: PlanState.Planned } record)
             {
                 return record.Plan;
             }
@@ -219,7 +247,7 @@ internal sealed class Migrator(Worker worker, ClusterNode node, IClusterStore st
         return null;
     }
 
-    /// <returns>False: the store's absence has interrupted it, and its freeze stays.</returns>
+    /// <returns>False: the store's absence, or damage of the plan, has interrupted it, and its freeze stays.</returns>
     private async Task<bool> TryRun(MigrationPlan plan)
     {
         try
@@ -230,6 +258,19 @@ internal sealed class Migrator(Worker worker, ClusterNode node, IClusterStore st
         catch (Exception exception) when (StorageFaults.IsPassing(exception))
         {
             Interrupt();
+            return false;
+        }
+        catch (CorruptLogException)
+        {
+            foreach (var open in await store.Plans.ReadOpen(worker.Stopping).ConfigureAwait(false))
+            {
+                if (open.Plan.Id == plan.Id)
+                {
+                    throw; // it is not the plan that is damaged
+                }
+            }
+
+            Interrupt(); // nothing commits it any more: the next look lets go of what is frozen for it
             return false;
         }
     }

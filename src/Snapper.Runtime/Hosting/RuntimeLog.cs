@@ -83,4 +83,11 @@ public static partial class RuntimeLog
         Message = "There can be no master, since its log is damaged: {Detail}. "
             + "Transactions over several workers wait. It is tried again")]
     public static partial void MasterLogDamaged(ILogger logger, string detail);
+
+    [LoggerMessage(
+        EventId = 1036,
+        Level = LogLevel.Critical,
+        Message = "An open plan of a migration is damaged: {Detail}. "
+            + "It is not carried out, and what it names stays where it is")]
+    public static partial void PlanDamaged(ILogger logger, string detail);
 }

@@ -182,6 +182,9 @@ internal sealed class MemoryMigrationPlans(MemorySession session) : IMigrationPl
     public Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation) =>
         session.Read<IReadOnlyList<PlanRecord>>(() => [.. _cluster.OpenPlans.Values.Select(plan => plan.Record(withKeys: false))]);
 
+    public Task<IReadOnlyList<string>> ReadDamaged(CancellationToken cancellation) =>
+        session.Read<IReadOnlyList<string>>(static () => []);
+
     public Task<IReadOnlyList<PlanRecord>> ReadEnded(int most, CancellationToken cancellation)
     {
         ClusterArguments.Page(most, 1000);

@@ -51,10 +51,16 @@ public interface IMigrationPlans
     /// <summary>The plans of a migration that was divided, <c>{migration}.1</c> to the first that is not there, without their keys.</summary>
     Task<IReadOnlyList<PlanRecord>> ReadParts(string migration, CancellationToken cancellation);
 
-    /// <summary>Open plans in the order in which they were made, without their keys.</summary>
+    /// <summary>
+    /// Open plans in the order in which they were made, without their keys. One that is damaged is not among them:
+    /// nothing commits it.
+    /// </summary>
     Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation);
 
-    /// <summary>Plans that ended, the latest first, without their keys.</summary>
+    /// <summary>Open plans that are damaged: the key of each, and what is wrong with it.</summary>
+    Task<IReadOnlyList<string>> ReadDamaged(CancellationToken cancellation);
+
+    /// <summary>Plans that ended, the latest first, without their keys, nor those that are damaged.</summary>
     /// <param name="most">Most plans, 1..1,000.</param>
     /// <param name="cancellation">Gives up.</param>
     Task<IReadOnlyList<PlanRecord>> ReadEnded(int most, CancellationToken cancellation);

@@ -58,6 +58,7 @@ internal static partial class ClusterScripts
 
         """;
 
+    /// <summary>Nothing is put out for a plan that is damaged; what may be committed is none (R3, M6).</summary>
     private const string Heads = """
         local function head(out, id)
           local key = plan(id)
@@ -66,6 +67,16 @@ internal static partial class ClusterScripts
             if not p[i] and i ~= 8 and i ~= 9 then
               damaged(key, 'it is not a plan')
             end
+          end
+          if p[1] ~= 'planned' and p[1] ~= 'done' and p[1] ~= 'cancelled' then
+            damaged(key, 'it has the state ' .. string.sub(p[1], 1, 64))
+          end
+          for i, field in pairs({[2] = 'fromWorker', [3] = 'fromEpoch', [4] = 'toWorker', [5] = 'toEpoch',
+            [7] = 'created', [8] = 'ended', [10] = 'count'}) do
+            number(key, field, p[i])
+          end
+          if text(call('LLEN', fields(id))) ~= p[10] then
+            damaged(fields(id), 'it has not the ' .. p[10] .. ' elements of the plan')
           end
           for _, value in ipairs({id, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8] or '0', p[9] or '', p[10], p[11] or ''}) do
             out[#out + 1] = value
@@ -142,12 +153,13 @@ internal static partial class ClusterScripts
         """);
 
     /// <summary>ARGV: id, most ended plans. Answers field and version of each entry.</summary>
-    public static readonly RedisScript CommitPlan = new(Library + Entries + Planned + Plans + """
+    public static readonly RedisScript CommitPlan = new(Library + Entries + Planned + Plans + Heads + """
         local id = ARGV[1]
-        local p = call('HMGET', plan(id), 'state', 'fromWorker', 'fromEpoch', 'toWorker', 'toEpoch', 'count', 'why')
-        if not p[1] then
+        if call('EXISTS', plan(id)) == 0 then
           return {'NOTFOUND', 'there is no plan ' .. id}
         end
+        head({}, id)
+        local p = call('HMGET', plan(id), 'state', 'fromWorker', 'fromEpoch', 'toWorker', 'toEpoch', 'count', 'why')
         if p[1] == 'done' then
           return {'DUP'}
         end
@@ -218,11 +230,22 @@ internal static partial class ClusterScripts
         return out
         """);
 
-    /// <summary>ARGV: open or ended, most plans. Twelve values for each.</summary>
+    /// <summary>
+    /// ARGV: open or ended, most plans. Twelve values for each that is not damaged. Or damaged, most plans: of each
+    /// open one that is, its key and what is wrong.
+    /// </summary>
     public static readonly RedisScript ReadPlans = new(Library + Entries + Planned + Plans + Heads + """
         local out, last = {'OK'}, tonumber(ARGV[2]) - 1
-        for _, id in ipairs(ARGV[1] == 'open' and call('ZRANGE', OPEN, 0, last) or call('ZREVRANGE', ENDED, 0, last)) do
-          head(out, id)
+        local ids = ARGV[1] == 'ended' and call('ZREVRANGE', ENDED, 0, last) or call('ZRANGE', OPEN, 0, last)
+        for _, id in ipairs(ids) do
+          local isSound, why = pcall(head, ARGV[1] == 'damaged' and {} or out, id)
+          local what = not isSound and type(why) == 'string' and string.match(why, 'DAMAGED<(.*)>')
+          if not isSound and not what then
+            error(why, 0)
+          end
+          if what and ARGV[1] == 'damaged' then
+            out[#out + 1] = what
+          end
         end
         return out
         """);

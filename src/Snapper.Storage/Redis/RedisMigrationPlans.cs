@@ -111,6 +111,19 @@ internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrat
 
     public Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation) => ReadList(ClusterScripts.ReadPlans, ["open", MaxListed], cancellation);
 
+    public async Task<IReadOnlyList<string>> ReadDamaged(CancellationToken cancellation)
+    {
+        var read = session.Read(ClusterScripts.ReadPlans, ["damaged", MaxListed], cancellation);
+        var answer = RedisClusterMembers.Read(await read.ConfigureAwait(false));
+        var damaged = new string[answer.Count];
+        for (var i = 0; i < damaged.Length; i++)
+        {
+            damaged[i] = answer.Text(i);
+        }
+
+        return damaged;
+    }
+
     public Task<IReadOnlyList<PlanRecord>> ReadEnded(int most, CancellationToken cancellation)
     {
         ClusterArguments.Page(most, 1000);

@@ -115,6 +115,9 @@ internal sealed class FaultyStore : IClusterStore
 
         public Task<IReadOnlyList<PlanRecord>> ReadOpen(CancellationToken cancellation) => store.Run(nameof(ReadOpen), () => inner.ReadOpen(cancellation));
 
+        public Task<IReadOnlyList<string>> ReadDamaged(CancellationToken cancellation) =>
+            store.Run(nameof(ReadDamaged), () => inner.ReadDamaged(cancellation));
+
         public Task<IReadOnlyList<PlanRecord>> ReadEnded(int most, CancellationToken cancellation) => store.Run(nameof(ReadEnded), () => inner.ReadEnded(most, cancellation));
     }
 

@@ -339,6 +339,40 @@ public sealed class MigratorTests : IDisposable
         Assert.Equal(PlanState.Done, Find("p2").State);
     }
 
+    /// <summary>Nothing commits it any more: its freeze ends, and no worker ends for it, one after the other.</summary>
+    [Fact]
+    public void A_plan_that_is_damaged_while_it_is_carried_out_is_let_go_and_stops_nobody()
+    {
+        Plan("p1", "x");
+        _bench.Store.Before = async call =>
+        {
+            if (call is nameof(IMigrationPlans.Commit) or nameof(IMigrationPlans.Find)
+                && StateOf("x") == OwnershipState.Frozen)
+            {
+                await _calm.Plans.Cancel("p1", "no list of open plans has it", CancellationToken.None);
+                throw new CorruptLogException("key plan:p1: it is not a plan");
+            }
+        };
+        Look();
+        _bench.Advance(100);
+        Assert.Null(_bench.Host.Failure);
+        Look();
+        LetGo("x");
+    }
+
+    /// <summary>
+    /// What is damaged is another key, which is met again wherever this one is: no worker goes on with it.
+    /// </summary>
+    [Fact]
+    public void Damage_of_what_is_no_plan_stops_the_worker_that_meets_it()
+    {
+        Plan("p1", "x");
+        _bench.Store.Before = static call => call == nameof(IMigrationPlans.Commit)
+            ? Task.FromException(new CorruptLogException("key planned: it is not a hash")) : Task.CompletedTask;
+        Look();
+        _bench.Until(() => _bench.Host.Failure is CorruptLogException, "the worker has stopped");
+    }
+
     [Fact]
     public void A_plan_to_an_earlier_life_is_one_to_a_dead_worker()
     {

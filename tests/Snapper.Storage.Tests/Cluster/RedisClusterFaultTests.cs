@@ -81,7 +81,7 @@ public sealed class RedisClusterFaultTests(RedisServerFixture fixture) : IClassF
             ("{cluster}:planned", () => one.Plans.Commit("p", None)),
             ("{cluster}:planned", () => one.Plans.Create(Plan("q", one, two), None)),
             ("{cluster}:plan:p", () => one.Plans.Commit("p", None)),
-            ("{cluster}:plan:p", () => one.Plans.ReadOpen(None)),
+            ("{cluster}:plan:p", () => one.Plans.Find("p", None)),
             ("{cluster}:planned:p", () => one.Plans.Cancel("p", "", None)),
             ("{cluster}:plans:open", () => one.Plans.Cancel("p", "", None)),
             ("{cluster}:plans:ended", () => one.Plans.Commit("p", None)),
@@ -125,7 +125,8 @@ public sealed class RedisClusterFaultTests(RedisServerFixture fixture) : IClassF
             ("{cluster}:meta", "membership", "x", () => one.Members.Look(None)),
             ("{cluster}:master", "until", "x", () => one.Members.Look(None)),
             ("{cluster}:plan:p", "count", "7", () => one.Plans.Commit("p", None)),
-            ("{cluster}:plan:p", "state", "going", () => one.Plans.ReadOpen(None)),
+            ("{cluster}:plan:p", "state", "going", () => one.Plans.Find("p", None)),
+            ("{cluster}:plan:p", "created", "once", () => one.Plans.Commit("p", None)),
             ("{cluster}:shares", "1", "x", () => one.Members.Leave(None)),
             ("{w2}:meta", "epoch", "x", () => one.Members.Fence(two.Self, FenceWhen.Always, None)),
         ];
@@ -142,6 +143,39 @@ public sealed class RedisClusterFaultTests(RedisServerFixture fixture) : IClassF
 
         await Command("HDEL", _prefix + "{cluster}:directory", "5");
         Assert.Contains("no field 5", (await Assert.ThrowsAsync<CorruptLogException>(() => one.Directory.Read(DirectoryCursor.Start, 10, None))).Message, StringComparison.Ordinal);
+    }
+
+    /// <summary>All workers read the open plans: for one that is damaged they would end, one after the other.</summary>
+    [ServerTheory]
+    [InlineData("{cluster}:plan:p", "SET")]
+    [InlineData("{cluster}:plan:p", "HDEL", "reason")]
+    [InlineData("{cluster}:plan:p", "HSET", "toWorker", "two")]
+    [InlineData("{cluster}:plan:p", "HSET", "state", "going")]
+    [InlineData("{cluster}:planned:p", "SET")]
+    [InlineData("{cluster}:planned:p", "RPUSH", "17")]
+    public async Task A_plan_that_is_damaged_is_named_is_not_committed_and_keeps_no_other_from_it(
+        string key, string command, params string[] words)
+    {
+        var (one, two) = (await Start(1), await Start(2));
+        await Assign(one, two);
+        await Done(one.Plans.Create(Plan("p", one, two), None));
+        await Done(one.Plans.Create(new MigrationPlan("q", [Key(2)], one.Self, two.Self, ""), None));
+        Assert.Empty(await one.Plans.ReadDamaged(None));
+        if (command == "SET")
+        {
+            await Command("DEL", _prefix + key);
+            await Command("SET", _prefix + key, "another program's");
+        }
+        else
+        {
+            await Command([command, _prefix + key, .. words]);
+        }
+
+        Assert.Equal("q", Assert.Single(await two.Plans.ReadOpen(None)).Plan.Id);
+        Assert.Contains(_prefix + key, Assert.Single(await two.Plans.ReadDamaged(None)), StringComparison.Ordinal);
+        await Assert.ThrowsAsync<CorruptLogException>(() => one.Plans.Commit("p", None));
+        Assert.Equal(ClusterStatus.Done, (await one.Plans.Commit("q", None)).Status);
+        Assert.Equal("q", Assert.Single(await two.Plans.ReadEnded(10, None)).Plan.Id);
     }
 
     [ServerFact]

@@ -165,6 +165,9 @@ internal sealed class UnreliableCluster(StoreLink road, IClusterStore store) : I
                 () => Readable(road, store).Plans.ReadOpen(CancellationToken.None).Result,
                 cancellation);
 
+        public Task<IReadOnlyList<string>> ReadDamaged(CancellationToken cancellation) =>
+            _plans.ReadDamaged(cancellation);
+
         public Task<IReadOnlyList<PlanRecord>> ReadEnded(int most, CancellationToken cancellation) =>
             road.Send(
                 StoreStep.PlansRead,
