@@ -260,7 +260,14 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
         var living = Living();
         if (living.Count >= _setup.FirstWorkers && living[0] == _node.Self)
         {
-            var result = await _store.Directory.AssignAll(PartitionDivision.Evenly(living), _ending.Token).ConfigureAwait(false); // whatever the answer: the directory is read next
+            // Whatever else the answer is: the directory is read next.
+            var owners = PartitionDivision.Evenly(living);
+            var result = await _store.Directory.AssignAll(owners, _ending.Token).ConfigureAwait(false);
+            if (result.Status == ClusterStatus.Lost)
+            {
+                throw new LogLostFailure(AppendStatus.Gap, $"The actors cannot be divided: {result.Detail}");
+            }
+
             if (result.Status == ClusterStatus.NotYet && result.Detail != _undivided)
             {
                 _undivided = result.Detail;

@@ -42,6 +42,7 @@ public interface IClusterDirectory
     /// <see cref="ClusterStatus.AlreadyDone"/>: it is not empty. <see cref="ClusterStatus.Stale"/>: one of them is fenced, not registered, or has left.
     /// <see cref="ClusterStatus.NotYet"/>: a worker that ran alone has logged something and is not registered in its log's current epoch; what only its log holds would be
     /// missed (R4). A log of such a worker that holds nothing is fenced instead.
+    /// <see cref="ClusterStatus.Lost"/>: there was a directory, or a log records a division.
     /// </returns>
     Task<ClusterResult> AssignAll(IReadOnlyList<Incarnation> owners, CancellationToken cancellation);
 

@@ -80,6 +80,7 @@ internal static partial class ClusterScripts
     /// <summary>
     /// ARGV: number of owners, worker and epoch of each, then for each partition its owner's number in that list. A worker that ran alone may have changes in its log that are
     /// in no state yet; it brings them there before it registers. One that has logged nothing so far is fenced: it may be about to run alone.
+    /// Logs know that there was a division: after a loss of all that says so here, lives of before would go on with it.
     /// </summary>
     public static readonly RedisScript AssignAll = new(Library + Entries + string.Create(CultureInfo.InvariantCulture, $"local LASTWORKER = {ClusterOptions.LastWorker}\n") + """
         local version = number(META, 'version', call('HGET', META, 'version'))
@@ -98,7 +99,10 @@ internal static partial class ClusterScripts
         end
         local idle = {}
         for w = 1, LASTWORKER do
-          local l = call('HMGET', log(w), 'epoch', 'next')
+          local l = call('HMGET', log(w), 'epoch', 'next', 'divided')
+          if l[3] then
+            return lost('the directory was lost: the log of worker w' .. text(w) .. ' is of one that was divided')
+          end
           if l[1] and unfit(text(w), l[1]) then
             if number(log(w), 'next', l[2]) > 1 then
               return {'NOTYET', 'the log of worker w' .. text(w) .. ' holds what may be in no state yet, and w' .. text(w) .. ' has not joined: start it'}
@@ -119,6 +123,7 @@ internal static partial class ClusterScripts
         end
         for i = 0, count - 1 do
           share(ARGV[2 + 2 * i], shares[i] or 0)
+          call('HSET', log(ARGV[2 + 2 * i]), 'divided', '1')
         end
         return {'OK'}
         """);

@@ -13,8 +13,12 @@ internal static partial class ClusterScripts
         call('ZCARD', LEASES)
         call('SCARD', MEMBERS)
         number(META, 'membership', call('HGET', META, 'membership'))
+        local version = number(META, 'version', call('HGET', META, 'version'))
         dirty()
         call('HSET', guardKey, 'several', '1')
+        if version > 0 then
+          call('HSET', guardKey, 'divided', '1')
+        end
         call('HSETNX', META, 'id', ARGV[7])
         call('HSET', key, 'epoch', guardEpoch, 'since', text(at), 'app', ARGV[3], 'url', ARGV[4], 'pid', ARGV[5], 'version', ARGV[6], 'lease', ARGV[2])
         call('HDEL', key, 'left', 'rescuer', 'rescuerEpoch', 'types')

@@ -210,6 +210,33 @@ public sealed class RedisClusterFaultTests(RedisServerFixture fixture) : IClassF
         await master.Log.DisposeAsync();
     }
 
+    /// <summary>
+    /// Lives of before go on with what they own until their next renewal, and later ones may join any time.
+    /// </summary>
+    [ServerTheory]
+    [InlineData("meta", "directory")]
+    [InlineData("meta", "directory", "changes", "shares", "members", "leases", "member:1", "member:2")]
+    public async Task What_the_logs_say_was_divided_is_not_divided_anew_when_the_directory_is_lost_alone(
+        params string[] lost)
+    {
+        var (one, two) = (await Start(1), await Start(2));
+        await Assign(one, two);
+        var three = await Start(3); // it has joined, and owns nothing
+        await Command(["DEL", .. lost.Select(key => _prefix + "{cluster}:" + key)]);
+        foreach (var worker in (TestWorker[])[one, two, three])
+        {
+            await Done(worker.Members.Register(new MemberAddress("", "", 1, ""), None));
+        }
+
+        var again = PartitionDivision.Evenly([three.Self]);
+        Assert.Equal(ClusterStatus.Lost, (await three.Directory.AssignAll(again, None)).Status);
+        Assert.Equal(1, (await one.Members.Look(None)).Generation);
+        await Command("DEL", _prefix + "{w1}:meta", _prefix + "{w2}:meta");
+        var later = await Start(3);
+        var last = PartitionDivision.Evenly([later.Self]);
+        Assert.Equal(ClusterStatus.Lost, (await later.Directory.AssignAll(last, None)).Status);
+    }
+
     [ServerFact]
     public async Task A_worker_whose_log_has_lost_records_raises_the_generation_for_all()
     {
