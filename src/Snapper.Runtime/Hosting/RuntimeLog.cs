@@ -90,4 +90,10 @@ public static partial class RuntimeLog
         Message = "An open plan of a migration is damaged: {Detail}. "
             + "It is not carried out, and what it names stays where it is")]
     public static partial void PlanDamaged(ILogger logger, string detail);
+
+    [LoggerMessage(
+        EventId = 1037,
+        Level = LogLevel.Critical,
+        Message = "States cannot be checkpointed, and the log is not trimmed and grows: {Detail} It is tried again")]
+    public static partial void CheckpointDamaged(ILogger logger, string detail);
 }

@@ -189,6 +189,8 @@ public sealed class WorkerHost : IAsyncDisposable
         Worker? worker = null;
         var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
         {
+            OnDamaged = what => RuntimeLog.CheckpointDamaged(setup.Logger, what),
+
             // A checkpoint that is fenced, or that shows a loss (L7): as certain as a check of the epoch.
             OnStopped = (status, detail) => worker!.Fail(new LogLostFailure(
                 status, $"The state store is lost to this worker ({status}): {detail}", takesNoMore: status == AppendStatus.Fenced && setup.Cluster is null)),

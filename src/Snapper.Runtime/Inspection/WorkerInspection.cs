@@ -77,8 +77,9 @@ public sealed class WorkerInspection : IWorkerInspection
         };
     }
 
-    public WorkerTotals Totals() =>
-        new(_opening.Losses, _worker.Counters.PactDurations.View(), _worker.Counters.ActDurations.View());
+    public WorkerTotals Totals() => new(
+        _opening.Losses, _worker.Checkpoints.LastError is not null,
+        _worker.Counters.PactDurations.View(), _worker.Counters.ActDurations.View());
 
     // 0 stands for no process.
     private static int? NumberOf(int pid) => pid == 0 ? null : pid;

@@ -77,6 +77,7 @@ public sealed partial class Checkpointer
         }
 
         AppendResult result;
+        string? damage = null;
         try
         {
             result = await Checkpoint(taken, isLarge);
@@ -89,8 +90,15 @@ public sealed partial class Checkpointer
         {
             // Kept in LastError and tried again; a checkpoint that is late costs memory and recovery time, nothing else.
             result = new AppendResult(AppendStatus.Refused, $"{error.GetType().Name}: {error.Message}");
+            damage = (error as CorruptLogException)?.Message;
         }
 
+        if (damage is not null && damage != _damage)
+        {
+            OnDamaged?.Invoke(damage);
+        }
+
+        _damage = damage ?? _damage;
         if (result.Status == AppendStatus.Appended)
         {
             Succeeded(taken, isAll: which is null);

@@ -30,6 +30,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
     // Guarded by the gate.
     private readonly DirtyActors _changes;
     private Task _running = Task.CompletedTask;
+    private string? _damage; // of which was heard; only touched by the checkpoint that runs
     private long _foldedBelow;
     private long _trimmedBelow;
     private bool _started;
@@ -108,6 +109,12 @@ public sealed partial class Checkpointer : IAsyncDisposable
 
     /// <summary><see cref="AppendStatus.Fenced"/>, <see cref="AppendStatus.Gap"/> or <see cref="AppendStatus.Behind"/>: it stopped for good; null: it works.</summary>
     public AppendStatus? Stopped { get; private set; }
+
+    /// <summary>
+    /// Hears, once, of damage in the store that keeps states from being checkpointed, and with them the log from being
+    /// trimmed. It is tried again as ever.
+    /// </summary>
+    public Action<string>? OnDamaged { get; init; }
 
     /// <summary>Hears, once, that it stopped for good; the worker must drop its memory and recover.</summary>
     public Action<AppendStatus, string>? OnStopped { get; init; }

@@ -19,6 +19,7 @@ public sealed class CheckpointerTests : IAsyncLifetime
     private readonly SpyStore _store;
     private LogOpening _opening = null!;
     private Checkpointer _checkpointer = null!;
+    private readonly List<string> _damaged = [];
     private long _sequence;
 
     public CheckpointerTests()
@@ -32,7 +33,11 @@ public sealed class CheckpointerTests : IAsyncLifetime
         _opening = await _log.Open(None);
         var recovered = await LogRecovery.Run(_log, _store, _opening, new NoSink(), _time, None);
         _store.Checkpoints.Clear();
-        _checkpointer = new Checkpointer(_log, _store, _opening, recovered, new CheckpointerOptions { UnfoldedBytesMax = 64 * 1024 }, _time);
+        var options = new CheckpointerOptions { UnfoldedBytesMax = 64 * 1024 };
+        _checkpointer = new Checkpointer(_log, _store, _opening, recovered, options, _time)
+        {
+            OnDamaged = _damaged.Add,
+        };
     }
 
     public async Task DisposeAsync() => await _checkpointer.DisposeAsync();
@@ -171,6 +176,30 @@ public sealed class CheckpointerTests : IAsyncLifetime
         Assert.Equal((0, 0, 1L), (_checkpointer.PendingActors, _storage.Groups.Count, _checkpointer.SavedOutcomes));
         Assert.Equal(["k:x", "k:y"], (await _store.Load(Some.Actor("a"), None))!.Fields.Select(f => f.Name).Order(StringComparer.Ordinal));
         Assert.NotNull(await _store.FindOutcome("key", None));
+    }
+
+    /// <summary>
+    /// Nothing is trimmed until it is put right, and the log grows: operators must know, and not each time.
+    /// </summary>
+    [Fact]
+    public async Task Damage_that_keeps_all_states_from_being_checkpointed_is_said_once_with_its_key()
+    {
+        _checkpointer.Start();
+        await Durable(Some.Batch(1, "a", 1));
+        for (var i = 0; i < 3; i++)
+        {
+            _store.Failures.Enqueue(new CorruptLogException("key Account/a has another type"));
+            _time.Advance(TimeSpan.FromSeconds(5));
+            Assert.Equal(["key Account/a has another type"], _damaged);
+            Assert.Single(_storage.Groups);
+        }
+
+        _store.Failures.Enqueue(new CorruptLogException("key Account/b has another type"));
+        _time.Advance(TimeSpan.FromSeconds(5));
+        Assert.Equal("key Account/b has another type", _damaged[^1]);
+        _time.Advance(TimeSpan.FromSeconds(5));
+        Assert.Empty(_storage.Groups);
+        Assert.Equal(2, _damaged.Count);
     }
 
     [Fact]
