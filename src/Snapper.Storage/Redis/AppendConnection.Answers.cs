@@ -21,22 +21,9 @@ internal sealed partial class AppendConnection
                 return;
             }
 
-            ArraySegment<byte>[]? check = null;
             lock (_gate)
             {
                 SetDue(TimeoutMs);
-                if (_isBound && _linkInUse == link)
-                {
-                    check = _message.InstanceCheck(_inFlight!);
-                }
-            }
-
-            if (check is not null && link.Ask(check) is var answer && !(answer.Kind == RespKind.Bulk && answer.Text.SequenceEqual("OK"u8)))
-            {
-                var other = ResultOf(answer);
-                Leave(link);
-                Complete(link, other, null);
-                return;
             }
 
             _isByText = false;

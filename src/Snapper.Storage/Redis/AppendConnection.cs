@@ -33,7 +33,6 @@ internal sealed partial class AppendConnection : IDisposable
     private Exception? _failure;
     private long _dueMs;
     private bool _isTimerSet;
-    private bool _isBound;
     private bool _disposed;
 
     /// <summary>Connects with the first command.</summary>
@@ -74,18 +73,13 @@ internal sealed partial class AppendConnection : IDisposable
     public Task<AppendResult> Run(AppendCommand command, CancellationToken cancellation) =>
         _turn.Wait(0, CancellationToken.None) ? Start(command, cancellation) : RunInTurn(command, cancellation);
 
-    /// <summary>From the next connection on, each is asked first whether it leads to the server on which the log was opened. One that was made before is given up.</summary>
+    /// <summary>From now on each command looks whether the server is the one on which the log was opened.</summary>
     public void BindToInstance()
     {
-        AppendLink? link;
         lock (_gate)
         {
-            _isBound = true;
-            link = _link;
-            _link = null;
+            _message.IsBound = true;
         }
-
-        link?.Abort();
     }
 
     /// <summary>Closes the connection; a command in flight fails. May be called again.</summary>

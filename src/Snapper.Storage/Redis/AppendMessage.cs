@@ -15,7 +15,8 @@ internal sealed class AppendMessage
     private static readonly byte[] LineEnd = [(byte)'\r', (byte)'\n'];
     private readonly Script _append;
     private readonly Script _check;
-    private readonly Script _checkInstance;
+    private readonly Script _appendOnInstance;
+    private readonly Script _checkOnInstance;
     private readonly byte[] _arguments = new byte[512];
     private readonly ArraySegment<byte>[] _appendParts = new ArraySegment<byte>[4];
     private readonly ArraySegment<byte>[] _checkParts = new ArraySegment<byte>[2];
@@ -27,17 +28,14 @@ internal sealed class AppendMessage
     {
         _append = new Script(RedisScripts.Append, [meta, stream], 8);
         _check = new Script(RedisScripts.CheckEpoch, [meta], 4);
-        _checkInstance = new Script(RedisScripts.CheckInstance, [meta], 4);
+        _appendOnInstance = new Script(RedisScripts.AppendOnInstance, [meta, stream], 8);
+        _checkOnInstance = new Script(RedisScripts.CheckEpochOnInstance, [meta], 4);
         _script = _check;
         _parts = _checkParts;
     }
 
-    private AppendMessage(AppendMessage other)
-    {
-        (_append, _check, _checkInstance) = (other._append, other._check, other._checkInstance);
-        _script = _check;
-        _parts = _checkParts;
-    }
+    /// <summary>Each command looks whether the server is the one on which the log was opened.</summary>
+    public bool IsBound { get; set; }
 
     /// <summary>Bytes of the whole message when the script goes by its name.</summary>
     public int Bytes { get; private set; }
@@ -55,7 +53,7 @@ internal sealed class AppendMessage
         Number(command.Epoch);
         Text(command.Mark);
         Number(command.AcknowledgedNext);
-        _script = command.Count == 0 ? _check : _append;
+        _script = command.Count == 0 ? IsBound ? _checkOnInstance : _check : IsBound ? _appendOnInstance : _append;
         _parts = command.Count == 0 ? _checkParts : _appendParts;
         if (command.Count > 0)
         {
@@ -86,14 +84,6 @@ internal sealed class AppendMessage
         }
 
         Bytes = _script.ByName.Length + _length + command.Group.Length;
-    }
-
-    /// <summary>The message that checks, with what the command knows, whether the server is the one on which the log was opened. Apart from the message at hand, for once.</summary>
-    public ArraySegment<byte>[] InstanceCheck(AppendCommand command)
-    {
-        var message = new AppendMessage(this);
-        message.Encode(new AppendCommand { Epoch = command.Epoch, Mark = command.Mark, AcknowledgedNext = command.AcknowledgedNext, Changes = command.Changes });
-        return message.With(_checkInstance.ByText);
     }
 
     /// <summary>Lets go of the group.</summary>

@@ -155,28 +155,35 @@ internal static class RedisScripts
         """;
 
     /// <summary>
-    /// Deletes nothing, as a write: a primary that a replica has replaced answers reads as before, knows nothing of
-    /// what the new one took, and is told apart by refusing writes.
+    /// Follows the fence for a worker that is one of several: another instance of the server than that of the opening
+    /// (it was started anew, or a replica took its place, or it was one for a while) may hold less than others were
+    /// told, of which this log's own numbers say nothing. So this life ends, whether or not anything is missing. With
+    /// each command: a connection lives on while its server becomes a replica and a primary again.
     /// </summary>
-    public static readonly RedisScript CheckEpoch = new(Fence + "redis.call('HDEL', KEYS[1], '')\nreturn 'OK'");
-
-    /// <summary>
-    /// For a worker that is one of several, on each new connection before anything else: another instance of the server than that of the opening (it was started anew, or a
-    /// replica took its place) may hold less than others were told, of which this log's own numbers say nothing. So this life ends, whether or not anything is missing.
-    /// </summary>
-    public static readonly RedisScript CheckInstance = new(Fence + Foreign + """
+    private const string OnInstance = Foreign + """
         local began = redis.call('HGET', KEYS[1], 'instance')
         if foreign(began) then
           return 'FENCED epoch ' .. ARGV[1] .. ' began on another instance of the server, ' .. began .. '; of this log nothing is missing'
         end
-        return 'OK'
-        """);
+
+        """;
+
+    /// <summary>
+    /// Deletes nothing, as a write: a primary that a replica has replaced answers reads as before, knows nothing of
+    /// what the new one took, and is told apart by refusing writes.
+    /// </summary>
+    private const string Write = "redis.call('HDEL', KEYS[1], '')\n";
+
+    public static readonly RedisScript CheckEpoch = new(Fence + Write + "return 'OK'");
+
+    /// <summary>The same for one of several.</summary>
+    public static readonly RedisScript CheckEpochOnInstance = new(Fence + Write + OnInstance + "return 'OK'");
 
     /// <summary>
     /// KEYS[2]: the stream. ARGV[4..7]: first sequence, the sequence behind the last, count, bytes. A stream that is gone would be
     /// made anew without a word; one that holds nothing that is needed (a new log, everything trimmed) may be.
     /// </summary>
-    public static readonly RedisScript Append = new(Fence + """
+    private const string Add = """
         if tonumber(m[4] or m[3] or '1') < next and redis.call('EXISTS', KEYS[2]) == 0 then
           return lost('stream ' .. KEYS[2] .. ' is gone: records ' .. (m[4] or m[3]) .. ' to ' .. string.format('%.0f', next - 1) .. ' should be there')
         end
@@ -196,7 +203,12 @@ internal static class RedisScripts
           return 'LOST the next record is ' .. (m[3] or '1') .. ', this append begins with ' .. ARGV[4]
         end
         return 'GAP records from ' .. ARGV[4] .. ' on do not follow the log, whose next record is ' .. m[3]
-        """);
+        """;
+
+    public static readonly RedisScript Append = new(Fence + Add);
+
+    /// <summary>The same for one of several.</summary>
+    public static readonly RedisScript AppendOnInstance = new(Fence + OnInstance + Add);
 
     /// <summary>
     /// Raises the epoch and tells the rest. KEYS: hash, stream. ARGV: mark, and a name for the log if it has none yet. Deleting nothing first makes it a script that has
