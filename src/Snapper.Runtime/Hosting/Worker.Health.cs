@@ -14,6 +14,8 @@ namespace Snapper.Runtime.Hosting;
 /// <summary>What can go wrong with a worker, and reading outcomes back.</summary>
 public sealed partial class Worker : ILogObserver
 {
+    private static readonly TimeSpan s_ownerCheck = TimeSpan.FromSeconds(1);
+
     private readonly WorkerParts _parts;
     private long _olderOutcomesUntil;
     private volatile string? _unavailable = "The worker is starting.";
@@ -34,6 +36,25 @@ public sealed partial class Worker : ILogObserver
     /// </summary>
     public bool MayBeReplaced =>
         Failure is not null || Peers.MayBeReplaced;
+
+    /// <summary>
+    /// Asks the log whether it is this life's now (L5). Its lease alone does not say so: it may have been evicted
+    /// though that lives (R5), and on a machine that stood still no clock has gone on.
+    /// </summary>
+    /// <returns>False: it is another's, or has not said so within a second.</returns>
+    public async Task<bool> IsStillOwner()
+    {
+        try
+        {
+            Log.EnqueueBarrier();
+            await Log.Drain(CancellationToken.None).WaitAsync(s_ownerCheck, Time).ConfigureAwait(false);
+            return !MayBeReplaced;
+        }
+        catch (Exception exception) when (exception is TimeoutException or LogLostException or ObjectDisposedException)
+        {
+            return false;
+        }
+    }
 
     /// <summary>
     /// What an id did whose root this is another may know alone: who has replaced this worker, or to whom the root has

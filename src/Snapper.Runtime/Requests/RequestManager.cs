@@ -111,12 +111,11 @@ public sealed class RequestManager : ITransactionService
         }
 
         _worker.NoteEnded(request, envelope.Outcome, reason);
-        if (request.HasCallerKey && !AbortReasons.IsKept(reason)
-            && _worker.MayHaveRunElsewhere(request.Asked.Actor))
+        if (request.HasCallerKey && !AbortReasons.IsKept(reason) && !_worker.Peers.IsAlone)
         {
-            // Nothing of this sending has effects. Of the id that says nothing: who owns its root now may have run an
-            // earlier one.
-            envelope = request.Envelope(Outcome.InDoubt);
+            request.Settle(); // nothing of it begins any more
+            _ = AnswerAsOwner(request, envelope);
+            return;
         }
 
         if (!request.TryAnswer(envelope))
@@ -128,6 +127,23 @@ public sealed class RequestManager : ITransactionService
             }
         }
 
+        Interlocked.Decrement(ref _inFlight);
+    }
+
+    /// <summary>
+    /// Nothing of this sending has effects. Of the id that says nothing: who owns its root now may have run an earlier
+    /// one, of which a life that was replaced knows nothing.
+    /// </summary>
+    private async Task AnswerAsOwner(Request request, TransactionEnvelope envelope)
+    {
+        if (_worker.MayHaveRunElsewhere(request.Asked.Actor)
+            || !await _worker.IsStillOwner().ConfigureAwait(false)
+            || _worker.MayHaveRunElsewhere(request.Asked.Actor))
+        {
+            envelope = request.Envelope(Outcome.InDoubt);
+        }
+
+        request.TryAnswer(envelope);
         Interlocked.Decrement(ref _inFlight);
     }
 
@@ -359,27 +375,41 @@ public sealed class RequestManager : ITransactionService
 
         // No other worker has run it, unless this one was replaced (R4), or the root has moved, and it does not know.
         var isUnsure = _worker.MayBeReplaced || _worker.MayHaveRunElsewhere(asked.Actor);
-        if (!_worker.MayHaveOlderOutcomes && !isUnsure)
+        var looks = _worker.MayHaveOlderOutcomes;
+        if (!looks && !isUnsure && _worker.Peers.IsAlone)
         {
             return Task.FromResult(Rejected(asked, refusal));
         }
 
         // A worker that is closed looks nothing up: its log may be away. What another runs is in no archive at first.
-        var looks = refusal.Kind != RejectionKind.Unavailable && !isUnsure;
-        return !looks || Looking >= _worker.Options.MaxInFlight
+        var isInVain = isUnsure || (looks && refusal.Kind == RejectionKind.Unavailable);
+        return isInVain || Looking >= _worker.Options.MaxInFlight
             ? Task.FromResult(InDoubt(asked, refusal.Detail, refusal))
-            : LookAndRefuse(asked, refusal, cancellation);
+            : LookAndRefuse(asked, refusal, looks, cancellation);
     }
 
-    private async Task<TransactionEnvelope> LookAndRefuse(TransactionRequest asked, Rejection refusal, CancellationToken cancellation)
+    private async Task<TransactionEnvelope> LookAndRefuse(
+        TransactionRequest asked, Rejection refusal, bool looks, CancellationToken cancellation)
     {
-        var (earlier, hash, why) = await LookInArchives(asked.Id!, cancellation).ConfigureAwait(false);
-        if (why is not null)
+        if (looks)
         {
-            return InDoubt(asked, why, refusal);
+            var (earlier, hash, why) = await LookInArchives(asked.Id!, cancellation).ConfigureAwait(false);
+            if (why is not null)
+            {
+                return InDoubt(asked, why, refusal);
+            }
+
+            if (earlier is not null)
+            {
+                return hash == RequestHash.Of(asked) ? earlier
+                    : Rejected(asked, refusal.Kind == RejectionKind.Overloaded ? OtherRequest() : refusal);
+            }
         }
 
-        return earlier is null ? Rejected(asked, refusal) : hash == RequestHash.Of(asked) ? earlier : Rejected(asked, refusal.Kind == RejectionKind.Overloaded ? OtherRequest() : refusal);
+        Interlocked.Increment(ref _looking);
+        var isOwner = _worker.Peers.IsAlone || await _worker.IsStillOwner().ConfigureAwait(false);
+        Interlocked.Decrement(ref _looking);
+        return isOwner ? Rejected(asked, refusal) : InDoubt(asked, refusal.Detail, refusal);
     }
 
     /// <returns>The outcome of the id and the request that it was of; or why that cannot be known now.</returns>

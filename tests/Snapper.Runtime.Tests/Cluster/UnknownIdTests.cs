@@ -110,6 +110,16 @@ public sealed class UnknownIdTests : IDisposable
         NobodyKnowsYet(Find());
     }
 
+    /// <summary>It was evicted, or its machine stood still with its clock; its lease seems to live.</summary>
+    [Fact]
+    public void Nor_by_one_whose_log_is_not_its_own_any_more()
+    {
+        _bench.Node.Members = () => [_bench.Self];
+        _bench.Shared.Log(_bench.Self.Worker).Epoch++;
+        var answer = _bench.Finish(Find(), "the answer");
+        Assert.Equal(Outcome.Rejected, answer?.Outcome);
+    }
+
     [Fact]
     public void One_that_cannot_look_now_does_not_keep_another_from_saying_what_it_knows()
     {
