@@ -32,6 +32,10 @@ internal sealed partial class AppendConnection
             {
                 TakeIn(link, link.Read());
             }
+
+            // A command that began while the one before was told may be in flight here, and no read fails for it.
+            Leave(link);
+            Complete(link, default, new IOException("The connection was closed."));
         }
         catch (Exception error)
         {

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Net;
+using System.Net.Sockets;
 using System.Security.Authentication;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
@@ -243,6 +244,45 @@ public sealed class AppendConnectionTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_command_that_begins_and_is_cancelled_while_the_answer_before_is_told_ends()
+    {
+        var connection = Connect((c, _) => c.Send(Ok));
+        using var cancellation = new CancellationTokenSource();
+
+        var second = RunWhenToldOf(connection, 1, () =>
+        {
+            var run = connection.Run(Append(2, new byte[10]), cancellation.Token);
+            cancellation.Cancel();
+            return run;
+        });
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => second.WaitAsync(TimeSpan.FromSeconds(20)));
+        Assert.Equal(AppendStatus.Appended, (await Run(connection, 2)).Status);
+    }
+
+    [Fact]
+    public async Task A_command_that_begins_on_a_connection_which_the_server_has_just_reset_ends()
+    {
+        var connection = Connect(async (c, _) =>
+        {
+            await c.Send(Ok);
+            if (c.Number == 1)
+            {
+                c.Client.Client.Close(0); // a reset
+            }
+        });
+
+        var second = RunWhenToldOf(connection, 1, () =>
+        {
+            SpinWait.SpinUntil(() => !Some.HasConnectionTo(_server!.Port), TimeSpan.FromSeconds(20));
+            return connection.Run(Append(2, new byte[10]), default);
+        });
+
+        await Assert.ThrowsAnyAsync<SocketException>(() => second.WaitAsync(TimeSpan.FromSeconds(20)));
+        Assert.Equal(AppendStatus.Appended, (await Run(connection, 2)).Status);
+    }
+
+    [Fact]
     public async Task Callers_at_the_same_time_take_turns()
     {
         var connection = Connect((c, parts) => c.Send(int.Parse(parts[8], System.Globalization.CultureInfo.InvariantCulture) % 2 == 0 ? Ok : "$3\r\nDUP\r\n"));
@@ -288,6 +328,17 @@ public sealed class AppendConnectionTests : IAsyncLifetime
 
     private static AppendCommand Append(long first, byte[] group) =>
         new() { Epoch = 7, Mark = "mark", AcknowledgedNext = 1, Changes = 5, FirstSequence = first, Count = 1, Group = group };
+
+    /// <summary>Runs a command; when it is told to have succeeded, on the thread that tells, begins another.</summary>
+    private static async Task<AppendResult> RunWhenToldOf(
+        AppendConnection connection, long first, Func<Task<AppendResult>> begin)
+    {
+        var command = Append(first, new byte[10]);
+        var next = command.Task.ContinueWith(
+            _ => begin(), default, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        await connection.Run(command, default).WaitAsync(TimeSpan.FromSeconds(20));
+        return await await next;
+    }
 
     private static Task<AppendResult> Run(AppendConnection connection, long first, byte[]? group = null) =>
         connection.Run(Append(first, group ?? new byte[10]), default).WaitAsync(TimeSpan.FromSeconds(20));

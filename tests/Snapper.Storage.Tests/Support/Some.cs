@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Net.NetworkInformation;
 using System.Text;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -62,6 +63,10 @@ internal static class Some
 
         return records;
     }
+
+    /// <summary>This machine has a connection whose other end is that port of its own, and that works.</summary>
+    public static bool HasConnectionTo(int port) => IPGlobalProperties.GetIPGlobalProperties().GetActiveTcpConnections()
+        .Any(c => c.RemoteEndPoint.Port == port && c.State == TcpState.Established);
 
     /// <summary>Polls until a condition holds; fails with what was awaited.</summary>
     public static async Task Until(Func<bool> condition, string awaited, double seconds = 20)
