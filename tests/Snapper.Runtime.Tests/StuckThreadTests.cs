@@ -69,6 +69,25 @@ public sealed class StuckThreadTests
         Assert.Contains(rig.Host.Inspection.Checks(), check => check is { Name: "worker", Healthy: false });
     }
 
+    [Fact]
+    public async Task Threads_that_came_back_do_not_count_as_stuck()
+    {
+        await using var rig = await Rig.StartWithShortTurns(disownedLimit: 1);
+        for (var i = 0; i < 4; i++)
+        {
+            using var gate = new Gate();
+            var stuck = rig.Act("a", Step.Block(gate));
+            await gate.Reached();
+            Rig.Aborted(await Rig.Within(stuck, "one that blocks for a while"), AbortReason.Timeout);
+            gate.Open();
+            await Rig.Until(() => gate.Blocked is { IsAlive: false }, "its thread has ended");
+        }
+
+        await Task.Delay(100); // ten looks
+        Assert.Empty(rig.Failures);
+        Rig.Saw(await Rig.Within(rig.Act("a", Step.Add(), Step.Get()), "another"), 1);
+    }
+
     /// <summary>
     /// No other thread can go on for one that stands between two steps. Without it requests do not even end by their
     /// timeouts.

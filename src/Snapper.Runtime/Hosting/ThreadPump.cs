@@ -18,6 +18,7 @@ public sealed class ThreadPump : IDisposable
     private long _seenProgress;
     private long _stuckSince;
     private int _looks;
+    private int _disowned;
     private Thread _thread;
 
     public ThreadPump(Executor executor, Action<Exception> failed)
@@ -28,8 +29,8 @@ public sealed class ThreadPump : IDisposable
         _thread = StartThread();
     }
 
-    /// <summary>Threads that were given up so far.</summary>
-    public int Disowned { get; private set; }
+    /// <summary>Threads that were given up, and have not come back.</summary>
+    public int Disowned => Volatile.Read(ref _disowned);
 
     /// <summary>
     /// It is stuck where no other thread can go on for it: in code of a state or a result, on its way to JSON or back.
@@ -63,7 +64,7 @@ public sealed class ThreadPump : IDisposable
             return null;
         }
 
-        Disowned++;
+        Interlocked.Increment(ref _disowned);
         _stuckSince = now;
         _looks = 0;
         _thread = StartThread();
@@ -112,6 +113,7 @@ public sealed class ThreadPump : IDisposable
         catch (DisownedException)
         {
             // Another thread has gone on with the executor; this one ends here.
+            Interlocked.Decrement(ref _disowned);
         }
         catch (Exception exception)
         {
