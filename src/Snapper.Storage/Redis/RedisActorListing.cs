@@ -10,7 +10,7 @@ namespace Snapper.Storage.Redis;
 /// <summary>
 /// Lists states by SCAN, a thousand keys at a time: Redis serves others between two of these calls. It knows no order, so each page looks through all keys once; one page at a time, and few wait for it.
 /// </summary>
-internal sealed class RedisActorListing(RedisCommands commands, RedisKeys keys) : IDisposable
+internal sealed class RedisActorListing(RedisConnections connections, RedisKeys keys) : IDisposable
 {
     private const int KeysPerCall = 1000;
 
@@ -58,8 +58,9 @@ internal sealed class RedisActorListing(RedisCommands commands, RedisKeys keys) 
         var cursor = "0";
         do
         {
-            var answer = (RedisResult[])(await commands.Within(
-                commands.Database.ExecuteAsync("SCAN", cursor, "MATCH", Encoding.UTF8.GetBytes(pattern), "COUNT", KeysPerCall.ToString(CultureInfo.InvariantCulture)), cancellation).ConfigureAwait(false))!;
+            var reading = connections.Read(
+                RedisScripts.ScanStates, [], [cursor, Encoding.UTF8.GetBytes(pattern), KeysPerCall], cancellation);
+            var answer = (RedisResult[])(await reading.ConfigureAwait(false))!;
             cursor = (string)answer[0]!;
             foreach (var key in (RedisResult[])answer[1]!)
             {
@@ -78,11 +79,14 @@ internal sealed class RedisActorListing(RedisCommands commands, RedisKeys keys) 
     {
         try
         {
-            var version = (string?)await commands.Within(commands.Database.HashGetAsync(keys.State(actor), CheckpointRule.VersionField), cancellation).ConfigureAwait(false);
+            var reading = connections.Read(
+                RedisScripts.ReadVersion, [keys.State(actor)], [CheckpointRule.VersionField], cancellation);
+            var found = (RedisResult[])(await reading.ConfigureAwait(false))!;
+            var version = (string?)found[0];
             var number = long.TryParse(version, NumberStyles.None, CultureInfo.InvariantCulture, out var whole) ? whole : (long?)null;
-            return new StoredActor(actor.Id, number, number is null || await commands.Within(commands.Database.HashLengthAsync(keys.State(actor)), cancellation).ConfigureAwait(false) > 1);
+            return new StoredActor(actor.Id, number, number is null || (long)found[1] > 1);
         }
-        catch (RedisServerException error) when (error.Message.StartsWith("WRONGTYPE", StringComparison.Ordinal))
+        catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal))
         {
             return new StoredActor(actor.Id, null, true); // shown all the same: whoever looks at it is told what is wrong
         }

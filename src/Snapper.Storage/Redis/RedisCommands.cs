@@ -175,10 +175,6 @@ internal sealed class RedisCommands : IAsyncDisposable
     public Task<RedisResult> Execute(CancellationToken cancellation, string command, params object[] arguments) =>
         Within(Database.ExecuteAsync(command, arguments), cancellation);
 
-    /// <summary>A command without effects whose answer may be large: it may take longer.</summary>
-    public Task<RedisResult> ReadLarge(CancellationToken cancellation, string command, params object[] arguments) =>
-        Within(Database.ExecuteAsync(command, arguments), LargeFactor * _timeout, cancellation);
-
     /// <summary>
     /// Runs a script by its name, and by its text when the server does not know it (it was restarted): that answer comes
     /// before anything is run. The client library's own cache of scripts needs a right of its own, SCRIPT LOAD.

@@ -269,6 +269,18 @@ internal static class RedisScripts
     /// <summary>KEYS: hash of a log. The number of its next record; none: there is no log.</summary>
     public static readonly RedisScript ReadNext = new("return {redis.call('HGET', KEYS[1], 'next')}");
 
+    /// <summary>KEYS: stream. ARGV: an entry. That one, or the last one before it.</summary>
+    public static readonly RedisScript ReadHolding = new(
+        "return redis.call('XREVRANGE', KEYS[1], ARGV[1], '-', 'COUNT', 1)");
+
+    /// <summary>KEYS: none. ARGV: cursor, pattern, count. What SCAN answers.</summary>
+    public static readonly RedisScript ScanStates = new(
+        "return redis.call('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', ARGV[3])");
+
+    /// <summary>KEYS: a state. ARGV: the field of its version. Its version, and how many fields there are.</summary>
+    public static readonly RedisScript ReadVersion = new(
+        "return {redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HLEN', KEYS[1])}");
+
     /// <summary>
     /// KEYS: stream. ARGV: first and last entry, bytes from which on no further entry is added, most entries. XRANGE alone
     /// bounds the number of entries only, and one of them may have a hundred megabytes.

@@ -37,7 +37,7 @@ public sealed class RedisStateStore : IStateStore, IActorListing, IOutcomeArchiv
         _log = log;
         _commands = log.Connections.State;
         _keys = log.Keys;
-        _listing = new RedisActorListing(_commands, _keys);
+        _listing = new RedisActorListing(log.Connections, _keys);
         _time = time;
         _options = options;
         _clock = new OutcomeClock(time, options);

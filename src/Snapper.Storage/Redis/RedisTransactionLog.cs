@@ -218,7 +218,9 @@ public sealed class RedisTransactionLog : IIdentifiedLog
 
         // The entry that holds a sequence number is the last one that does not begin behind it.
         var from = fromSequence;
-        var holding = Groups(await state.ReadLarge(cancellation, "XREVRANGE", _keys.Stream, EntryId(fromSequence), "-", "COUNT", 1).ConfigureAwait(false));
+        var holding = Groups(await _connections.Read(
+            RedisScripts.ReadHolding, [_keys.Stream], [EntryId(fromSequence)],
+            cancellation, isLarge: true).ConfigureAwait(false));
         if (holding.Count > 0 && holding[0].FirstSequence + holding[0].Count > fromSequence)
         {
             yield return holding[0];

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Net.Sockets;
 using System.Text.RegularExpressions;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Writing;
@@ -157,12 +158,49 @@ public sealed class SwitchoverTests : IAsyncLifetime
         await Assert.ThrowsAnyAsync<IOException>(() => store.Load(Some.Actor("a"), None));
         await Assert.ThrowsAnyAsync<IOException>(() => store.FindOutcome("x", None));
         await Assert.ThrowsAnyAsync<IOException>(() => LastRead(log));
+        await Assert.ThrowsAnyAsync<IOException>(() => store.List(new ActorListQuery("Account", null, "", 10), None));
         await Append(log, opening, 3); // over the connection that has not been touched
 
         road.LeadTo(_new.Port);
         Assert.Equal(2, (await Soon(() => store.Load(Some.Actor("a"), None), static _ => true))!.Version);
         Assert.NotNull(await store.FindOutcome("x", None));
         Assert.Equal(3, await LastRead(log));
+    }
+
+    /// <summary>The connection may be made anew between any two of its commands.</summary>
+    [ServerFact]
+    public async Task Nothing_is_read_without_a_look_at_what_the_server_has()
+    {
+        var (log, opening) = await Opened(_old.Port);
+        var store = new RedisStateStore(log, TimeProvider.System, new StateStoreOptions());
+        _made.Add(store);
+        await Append(log, opening, 1);
+        var change = new StateCheckpoint(Some.Actor("a"), 0, 1, [new("state", Some.Bytes("1"))]);
+        Assert.Equal(AppendStatus.Appended, (await store.Checkpoint(opening.Epoch, [change], None)).Status);
+
+        using var monitor = new TcpClient("127.0.0.1", _old.Port);
+        await monitor.GetStream().WriteAsync("MONITOR\r\n"u8.ToArray());
+        using var seen = new StreamReader(monitor.GetStream());
+        Assert.Equal("+OK", await seen.ReadLineAsync());
+        Assert.Equal(1, await LastRead(log));
+        Assert.NotNull(await store.Load(Some.Actor("a"), None));
+        Assert.Null(await store.FindOutcome("x", None));
+        var listed = await store.List(new ActorListQuery("Account", null, "", 10), None);
+        Assert.Equal(new StoredActor("a", 1, true), Assert.Single(listed));
+        await _old.Command("ECHO", "over");
+
+        List<string> sent = [];
+        while (await seen.ReadLineAsync() is { } line && !line.Contains("over", StringComparison.Ordinal))
+        {
+            if (!line.Contains(" lua]", StringComparison.Ordinal))
+            {
+                sent.Add(line);
+            }
+        }
+
+        const string Allowed = "\"(EVAL|EVALSHA|PING|INFO|CLIENT|SELECT|CONFIG|CLUSTER|SENTINEL)\"";
+        Assert.All(sent, line => Assert.Matches(Allowed, line.ToUpperInvariant()));
+        Assert.Contains(sent, line => line.Contains("EVAL", StringComparison.OrdinalIgnoreCase));
     }
 
     private static async Task Append(RedisTransactionLog log, LogOpening opening, long sequence)
