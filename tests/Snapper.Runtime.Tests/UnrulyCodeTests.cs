@@ -1,3 +1,4 @@
+using System.Text;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
@@ -30,6 +31,53 @@ public sealed class UnrulyCodeTests
         }
 
         Assert.Empty(rig.Failures);
+    }
+
+    /// <summary>
+    /// What <c>async void</c> code throws goes where the code was begun from, and ends the process where that is
+    /// no place.
+    /// </summary>
+    [Fact]
+    public async Task Async_void_code_of_values_that_throws_ends_no_process()
+    {
+        await using var rig = await Rig.Start();
+        await Task.Run(async () => // as in a server, which has no context of its own
+        {
+            var value = """{"Value":3}"""u8.ToArray();
+            var wrong = """{"Value":"three"}"""u8.ToArray();
+            (string, int)[] one = [("a", 1)], two = [("a", 1), ("other", 1)];
+            foreach (var (method, access) in new[]
+            {
+                ("Set", null), ("Set", one), ("SetAtOther", null), ("SetAtOther", two),
+            })
+            {
+                await Rig.Within(rig.Submit("Careless", "a", method, value, access), method);
+                await Rig.Within(rig.Submit("Careless", "a", method, wrong, access), "a wrong input");
+            }
+
+            await rig.Restart();
+            await Rig.Within(rig.Submit("Careless", "a", "Value", null, null), "what was loaded");
+            await Rig.Within(rig.Submit("Careless", "a", StateMethods.Import, value, null), "an import");
+        });
+        Assert.Equal(0, Careless.Uncaught);
+        Assert.Empty(rig.Failures);
+    }
+
+    /// <summary>A thread goes on with another transaction, and has to forget the one before.</summary>
+    [Theory]
+    [InlineData("local", true)]
+    [InlineData("local", false)]
+    [InlineData("culture", false)]
+    [InlineData("flow", false)]
+    public async Task What_a_method_changes_around_itself_is_not_seen_by_others(string what, bool pact)
+    {
+        await using var rig = await Rig.Start(new WorkerOptions { Executors = 1 });
+        (string, int)[]? access = pact ? [("a", 1)] : null;
+        var before = await Rig.Within(rig.Submit("Unruly", "a", "Ambient", null, access), "the first");
+        await Rig.Within(rig.Submit("Unruly", "a", "Leak", what, access), "the second");
+        var after = await Rig.Within(rig.Submit("Unruly", "a", "Ambient", null, access), "the third");
+        Assert.Equal(Outcome.Committed, after.Outcome);
+        Assert.Equal(Encoding.UTF8.GetString(before.Result.Span), Encoding.UTF8.GetString(after.Result.Span));
     }
 
     [Fact]

@@ -33,6 +33,7 @@ public sealed partial class Executor
     private CallFrame? _running;
     private long _progress;
     private PumpToken? _token; // of the last pump: a simulator enters before each item
+    private ExecutionContext? _ambient; // of the pump, before any user code
 
     // Generation of the pump, and in the lowest bit whether user code runs (W5).
     private long _phase;
@@ -67,6 +68,7 @@ public sealed partial class Executor
     {
         var generation = Volatile.Read(ref _phase) >> 1;
         t_pump = _token is { } token && token.Generation == generation ? token : _token = new PumpToken(this, generation);
+        _ambient = ExecutionContext.Capture();
     }
 
     /// <summary>The calling thread pumps no more.</summary>
@@ -190,6 +192,11 @@ public sealed partial class Executor
     public CallFrame? BeginUserCode(CallFrame frame)
     {
         var outer = _running;
+        if (outer is null)
+        {
+            ForgetAmbience();
+        }
+
         Volatile.Write(ref _running, frame);
         SynchronizationContext.SetSynchronizationContext(frame.Synchronization);
         Volatile.Write(ref _phase, t_pump!.Generation << 1 | 1);
@@ -203,6 +210,22 @@ public sealed partial class Executor
         EnterRuntime();
         Volatile.Write(ref _running, outer);
         SynchronizationContext.SetSynchronizationContext(outer?.Synchronization);
+        if (outer is null)
+        {
+            ForgetAmbience();
+        }
+    }
+
+    /// <summary>
+    /// Code that is not <c>async</c>, and code of values, leaves what it changed around itself (values of
+    /// <see cref="AsyncLocal{T}"/>, the culture) on the thread, where other transactions' code is next.
+    /// </summary>
+    private void ForgetAmbience()
+    {
+        if (_ambient is { } ambient && !ReferenceEquals(ExecutionContext.Capture(), ambient))
+        {
+            ExecutionContext.Restore(ambient);
+        }
     }
 
     /// <summary>User code calls its context: machines may be stepped now, so the watchdog must not take the thread away.</summary>

@@ -60,11 +60,19 @@ public sealed class ActorType
     internal bool WasUnfit { get; set; }
 
     /// <summary>The state as UTF-8 JSON.</summary>
-    public byte[] Encode(object state) => JsonSerializer.SerializeToUtf8Bytes(state, _state);
+    public byte[] Encode(object state)
+    {
+        using var code = ValueCode.Enter();
+        return JsonSerializer.SerializeToUtf8Bytes(state, _state);
+    }
 
     /// <summary>The state from UTF-8 JSON.</summary>
     /// <exception cref="JsonException">It does not fit the state type.</exception>
-    public object Decode(ReadOnlySpan<byte> json) => JsonSerializer.Deserialize(json, _state) ?? throw new JsonException("The state is null.");
+    public object Decode(ReadOnlySpan<byte> json)
+    {
+        using var code = ValueCode.Enter();
+        return JsonSerializer.Deserialize(json, _state) ?? throw new JsonException("The state is null.");
+    }
 
     /// <summary>A copy of a mutable state for one attempt (A8: undo replaces the object, it never writes into it).</summary>
     public object Copy(object state) => Decode(Encode(state));

@@ -72,6 +72,7 @@ public class RootMethod<TInput, TResult> : RootMethod
         }
 
         TInput? input;
+        using var code = ValueCode.Enter();
         try
         {
             input = JsonSerializer.Deserialize(json, _input);
@@ -94,6 +95,7 @@ public class RootMethod<TInput, TResult> : RootMethod
     /// <returns>Null, or why there is none, behind "calls X: ".</returns>
     public string? TryEncodeInput(TInput input, out byte[] json)
     {
+        using var code = ValueCode.Enter();
         try
         {
             json = _input is null ? [] : JsonSerializer.SerializeToUtf8Bytes(input, _input);
@@ -114,6 +116,7 @@ public class RootMethod<TInput, TResult> : RootMethod
     /// <returns>Null, or why there is none.</returns>
     public string? TryEncodeResult(TResult result, ActorKey actor, int limit, out byte[] json)
     {
+        using var code = ValueCode.Enter();
         try
         {
             json = _result is null ? NullJson : ResultWriter.Write(result, _result, limit);
@@ -136,6 +139,7 @@ public class RootMethod<TInput, TResult> : RootMethod
     /// <returns>Null, or why it cannot be read.</returns>
     public string? TryDecodeResult(ReadOnlySpan<byte> json, ActorKey actor, out TResult result)
     {
+        using var code = ValueCode.Enter();
         try
         {
             result = _result is null ? default! : JsonSerializer.Deserialize(json, _result)!;

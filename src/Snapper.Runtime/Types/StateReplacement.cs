@@ -49,6 +49,7 @@ public sealed class StateReplacementMethod : RootMethod<StateReplacement, Nothin
         }
 
         object? state;
+        using var code = ValueCode.Enter();
         try
         {
             state = JsonSerializer.Deserialize(json, _state);

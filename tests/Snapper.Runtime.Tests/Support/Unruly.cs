@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using Snapper.Actors;
@@ -93,12 +94,18 @@ public interface IUnruly : ITransactionalActor
     Task<int> Call(string gate);
 
     Task Spin();
+
+    Task Leak(string what);
+
+    Task<string> Ambient();
 }
 
 /// <summary>Methods whose values and whose unjoined code misbehave.</summary>
 [TransactionalActor("Unruly")]
 public sealed class UnrulyActor : TransactionalActor<UnrulyState>, IUnruly
 {
+    private static readonly AsyncLocal<string?> s_local = new();
+
     /// <summary>Turns of code that never ends.</summary>
     public static long Spins { get; private set; }
 
@@ -160,6 +167,28 @@ public sealed class UnrulyActor : TransactionalActor<UnrulyState>, IUnruly
         return Task.CompletedTask;
     }
 
+    /// <summary>Not <c>async</c>: what it changes around itself is not put back behind it.</summary>
+    public Task Leak(string what)
+    {
+        switch (what)
+        {
+            case "local":
+                s_local.Value = "leaked";
+                return Task.CompletedTask;
+            case "culture":
+                var culture = (CultureInfo)CultureInfo.InvariantCulture.Clone();
+                culture.NumberFormat.NumberDecimalSeparator = "|";
+                CultureInfo.CurrentCulture = culture;
+                return Task.CompletedTask;
+            default:
+                ExecutionContext.SuppressFlow();
+                return Task.CompletedTask;
+        }
+    }
+
+    public Task<string> Ambient() => Task.FromResult(
+        $"{s_local.Value} {NumberFormatInfo.CurrentInfo.NumberDecimalSeparator} {ExecutionContext.IsFlowSuppressed()}");
+
     private static async void ThrowBehind(Gate gate)
     {
         await gate.Pass();
@@ -209,4 +238,79 @@ public sealed class OneWayActor : TransactionalActor<OneWayState>, IOneWay
         await State.ForUpdate();
         State.Set(new OneWayState(value));
     }
+}
+
+/// <summary>A value whose own code begins code that throws at its end.</summary>
+public sealed class Careless
+{
+    private int _value;
+
+    /// <summary>How often there was nothing that could have caught it: it would have ended the process.</summary>
+    public static int Uncaught { get; private set; }
+
+    public int Value
+    {
+        get
+        {
+            Begin();
+            return _value;
+        }
+
+        set
+        {
+            Begin();
+            _value = value;
+        }
+    }
+
+    private static void Begin()
+    {
+        if (SynchronizationContext.Current is null)
+        {
+            Uncaught++;
+            return;
+        }
+
+        Throw(wait: false);
+        Throw(wait: true);
+    }
+
+    private static async void Throw(bool wait)
+    {
+        if (wait)
+        {
+            await Task.Yield();
+            Throw(wait: false);
+            await Task.Yield();
+        }
+
+        throw new IOException("planned, in a value");
+    }
+}
+
+public interface ICareless : ITransactionalActor
+{
+    Task<Careless> Value();
+
+    Task<Careless> Set(Careless value);
+
+    Task<Careless> SetAtOther(Careless value);
+}
+
+[TransactionalActor("Careless")]
+public sealed class CarelessActor : TransactionalActor<Careless>, ICareless
+{
+    protected override Careless InitialState() => new();
+
+    [ReadOnlyMethod]
+    public async Task<Careless> Value() => await State.Get();
+
+    public async Task<Careless> Set(Careless value)
+    {
+        await State.ForUpdate();
+        State.Set(value);
+        return value;
+    }
+
+    public async Task<Careless> SetAtOther(Careless value) => await Actor<ICareless>("other").Set(value);
 }
