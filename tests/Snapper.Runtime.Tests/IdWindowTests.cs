@@ -48,6 +48,73 @@ public sealed class IdWindowTests
         Assert.Equal(1, await rig.Value("a"));
     }
 
+    /// <summary>
+    /// A caller that sent no id, and was told that it is in doubt, may send it again under the id of the answer.
+    /// </summary>
+    [Theory]
+    [InlineData("running")]
+    [InlineData("ended")]
+    [InlineData("restarted")]
+    [InlineData("a copy")]
+    public async Task A_generated_id_that_is_in_doubt_is_not_refused(string when)
+    {
+        await using var rig = await Rig.Start();
+        rig.Log.Hold();
+        var first = await Rig.Within(rig.Submit("a", s_steps, ["a"], timeoutMs: 300), "the first");
+        Assert.Equal(Outcome.InDoubt, first.Outcome);
+        if (when == "running")
+        {
+            var again = rig.Submit("a", s_steps, ["a"], id: first.Id, timeoutMs: 300);
+            var early = await Rig.Within(again, "the same again, early");
+            Assert.Equal(Outcome.InDoubt, early.Outcome);
+            Rig.Rejected(await rig.Submit("b", s_steps, ["b"], id: first.Id), RejectionKind.IdConflict);
+        }
+
+        rig.Log.Release();
+        await Rig.Until(
+            () => rig.Host.Door.Find(first.Id, default).Result is { Outcome: Outcome.Committed }, "it has committed");
+        if (when == "restarted")
+        {
+            await rig.Restart();
+        }
+        else if (when == "a copy")
+        {
+            await rig.Host.Worker.Checkpoints.CheckpointNow();
+            await rig.Restart();
+        }
+
+        var last = await Rig.Within(rig.Submit("a", s_steps, ["a"], id: first.Id), "the same again");
+        if (when is "restarted" or "a copy")
+        {
+            // Its record was on its way when the answer was given: it does not say of which request it is.
+            Assert.Equal(Outcome.InDoubt, last.Outcome);
+            last = (await rig.Host.Door.Find(first.Id, default))!;
+        }
+
+        Rig.Saw(last, 1);
+        Assert.Equal(1, await rig.Value("a"));
+    }
+
+    /// <summary>What waits for an earlier batch is recorded behind that answer, and with what it asked for.</summary>
+    [Fact]
+    public async Task A_generated_id_that_was_in_doubt_before_its_record_is_answered_after_a_restart()
+    {
+        await using var rig = await Rig.Start();
+        using var gate = new Gate();
+        var before = rig.Submit("b", [Step.Wait(gate)], ["b"]);
+        await gate.Reached();
+        var told = await Rig.Within(rig.Submit("a", s_steps, ["a"], timeoutMs: 300), "the first");
+        Assert.Equal(Outcome.InDoubt, told.Outcome);
+        gate.Open();
+        Rig.Seen(await Rig.Within(before, "the one before"));
+        await Rig.Until(
+            () => rig.Host.Door.Find(told.Id, default).Result is { Outcome: Outcome.Committed }, "it has committed");
+        await rig.Restart();
+
+        Rig.Saw(await Rig.Within(rig.Submit("a", s_steps, ["a"], id: told.Id), "the same again"), 1);
+        Rig.Rejected(await rig.Submit("c", s_steps, ["c"], id: told.Id), RejectionKind.IdConflict);
+    }
+
     [Theory]
     [InlineData(12, false)]
     [InlineData(12, true)]
@@ -125,7 +192,7 @@ public sealed class IdWindowTests
         rig.Log.Hold();
         var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
         await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
-        var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1");
+        var b = rig.Submit("b", [Step.Add()], ["b"]);
         await Rig.Until(() => rig.Host.Worker.RequestManager.InFlight == 2, "b waits for a number");
         var before = rig.Log;
         await rig.Open();
@@ -133,6 +200,27 @@ public sealed class IdWindowTests
 
         Assert.Equal(Outcome.InDoubt, (await Rig.Within(a, "a")).Outcome);
         Rig.Aborted(await Rig.Within(b, "b"), AbortReason.Failure);
+    }
+
+    /// <summary>Its process stood still, another took its log and ran what was sent again.</summary>
+    [Fact]
+    public async Task An_id_that_its_successor_has_run_has_not_failed_at_a_worker_that_was_replaced()
+    {
+        var drain = TimeSpan.FromSeconds(1);
+        await using var rig = await Rig.Start(
+            new WorkerOptions { Executors = 1, Coordinators = 1, OpenBatches = 1, DrainTimeout = drain });
+        rig.Log.Hold();
+        var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
+        await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
+        var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1");
+        await Rig.Until(() => rig.Host.Worker.RequestManager.InFlight == 2, "b waits for a number");
+        var before = rig.Log;
+        await rig.Open();
+        var again = await Rig.Within(rig.Submit("b", [Step.Add()], ["b"], id: "b1"), "b, sent again");
+        Assert.Equal(Outcome.Committed, again.Outcome);
+        before.Release();
+
+        Assert.Equal(Outcome.InDoubt, (await Rig.Within(b, "b, as it was sent first")).Outcome);
     }
 
     [Fact]

@@ -182,7 +182,7 @@ public static class CommitRecords
         {
             RequestId = request.Id,
             IsCallerKey = request.HasCallerKey,
-            RequestHash = request.RequestHash,
+            RequestHash = request.IsAnswered ? RequestManager.HashOf(request) : request.RequestHash, // in doubt by now
             IsAct = !request.IsPact,
             Transaction = attempt.Tid,
             Batch = attempt.Bid,

@@ -60,7 +60,7 @@ public sealed partial class Worker : ILogObserver
     /// What an id did whose root this is another may know alone: who has replaced this worker, or to whom the root has
     /// moved, of which its source hears last.
     /// </summary>
-    public bool MayHaveRunElsewhere(ActorKey root) => Peers.MayKnow(root);
+    public bool MayHaveRunElsewhere(ActorKey root) => Failure is LogLostFailure || Peers.MayKnow(root);
 
     /// <summary>The broken invariant, or the lost log, that stopped the worker; null: none.</summary>
     public Exception? Failure => Volatile.Read(ref _failure);

@@ -16,6 +16,9 @@ public sealed class RequestManager : ITransactionService
     /// <summary>What the caller is told when an outcome is known and found neither in the log nor in the store.</summary>
     internal const string OutcomeIsMoving = "The outcome of this id is being moved; ask again.";
 
+    private const string OutcomeOfGenerated =
+        "This id was generated, and it is not known any more for which request: ask by id what became of it.";
+
     private const string Unreachable = "The log cannot be reached.";
 
     private readonly Worker _worker;
@@ -111,7 +114,8 @@ public sealed class RequestManager : ITransactionService
         }
 
         _worker.NoteEnded(request, envelope.Outcome, reason);
-        if (request.HasCallerKey && !AbortReasons.IsKept(reason) && !_worker.Peers.IsAlone)
+        if (request.HasCallerKey && !AbortReasons.IsKept(reason)
+            && (!_worker.Peers.IsAlone || _worker.MayHaveRunElsewhere(request.Asked.Actor)))
         {
             request.Settle(); // nothing of it begins any more
             _ = AnswerAsOwner(request, envelope);
@@ -123,7 +127,7 @@ public sealed class RequestManager : ITransactionService
             if (!request.HasCallerKey)
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
-                _ids.End(request.Key, new KeptOutcome(request.RequestHash, 0, _worker.Time.GetTimestamp(), envelope));
+                _ids.End(request.Key, new KeptOutcome(HashOf(request), 0, _worker.Time.GetTimestamp(), envelope));
             }
         }
 
@@ -296,7 +300,7 @@ public sealed class RequestManager : ITransactionService
 
             if (earlier is not null)
             {
-                return hash == request.RequestHash ? earlier : Rejected(request.Asked, OtherRequest());
+                return hash == request.RequestHash ? earlier : OfAnother(request.Asked, hash);
             }
         }
 
@@ -307,9 +311,10 @@ public sealed class RequestManager : ITransactionService
 
     private async Task<TransactionEnvelope> Join(Request request, Request? running, KeptOutcome done, CancellationToken cancellation)
     {
-        if ((running?.RequestHash ?? done.RequestHash) != request.RequestHash)
+        var known = running is null ? done.RequestHash : HashOf(running);
+        if (known != request.RequestHash)
         {
-            return Rejected(request.Asked, OtherRequest());
+            return OfAnother(request.Asked, known);
         }
 
         if (running is not null)
@@ -370,6 +375,7 @@ public sealed class RequestManager : ITransactionService
         {
             return refusal.Kind is RejectionKind.Unavailable or RejectionKind.Overloaded ? Task.FromResult(InDoubt(asked, refusal.Detail))
                 : done.RequestHash == RequestHash.Of(asked) ? Kept(asked, done, cancellation) // this version of the worker does not know what it asks for any more
+                : done.RequestHash == default ? Task.FromResult(OfAnother(asked, default)) // a generated id
                 : Task.FromResult(Rejected(asked, refusal));
         }
 
@@ -401,8 +407,9 @@ public sealed class RequestManager : ITransactionService
 
             if (earlier is not null)
             {
+                var isKnown = hash == default || refusal.Kind == RejectionKind.Overloaded;
                 return hash == RequestHash.Of(asked) ? earlier
-                    : Rejected(asked, refusal.Kind == RejectionKind.Overloaded ? OtherRequest() : refusal);
+                    : isKnown ? OfAnother(asked, hash) : Rejected(asked, refusal);
             }
         }
 
@@ -430,6 +437,19 @@ public sealed class RequestManager : ITransactionService
             Interlocked.Decrement(ref _looking);
         }
     }
+
+    /// <summary>
+    /// A request with a generated id is hashed when it is sent again under that id, as its caller may after "in doubt".
+    /// </summary>
+    internal static UInt128 HashOf(Request request) =>
+        request.HasCallerKey ? request.RequestHash : RequestHash.Of(request.Asked);
+
+    /// <summary>
+    /// The id was another request's, or may be this one's: of a generated id whose caller was told "in doubt" behind
+    /// its record, that does not say of what it is.
+    /// </summary>
+    private static TransactionEnvelope OfAnother(TransactionRequest asked, UInt128 known) =>
+        known == default ? InDoubt(asked, OutcomeOfGenerated) : Rejected(asked, OtherRequest());
 
     /// <summary>Of an id that may have an outcome nobody may say that it was not executed.</summary>
     private static TransactionEnvelope InDoubt(TransactionRequest asked, string why, Rejection? refusal = null) =>
