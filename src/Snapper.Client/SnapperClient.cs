@@ -55,6 +55,8 @@ public sealed partial class SnapperClient : IAsyncDisposable
     {
         ArgumentException.ThrowIfNullOrEmpty(type);
         ArgumentException.ThrowIfNullOrEmpty(id);
+        RequestWriter.CheckText(type, nameof(type));
+        RequestWriter.CheckText(id, nameof(id));
         return new ActorClient<TActor>(this, type, id);
     }
 
@@ -72,6 +74,8 @@ public sealed partial class SnapperClient : IAsyncDisposable
 
         var id = CheckedId(request.Id);
         var timeout = CheckedTimeout(request.Timeout);
+        RequestWriter.CheckText(request.Actor.Type, nameof(request));
+        RequestWriter.CheckText(request.Actor.Id, nameof(request));
         using var writer = PooledWriter.Rent();
         RequestWriter.Begin(writer.Json, id, request.Actor.Type, request.Actor.Id);
         writer.Json.WriteString("method"u8, request.Method);
@@ -189,6 +193,7 @@ public sealed partial class SnapperClient : IAsyncDisposable
             }
         }
 
+        RequestWriter.CheckText(id, nameof(id));
         return id;
     }
 }

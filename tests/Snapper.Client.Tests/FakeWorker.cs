@@ -43,6 +43,9 @@ internal sealed class FakeWorker : IAsyncDisposable
     /// <summary>What a question by id is answered with; default: the envelope, or 404.</summary>
     public Func<HttpContext, string, Task>? OnAsk { get; set; }
 
+    /// <summary>What a request to migrate is answered with; default: 404, as where no worker is.</summary>
+    public Func<HttpContext, Task>? OnMigration { get; set; }
+
     /// <summary>As which of several workers it answers; null: it is alone.</summary>
     public string? Name { get; set; }
 
@@ -64,6 +67,7 @@ internal sealed class FakeWorker : IAsyncDisposable
         {
             app.MapPost(prefix + "/v1/transactions", worker.OnPost);
             app.MapGet(prefix + "/v1/transactions/{id}", worker.OnGet);
+            app.MapPost(prefix + "/v1/migrations", worker.OnMigrate);
         }
 
         await app.StartAsync();
@@ -145,6 +149,12 @@ internal sealed class FakeWorker : IAsyncDisposable
                 _underWay--;
             }
         }
+    }
+
+    private Task OnMigrate(HttpContext context)
+    {
+        context.Response.StatusCode = 404;
+        return OnMigration?.Invoke(context) ?? Task.CompletedTask;
     }
 
     private async Task OnGet(HttpContext context, string id)

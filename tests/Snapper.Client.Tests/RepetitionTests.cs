@@ -4,6 +4,7 @@ using System.Net.Sockets;
 using Microsoft.AspNetCore.Http;
 using Snapper.Apps.SmallBank.Contract;
 using Snapper.Client.Calls;
+using Snapper.Contracts;
 using Snapper.Protocol.Messages;
 
 namespace Snapper.Client.Tests;
@@ -426,6 +427,88 @@ public sealed class RepetitionTests : IAsyncLifetime
 
         Assert.Contains($"HTTP {status}", doubt.Message, StringComparison.Ordinal);
         Assert.Single(_worker.Executed);
+    }
+
+    /// <summary>So may it have sent one of several; that is divided, for one of them may be too large for it.</summary>
+    [Theory]
+    [InlineData(400)]
+    [InlineData(413)]
+    [InlineData(422)]
+    public async Task A_refusal_of_several_that_is_not_the_workers_says_nothing_of_what_it_did(int status)
+    {
+        await using var snapper = _worker.Client(timeout: TimeSpan.FromMilliseconds(800), maxRequests: 1);
+        var others = new TaskCompletionSource();
+        _worker.Then(
+            async e =>
+            {
+                await others.Task;
+                await e.Answer();
+            },
+            e =>
+            {
+                e.ExecuteAll();
+                return e.Text(status, "default backend");
+            });
+        _worker.Otherwise = e => e.Text(503, """{"detail":"stopping"}""");
+        _worker.OnAsk = static (context, _) =>
+        {
+            context.Response.StatusCode = 503;
+            return Task.CompletedTask;
+        };
+
+        var first = Deposit(snapper, "first");
+        await Until(() => _worker.Requests.Count == 1, "the first request");
+        Task<decimal>[] both = [Deposit(snapper, "second"), Deposit(snapper, "third")];
+        others.SetResult();
+        await first;
+
+        foreach (var call in both)
+        {
+            await Assert.ThrowsAsync<TransactionInDoubtException>(() => call);
+        }
+
+        Assert.Equal(3, _worker.Executed.Count);
+    }
+
+    [Fact]
+    public async Task A_404_that_is_not_a_workers_is_no_answer_to_an_operator()
+    {
+        await using var snapper = _worker.Client(); // which has no such address, as a default backend
+
+        await Assert.ThrowsAsync<HttpRequestException>(() => snapper.FindMigration("m1.1"));
+        await Assert.ThrowsAsync<HttpRequestException>(() => snapper.Workers());
+    }
+
+    [Theory]
+    [InlineData(401)]
+    [InlineData(405)]
+    [InlineData(409)]
+    public async Task A_refusal_that_is_not_a_workers_is_none_of_an_operators_request(int status)
+    {
+        await using var snapper = _worker.Client();
+        _worker.OnMigration = context =>
+        {
+            context.Response.StatusCode = status;
+            return context.Response.WriteAsync("default backend");
+        };
+
+        var request = new MigrationRequest { Rebalance = true };
+        await Assert.ThrowsAsync<HttpRequestException>(() => snapper.Migrate(request));
+    }
+
+    [Theory]
+    [InlineData("half", 0xd83d, "")]
+    [InlineData("", 0xde00, "half")]
+    public async Task Half_a_character_is_refused_and_not_sent_as_another(string before, int half, string behind)
+    {
+        var text = before + (char)half + behind;
+        await using var snapper = _worker.Client();
+
+        Assert.Throws<ArgumentException>(() => snapper.Actor<IAccount>(text));
+        await Assert.ThrowsAsync<ArgumentException>(() => snapper.Find(text));
+        await Assert.ThrowsAsync<ArgumentException>(
+            () => snapper.Actor<IAccount>("alice").Act(a => a.DepositChecking(new(1)), new CallOptions { Id = text }));
+        Assert.Empty(_worker.Calls);
     }
 
     [Fact]

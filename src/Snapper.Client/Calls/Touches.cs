@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Client.Messages;
+using Snapper.Client.Wire;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Client.Calls;
@@ -83,6 +84,8 @@ public sealed class Touches
     {
         ArgumentException.ThrowIfNullOrEmpty(type);
         ArgumentException.ThrowIfNullOrEmpty(id);
+        RequestWriter.CheckText(type, nameof(type));
+        RequestWriter.CheckText(id, nameof(id));
         ArgumentOutOfRangeException.ThrowIfLessThan(calls, 1);
     }
 }

@@ -21,7 +21,7 @@ internal sealed class OperatorEndpoint(SnapperClientOptions options) : IDisposab
     /// <summary>Asks.</summary>
     /// <returns>Null: there is no such thing (404), and the answer says so in the API's own words.</returns>
     /// <exception cref="OperationRefusedException">A worker answered with another status than success.</exception>
-    /// <exception cref="HttpRequestException">No address answered.</exception>
+    /// <exception cref="HttpRequestException">No worker answered.</exception>
     public async Task<T?> Ask<T>(
         HttpMethod method, string path, JsonTypeInfo<T> form, MigrationRequest? body, CancellationToken cancellation)
         where T : class
@@ -80,14 +80,17 @@ internal sealed class OperatorEndpoint(SnapperClientOptions options) : IDisposab
             throw new HttpRequestException($"HTTP {status.ToString(CultureInfo.InvariantCulture)} of {address}: {Detail(utf8)}");
         }
 
-        if (method == HttpMethod.Get && status == 404)
-        {
-            return null;
-        }
-
         if (!response.IsSuccessStatusCode)
         {
-            throw new OperationRefusedException(status, Detail(utf8));
+            if (!ServiceEndpoint.IsWorkers(response))
+            {
+                var number = status.ToString(CultureInfo.InvariantCulture);
+                throw new HttpRequestException($"HTTP {number} of {address}, and not of a worker: {Detail(utf8)}");
+            }
+
+            return method == HttpMethod.Get && status == 404
+                ? null
+                : throw new OperationRefusedException(status, Detail(utf8));
         }
 
         try

@@ -25,6 +25,12 @@ internal sealed class PendingTransaction : IValueTaskSource<Attempt>
     /// <summary>Of an attempt that has ended: it had been handed to the connection, in whole or in part.</summary>
     public bool WasSent { get; private set; }
 
+    /// <summary>
+    /// What was said, not by a worker, to a request of several that it was in, before it was sent once more; null:
+    /// nothing.
+    /// </summary>
+    public string? TurnedAway { get; set; }
+
     /// <summary>Begins an attempt. The last one has ended.</summary>
     public ValueTask<Attempt> Begin()
     {

@@ -45,6 +45,9 @@ internal sealed class RetryState(string id, bool repeatsAborted = true)
         }
     }
 
+    /// <summary>An earlier sending was refused, and not by a worker, which may have it.</summary>
+    public void NoteTurnedAway(string detail) => _lost ??= detail;
+
     /// <summary>The reply when the outcome could not be found out.</summary>
     public TransactionReply InDoubt() => new() { Id = id, Outcome = TransactionOutcome.InDoubt, Doubt = Doubt ?? _lost };
 

@@ -34,6 +34,11 @@ internal sealed class RetryingSender(Routes routes, SnapperClientOptions options
                 var route = routes.Pick(root, Environment.TickCount64);
                 var attempt = await SendOnce(route, transaction, giveUp.Token).ConfigureAwait(false);
                 var isElsewhere = routes.Note(route, root, attempt);
+                if (transaction.TurnedAway is { } why)
+                {
+                    heard.NoteTurnedAway(why);
+                }
+
                 if (heard.Note(attempt) is { } final)
                 {
                     return final;

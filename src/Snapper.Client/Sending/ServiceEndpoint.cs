@@ -112,7 +112,13 @@ internal sealed class ServiceEndpoint : IDisposable
                 EndEach(batch, answer);
                 break;
             case 400 or 413 or 422 when batch.Count > 1:
-                // One of them may have spoilt it for all. Nothing was executed: halve until the culprit is alone.
+                // One of them may have spoilt it for all: halve until the culprit is alone. Where a worker has said
+                // so, nothing was executed.
+                if (!IsWorkers(response))
+                {
+                    NoteTurnedAway(batch, Describe(status, answer));
+                }
+
                 var half = batch.Count / 2;
                 await Send(batch[..half]).ConfigureAwait(false);
                 await Send(batch[half..]).ConfigureAwait(false);
@@ -134,7 +140,7 @@ internal sealed class ServiceEndpoint : IDisposable
     /// A worker's refusal is a problem. What stands before it has answers of its own, also to a call that it has
     /// repeated by itself, and whose first sending the worker has.
     /// </summary>
-    private static bool IsWorkers(HttpResponseMessage response) =>
+    public static bool IsWorkers(HttpResponseMessage response) =>
         response.Content.Headers.ContentType?.MediaType == "application/problem+json";
 
     private static void EndEach(ArraySegment<PendingTransaction> batch, Answer answer)
@@ -161,6 +167,14 @@ internal sealed class ServiceEndpoint : IDisposable
         for (var i = 0; i < batch.Count; i++)
         {
             batch[i].End(attempt);
+        }
+    }
+
+    private static void NoteTurnedAway(ArraySegment<PendingTransaction> batch, string detail)
+    {
+        for (var i = 0; i < batch.Count; i++)
+        {
+            batch[i].TurnedAway ??= detail;
         }
     }
 

@@ -6,6 +6,28 @@ namespace Snapper.Client.Wire;
 /// <summary>Writes the parts of a request, in the fields of the HTTP contract.</summary>
 internal static class RequestWriter
 {
+    /// <summary>
+    /// Refuses half a character: JSON would say another one in its place, and name another actor or request.
+    /// </summary>
+    /// <exception cref="ArgumentException">A surrogate stands alone.</exception>
+    public static void CheckText(string text, string name)
+    {
+        for (var i = 0; i < text.Length; i++)
+        {
+            if (!char.IsSurrogate(text[i]))
+            {
+                continue;
+            }
+
+            if (i + 1 == text.Length || !char.IsSurrogatePair(text[i], text[i + 1]))
+            {
+                throw new ArgumentException("A name or an id has a surrogate that stands alone.", name);
+            }
+
+            i++;
+        }
+    }
+
     /// <summary>Opens the request and writes its id and whom it goes to.</summary>
     public static void Begin(Utf8JsonWriter json, string id, string actorType, string actorId)
     {
