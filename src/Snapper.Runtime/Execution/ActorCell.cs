@@ -1,3 +1,4 @@
+using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Scheduling;
 using Snapper.Runtime.Types;
@@ -5,11 +6,17 @@ using Snapper.Runtime.Types;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>One resident actor: its machine, once its state is loaded, and what waits for that. Used by its executor alone.</summary>
-public sealed class ActorCell(ActorKey key, ActorType type, Executor executor)
+public sealed class ActorCell(ActorKey key, ActorType? type, Executor executor)
 {
     public ActorKey Key { get; } = key;
 
-    public ActorType Type { get; } = type;
+    /// <summary>This worker hosts its type. Calls of one that it does not host are refused.</summary>
+    public bool IsHosted => type is not null;
+
+    /// <summary>Its type.</summary>
+    /// <exception cref="ProtocolViolationException">This worker does not host it.</exception>
+    public ActorType Type =>
+        type ?? throw new ProtocolViolationException($"{Key} was let in, but there is no such type.");
 
     public Executor Executor { get; } = executor;
 

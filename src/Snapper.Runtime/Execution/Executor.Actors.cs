@@ -330,10 +330,20 @@ public sealed partial class Executor
             return cell;
         }
 
-        cell = new ActorCell(key, Worker.TypeOf(key), this);
+        cell = new ActorCell(key, Worker.FindType(key.Type), this);
         _cells[key] = cell;
         Volatile.Write(ref _residents, _cells.Count);
-        Load(cell);
+        if (cell.IsHosted)
+        {
+            Load(cell);
+        }
+        else
+        {
+            // Of several workers that are being replaced, one may own actors of a type that is new to it. A transaction
+            // of another worker that names one takes its place here; what calls it is refused (RemoteCalls).
+            cell.Machine = new ActorMachine(key, null, 0, Worker.Undone) { Trace = Worker.Trace };
+        }
+
         return cell;
     }
 
