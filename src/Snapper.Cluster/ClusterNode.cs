@@ -11,6 +11,7 @@ using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
 using Snapper.Storage.Log;
+using Snapper.Storage.Membership;
 
 namespace Snapper.Cluster;
 
@@ -342,16 +343,17 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
     }
 
     /// <summary>
-    /// Tells everybody who lives what has moved, and the master whether or not this worker takes it for one that lives: it would number for the old owner (M7). Whoever else misses
-    /// it reads it in the directory.
+    /// Tells what has moved to all workers that are not known to be fenced, also where a lease seems to have run out:
+    /// that one may be the next master, which would number for the old owner (M7). A worker that misses it reads it in
+    /// the directory.
     /// </summary>
     public void TellMoved(IReadOnlyList<DirectoryEntry> changed, Incarnation master)
     {
-        foreach (var member in Members())
+        for (var worker = 1; worker <= ClusterOptions.LastWorker; worker++)
         {
-            if (member != Self && member != master)
+            if (Gate.Hub.Known(worker) is { IsNone: false } known && known != master)
             {
-                Send(member, new MovedMessage(changed));
+                Send(known, new MovedMessage(changed));
             }
         }
 

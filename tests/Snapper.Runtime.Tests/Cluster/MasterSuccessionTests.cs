@@ -222,6 +222,20 @@ public sealed class MasterSuccessionTests : IDisposable
         Assert.IsType<SettledMessage>(heard[2]);
     }
 
+    /// <summary>The next master may be one whose lease seemed to have run out.</summary>
+    [Fact]
+    public void A_worker_that_does_not_seem_to_live_hears_of_what_moves_too()
+    {
+        DirectoryEntry[] moved =
+            [new(DirectoryKey.Of(ClusterBench.Box("gone"), new Partition(7)), _old.Life, 1_000_000)];
+        Assert.Empty(_bench.Node.Members());
+
+        _bench.On(() => MigrationRun.Unfreeze(_bench.Node, "p1", [moved[0].Key], moved));
+
+        Assert.Equal(moved, _next.Single<MovedMessage>().Changed);
+        Assert.Equal(moved, _old.Single<MovedMessage>().Changed);
+    }
+
     [Theory]
     [InlineData(1)]
     [InlineData(50)]
