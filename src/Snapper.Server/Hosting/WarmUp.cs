@@ -5,14 +5,14 @@ namespace Snapper.Server.Hosting;
 
 /// <summary>What a warm-up came to.</summary>
 /// <param name="Took">From its begin to its end.</param>
-/// <param name="Committed">Transactions, all of them in memory.</param>
+/// <param name="Committed">Transactions.</param>
 /// <param name="Methods">That the runtime compiled meanwhile, better ones in place of first ones included.</param>
 /// <param name="IsDone">False: the compiler was still at work when the time was up.</param>
 internal readonly record struct WarmUpResult(TimeSpan Took, int Committed, long Methods, bool IsDone);
 
 /// <summary>
 /// Has the code of a worker compiled before anybody waits for it. A process that has just begun compiles each method at its first call, and the busy ones again a moment later: some seconds of a core, which
-/// callers of the actors that move to a joining worker would wait for. It runs transactions of its own, on workers that live in this process' memory alone: nothing is stored, and nobody hears of them.
+/// callers of the actors that move to a joining worker would wait for. It runs transactions of its own on a worker that is alone, with a log in a folder that is deleted at the end.
 /// </summary>
 internal static class WarmUp
 {
@@ -56,12 +56,12 @@ internal static class WarmUp
         var methods = JitInfo.GetCompiledMethodCount();
         var committed = 0;
         var quiet = 0;
-        await using var workers = await WarmUpWorkers.Start(cancellation);
+        await using var worker = await WarmUpWorker.Start(cancellation);
         do
         {
             cancellation.ThrowIfCancellationRequested();
             var before = JitInfo.GetCompiledMethodCount();
-            committed += await workers.Work(Burst, cancellation);
+            committed += await worker.Work(Burst, cancellation);
             await Task.Delay(s_rest, cancellation);
             quiet = JitInfo.GetCompiledMethodCount() - before < FewMethods ? quiet + 1 : 0;
         }

@@ -2,14 +2,13 @@ using System.Net.Http.Headers;
 using System.Net.Sockets;
 using System.Text.Json;
 using System.Text.Json.Serialization;
-using Snapper.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 
 namespace Snapper.Server.Hosting;
 
-/// <summary>The HTTP API of a worker in memory, at a socket in a folder that this account alone can open, and who calls it.</summary>
+/// <summary>The HTTP API of a worker at a socket in the file system, and its caller.</summary>
 internal sealed class WarmUpWeb : IAsyncDisposable
 {
     private static readonly Uri s_transactions = new("http://warm-up/v1/transactions");
@@ -18,13 +17,12 @@ internal sealed class WarmUpWeb : IAsyncDisposable
     private static readonly JsonSerializerOptions s_withoutNulls =
         new() { DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull };
 
-    private readonly DirectoryInfo _folder;
     private readonly WebApplication _app;
     private readonly HttpClient _client;
 
-    private WarmUpWeb(DirectoryInfo folder, WebApplication app)
+    private WarmUpWeb(string socketPath, WebApplication app)
     {
-        (_folder, _app) = (folder, app);
+        _app = app;
         _client = new HttpClient(new SocketsHttpHandler
         {
             UseProxy = false,
@@ -33,7 +31,7 @@ internal sealed class WarmUpWeb : IAsyncDisposable
                 var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
                 try
                 {
-                    await socket.ConnectAsync(new UnixDomainSocketEndPoint(PathIn(folder)), cancellation);
+                    await socket.ConnectAsync(new UnixDomainSocketEndPoint(socketPath), cancellation);
                     return new NetworkStream(socket, ownsSocket: true);
                 }
                 catch
@@ -45,31 +43,22 @@ internal sealed class WarmUpWeb : IAsyncDisposable
         });
     }
 
-    /// <summary>Serves a worker.</summary>
-    public static async Task<WarmUpWeb> Start(WorkerHost worker, CancellationToken cancellation)
+    /// <summary>Serves a worker at a socket.</summary>
+    public static async Task<WarmUpWeb> Start(WorkerHost worker, string socketPath, CancellationToken cancellation)
     {
-        var folder = Directory.CreateTempSubdirectory("snapper-warm-"); // 0700
-        try
+        var options = new ApiOptions();
+        var builder = WebApplication.CreateSlimBuilder();
+        builder.Logging.ClearProviders();
+        builder.WebHost.ConfigureKestrel(server =>
         {
-            var options = new ApiOptions();
-            var builder = WebApplication.CreateSlimBuilder();
-            builder.Logging.ClearProviders();
-            builder.WebHost.ConfigureKestrel(server =>
-            {
-                new ApiListener().ApplyLimits(server, options);
-                server.Configure(); // in the place of the Kestrel section of the configuration, which could open addresses
-                server.ListenUnixSocket(PathIn(folder));
-            });
-            var app = builder.Build();
-            SnapperApi.Map(app, worker.Door, worker.Inspection, options, () => worker.Control);
-            await app.StartAsync(cancellation);
-            return new WarmUpWeb(folder, app);
-        }
-        catch
-        {
-            folder.Delete(recursive: true);
-            throw;
-        }
+            new ApiListener().ApplyLimits(server, options);
+            server.Configure(); // in the place of the Kestrel section of the configuration, which could open addresses
+            server.ListenUnixSocket(socketPath);
+        });
+        var app = builder.Build();
+        SnapperApi.Map(app, worker.Door, worker.Inspection, options, static () => null);
+        await app.StartAsync(cancellation);
+        return new WarmUpWeb(socketPath, app);
     }
 
     /// <summary>Sends a transaction as a request of its own.</summary>
@@ -87,10 +76,7 @@ internal sealed class WarmUpWeb : IAsyncDisposable
     {
         _client.Dispose();
         await _app.DisposeAsync();
-        _folder.Delete(recursive: true);
     }
-
-    private static string PathIn(DirectoryInfo folder) => Path.Combine(folder.FullName, "api");
 
     /// <summary>All actors of a request are of one type.</summary>
     private static byte[] Body(TransactionRequest request) => JsonSerializer.SerializeToUtf8Bytes(

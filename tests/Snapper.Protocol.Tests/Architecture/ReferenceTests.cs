@@ -33,10 +33,12 @@ public sealed class ReferenceTests
         ["Snapper.Cli"] = ["Snapper.Server", "Snapper.Client", "Snapper.Terminal"],
         [Apps] = ["Snapper.Actors"],
         ["Snapper.RuleModel"] = [],
+        ["Snapper.Storage.Memory"] = ["Snapper.Storage"],
         ["Snapper.Mutations"] = [],
         ["Snapper.Simulation"] =
         [
-            "Snapper.Runtime", "Snapper.Cluster", "Snapper.Storage", "Snapper.Protocol", "Snapper.Actors", "Snapper.Testing", Apps,
+            "Snapper.Runtime", "Snapper.Cluster", "Snapper.Storage", "Snapper.Storage.Memory", "Snapper.Protocol",
+            "Snapper.Actors", "Snapper.Testing", Apps,
         ],
         ["Snapper.Live"] = ["Snapper.Testing", "Snapper.Terminal"],
         ["Snapper.Fuzzing"] = ["Snapper.Cli", "Snapper.Server", "Snapper.Simulation", "Snapper.Terminal"],

@@ -1,19 +1,19 @@
 using System.Globalization;
 using Snapper.Apps.SmallBank;
-using Snapper.Cluster;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
-using Snapper.Storage.Membership;
-using Snapper.Storage.Memory;
+using Snapper.Storage.Files;
 using Snapper.Storage.States;
 
 namespace Snapper.Server.Hosting;
 
-/// <summary>Two workers in memory that share the accounts of a bank, for as long as a warm-up takes. Packets between them are handed over in the process.</summary>
-internal sealed class WarmUpWorkers : IAsyncDisposable
+/// <summary>
+/// A worker that is alone and has the accounts of a bank, for as long as a warm-up takes. Its log and its API are in a
+/// folder that this account alone can open, and that is deleted at the end.
+/// </summary>
+internal sealed class WarmUpWorker : IAsyncDisposable
 {
-    private const int Workers = 2;
     private const int Accounts = 64;
 
     // So few that batches are small, as on a worker that has little to do, and so many that ACTs meet.
@@ -23,28 +23,41 @@ internal sealed class WarmUpWorkers : IAsyncDisposable
     private static readonly TimeSpan s_startWithin = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan s_timeout = TimeSpan.FromSeconds(5);
 
-    private readonly WorkerHost?[] _hosts = new WorkerHost?[Workers];
-    private readonly MailboxHub?[] _hubs = new MailboxHub?[Workers + 1];
-    private readonly List<IAsyncDisposable> _storage = [];
-    private WarmUpWeb? _web;
-    private readonly ActorKey[] _accounts = [.. Enumerable.Range(0, Accounts).Select(static i => new ActorKey("Account", string.Create(CultureInfo.InvariantCulture, $"warm-{i}")))];
+    private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("snapper-warm-"); // 0700
+    private readonly FileTransactionLog _log;
+    private readonly FileStateStore _store;
+    private readonly ActorKey[] _accounts =
+    [
+        .. Enumerable.Range(0, Accounts).Select(static i => new ActorKey("Account", string.Create(CultureInfo.InvariantCulture, $"warm-{i}"))),
+    ];
 
-    private WarmUpWorkers()
+    private WorkerHost? _host;
+    private WarmUpWeb? _web;
+
+    private WarmUpWorker()
     {
+        _log = new FileTransactionLog(Path.Combine(_folder.FullName, "log"));
+        _store = new FileStateStore(_log, TimeProvider.System, new StateStoreOptions());
     }
 
-    /// <summary>Starts them.</summary>
-    public static async Task<WarmUpWorkers> Start(CancellationToken cancellation)
+    /// <summary>Starts it.</summary>
+    public static async Task<WarmUpWorker> Start(CancellationToken cancellation)
     {
-        var made = new WarmUpWorkers();
-        var options = new ClusterOptions();
-        var shared = new MemoryCluster(TimeProvider.System, options);
+        var made = new WarmUpWorker();
         using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
         end.CancelAfter(s_startWithin);
         try
         {
-            await Task.WhenAll(Enumerable.Range(1, Workers).Select(Open));
-            made._web = await WarmUpWeb.Start(made._hosts[0]!, cancellation);
+            made._host = await WorkerHost.Start(
+                new WorkerSetup
+                {
+                    Options = new WorkerOptions { Name = "warm-up" },
+                    ActorTypes = SnapperAppsSmallBankActors.All,
+                    Log = made._log,
+                    Store = made._store,
+                },
+                end.Token);
+            made._web = await WarmUpWeb.Start(made._host, Path.Combine(made._folder.FullName, "api"), end.Token);
             return made;
         }
         catch
@@ -52,36 +65,12 @@ internal sealed class WarmUpWorkers : IAsyncDisposable
             await made.DisposeAsync();
             throw;
         }
-
-        async Task Open(int number)
-        {
-            var log = new MemoryTransactionLog(shared.Log(number));
-            var store = new MemoryStateStore(shared.Log(number), TimeProvider.System, new StateStoreOptions());
-            made._storage.Add(store);
-            made._storage.Add(log);
-            made._hosts[number - 1] = await WorkerHost.Start(
-                new WorkerSetup
-                {
-                    Options = new WorkerOptions { Name = string.Create(CultureInfo.InvariantCulture, $"w{number}"), Number = number },
-                    ActorTypes = SnapperAppsSmallBankActors.All,
-                    Log = log,
-                    Store = store,
-                    Cluster = new ClusterSetup
-                    {
-                        OpenStore = self => shared.Open(self, new StateStoreOptions()),
-                        ArchiveOf = worker => new MemoryStateStore(shared.Log(worker), TimeProvider.System, new StateStoreOptions()),
-                        Transport = new Road(made._hubs),
-                        Opened = hub => Volatile.Write(ref made._hubs[number], hub),
-                        Address = new MemberAddress("warm-up", "", Environment.ProcessId, "warm-up"),
-                        Options = options,
-                        FirstWorkers = Workers,
-                    },
-                },
-                end.Token);
-        }
     }
 
-    /// <summary>Runs so many transactions of all kinds, some at once: some callers over HTTP, as services do, some at a worker's door, as others pass them on.</summary>
+    /// <summary>
+    /// Runs so many transactions of all kinds, some at once: some callers over HTTP, as services do, some in the process,
+    /// as other workers forward them.
+    /// </summary>
     /// <returns>How many of them committed.</returns>
     public async Task<int> Work(int transactions, CancellationToken cancellation)
     {
@@ -97,7 +86,7 @@ internal sealed class WarmUpWorkers : IAsyncDisposable
                 var request = Draw(random);
                 if (caller < OverHttp
                     ? await _web!.Send(request, cancellation)
-                    : (await _hosts[random.Next(Workers)]!.Door.Submit(request, cancellation)).Outcome == Outcome.Committed)
+                    : (await _host!.Door.Submit(request, cancellation)).Outcome == Outcome.Committed)
                 {
                     Interlocked.Increment(ref committed);
                 }
@@ -109,15 +98,10 @@ internal sealed class WarmUpWorkers : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await (_web?.DisposeAsync() ?? ValueTask.CompletedTask);
-        foreach (var host in _hosts)
-        {
-            await (host?.DisposeAsync() ?? ValueTask.CompletedTask);
-        }
-
-        foreach (var storage in _storage)
-        {
-            await storage.DisposeAsync();
-        }
+        await (_host?.DisposeAsync() ?? ValueTask.CompletedTask);
+        await _store.DisposeAsync();
+        await _log.DisposeAsync();
+        _folder.Delete(recursive: true);
     }
 
     /// <summary>Of ten: five PACTs and two ACTs over two to four accounts, two reads, and one that must abort.</summary>
@@ -145,7 +129,8 @@ internal sealed class WarmUpWorkers : IAsyncDisposable
                 to[i] = $"\"{_accounts[others[i]].Id}\"";
             }
 
-            return Of(root, "MultiTransfer", string.Create(CultureInfo.InvariantCulture, $"{{\"amount\":{amount},\"to\":[{string.Join(',', to)}]}}"), pact ? access : null);
+            var input = string.Create(CultureInfo.InvariantCulture, $"{{\"amount\":{amount},\"to\":[{string.Join(',', to)}]}}");
+            return Of(root, "MultiTransfer", input, pact ? access : null);
         }
 
         ReadOnlySpan<int> Others(Random of, Span<int> into)
@@ -173,14 +158,4 @@ internal sealed class WarmUpWorkers : IAsyncDisposable
         Access = access,
         Timeout = s_timeout,
     };
-
-    private sealed class Road(MailboxHub?[] hubs) : IMailboxTransport
-    {
-        // Off the caller's thread, as every real road is; the packet is valid until the answer is there.
-        public async Task<ReadOnlyMemory<byte>> Deliver(int worker, ReadOnlyMemory<byte> packet, CancellationToken cancellation)
-        {
-            await Task.Yield();
-            return Volatile.Read(ref hubs[worker])?.Deliver(packet) ?? MailboxHub.NotReady;
-        }
-    }
 }
