@@ -19,7 +19,7 @@ public abstract class ActorContext : IActorCaller
     /// <summary>The request's id: the caller's idempotency key, or a generated one. The same in every attempt.</summary>
     public abstract string RequestId { get; }
 
-    /// <summary>Who asked, where the door is certain: <c>token:ann</c> for the token of that name, <c>app:shop</c> for that Dapr app; null: nobody in particular.</summary>
+    /// <summary>The caller, where it is certain: <c>token:ann</c> for the token of that name, <c>app:shop</c> for that Dapr app; null: unknown.</summary>
     public abstract string? Caller { get; }
 
     /// <summary>W3C <c>traceparent</c> of the request; null when there is none.</summary>

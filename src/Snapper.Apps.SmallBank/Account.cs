@@ -7,7 +7,7 @@ namespace Snapper.Apps.SmallBank;
 
 /// <summary>The actor type <c>Account</c>.</summary>
 /// <remarks>
-/// No method is marked [MayAbort]: each refuses before it has called anyone, and a root that fails then costs nobody
+/// No method is marked [MayAbort]: each refuses before it has called anyone, and a root that fails then costs no other
 /// else anything, marked or not. (The exception, a receiver's balance that overflows, is undone by the system.)
 /// </remarks>
 [TransactionalActor("Account")]

@@ -1,7 +1,7 @@
 using Snapper.Cli.Commands;
 using Snapper.Server.Processes;
 
-// What these make, and what the parts make that they start, is nobody else's: states, logs, the audit, the Redis' files.
+// What these make, and what the parts make that they start, is this account's alone: states, logs, audit, Redis' files.
 if (args is ["up" or "demo" or "worker" or "doctor" or "join" or "leave", ..]) FileModeMask.FromNowOn();
 
 return await CommandLine.Run(args, Console.Out, Console.Error);

@@ -46,7 +46,7 @@ public sealed class TransactionRejectedException(string transactionId, Rejection
     /// <summary>The request's id.</summary>
     public string TransactionId { get; } = transactionId;
 
-    /// <summary>HTTP status; 503 also when nobody could be reached.</summary>
+    /// <summary>HTTP status; 503 also when no worker could be reached.</summary>
     public int Status { get; } = rejection.Status;
 
     /// <summary>Names what is wrong.</summary>

@@ -61,7 +61,7 @@ public sealed partial class SnapperClient
     /// <param name="id">Of the migration.</param>
     /// <param name="timeout">How long.</param>
     /// <param name="cancellation">Ends the wait, not the migration.</param>
-    /// <returns>As it is when it is over, or when the time is.</returns>
+    /// <returns>As it is when it has ended, or the time has.</returns>
     /// <exception cref="OperationRefusedException">There is no such migration.</exception>
     /// <exception cref="HttpRequestException">When the time was over, no worker answered.</exception>
     public async Task<MigrationStatus> WaitForMigration(string id, TimeSpan timeout, CancellationToken cancellation = default)

@@ -8,7 +8,7 @@ namespace Snapper.Security;
 /// </summary>
 public static class ForeignPage
 {
-    /// <summary>Another site's page has sent a request with these headers, and not because somebody followed a link.</summary>
+    /// <summary>Another site's page has sent a request with these headers, and not because a user followed a link.</summary>
     public static bool Sends(IHeaderDictionary headers)
     {
         ArgumentNullException.ThrowIfNull(headers);

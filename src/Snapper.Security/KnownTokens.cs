@@ -40,7 +40,7 @@ public sealed class KnownTokens
     public IEnumerable<Principal> Principals => _tokens.Select(token => token.Principal);
 
     /// <summary>Whose token this is. Takes equally long for every token of a length, whether it is known or not; allocates nothing.</summary>
-    /// <returns>Null: nobody's.</returns>
+    /// <returns>Null: it is unknown.</returns>
     public Principal? Find(ReadOnlySpan<char> token)
     {
         Span<byte> hash = stackalloc byte[TokenHash.Length];
@@ -59,7 +59,7 @@ public sealed class KnownTokens
     }
 
     /// <summary>Whose token an <c>Authorization</c> header shows.</summary>
-    /// <returns>Null: it is not <c>Bearer</c>, or nobody's.</returns>
+    /// <returns>Null: it is not <c>Bearer</c>, or unknown.</returns>
     public Principal? FindBearer(string? authorization) =>
         authorization is not null && authorization.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase) ? Find(authorization.AsSpan(Scheme.Length).Trim()) : null;
 

@@ -42,7 +42,7 @@ public sealed class MethodRules
     /// <summary>Some rule names a Dapr app.</summary>
     public bool NamesApps => _callers.Values.Any(callers => callers.Any(caller => caller.StartsWith(AppPrefix, StringComparison.Ordinal)));
 
-    /// <summary>Whether somebody may start a transaction with a method.</summary>
+    /// <summary>Whether a principal may start a transaction with a method.</summary>
     /// <param name="principal">Who asks.</param>
     /// <param name="app">The Dapr app that asks, where that is certain; null: unknown.</param>
     /// <param name="type">The root's type.</param>

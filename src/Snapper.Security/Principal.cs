@@ -1,14 +1,14 @@
 namespace Snapper.Security;
 
-/// <summary>Somebody who was recognized. Immutable.</summary>
+/// <summary>An authenticated caller. Immutable.</summary>
 public sealed class Principal
 {
     private readonly string[] _prefixes;
 
     /// <param name="name">For the audit and for rules; not a secret.</param>
     /// <param name="role">What it may do.</param>
-    /// <param name="tenants">Whose names it may use; none: everybody's.</param>
-    /// <param name="ratePerSecond">Requests per second that it may send; null: what holds for everybody.</param>
+    /// <param name="tenants">Whose names it may use; none: all.</param>
+    /// <param name="ratePerSecond">Requests per second that it may send; null: what holds for all.</param>
     public Principal(string name, Role role, IReadOnlyList<string>? tenants = null, double? ratePerSecond = null)
     {
         Name = name;
@@ -18,7 +18,7 @@ public sealed class Principal
         _prefixes = [.. Tenants.Select(tenant => tenant + "/")];
     }
 
-    /// <summary>While no token is configured everybody is this one.</summary>
+    /// <summary>While no token is configured all callers are this one.</summary>
     public static Principal Everybody { get; } = new("everybody", Role.Everybody);
 
     /// <summary>The sidecar, for a caller without a token of its own.</summary>
@@ -27,7 +27,7 @@ public sealed class Principal
     /// <summary>The sidecar, where a caller without a token of its own may do nothing.</summary>
     public static Principal Channel { get; } = new("sidecar", Role.Channel);
 
-    /// <summary>Somebody who was not recognized.</summary>
+    /// <summary>A caller who was not authenticated.</summary>
     public static Principal Nobody { get; } = new("nobody", Role.Nobody);
 
     /// <summary>For the audit and for rules.</summary>
@@ -36,10 +36,10 @@ public sealed class Principal
     /// <summary>What it may do.</summary>
     public Role Role { get; }
 
-    /// <summary>Whose names it may use; empty: everybody's.</summary>
+    /// <summary>Whose names it may use; empty: all.</summary>
     public IReadOnlyList<string> Tenants { get; }
 
-    /// <summary>Requests per second that it may send; null: what holds for everybody.</summary>
+    /// <summary>Requests per second that it may send; null: what holds for all.</summary>
     public double? RatePerSecond { get; }
 
     /// <summary>It is bound to tenants: it may not see what belongs to all together.</summary>

@@ -3,7 +3,7 @@ namespace Snapper.Security;
 /// <summary>What a caller is. Tokens have one of <see cref="Caller"/>, <see cref="Viewer"/>, <see cref="Operator"/> and <see cref="Admin"/>.</summary>
 public enum Role : byte
 {
-    /// <summary>Nobody in particular: no token, or a wrong one.</summary>
+    /// <summary>Anonymous: no token, or a wrong one.</summary>
     Nobody,
 
     /// <summary>Runs transactions and asks what became of them; sees nothing else.</summary>
@@ -24,7 +24,7 @@ public enum Role : byte
     /// <summary>The sidecar, where those who show no token of their own may do nothing: hosts actors.</summary>
     Channel,
 
-    /// <summary>Whoever comes while no token is configured: everything.</summary>
+    /// <summary>All callers while no token is configured: everything.</summary>
     Everybody,
 }
 
@@ -34,7 +34,7 @@ public enum Right : byte
     /// <summary>Nothing: probes and metrics.</summary>
     Open,
 
-    /// <summary>To be somebody.</summary>
+    /// <summary>To be authenticated.</summary>
     Identified,
 
     /// <summary>To be the sidecar: what Dapr asks of an app.</summary>

@@ -6,14 +6,14 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 namespace Snapper.Security;
 
 /// <summary>
-/// Connections that are made and say nothing: whoever holds thousands of them must not keep others out. One that has sent no byte in time is closed, and those from other machines can
+/// Connections that are made and say nothing: a caller that holds thousands of them must not keep others out. One that has sent no byte in time is closed, and those from other machines can
 /// be made to leave some room for this one, where a worker's sidecar is.
 /// </summary>
 /// <param name="within">How long a new connection may be silent.</param>
 /// <param name="othersMax">Most connections at once from beyond loopback; <see cref="long.MaxValue"/>: no limit but the web server's own.</param>
 public sealed class SilentConnections(TimeSpan within, long othersMax)
 {
-    /// <summary>The web server's log that has a line for each connection beyond the limit: whoever makes thousands would fill the disk.</summary>
+    /// <summary>The web server's log that has a line for each connection beyond the limit: a caller that makes thousands would fill the disk.</summary>
     public const string RefusedLog = "Microsoft.AspNetCore.Server.Kestrel.Connections";
 
     private long _others;

@@ -31,10 +31,10 @@ public static class TokenHash
         return Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(token)));
     }
 
-    /// <summary>The hash of a token that somebody shows. Allocates nothing.</summary>
+    /// <summary>The hash of a token that a caller shows. Allocates nothing.</summary>
     /// <param name="token">As it came.</param>
     /// <param name="hash">Takes <see cref="Length"/> bytes.</param>
-    /// <returns>False: it is empty, too long, or no text; then it is nobody's.</returns>
+    /// <returns>False: it is empty, too long, or no text; then it is unknown.</returns>
     public static bool TryCompute(ReadOnlySpan<char> token, Span<byte> hash)
     {
         if (token.IsEmpty || token.Length > TokenLengthMax)

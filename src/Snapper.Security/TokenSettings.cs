@@ -25,7 +25,7 @@ public sealed record TokenSettings
     /// <summary>The tenants to whose names it is bound: 1 to 64 printable characters without <c>/</c>; none: not bound.</summary>
     public IReadOnlyList<string>? Tenants { get; init; }
 
-    /// <summary>Requests per second, 0.1 to 1,000,000; null: what holds for everybody.</summary>
+    /// <summary>Requests per second, 0.1 to 1,000,000; null: what holds for all.</summary>
     public double? RatePerSecond { get; init; }
 
     /// <summary>Reads one line of a file of tokens.</summary>
@@ -67,7 +67,7 @@ public sealed record TokenSettings
             if (!IsTenant(tenant)) throw new FormatException($"tenants of {Name}: a tenant has 1 to 64 printable characters and no '/'.");
         }
 
-        // An empty list in a file is more likely a forgotten name than the wish to see everybody's.
+        // An empty list in a file is more likely a forgotten name than the wish to see all.
         return Tenants is { Count: 0 } ? throw new FormatException($"tenants of {Name} is empty; leave it out, or name a tenant.") : new Principal(Name!, role, Tenants, RatePerSecond);
     }
 

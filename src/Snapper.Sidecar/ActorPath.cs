@@ -70,7 +70,7 @@ public static class ActorPath
             {
                 if (segment[i] != '%')
                 {
-                    // Raw text beyond ASCII is no valid request line; nobody who encodes properly sends it.
+                    // Raw text beyond ASCII is no valid request line; no client that encodes properly sends it.
                     if (segment[i] > 0x7F)
                     {
                         return false;

@@ -27,7 +27,7 @@ public static class DaprHeaders
     /// <summary>W3C trace state.</summary>
     public const string TraceState = "tracestate";
 
-    /// <summary>Set to <c>true</c> on every answer of the embedded stand-in, so that nobody takes it for a real sidecar.</summary>
+    /// <summary>Set to <c>true</c> on every answer of the embedded stand-in, so that it is not taken for a real sidecar.</summary>
     public const string Embedded = "snapper-embedded";
 
     internal const string ApiCall = "Dapr-Api-Call";

@@ -26,7 +26,7 @@ internal sealed class TransactionSpans : IDisposable
         using var root = Begin(trace, traceParent, traceState);
         if (root is null)
         {
-            return; // nobody exports
+            return; // nothing is exported
         }
 
         Tag(root, trace);

@@ -75,7 +75,7 @@ internal static class MembershipCommands
         }
     }
 
-    /// <summary>Again and again until nothing is its own: a part that does not come to rest is given back, and others may die meanwhile.</summary>
+    /// <summary>Repeats until it owns nothing: a part that does not drain is given back, and others may die meanwhile.</summary>
     /// <returns>False: it does not live, and was waited for.</returns>
     private static async Task<bool> Drain(Uri[] others, string name, long started, TextWriter output)
     {

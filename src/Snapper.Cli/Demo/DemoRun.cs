@@ -84,7 +84,7 @@ internal sealed class DemoRun(DemoSettings settings, Bank bank, TextWriter outpu
                 }
                 catch (BalanceUnreadableException problem)
                 {
-                    // Whoever tries what the system bears wants to see how it comes back.
+                    // A user who stops parts of it wants to see how it comes back.
                     unread = problem.Message;
                     Line($"  {"",-22} not counted: {unread}; transfers go on, and it is counted again");
                     continue;

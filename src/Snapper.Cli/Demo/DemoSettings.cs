@@ -20,7 +20,7 @@ internal sealed record DemoSettings
     /// <summary>How long each phase submits.</summary>
     public required TimeSpan PhaseLength { get; init; }
 
-    /// <summary>How long a balance may be unreadable before the money is not counted. Default: 20 s, longer than it takes until the actors of a worker that is gone are answered by others.</summary>
+    /// <summary>How long a balance may be unreadable before the money is not counted. Default: 20 s, longer than the take-over of a dead worker's actors takes.</summary>
     public TimeSpan ReadWithin { get; init; } = TimeSpan.FromSeconds(20);
 
     /// <summary>What an account of the bank holds before anybody has used it.</summary>
@@ -33,7 +33,7 @@ internal sealed record DemoSettings
 /// <summary>One kind of load. <paramref name="PactShare"/> of the transactions are PACTs, the others ACTs.</summary>
 internal sealed record DemoPhase(string Name, double PactShare, int TransactionsPerRequest)
 {
-    /// <summary>What goes on behind the others, as long as somebody looks.</summary>
+    /// <summary>Load in the background of the other phases, as long as one looks.</summary>
     public static readonly DemoPhase GoesOn = new("mixed, goes on", 0.5, 1) { Length = TimeSpan.FromSeconds(5) };
 
     /// <summary>Its own length, and no progress is shown; null: the settings'.</summary>

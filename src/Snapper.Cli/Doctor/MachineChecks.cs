@@ -90,7 +90,7 @@ internal static class MachineChecks
         }
     }
 
-    /// <summary>What 'up' makes is its account's alone; what somebody else made is left as it is, and told here.</summary>
+    /// <summary>What 'up' makes is its account's alone; what another account made is left as it is, and reported here.</summary>
     private static DoctorRow Rights(string directory)
     {
         const string check = "rights on data";

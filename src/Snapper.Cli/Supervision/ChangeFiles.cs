@@ -8,12 +8,12 @@ internal sealed record ChangeRequest(string Id, string Verb, string? Worker);
 /// <summary>What became of it. <paramref name="Problem"/>: nothing was changed; null: it is done. <paramref name="Joined"/>: the worker that has joined.</summary>
 internal sealed record ChangeAnswer(string Id, string? Problem, ReadyWorker? Joined)
 {
-    /// <summary>An <see cref="Id"/>: the request could not be read, so nobody knows whose it was.</summary>
+    /// <summary>An <see cref="Id"/>: the request could not be read, so its caller is unknown.</summary>
     public const string ToWhoeverAsked = "";
 }
 
 /// <summary>
-/// A request to a supervisor and its answer, a file each in its data directory: whoever may write there may ask, and nobody else, which a port on loopback could not see to.
+/// A request to a supervisor and its answer, a file each in its data directory: only accounts that may write there may ask, which a port on loopback could not ensure.
 /// One request at a time.
 /// </summary>
 /// <param name="run">The folder; it exists.</param>
@@ -25,7 +25,7 @@ internal sealed class ChangeFiles(string run)
     private readonly string _answer = Path.Combine(run, "changed.json");
 
     /// <summary>Asks.</summary>
-    /// <returns>False: somebody else has just asked, and is not answered yet.</returns>
+    /// <returns>False: another request is there, and is not answered yet.</returns>
     public bool TryAsk(ChangeRequest request)
     {
         if (Read<ChangeAnswer>(_answer) is { Id: ChangeAnswer.ToWhoeverAsked }) File.Delete(_answer); // of before
@@ -71,7 +71,7 @@ internal sealed class ChangeFiles(string run)
         }
     }
 
-    /// <summary>Removes a request that nobody has taken.</summary>
+    /// <summary>Removes a request that was not taken.</summary>
     public void Forget() => File.Delete(_request);
 
     /// <summary>Answers.</summary>
@@ -91,7 +91,7 @@ internal sealed class ChangeFiles(string run)
         }
         catch (Exception problem) when (problem is IOException or UnauthorizedAccessException or JsonException)
         {
-            // Nothing there, or nothing that means anything: whoever waits for an answer says so after a while.
+            // Nothing there, or nothing that means anything: the caller, who waits for an answer, says so after a while.
             return null;
         }
     }

@@ -7,7 +7,7 @@ internal static class ChangeServer
 {
     private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(200);
 
-    /// <summary>Until cancelled. Requests of before are forgotten: whoever sent them has given up.</summary>
+    /// <summary>Until cancelled. Earlier requests are forgotten: their callers have given up.</summary>
     public static async Task Run(Deployment deployment, ChangeFiles files, CancellationToken cancellation)
     {
         files.Forget();

@@ -51,7 +51,7 @@ internal static class ChildCommands
     /// <remarks>
     /// No app health check. daprd would take the worker's actor types out of the placement tables when probes fail, and put them back later; both abort
     /// calls under way and run them again. A dead worker is back after a fraction of a second, sooner than probes (at best one a second, three in a row)
-    /// could notice, and until then its calls fail at once because nobody listens on its port.
+    /// could notice, and until then its calls fail at once because nothing listens on its port.
     /// </remarks>
     public static ProcessSpec Daprd(string program, DataDirectory data, UpOptions options, int i, SidecarPorts ports, string? components, RedisPlace? redis)
     {

@@ -53,7 +53,7 @@ internal sealed partial class Deployment
         }
     }
 
-    /// <summary>Stops a worker and its sidecar for good. Whoever wants that nothing waits for it moves what it owns away before.</summary>
+    /// <summary>Stops a worker and its sidecar for good. To let nothing wait for it, move what it owns away before.</summary>
     /// <exception cref="StartupException">There is no such worker, or no other.</exception>
     public async Task Leave(string name, CancellationToken cancellation)
     {

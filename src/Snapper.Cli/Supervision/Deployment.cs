@@ -96,7 +96,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         _data.Dispose();
     }
 
-    // Somebody may have taken the directory away meanwhile; that is told, and ends nothing else.
+    // The directory may have been removed meanwhile; that is reported, and ends nothing else.
     private void DeleteState(string file)
     {
         try
@@ -168,7 +168,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         _redis.Start();
         await Until($"redis-server on {address}", Processes(), () => RedisProbe.Unavailable(address, secret.Login), cancellation);
 
-        // A Redis that has not read its configuration takes any login, and everybody else.
+        // A Redis that has not read its configuration takes any login, and callers without one.
         if (await RedisProbe.Unavailable(address) is null)
         {
             throw new StartupException($"redis-server on {address} lets everybody in without the password of {secret.ConfigurationFile}; {FixHints.OpenRedis}");

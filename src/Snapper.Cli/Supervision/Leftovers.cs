@@ -12,7 +12,7 @@ internal static class Leftovers
     private static readonly TimeSpan GoByThemselves = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan GoOnRequest = TimeSpan.FromSeconds(12);
 
-    /// <summary>Returns when none is left. The caller holds the lock on the data directory, so their supervisor is gone.</summary>
+    /// <summary>Returns when none is left. The caller holds the lock on the data directory, so their supervisor has ended.</summary>
     /// <exception cref="StartupException">One cannot be ended.</exception>
     public static async Task End(RunState? before, MessageWriter messages, CancellationToken cancellation)
     {

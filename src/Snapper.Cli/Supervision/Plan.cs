@@ -16,7 +16,7 @@ internal sealed record Plan(
 {
     /// <summary>Takes the best that is there.</summary>
     /// <remarks>
-    /// A Redis that merely happens to answer on 6379 is not taken: it may be somebody's, with other durability and other data. Only one that the user
+    /// A Redis that merely happens to answer on 6379 is not taken: it may be another program's, with other durability and other data. Only one that the user
     /// names is used, else a private one.
     /// </remarks>
     /// <exception cref="StartupException">A variable names a program that is not there.</exception>

@@ -79,7 +79,7 @@ internal static class Ports
             }
             catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
             {
-                // The process ended meanwhile, or belongs to somebody else: then it is not the one that can be named.
+                // The process ended meanwhile, or belongs to another account: then it is not the one that can be named.
             }
         }
 

@@ -40,7 +40,7 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
     /// <summary>The system is up: from now on it is started again without limit.</summary>
     public void Settle() => _settled = true;
 
-    /// <summary>SIGTERM, SIGKILL when that takes too long or <paramref name="force"/> is cancelled; returns when it is gone and stays gone.</summary>
+    /// <summary>SIGTERM, SIGKILL when that takes too long or <paramref name="force"/> is cancelled; returns when it has ended for good.</summary>
     public async Task Stop(CancellationToken force)
     {
         lock (_lock)

@@ -65,7 +65,7 @@ internal sealed record UpOptions
     /// <summary>The Redis to use, as the user named it; null: find one.</summary>
     public required HostAndPort? Redis { get; init; }
 
-    /// <summary>Who we are to that Redis; null: nobody in particular.</summary>
+    /// <summary>Credentials for that Redis; null: none.</summary>
     public required RedisLogin? RedisLogin { get; init; }
 
     /// <summary>What the workers remember of their logs is forgotten before they start.</summary>

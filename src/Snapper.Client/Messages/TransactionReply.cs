@@ -32,12 +32,12 @@ public enum TransactionOutcome : byte
 public sealed record AbortDetails(AbortReason Reason, string ReasonName, string Message, bool IsRetryable, ActorKey? Actor);
 
 /// <summary>Why a request was refused.</summary>
-/// <param name="Status">HTTP status: 400, 401, 403, 404, 409, 413, 422, 429 or 503 (also: nobody could be reached).</param>
+/// <param name="Status">HTTP status: 400, 401, 403, 404, 409, 413, 422, 429 or 503 (also: no worker was reached).</param>
 /// <param name="Detail">Names what is wrong.</param>
 /// <param name="RetryAfter">When the server says trying again makes sense; null when it does not say.</param>
 public sealed record RejectionDetails(int Status, string Detail, TimeSpan? RetryAfter = null)
 {
-    /// <summary>The same request may be accepted later: too much load, starting, stopping, or nobody there.</summary>
+    /// <summary>The same request may be accepted later: too much load, starting, stopping, or no worker.</summary>
     public bool IsTransient => Status is 429 or 503;
 }
 

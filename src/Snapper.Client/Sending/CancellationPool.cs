@@ -4,7 +4,7 @@ namespace Snapper.Client.Sending;
 
 /// <summary>
 /// Sources of cancellation that end a wait after a time, and when the client is closed. They are used again: to make one and to link it, for each transaction and each request, is memory and
-/// a lock that all of them share, and whoever holds that lock without a core lets everybody wait. Thread-safe.
+/// a lock that all of them share, and a holder of that lock without a core makes all others wait. Thread-safe.
 /// </summary>
 internal sealed class CancellationPool(CancellationToken closing)
 {
@@ -41,7 +41,7 @@ internal sealed class CancellationPool(CancellationToken closing)
         return true;
     }
 
-    /// <summary>One of them. Nobody may use its token after it was given back.</summary>
+    /// <summary>One of them. Its token must not be used after it was given back.</summary>
     internal sealed class GiveUp : CancellationTokenSource
     {
         private readonly CancellationPool _home;

@@ -19,7 +19,7 @@ internal sealed class PendingTransaction : IValueTaskSource<Attempt>
     /// <summary>The whole request as JSON; the same bytes at every sending, for the worker compares them.</summary>
     public required byte[] Body { get; init; }
 
-    /// <summary>When nobody waits any longer, as <see cref="Environment.TickCount64"/>.</summary>
+    /// <summary>When its caller waits no longer, as <see cref="Environment.TickCount64"/>.</summary>
     public required long WaitUntil { get; init; }
 
     /// <summary>Of an attempt that has ended: it had been handed to the connection, in whole or in part.</summary>
@@ -39,7 +39,7 @@ internal sealed class PendingTransaction : IValueTaskSource<Attempt>
         return new ValueTask<Attempt>(this, _attempt.Version);
     }
 
-    /// <summary>Notes that it is about to be sent; false when nobody waits for it any more.</summary>
+    /// <summary>Notes that it is about to be sent; false when its caller waits no longer.</summary>
     public bool TrySend() => Interlocked.CompareExchange(ref _state, Sent, Queued) == Queued;
 
     /// <summary>Ends the attempt, unless it has ended.</summary>

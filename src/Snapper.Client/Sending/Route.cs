@@ -31,7 +31,7 @@ internal sealed class Route(Uri address, ServiceEndpoint door, BatchSender sende
         }
     }
 
-    /// <summary>Nobody answered, or one that takes nothing now: others are asked for a while, longer each time.</summary>
+    /// <summary>No answer, or one that takes nothing now: others are asked for a while, longer each time.</summary>
     public void IsAway(long now)
     {
         // Many calls may fail at once: they count as one failure.

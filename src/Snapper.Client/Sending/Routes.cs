@@ -3,7 +3,7 @@ using Snapper.Protocol.Identity;
 namespace Snapper.Client.Sending;
 
 /// <summary>
-/// All addresses of the workers, and which of them takes a transaction: the one whose worker owned the root when it was last heard of; else they take turns. Whoever does not
+/// All addresses of the workers, and which of them takes a transaction: the one whose worker owned the root when it was last heard of; else they take turns. One that does not
 /// answer is passed over for a while. Thread-safe.
 /// </summary>
 internal sealed class Routes : IDisposable

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Primitives;
 namespace Snapper.Sidecar.Hosting;
 
 /// <summary>
-/// The secret that a sidecar shares with its app. Dapr does not check it for the app: whoever reaches the app's port can
+/// The secret that a sidecar shares with its app. Dapr does not check it for the app: a caller that reaches the app's port can
 /// call actors past the sidecar, unless every callback is checked here. Also for the app's own routes that are meant
 /// for service invocation only.
 /// </summary>

@@ -20,7 +20,7 @@ namespace Snapper.Sidecar.Hosting;
 /// </para>
 /// <para>
 /// They work over HTTP/1.1 (<c>--app-protocol http</c>) and HTTP/2 without TLS (<c>h2c</c>) alike. HTTP/1.1 is the default, since
-/// one port then serves everybody; but daprd sends at most 1,024 calls at a time over it, actor calls and service
+/// one port then serves all; but daprd sends at most 1,024 calls at a time over it, actor calls and service
 /// invocations together, and keeps the rest waiting, so no call over it may wait for another call that has yet to arrive. h2c has no such
 /// bound; it needs a port of the app's own that speaks HTTP/2 only. Measured CPU of app, daprd and caller together: actor calls the
 /// same over both, service invocations about a sixth less over h2c.
@@ -143,7 +143,7 @@ public sealed class HttpActorTransport
             }
             catch (Exception gone) when (context.RequestAborted.IsCancellationRequested && gone is OperationCanceledException or IOException)
             {
-                // The sidecar gave the call up: nobody reads an answer, and the connection is closed already.
+                // The sidecar gave the call up: no one reads an answer, and the connection is closed already.
                 HostLog.CallerGone(logger, type, method);
             }
             catch (BadHttpRequestException unreadable)

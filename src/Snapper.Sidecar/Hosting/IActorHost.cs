@@ -16,7 +16,7 @@ public interface IActorHost
     /// <param name="cancellation">
     /// The caller went away, or the sidecar gave the call up and may send it again.
     /// </param>
-    /// <exception cref="OperationCanceledException">Allowed once <paramref name="cancellation"/> is signalled; nobody waits for an answer.</exception>
+    /// <exception cref="OperationCanceledException">Allowed once <paramref name="cancellation"/> is signalled; no caller waits for an answer.</exception>
     /// <remarks>Any other exception is a defect: it is logged, and the caller gets the sidecar's bare 500.</remarks>
     ValueTask<ActorReply> Invoke(ActorCall call, CancellationToken cancellation);
 
