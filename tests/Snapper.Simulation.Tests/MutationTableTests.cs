@@ -65,7 +65,8 @@ public sealed class MutationTableTests
         Assert.Equal(message, Assert.Throws<TableException>(() => Rewritten(table)).Message);
 
     private static string Sources(string project) =>
-        Path.Combine(RepositoryFolder.Path, project == "Snapper.Simulation" ? "verification" : "src", project);
+        new[] { "src", "verification" }.Select(folder => Path.Combine(RepositoryFolder.Path, folder, project))
+            .First(Directory.Exists);
 
     private static string Rewritten(string table)
     {

@@ -76,8 +76,9 @@ public sealed class KillWorker : IChange
     {
         try
         {
+            var url = new Uri(address, "v1/status");
             var status = await http
-                .GetFromJsonAsync(new Uri(address, "v1/status"), ContractJson.Default.WorkerStatus, cancellation).ConfigureAwait(false);
+                .GetFromJsonAsync(url, ContractJson.Default.WorkerStatus, cancellation).ConfigureAwait(false);
             return status is { Pid: > 0 } ? status : null;
         }
         catch (Exception problem) when (problem is HttpRequestException or JsonException || (problem is TaskCanceledException && !cancellation.IsCancellationRequested))
