@@ -4,7 +4,7 @@ using Snapper.Cluster.Migrating;
 using Snapper.Contracts;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
 using Snapper.Storage;
 using Snapper.Storage.Log;

@@ -9,8 +9,6 @@ using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Requests;
 using Snapper.Storage.Log.Records;
 
 namespace Snapper.Cluster;

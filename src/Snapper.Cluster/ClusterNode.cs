@@ -8,8 +8,6 @@ using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Requests;
 using Snapper.Storage.Log;
 using Snapper.Storage.Membership;
 

@@ -1,5 +1,5 @@
 using Snapper.Protocol.Directory;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Storage;
 using Snapper.Storage.Log;
 using Snapper.Storage.Membership;

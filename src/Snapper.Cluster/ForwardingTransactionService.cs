@@ -6,7 +6,6 @@ using Snapper.Protocol.Identity;
 using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
 
 namespace Snapper.Cluster;
@@ -227,7 +226,7 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
 
     /// <summary>
     /// "Rejected" says that nothing was executed. Of a request that a worker that is gone had, only a worker that has read its log knows that (I4). A refusal without a look
-    /// at the id is in doubt (see <see cref="RequestManager"/>), unless the id is new. One that may have run carries no
+    /// at the id is in doubt (see <see cref="IRequestManager"/>), unless the id is new. One that may have run carries no
     /// rejection: the worker that made its id and passed it on here does not know of the one that died.
     /// </summary>
     private static TransactionEnvelope Sure(TransactionEnvelope answer, bool isNew, bool mayHaveRun) => answer switch

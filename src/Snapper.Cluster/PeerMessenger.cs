@@ -5,7 +5,7 @@ using Snapper.Cluster.Wire;
 using Snapper.Protocol;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Storage.Log;
 using Snapper.Storage.Membership;
 

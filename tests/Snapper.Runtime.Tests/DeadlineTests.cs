@@ -1,6 +1,7 @@
 using Snapper.Protocol;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
 using Xunit;

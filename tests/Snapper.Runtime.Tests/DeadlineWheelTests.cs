@@ -1,3 +1,4 @@
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Requests;
 using Snapper.Runtime.Tests.Cluster;
 using Xunit;

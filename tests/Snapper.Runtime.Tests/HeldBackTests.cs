@@ -1,6 +1,6 @@
 using Snapper.Contracts;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
 using Xunit;

@@ -1,6 +1,6 @@
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Tests.Support;
 using Xunit;
 

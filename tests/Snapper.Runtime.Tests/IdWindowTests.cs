@@ -4,6 +4,7 @@ using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Log;
@@ -152,7 +153,7 @@ public sealed class IdWindowTests
         await using var rig = await Rig.Start(time: time);
         await rig.Submit("a", s_steps, ["a"], id: "x");
         await rig.Host.Worker.Checkpoints.CheckpointNow();
-        while (rig.Host.Worker.RequestManager.Ids.Kept > 0)
+        while (rig.Host.RequestManager.Ids.Kept > 0)
         {
             Rig.Saw(await Rig.Within(rig.Submit("a", s_steps, ["a"], id: "x"), "again"), 1);
             time.Advance(TimeSpan.FromMinutes(1));
@@ -173,7 +174,7 @@ public sealed class IdWindowTests
         var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
         await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
         var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1");
-        await Rig.Until(() => rig.Host.Worker.RequestManager.InFlight == 2, "b waits for a number");
+        await Rig.Until(() => rig.Host.RequestManager.InFlight == 2, "b waits for a number");
 
         // As where the store says that this worker is no member any more: its log has no other owner.
         rig.Host.Worker.Fail(new LogLostFailure(AppendStatus.Fenced, "w1/1 is no member any more"));
@@ -193,7 +194,7 @@ public sealed class IdWindowTests
         var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
         await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
         var b = rig.Submit("b", [Step.Add()], ["b"]);
-        await Rig.Until(() => rig.Host.Worker.RequestManager.InFlight == 2, "b waits for a number");
+        await Rig.Until(() => rig.Host.RequestManager.InFlight == 2, "b waits for a number");
         var before = rig.Log;
         await rig.Open();
         before.Release();
@@ -213,7 +214,7 @@ public sealed class IdWindowTests
         var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
         await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
         var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1");
-        await Rig.Until(() => rig.Host.Worker.RequestManager.InFlight == 2, "b waits for a number");
+        await Rig.Until(() => rig.Host.RequestManager.InFlight == 2, "b waits for a number");
         var before = rig.Log;
         await rig.Open();
         var again = await Rig.Within(rig.Submit("b", [Step.Add()], ["b"], id: "b1"), "b, sent again");
@@ -277,7 +278,7 @@ public sealed class IdWindowTests
 
         rig.Log.Hold();
         var under = rig.Submit("b", s_steps, ["b"]);
-        await Rig.Until(() => rig.Host.Worker.RequestManager.InFlight == 1, "the worker has all that it takes");
+        await Rig.Until(() => rig.Host.RequestManager.InFlight == 1, "the worker has all that it takes");
         Rig.Saw(await Rig.Within(rig.Submit("a", s_steps, ["a"], id: "x"), "an id that has committed"), 1);
         Rig.Rejected(await rig.Submit("b", s_steps, ["b"], id: "x"), RejectionKind.IdConflict);
         Rig.Rejected(await rig.Submit("a", s_steps, ["a"], id: "never sent before"), RejectionKind.Overloaded);

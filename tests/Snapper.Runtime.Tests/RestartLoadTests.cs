@@ -1,5 +1,6 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Log.Records;

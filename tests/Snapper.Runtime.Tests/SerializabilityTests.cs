@@ -1,4 +1,4 @@
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Testing.Serializability;
 using Xunit;
 using Xunit.Abstractions;

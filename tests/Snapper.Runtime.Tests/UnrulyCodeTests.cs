@@ -1,7 +1,7 @@
 using System.Text;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Tests.Support;
 using Xunit;
 

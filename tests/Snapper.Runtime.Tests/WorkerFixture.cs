@@ -6,6 +6,7 @@ using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Storage.Memory;
 using Snapper.Storage.States;

@@ -1,4 +1,4 @@
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Workers;
 using Snapper.Storage.Log;

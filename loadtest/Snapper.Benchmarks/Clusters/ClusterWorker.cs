@@ -3,6 +3,7 @@ using Snapper.Apps.SmallBank;
 using Snapper.Benchmarks.Systems;
 using Snapper.Cluster;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Storage.Membership;

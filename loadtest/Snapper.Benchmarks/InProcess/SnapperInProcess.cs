@@ -4,6 +4,7 @@ using Snapper.Benchmarks.Load;
 using Snapper.Benchmarks.Measurement;
 using Snapper.Benchmarks.Systems;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Storage.Redis;

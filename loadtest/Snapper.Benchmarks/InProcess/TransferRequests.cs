@@ -3,7 +3,6 @@ using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Requests;
 
 namespace Snapper.Benchmarks.InProcess;
 

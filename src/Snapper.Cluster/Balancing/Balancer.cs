@@ -5,7 +5,7 @@ using Snapper.Contracts;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Storage;
 using Snapper.Storage.Membership;
 using Snapper.Storage.MigrationPlans;

@@ -3,7 +3,7 @@ using Snapper.Cluster.Wire;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 
 namespace Snapper.Cluster.Branches;
 

@@ -3,7 +3,6 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Hosting;
 
 namespace Snapper.Cluster.Branches;
 

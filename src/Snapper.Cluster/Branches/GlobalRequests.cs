@@ -4,8 +4,7 @@ using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Requests;
+using Snapper.Runtime.Execution;
 
 namespace Snapper.Cluster.Branches;
 

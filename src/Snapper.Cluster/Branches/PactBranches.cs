@@ -7,8 +7,6 @@ using Snapper.Protocol.Messages;
 using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Requests;
 
 namespace Snapper.Cluster.Branches;
 

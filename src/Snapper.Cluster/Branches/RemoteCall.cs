@@ -3,7 +3,6 @@ using Snapper.Cluster.Wire;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Types;
 
 namespace Snapper.Cluster.Branches;
 

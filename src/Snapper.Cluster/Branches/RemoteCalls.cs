@@ -6,8 +6,7 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Types;
+using Snapper.Runtime.Json;
 
 namespace Snapper.Cluster.Branches;
 

@@ -1,5 +1,5 @@
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Storage.Log;
 using Snapper.Storage.Membership;
 using Snapper.Storage.States;

@@ -1,6 +1,7 @@
 using Snapper.Cluster.Recovering;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Storage;
 using Snapper.Storage.Log;

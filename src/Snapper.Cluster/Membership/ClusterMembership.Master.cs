@@ -1,7 +1,7 @@
 using Snapper.Cluster.Mastering;
 using Snapper.Cluster.Recovering;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Storage.Log;
 using Snapper.Storage.Membership;
 using Snapper.Storage.MigrationPlans;

@@ -4,7 +4,7 @@ using Snapper.Cluster.Migrating;
 using Snapper.Cluster.Recovering;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Storage;
 using Snapper.Storage.Log;
 using Snapper.Storage.Membership;

@@ -1,6 +1,6 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Storage.Membership;
 
 namespace Snapper.Cluster.Membership;

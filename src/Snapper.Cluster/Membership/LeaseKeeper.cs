@@ -1,4 +1,4 @@
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Storage;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Writing;

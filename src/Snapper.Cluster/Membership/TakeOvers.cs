@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Storage;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;

@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Storage;
 using Snapper.Storage.Log;
 

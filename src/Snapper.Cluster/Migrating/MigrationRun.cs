@@ -4,7 +4,6 @@ using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Migration;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Hosting;
 using Snapper.Storage;
 using Snapper.Storage.Log;
 using Snapper.Storage.Membership;

@@ -1,6 +1,6 @@
 using Snapper.Cluster.Wire;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Storage.Log.Records;
 
 namespace Snapper.Cluster.Recovering;

@@ -1,7 +1,6 @@
 using Snapper.Protocol;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Scheduling;
-using Snapper.Runtime.Types;
 
 namespace Snapper.Runtime.Execution;
 

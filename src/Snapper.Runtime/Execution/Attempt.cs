@@ -1,14 +1,14 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Transactions;
-using Snapper.Runtime.Requests;
+using Snapper.Runtime.Inspection.Watching;
 
 namespace Snapper.Runtime.Execution;
 
 /// <summary>
 /// One attempt of one transaction on this worker: what the executors share that it visits. Once dead, every use of its contexts throws and every late call is refused (W3, A8).
 /// </summary>
-public sealed class Attempt : TransactionAttempt
+public sealed class Attempt : TransactionAttempt, IWatchedAttempt
 {
     /// <summary>A vote or an answer is one message, and a channel takes none of more than 3 MiB.</summary>
     private const int MaxTouched = 1000;
@@ -41,6 +41,8 @@ public sealed class Attempt : TransactionAttempt
 
     public Request Request { get; }
 
+    IWatchedRequest IWatchedAttempt.Request => Request;
+
     public override Transaction Transaction => Request;
 
     public Executor RootExecutor { get; }
@@ -51,6 +53,8 @@ public sealed class Attempt : TransactionAttempt
 
     /// <summary>Its root is on another worker, and this is its branch here; null: the root is here.</summary>
     public BranchOrigin? Origin { get; init; }
+
+    bool IWatchedAttempt.IsBranch => Origin is not null;
 
     /// <summary>Its vote tells what it has called here. Set before the vote is queued.</summary>
     public bool IsRecorded { get; set; }
@@ -81,7 +85,7 @@ public sealed class Attempt : TransactionAttempt
     public long StatesWeight { get; private set; }
 
     /// <summary>Somebody looks at it; null: nobody.</summary>
-    public Inspection.Watching.AttemptTrace? Trace { get; set; }
+    public AttemptTrace? Trace { get; set; }
 
     public override ReadOnlySpan<int> Calls => _calls;
 

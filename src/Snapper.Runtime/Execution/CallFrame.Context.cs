@@ -4,7 +4,6 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
-using Snapper.Runtime.Types;
 
 namespace Snapper.Runtime.Execution;
 

@@ -3,8 +3,8 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
-using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Types;
+using Snapper.Runtime.Inspection.Watching;
+using Snapper.Runtime.Json;
 
 namespace Snapper.Runtime.Execution;
 
@@ -12,7 +12,7 @@ namespace Snapper.Runtime.Execution;
 /// One method call on an actor: what the schedule sees of it (<see cref="IActorCall"/>) and what user code sees
 /// (<see cref="ActorContext"/>). It ends when its method has returned and all calls under it have (A2).
 /// </summary>
-public abstract partial class CallFrame : ActorContext, IActorCall
+public abstract partial class CallFrame : ActorContext, IWatchedCall
 {
     private const int MaxTurnsAfterEnd = 1000;
 
@@ -103,6 +103,8 @@ public abstract partial class CallFrame : ActorContext, IActorCall
     public bool IsAlive => Attempt.IsAlive;
 
     public BatchId Ceil { get => Attempt.Ceil; set => Attempt.Ceil = value; }
+
+    IWatchedRequest IWatchedCall.Request => Attempt.Request;
 
     IActorCall? IActorCall.Caller => CallerFrame ?? Remote?.Above;
 
@@ -195,15 +197,15 @@ public abstract partial class CallFrame : ActorContext, IActorCall
         StopWaiting();
         var executor = Executor;
         // Another executor may doom the attempt at any moment: nothing here may rely on its being alive.
-        var state = Types.AbsentState.Seen(executor.Machine(Cell!).Hand(this));
-        if (state is Types.DamagedState damage && !ReplacesDamage)
+        var state = AbsentState.Seen(executor.Machine(Cell!).Hand(this));
+        if (state is DamagedState damage && !ReplacesDamage)
         {
             // It was not damaged when the lock was asked for: what replaced it was undone.
             Throw(executor, waiting, Unreadable(executor, damage));
             return;
         }
 
-        if (_lockMode == LockMode.Exclusive && state is not null and not Types.DamagedState && !Cell!.Type.Descriptor.StateIsImmutable && !Visit!.Wrote)
+        if (_lockMode == LockMode.Exclusive && state is not null and not DamagedState && !Cell!.Type.Descriptor.StateIsImmutable && !Visit!.Wrote)
         {
             try
             {

@@ -4,7 +4,7 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
-using Snapper.Runtime.Types;
+using Snapper.Runtime.Json;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.States;
@@ -229,7 +229,7 @@ public sealed partial class Executor
         }
         else if (!frame.RunsInline)
         {
-            Hosting.Worker.PostResult(frame);
+            Worker.PostResult(frame);
         }
     }
 
@@ -248,7 +248,7 @@ public sealed partial class Executor
         }
 
         cell.Weighed = (attempt.Tid, bytes);
-        attempt.NoteWeight(cell.Key, Hosting.RecordWeight.Of(cell.Key, bytes.Length));
+        attempt.NoteWeight(cell.Key, RecordWeight.Of(cell.Key, bytes.Length));
         return null;
     }
 
@@ -256,7 +256,7 @@ public sealed partial class Executor
     /// <returns>Null, or why it cannot be kept.</returns>
     private string? TryEncode(ActorCell cell, object state, out byte[] bytes)
     {
-        if (ReferenceEquals(state, Types.AbsentState.Instance))
+        if (ReferenceEquals(state, AbsentState.Instance))
         {
             bytes = [];
             return null;
@@ -410,7 +410,7 @@ public sealed partial class Executor
             {
                 // The store cannot be reached: those who wait for the actor wait on, until their own deadlines.
                 Worker.NoteLoadFailure(cell.Key, exception);
-                await Hosting.Background.Pause(TimeSpan.FromMilliseconds(Math.Min(1000, 20 << Math.Min(attempt, 6))), Worker.Time, Worker.Stopping).ConfigureAwait(false);
+                await Background.Pause(TimeSpan.FromMilliseconds(Math.Min(1000, 20 << Math.Min(attempt, 6))), Worker.Time, Worker.Stopping).ConfigureAwait(false);
                 load = Worker.Store.Load(cell.Key, Worker.Stopping);
             }
         }

@@ -3,7 +3,6 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Transactions;
-using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
 
@@ -124,7 +123,7 @@ public sealed partial class Executor
         if (attempt.EnforceRecordLimit)
         {
             // L6: it has run before, perhaps because its record would have been too large.
-            var bytes = attempt.StatesWeight + Hosting.RecordWeight.OfOutcome(request.Id, null, result.Length);
+            var bytes = attempt.StatesWeight + RecordWeight.OfOutcome(request.Id, null, result.Length);
             if (bytes > Worker.Options.MaxTransactionBytes)
             {
                 RequestAbort(attempt, AbortInfo.TooLarge(bytes, Worker.Options.MaxTransactionBytes));

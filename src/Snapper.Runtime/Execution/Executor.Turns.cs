@@ -1,7 +1,6 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
 

@@ -3,7 +3,6 @@ using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
 
@@ -212,7 +211,7 @@ public sealed partial class Executor
             return;
         }
 
-        encoded.Body = ReferenceEquals(change.State, Types.AbsentState.Instance) ? change : new Change(change.Actor, change.Version, bytes);
+        encoded.Body = ReferenceEquals(change.State, AbsentState.Instance) ? change : new Change(change.Actor, change.Version, bytes);
         Worker.SendToCommit(encoded);
     }
 

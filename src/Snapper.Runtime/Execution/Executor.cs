@@ -2,8 +2,6 @@ using System.Diagnostics.CodeAnalysis;
 using Snapper.Protocol;
 using Snapper.Protocol.Scheduling;
 using Snapper.Protocol.Transactions;
-using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Requests;
 
 namespace Snapper.Runtime.Execution;
 

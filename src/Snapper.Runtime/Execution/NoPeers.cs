@@ -6,7 +6,6 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Requests;
 using Snapper.Storage.Log.Records;
 
 namespace Snapper.Runtime.Execution;

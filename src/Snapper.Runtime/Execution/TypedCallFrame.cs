@@ -1,7 +1,6 @@
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Types;
 
 namespace Snapper.Runtime.Execution;
 

@@ -1,3 +1,4 @@
+using Snapper.Runtime.Execution;
 using Snapper.Storage.Log;
 
 namespace Snapper.Runtime.Hosting;

@@ -1,7 +1,8 @@
 using Snapper.Protocol.Commitment;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
-using Snapper.Runtime.Types;
+using Snapper.Runtime.Requests;
 using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
@@ -23,9 +24,12 @@ public sealed class WorkerHost : IAsyncDisposable
     private int _stopped;
     private int _watching;
 
-    private WorkerHost(Worker worker, ITransactionLog log, LogOpening opening, RecoverySummary recovered, WorkerInspection inspection)
+    private WorkerHost(
+        Worker worker, RequestManager requests, ITransactionLog log, LogOpening opening, RecoverySummary recovered,
+        WorkerInspection inspection)
     {
         _worker = worker;
+        RequestManager = requests;
         _log = log;
         Opening = opening;
         Recovered = recovered;
@@ -35,8 +39,10 @@ public sealed class WorkerHost : IAsyncDisposable
 
     internal Worker Worker => _worker;
 
+    internal RequestManager RequestManager { get; }
+
     /// <summary>Where requests enter.</summary>
-    public ITransactionService Door => Peering is { } peering ? peering.Service : _worker.RequestManager;
+    public ITransactionService Door => Peering is { } peering ? peering.Service : RequestManager;
 
     /// <summary>Its life among others; null: it is alone.</summary>
     public IPeering? Peering { get; private init; }
@@ -75,7 +81,7 @@ public sealed class WorkerHost : IAsyncDisposable
         }
 
         _worker.Close("The worker is stopping.");
-        RuntimeLog.Draining(_worker.Logger, _worker.Options.Name, _worker.RequestManager.InFlight);
+        RuntimeLog.Draining(_worker.Logger, _worker.Options.Name, RequestManager.InFlight);
         await _worker.Drain().ConfigureAwait(false);
         await _maintenance.DisposeAsync().ConfigureAwait(false);
         if (_probe is not null)
@@ -91,7 +97,7 @@ public sealed class WorkerHost : IAsyncDisposable
             pump.Dispose();
         }
 
-        _worker.Wheel.Dispose();
+        RequestManager.Dispose();
         _worker.End();
         if (_worker.Failure is null && _worker.LogOutage is null)
         {
@@ -203,26 +209,28 @@ public sealed class WorkerHost : IAsyncDisposable
         await KeepNumbers(setup.Log, opening, positions, cancellation).ConfigureAwait(false);
         var parts = new WorkerParts(
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
-            setup.Failed, IdPrefix(setup, opening), setup.Trace, setup.SchedulingPolicy, setup.Background, setup.Observer,
+            setup.Failed, setup.Trace, setup.SchedulingPolicy, setup.Background, setup.Observer,
             peering is null ? null : worker => peering.PeersOf(worker, IdPrefix(setup, opening)));
         worker = new Worker(parts, positions) { Checkpoints = checkpoints };
+        var requests = new RequestManager(worker, IdPrefix(setup, opening));
+        worker.RequestManager = requests;
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);
         worker.Commits.StartAt(opening.NextSequence - 1);
         foreach (var (id, hash, sequence) in sink.Outcomes)
         {
-            worker.RequestManager.Recovered(id, hash, sequence);
+            requests.Recovered(id, hash, sequence);
         }
 
         foreach (var (outcome, sequence) in settled)
         {
-            worker.RequestManager.Recovered(outcome.RequestId, outcome.RequestHash, sequence);
+            requests.Recovered(outcome.RequestId, outcome.RequestHash, sequence);
         }
 
         peering?.Attach(recovered, opening);
         checkpoints.Start();
         RuntimeLog.Opened(setup.Logger, setup.Options.Name, opening.Epoch, recovered.Records, recovered.Bytes, recovered.Elapsed.TotalMilliseconds);
         var inspection = new WorkerInspection(worker, setup, opening);
-        return new WorkerHost(worker, setup.Log, opening, recovered, inspection) { Peering = peering };
+        return new WorkerHost(worker, requests, setup.Log, opening, recovered, inspection) { Peering = peering };
     }
 
     /// <summary>Becomes a member, and waits until the directory says what is this worker's.</summary>

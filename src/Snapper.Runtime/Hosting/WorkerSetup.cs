@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Snapper.Actors.Generated;
 using Snapper.Contracts;
 using Snapper.Protocol;
+using Snapper.Runtime.Execution;
 using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Writing;

@@ -1,6 +1,6 @@
 using Snapper.Contracts;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Requests;
+using Snapper.Runtime.Door;
 
 namespace Snapper.Runtime.Inspection;
 

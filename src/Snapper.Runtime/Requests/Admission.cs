@@ -1,7 +1,7 @@
 using Snapper.Protocol.Batches;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Types;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Json;
 
 namespace Snapper.Runtime.Requests;
 

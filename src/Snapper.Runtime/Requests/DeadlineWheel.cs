@@ -1,4 +1,5 @@
 using Snapper.Protocol;
+using Snapper.Runtime.Execution;
 
 namespace Snapper.Runtime.Requests;
 

@@ -1,5 +1,5 @@
-using System.Security.Cryptography;
-using System.Text;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 
 namespace Snapper.Runtime.Requests;
 
@@ -26,21 +26,6 @@ public sealed class IdempotencyIndex
 
     /// <summary>Ids whose requests are under way.</summary>
     public int Running => Sum(static shard => shard.Running.Count);
-
-    /// <summary>Hash of an id; cryptographic, so that no caller can hit another's entry on purpose.</summary>
-    public static UInt128 KeyOf(string id)
-    {
-        Span<byte> text = stackalloc byte[512];
-        var length = Encoding.UTF8.GetBytes(id, text);
-        return Hash(text[..length]);
-    }
-
-    public static UInt128 Hash(ReadOnlySpan<byte> bytes)
-    {
-        Span<byte> hash = stackalloc byte[32];
-        SHA256.HashData(bytes, hash);
-        return new UInt128(BitConverter.ToUInt64(hash), BitConverter.ToUInt64(hash[8..]));
-    }
 
     /// <summary>Registers a request, unless its id is known: then it is <paramref name="running"/>, or <paramref name="done"/> says where its outcome is.</summary>
     public bool TryBegin(UInt128 key, Request request, out Request? running, out KeptOutcome done)
@@ -152,4 +137,4 @@ public sealed class IdempotencyIndex
 /// Where an outcome is kept, and of which request it is. The envelope is kept itself only for a generated id that was
 /// reported in doubt: its record may hold no outcome. <paramref name="At"/> is when it was known to be durable, or recovered, as a timestamp of the worker's monotonic clock.
 /// </summary>
-public readonly record struct KeptOutcome(UInt128 RequestHash, long Sequence, long At, Door.TransactionEnvelope? Envelope = null);
+public readonly record struct KeptOutcome(UInt128 RequestHash, long Sequence, long At, TransactionEnvelope? Envelope = null);

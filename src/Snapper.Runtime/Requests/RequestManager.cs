@@ -3,7 +3,7 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Storage.Log;
 
 namespace Snapper.Runtime.Requests;
@@ -11,7 +11,7 @@ namespace Snapper.Runtime.Requests;
 /// <summary>
 /// The worker's door: checks ids of requests that were admitted, hands them to coordinators or executors, and answers. Thread-safe.
 /// </summary>
-public sealed class RequestManager : ITransactionService
+public sealed class RequestManager : IRequestManager, IDisposable
 {
     /// <summary>What the caller is told when an outcome is known and found neither in the log nor in the store.</summary>
     internal const string OutcomeIsMoving = "The outcome of this id is being moved; ask again.";
@@ -30,19 +30,22 @@ public sealed class RequestManager : ITransactionService
     private int _inFlight;
     private int _looking;
 
-    public RequestManager(Worker worker, DeadlineWheel wheel, string idPrefix)
+    public RequestManager(Worker worker, string idPrefix)
     {
         _worker = worker;
         _admission = new Admission(worker);
-        _wheel = wheel;
+        _wheel = new DeadlineWheel(
+            worker.Time, worker.Options.TurnTick, OnExpired, worker.Tick, worker.SchedulingPolicy);
         _idPrefix = idPrefix;
     }
 
-    /// <summary>Requests under way.</summary>
     public int InFlight => Volatile.Read(ref _inFlight);
 
     /// <summary>Requests whose ids are looked for in the store before they begin.</summary>
     public int Looking => Volatile.Read(ref _looking);
+
+    /// <summary>Requests that have a deadline.</summary>
+    public int Deadlines => _wheel.Count;
 
     /// <summary>The ids of callers.</summary>
     public IdempotencyIndex Ids => _ids;
@@ -71,7 +74,7 @@ public sealed class RequestManager : ITransactionService
             return null;
         }
 
-        if (_ids.TryFind(IdempotencyIndex.KeyOf(id), out var running, out var done))
+        if (_ids.TryFind(RequestHash.OfId(id), out var running, out var done))
         {
             if (running is not null)
             {
@@ -84,17 +87,14 @@ public sealed class RequestManager : ITransactionService
         return await Look(id, 0, cancellation).ConfigureAwait(false);
     }
 
-    /// <summary>The requests under way now.</summary>
     public List<Request> UnderWay() => _wheel.UnderWay();
 
-    /// <summary>A PACT was dropped before it was numbered.</summary>
     public void Dropped(Request request, AbortReason reason)
     {
         request.Abort = AbortInfo.BeforeStart(reason);
         Answer(request, request.Envelope(Outcome.Aborted));
     }
 
-    /// <summary>The last word on a request. Only the first call counts.</summary>
     public void Answer(Request request, TransactionEnvelope envelope)
     {
         if (!request.TryClose())
@@ -127,7 +127,7 @@ public sealed class RequestManager : ITransactionService
             if (!request.HasCallerKey)
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
-                _ids.End(request.Key, new KeptOutcome(HashOf(request), 0, _worker.Time.GetTimestamp(), envelope));
+                _ids.End(request.Key, new KeptOutcome(request.Hash(), 0, _worker.Time.GetTimestamp(), envelope));
             }
         }
 
@@ -151,7 +151,6 @@ public sealed class RequestManager : ITransactionService
         Interlocked.Decrement(ref _inFlight);
     }
 
-    /// <summary>A request that has not been executed here follows its root to another worker, which keeps its id from now on.</summary>
     public void Release(Request request)
     {
         if (request.HasCallerKey)
@@ -160,7 +159,6 @@ public sealed class RequestManager : ITransactionService
         }
     }
 
-    /// <summary>Another worker has run a request that began here: its root has moved.</summary>
     public void AnswerFromElsewhere(Request request, TransactionEnvelope envelope)
     {
         if (!request.TryClose())
@@ -178,7 +176,6 @@ public sealed class RequestManager : ITransactionService
         Interlocked.Decrement(ref _inFlight);
     }
 
-    /// <summary>The deadline passed after the root had ended: the outcome is on its way, but not known.</summary>
     public void InDoubt(Request request)
     {
         if (!request.HasCallerKey)
@@ -197,7 +194,7 @@ public sealed class RequestManager : ITransactionService
     /// The worker is over: nobody may wait for ever. What had begun is in doubt; asking again by id decides. What had not is certainly not executed if the worker has come to its
     /// end, or if its log takes nothing of this life any more. After any other failure the executors go on until the process ends, and what waits may still begin, and commit.
     /// </summary>
-    public void GiveUp(Request request)
+    private void GiveUp(Request request)
     {
         if (request.Phase == TransactionPhase.Waiting && request.Attempts == 0
             && _worker.Failure is null or LogLostFailure { TakesNoMore: true })
@@ -217,7 +214,6 @@ public sealed class RequestManager : ITransactionService
         Interlocked.Decrement(ref _inFlight);
     }
 
-    /// <summary>Answers everybody who waits; the worker is over.</summary>
     public void GiveUpAll()
     {
         foreach (var request in _wheel.UnderWay())
@@ -226,9 +222,25 @@ public sealed class RequestManager : ITransactionService
         }
     }
 
+    public void Forget(long before) => _ids.Forget(before);
+
+    public void Dispose() => _wheel.Dispose();
+
     /// <summary>After a start: an outcome that the log holds.</summary>
     public void Recovered(string id, UInt128 requestHash, long sequence) =>
-        _ids.End(IdempotencyIndex.KeyOf(id), new KeptOutcome(requestHash, sequence, _worker.Time.GetTimestamp()));
+        _ids.End(RequestHash.OfId(id), new KeptOutcome(requestHash, sequence, _worker.Time.GetTimestamp()));
+
+    private void OnExpired(Request request)
+    {
+        if (_worker.IsOver)
+        {
+            GiveUp(request);
+        }
+        else
+        {
+            _worker.PostDeadline(request, AbortReason.Timeout);
+        }
+    }
 
     private Task<TransactionEnvelope> Begin(Request request, CancellationToken cancellation)
     {
@@ -311,7 +323,7 @@ public sealed class RequestManager : ITransactionService
 
     private async Task<TransactionEnvelope> Join(Request request, Request? running, KeptOutcome done, CancellationToken cancellation)
     {
-        var known = running is null ? done.RequestHash : HashOf(running);
+        var known = running is null ? done.RequestHash : running.Hash();
         if (known != request.RequestHash)
         {
             return OfAnother(request.Asked, known);
@@ -371,7 +383,7 @@ public sealed class RequestManager : ITransactionService
             return Task.FromResult(Rejected(asked, refusal));
         }
 
-        if (_ids.TryFind(IdempotencyIndex.KeyOf(asked.Id), out _, out var done))
+        if (_ids.TryFind(RequestHash.OfId(asked.Id), out _, out var done))
         {
             return refusal.Kind is RejectionKind.Unavailable or RejectionKind.Overloaded ? Task.FromResult(InDoubt(asked, refusal.Detail))
                 : done.RequestHash == RequestHash.Of(asked) ? Kept(asked, done, cancellation) // this version of the worker does not know what it asks for any more
@@ -437,12 +449,6 @@ public sealed class RequestManager : ITransactionService
             Interlocked.Decrement(ref _looking);
         }
     }
-
-    /// <summary>
-    /// A request with a generated id is hashed when it is sent again under that id, as its caller may after "in doubt".
-    /// </summary>
-    internal static UInt128 HashOf(Request request) =>
-        request.HasCallerKey ? request.RequestHash : RequestHash.Of(request.Asked);
 
     /// <summary>
     /// The id was another request's, or may be this one's: of a generated id whose caller was told "in doubt" behind

@@ -2,6 +2,7 @@ using System.Globalization;
 using Snapper.Apps.SmallBank;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Storage.Files;
 using Snapper.Storage.States;

@@ -3,7 +3,7 @@ using Snapper.Actors.Generated;
 using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
 using Snapper.Cluster.Balancing;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Security;
 using Snapper.Server.Api;
 using Snapper.Storage.Membership;

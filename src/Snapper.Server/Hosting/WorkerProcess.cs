@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using Snapper.Cluster;
 using Snapper.Cluster.Membership;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
 using Snapper.Server.Processes;

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using static Snapper.Manifests.Tests.Rules.Manifests;
 
 namespace Snapper.Manifests.Tests.Rules;

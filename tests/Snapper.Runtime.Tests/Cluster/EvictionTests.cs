@@ -1,7 +1,7 @@
 using Snapper.Cluster;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Membership;
 using Xunit;

@@ -5,6 +5,7 @@ using Snapper.Protocol.Channels;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
@@ -150,7 +151,7 @@ public sealed class IdsOverWorkersTests
         var held = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         cluster.HeldLookups[1] = held.Task;
         var first = TestCluster.SubmitTo(cluster[1], actor.Type, actor.Id, "Append", new { value = 1 }, access, "x");
-        await Rig.Until(() => cluster[1].Worker.RequestManager.Looking == 1, "it is looked for");
+        await Rig.Until(() => cluster[1].RequestManager.Looking == 1, "it is looked for");
 
         Assert.Equal(PlanState.Done, await cluster.Move("m2", 1, 2, actor));
         var second = await TestCluster.SubmitTo(cluster[2], actor.Type, actor.Id, "Append", new { value = 1 }, access, "x");
@@ -236,7 +237,7 @@ public sealed class IdsOverWorkersTests
         _ = TestCluster.SubmitTo(cluster[1], "ListAppend", "a", "Append", new { value = 1 }, [new(new ActorKey("ListAppend", "a"), 1)], "a1");
         await Rig.Until(() => log.Held > 0, "a's record is on its way");
         var b = TestCluster.SubmitTo(cluster[1], "ListAppend", "b", "Append", new { value = 1 }, [new(new ActorKey("ListAppend", "b"), 1)], "b1");
-        await Rig.Until(() => cluster[1].Worker.RequestManager.InFlight == 2, "b waits for a number");
+        await Rig.Until(() => cluster[1].RequestManager.InFlight == 2, "b waits for a number");
 
         cluster.FoldAnswers[1] = new AppendResult(AppendStatus.Fenced, "planned"); // as another instance of the server may say
         await cluster[1].Worker.Checkpoints.CheckpointNow();

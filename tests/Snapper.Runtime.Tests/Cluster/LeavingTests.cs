@@ -2,7 +2,6 @@ using Snapper.Cluster;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
 using Xunit;

@@ -4,7 +4,7 @@ using Snapper.Protocol;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage;
 using Snapper.Storage.Log;

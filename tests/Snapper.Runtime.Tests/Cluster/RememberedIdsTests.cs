@@ -1,7 +1,6 @@
 using System.Text.Json;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
 using Xunit;
 using Xunit.Abstractions;

@@ -1,6 +1,6 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Testing.Serializability;
 using Xunit;
 using Xunit.Abstractions;

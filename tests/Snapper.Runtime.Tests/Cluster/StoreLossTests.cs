@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Log;
 using Xunit;

@@ -2,7 +2,7 @@ using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Tests.Support;
 using Xunit;
 

@@ -8,6 +8,7 @@ using Snapper.Cluster.Balancing;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Log;

@@ -5,6 +5,7 @@ using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log.Writing;

@@ -1,7 +1,7 @@
 using Snapper.Contracts;
 using Snapper.Protocol.Messages;
+using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
-using Snapper.Runtime.Requests;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Watching;

@@ -5,7 +5,6 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Inspection.Watching;
-using Snapper.Runtime.Requests;
 using Snapper.Runtime.Tests.Cluster;
 
 namespace Snapper.Runtime.Tests.Watching;

@@ -1,5 +1,5 @@
 using Snapper.Cluster;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
 using Snapper.Simulation.Cluster;
 using Snapper.Simulation.Core;
 using Snapper.Storage.Log.Writing;

@@ -1,6 +1,7 @@
 using System.Reflection;
 using Snapper.Cluster;
 using Snapper.Cluster.Balancing;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;
 using Snapper.Storage.Checkpoints;

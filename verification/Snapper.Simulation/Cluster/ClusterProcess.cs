@@ -1,6 +1,7 @@
 using System.Text;
 using Snapper.Cluster;
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Simulation.Core;
@@ -58,7 +59,7 @@ internal sealed class ClusterProcess : SimulatedProcess
     public bool IsMaster => IsOpen && Host!.Worker.Cluster?.Master is { IsOver: false };
 
     /// <summary>It takes requests, and nothing is under way.</summary>
-    public bool IsAtRest => IsOpen && !IsStill && Host!.Worker is { Unavailability: null, RequestManager: { InFlight: 0, Looking: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } worker
+    public bool IsAtRest => IsOpen && !IsStill && Host is { RequestManager: { InFlight: 0, Looking: 0, Ids.Running: 0, Deadlines: 0 }, Worker: { Unavailability: null, Acts.Count: 0, Commits.ActsInOrder: 0 } worker }
         && worker.Cluster is { Door.Passing: 0, Pacts.Count: 0, Calls.Count: 0, Requests: { Waiting: 0, MasterEpoch: > 0 } } node
         && worker.Commits.Open.Count == 0
         && node.OpenFreezes.Count == 0
@@ -85,20 +86,20 @@ internal sealed class ClusterProcess : SimulatedProcess
     {
         get
         {
-            if (Host is not { Worker: var worker })
+            if (Host is not { Worker: var worker, RequestManager: var requests })
             {
                 return $"w{Number} (life {Life}) is {(Scope.IsDead ? "dead" : "not recovered")}";
             }
 
             if (worker.Cluster is not { } node)
             {
-                return $"w{Number} (life {Life}) is alone: {worker.RequestManager.InFlight} in flight";
+                return $"w{Number} (life {Life}) is alone: {requests.InFlight} in flight";
             }
 
             var text = new StringBuilder();
-            text.Append($"{node.Self} (life {Life}) is {worker.Unavailability ?? "available"}{(Scope.IsPaused ? ", paused" : "")}{(Scope.IsDead ? ", dead" : "")}: {worker.RequestManager.InFlight} in flight, {worker.RequestManager.Ids.Running} ids running, ")
+            text.Append($"{node.Self} (life {Life}) is {worker.Unavailability ?? "available"}{(Scope.IsPaused ? ", paused" : "")}{(Scope.IsDead ? ", dead" : "")}: {requests.InFlight} in flight, {requests.Ids.Running} ids running, ")
                 .Append($"{node.Door.Passing} passed on, {worker.Acts.Count} ACTs, {worker.Commits.ActsInOrder} in order, {node.Pacts.Count} global PACTs, {node.Calls.Count} calls, {node.Requests.Waiting} wait for ")
-                .Append($"{node.Requests.Master} in master epoch {node.Requests.MasterEpoch}, {worker.Wheel.Count} deadlines, final {worker.Final}, master: {node.Master?.Describe() ?? "no"}, directory {node.Directory.Version}");
+                .Append($"{node.Requests.Master} in master epoch {node.Requests.MasterEpoch}, {requests.Deadlines} deadlines, final {worker.Final}, master: {node.Master?.Describe() ?? "no"}, directory {node.Directory.Version}");
             foreach (var batch in worker.Commits.Open)
             {
                 text.Append($"\n    batch {batch.Bid} part {batch.Part?.Bid} {batch.PartState} complete {batch.IsComplete} undecided {batch.Undecided}");

@@ -1,4 +1,5 @@
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
+
 
 namespace Snapper.Simulation.Cluster;
 

@@ -3,6 +3,7 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.States;

@@ -2,7 +2,7 @@ using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Requests;
+using Snapper.Runtime.Execution;
 using Snapper.Storage.Log.Records;
 
 namespace Snapper.Simulation.Rules;

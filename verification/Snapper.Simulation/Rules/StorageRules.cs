@@ -1,4 +1,5 @@
 using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Requests;
 using Snapper.Storage.Log.Records;
@@ -162,7 +163,7 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
             }
         }
 
-        RequireIndex(host.Worker.RequestManager.Ids);
+        RequireIndex(host.RequestManager.Ids);
     }
 
     /// <summary>Another life owns the log.</summary>
@@ -270,7 +271,7 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
         var inLog = 0;
         foreach (var (id, (sequence, outcome)) in _byId)
         {
-            var isKnown = index.TryFind(IdempotencyIndex.KeyOf(id), out var running, out var done);
+            var isKnown = index.TryFind(RequestHash.OfId(id), out var running, out var done);
             Require(running is null, $"I2: request {id} is running before the worker is open");
             if (sequence >= view.FirstSequence)
             {

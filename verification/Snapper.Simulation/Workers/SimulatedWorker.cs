@@ -1,3 +1,4 @@
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Rules;
 using Snapper.Simulation.Running;
@@ -36,11 +37,11 @@ internal sealed class SimulatedWorker : SimulatedProcess
     public bool IsRecovering => Host is null && !Scope.IsDead;
 
     /// <summary>It takes requests, and none is under way.</summary>
-    public bool IsAtRest => !Scope.IsPaused && !Scope.IsDead && Host is { Worker: { Unavailability: null, RequestManager: { InFlight: 0, Ids.Running: 0 }, Acts.Count: 0, Wheel.Count: 0, Commits.ActsInOrder: 0 } };
+    public bool IsAtRest => !Scope.IsPaused && !Scope.IsDead && Host is { RequestManager: { InFlight: 0, Ids.Running: 0, Deadlines: 0 }, Worker: { Unavailability: null, Acts.Count: 0, Commits.ActsInOrder: 0 } };
 
     /// <summary>Why it is not at rest, in words.</summary>
-    public override string Standing => Host is { Worker: var worker }
-        ? $"life {Life} is {worker.Unavailability ?? "available"}, {worker.RequestManager.InFlight} requests are in flight, {worker.Acts.Count} ACTs are open, {worker.Commits.ActsInOrder} in the commit order, {worker.Wheel.Count} deadlines are looked at, {worker.RequestManager.Ids.Running} ids are running"
+    public override string Standing => Host is { Worker: var worker, RequestManager: var requests }
+        ? $"life {Life} is {worker.Unavailability ?? "available"}, {requests.InFlight} requests are in flight, {worker.Acts.Count} ACTs are open, {worker.Commits.ActsInOrder} in the commit order, {requests.Deadlines} deadlines are looked at, {requests.Ids.Running} ids are running"
         : $"life {Life} is not open";
 
     /// <summary>Requests that it has begun and, now that it has failed or was stopped, will not answer any more.</summary>

@@ -4,7 +4,6 @@ using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Scheduling;
-using Snapper.Runtime.Execution;
 
 namespace Snapper.Runtime.Inspection.Watching;
 
@@ -81,7 +80,7 @@ public sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) : 
             case MessageKind.SubBatch:
                 OnSubBatch((SubBatch)message.Body!, now);
                 break;
-            case MessageKind.Call when message.Body is CallFrame call:
+            case MessageKind.Call when message.Body is IWatchedCall call:
                 Learn(Of(call, now), call);
                 break;
             case MessageKind.Ended when Find(message.Tid) is { } entry:
@@ -104,7 +103,7 @@ public sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) : 
 
     public void LetIn(ActorKey actor, IActorCall call)
     {
-        if (call is CallFrame frame)
+        if (call is IWatchedCall frame)
         {
             var now = clock.Now;
             var entry = Of(frame, now);
@@ -180,9 +179,9 @@ public sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) : 
 
     private static string NameOf(LockMode mode) => mode == LockMode.Exclusive ? "exclusive" : "shared";
 
-    private static void Learn(Entry entry, CallFrame call) => Learn(entry, call.Attempt.Request);
+    private static void Learn(Entry entry, IWatchedCall call) => Learn(entry, call.Request);
 
-    private static void Learn(Entry entry, Requests.Request request)
+    private static void Learn(Entry entry, IWatchedRequest request)
     {
         entry.Request ??= request.Id;
         entry.Root ??= request.Asked.Actor.ToString();
@@ -205,7 +204,7 @@ public sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) : 
             ref readonly var planned = ref subBatch[i];
             var entry = Find(planned.Tid) ?? Add(planned.Tid, subBatch.Bid, now); // a call from another executor may be here before the sub-batch that lets it in
             entry.Declared = planned.Calls;
-            if (planned.Ticket?.Request is Requests.Request request)
+            if (planned.Ticket?.Request is IWatchedRequest request)
             {
                 Learn(entry, request);
             }
@@ -227,7 +226,7 @@ public sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) : 
 
     private Entry? Find(TransactionId tid) => _byTid.GetValueOrDefault(tid.Value);
 
-    private Entry Of(CallFrame call, long now) => Find(call.Tid) ?? Add(call.Tid, call.Bid, now);
+    private Entry Of(IWatchedCall call, long now) => Find(call.Tid) ?? Add(call.Tid, call.Bid, now);
 
     private Entry Add(TransactionId tid, BatchId bid, long now)
     {

@@ -2,8 +2,7 @@ using Snapper.Contracts;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Execution;
-using Snapper.Runtime.Requests;
+using Snapper.Runtime.Door;
 
 namespace Snapper.Runtime.Inspection.Watching;
 
@@ -12,7 +11,7 @@ namespace Snapper.Runtime.Inspection.Watching;
 /// something costs one test. It outlives its attempt where it is kept, so it has its own copy of what is shown: names, ids (bounded by the rules for names) and times. No inputs,
 /// results or states.
 /// </summary>
-public sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, Attempt? before, string worker)
+public sealed class AttemptTrace(TransactionWatch watch, IWatchedAttempt attempt, IWatchedAttempt? before, string worker)
 {
     /// <summary>More calls are counted, not kept.</summary>
     public const int MaxCalls = 128;
@@ -22,16 +21,16 @@ public sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, Attemp
     private readonly int _number = attempt.Request.Attempts;
     private readonly TransactionId _tid = attempt.Tid;
     private readonly BatchId _bid = attempt.Bid;
-    private readonly bool _branch = attempt.Origin is not null;
-    private readonly bool _pact = attempt.Request.IsPact;
+    private readonly bool _branch = attempt.IsBranch;
+    private readonly bool _pact = !attempt.Tid.IsAct;
     private readonly ActorKey _root = attempt.Request.Asked.Actor;
-    private readonly string? _method = attempt.Request.Method?.Name;
+    private readonly string? _method = attempt.Request.Asked.Method is { Length: > 0 } method ? method : null;
     private readonly ActorAccess[] _declared = attempt.Request.Declared ?? [];
     private readonly long _receivedAt = attempt.Request.ReceivedAt == 0 ? attempt.BeganAt : attempt.Request.ReceivedAt;
     private readonly long _waitsSince = WaitsSince(attempt, before);
     private readonly WatchClock _clock = watch.Clock;
-    private Door.DeclaredAccess[]? _touched;
-    private Attempt? _attempt = attempt; // released at the end, with the request, its input and its result
+    private DeclaredAccess[]? _touched;
+    private IWatchedAttempt? _attempt = attempt; // released at the end, with the request, its input and its result
     private string? _outcome;
     private string? _reason;
     private int _dropped;
@@ -120,7 +119,7 @@ public sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, Attemp
     public void Repeated(AbortReason reason) => Finish("repeated", AbortReasons.Name(reason));
 
     /// <summary>It is answered.</summary>
-    public void Answered(Door.Outcome outcome, AbortReason reason)
+    public void Answered(Outcome outcome, AbortReason reason)
     {
         _answeredAt = outcome == Door.Outcome.Committed ? _clock.Now : 0;
         Finish(
@@ -202,7 +201,7 @@ public sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, Attemp
     }
 
     /// <summary>Since when the root waits: a first attempt since the request came, one that an undo took out since that. An ACT that has died is no longer in its root's line.</summary>
-    private static long WaitsSince(Attempt attempt, Attempt? before)
+    private static long WaitsSince(IWatchedAttempt attempt, IWatchedAttempt? before)
     {
         var request = attempt.Request;
         if (before is null)
@@ -210,7 +209,7 @@ public sealed class AttemptTrace(TransactionWatch watch, Attempt attempt, Attemp
             return request.ReceivedAt == 0 ? attempt.BeganAt : request.ReceivedAt;
         }
 
-        return attempt.IsPact && before.Trace is { } trace && Volatile.Read(ref trace._finishedAt) is not 0 and var at ? at : attempt.BeganAt;
+        return !attempt.Tid.IsAct && before.Trace is { } trace && Volatile.Read(ref trace._finishedAt) is not 0 and var at ? at : attempt.BeganAt;
     }
 
     private bool IsFirst(int index)

@@ -1,4 +1,4 @@
-using Snapper.Runtime.Requests;
+using Snapper.Runtime.Door;
 
 namespace Snapper.Runtime.Inspection.Watching;
 
@@ -28,7 +28,7 @@ public sealed class SampleRate(WatchClock clock)
     {
         Settle(now);
         var oneIn = OneIn;
-        if (oneIn > 1 && (ulong)IdempotencyIndex.KeyOf(requestId) % (ulong)oneIn != 0)
+        if (oneIn > 1 && (ulong)RequestHash.OfId(requestId) % (ulong)oneIn != 0)
         {
             return 0;
         }

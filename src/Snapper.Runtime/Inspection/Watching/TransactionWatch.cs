@@ -1,6 +1,5 @@
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Execution;
 
 namespace Snapper.Runtime.Inspection.Watching;
 
@@ -56,7 +55,7 @@ public sealed class TransactionWatch
     /// <summary>An attempt begins: its trace, if somebody looks and it is one of the sample.</summary>
     /// <param name="attempt">The attempt.</param>
     /// <param name="before">The attempt of the same request before it; null: it is the first.</param>
-    public AttemptTrace? Begin(Attempt attempt, Attempt? before)
+    public AttemptTrace? Begin(IWatchedAttempt attempt, IWatchedAttempt? before)
     {
         var exported = _observer is { } observer && observer.Wants(attempt.Request.Id, attempt.Request.Asked.TraceParent);
         var oneIn = _on ? Sample(attempt) : 0;
@@ -164,7 +163,7 @@ public sealed class TransactionWatch
         _timer.Start();
     }
 
-    private int Sample(Attempt attempt)
+    private int Sample(IWatchedAttempt attempt)
     {
         var now = Clock.Now;
         if (now <= Volatile.Read(ref _until))

@@ -5,7 +5,6 @@ using Snapper.Contracts;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
-using Snapper.Runtime.Requests;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Paths;
 using Snapper.Server.Api.Requests;

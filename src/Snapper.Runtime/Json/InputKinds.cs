@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 
-namespace Snapper.Runtime.Types;
+namespace Snapper.Runtime.Json;
 
 /// <summary>What a caller has to write for a type, in words that stand behind "must be".</summary>
 public static class InputKinds

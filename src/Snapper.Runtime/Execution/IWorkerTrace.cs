@@ -4,7 +4,7 @@ using Snapper.Protocol.Messages;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.States;
 
-namespace Snapper.Runtime.Hosting;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>
 /// Hears everything that a worker does in its order; for whoever verifies it by the rules. Called on the executor of the machine that does it, and not

@@ -7,16 +7,15 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Execution;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Inspection.Watching;
-using Snapper.Runtime.Requests;
-using Snapper.Runtime.Types;
 using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log.Writing;
 using Snapper.Storage.States;
 
-namespace Snapper.Runtime.Hosting;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>
 /// One worker: executors with their actors, the ring of coordinators, the commit order, the log, the door. Built and
@@ -71,8 +70,6 @@ public sealed partial class Worker
         }
 
         Commits = new CommitHost(this, Coordinators.Length, Batches);
-        Wheel = new DeadlineWheel(Time, Options.TurnTick, OnExpired, OnTick, parts.SchedulingPolicy);
-        RequestManager = new RequestManager(this, Wheel, parts.IdPrefix);
         SendToCoordinator(0, new Message { Kind = MessageKind.Token, Body = new RingToken(new TransactionId(positions.LastTransaction)) });
     }
 
@@ -101,9 +98,7 @@ public sealed partial class Worker
 
     public CommitHost Commits { get; }
 
-    public RequestManager RequestManager { get; }
-
-    public DeadlineWheel Wheel { get; }
+    public IRequestManager RequestManager { get; set; } = null!;
 
     public Background Background => _parts.Background;
 
@@ -296,18 +291,6 @@ public sealed partial class Worker
         ExecutorOf(request.Asked.Actor).Post(item);
     }
 
-    private void OnExpired(Request request)
-    {
-        if (IsOver)
-        {
-            RequestManager.GiveUp(request);
-        }
-        else
-        {
-            PostDeadline(request, AbortReason.Timeout);
-        }
-    }
-
     /// <summary>Starts the requests that died of an attempt's locks; after the messages that give them back were sent.</summary>
     public void StartAwaiting(Attempt ended)
     {
@@ -405,7 +388,8 @@ public sealed partial class Worker
     public static PartyView PartyOf(Request request, long tid, long age) =>
         new(request.Id, tid, request.IsPact ? "pact" : "act", request.Asked.Actor.ToString(), request.Asked.Method, age);
 
-    private void OnTick()
+    /// <summary>Called each <see cref="WorkerOptions.TurnTick"/> while requests are under way (W4).</summary>
+    public void Tick()
     {
         foreach (var executor in _executors)
         {

@@ -1,7 +1,6 @@
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Requests;
 
-namespace Snapper.Runtime.Hosting;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>
 /// Holds ACTs back before their first visit, where ACTs do meet conflicts: behind batches they would take places and keep locks until those are final (H3). A matter of

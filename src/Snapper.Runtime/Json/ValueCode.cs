@@ -1,4 +1,4 @@
-namespace Snapper.Runtime.Types;
+namespace Snapper.Runtime.Json;
 
 /// <summary>
 /// Around code of states, inputs and results that runs outside of a call. What <c>async void</c> code throws goes to

@@ -2,13 +2,12 @@ using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Execution;
-using Snapper.Runtime.Types;
+using Snapper.Runtime.Inspection.Watching;
 
-namespace Snapper.Runtime.Requests;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>One request from arrival to answer: what was asked, the ticket of a PACT, the result, and who waits for it.</summary>
-public sealed class Request : Transaction
+public sealed class Request : Transaction, IWatchedRequest
 {
     private const int Open = 0;
     private const int Answered = 1;
@@ -29,7 +28,7 @@ public sealed class Request : Transaction
         Method = method;
         Input = input;
         Id = id;
-        _key = asked.Id is null ? default : IdempotencyIndex.KeyOf(id);
+        _key = asked.Id is null ? default : Door.RequestHash.OfId(id);
         RequestHash = requestHash;
         Declared = declared;
     }
@@ -71,9 +70,15 @@ public sealed class Request : Transaction
     public long Gains { get; set; }
 
     /// <summary>What the index knows <see cref="Id"/> by.</summary>
-    public UInt128 Key => HasCallerKey ? _key : IdempotencyIndex.KeyOf(Id);
+    public UInt128 Key => HasCallerKey ? _key : Door.RequestHash.OfId(Id);
 
     public UInt128 RequestHash { get; }
+
+    /// <summary>
+    /// The hash of the request, also with a generated id: it is hashed when it is sent again under that id, as its
+    /// caller may after "in doubt".
+    /// </summary>
+    public UInt128 Hash() => HasCallerKey ? RequestHash : Door.RequestHash.Of(Asked);
 
     /// <summary>A PACT's access set as the machines want it; null for an ACT.</summary>
     public ActorAccess[]? Declared { get; }

@@ -4,13 +4,14 @@ using Snapper.Actors;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Requests;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Inspection;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.States;
 
-namespace Snapper.Runtime.Inspection;
+namespace Snapper.Runtime.Hosting;
 
 /// <summary>The views of a running worker.</summary>
 public sealed class WorkerInspection : IWorkerInspection

@@ -1,6 +1,6 @@
 using System.Buffers;
 
-namespace Snapper.Runtime.Types;
+namespace Snapper.Runtime.Json;
 
 /// <summary>Takes what is written until a limit is passed: who writes too much is stopped on the way, not afterwards.</summary>
 public sealed class BoundedBuffer : IBufferWriter<byte>

@@ -5,12 +5,10 @@ using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
-using Snapper.Runtime.Requests;
 using Snapper.Storage.Log.Records;
 
-namespace Snapper.Runtime.Hosting;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>
 /// The shell of the commit machine: makes records of what it queues, answers what is durable, and publishes the highest

@@ -1,4 +1,4 @@
-namespace Snapper.Runtime.Hosting;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>
 /// Where a worker does what it does beside its executors: on the pool; or wherever a simulator puts it, which has one thread and one order of things.

@@ -1,4 +1,4 @@
-namespace Snapper.Runtime.Hosting;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>Settings of a worker. <see cref="Validate"/> names the first one that is out of range.</summary>
 public sealed class WorkerOptions

@@ -1,8 +1,8 @@
 using Snapper.Protocol.Messages;
 
-namespace Snapper.Runtime.Requests;
+namespace Snapper.Runtime.Door;
 
-/// <summary>What the reasons of aborts mean for callers and for the relay.</summary>
+/// <summary>What the reasons of aborts mean for callers and for the request manager.</summary>
 public static class AbortReasons
 {
     /// <summary>The same request may succeed later unchanged.</summary>

@@ -1,4 +1,4 @@
-namespace Snapper.Runtime.Types;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>
 /// Stands in an actor's machine for the state of an actor that was deleted: user code sees no state, as of one that was never written; the log gets the field as deleted (L4), and the

@@ -1,9 +1,10 @@
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Hosting;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Inspection.Watching;
 
-namespace Snapper.Runtime.Inspection;
+namespace Snapper.Runtime.Hosting;
 
 /// <summary>What a running worker tells those who look.</summary>
 public sealed class WorkerWatch(Worker worker) : IWorkerWatch
@@ -66,6 +67,3 @@ public sealed class WorkerWatch(Worker worker) : IWorkerWatch
         };
     }
 }
-
-/// <summary>Only so many actors can be looked at at a time.</summary>
-public sealed class TooManyWatchedException(string message) : Exception(message);

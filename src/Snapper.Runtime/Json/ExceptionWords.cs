@@ -1,4 +1,4 @@
-namespace Snapper.Runtime.Types;
+namespace Snapper.Runtime.Json;
 
 /// <summary>What exceptions of user code say. To say it is user code, too, and may throw anything.</summary>
 public static class ExceptionWords

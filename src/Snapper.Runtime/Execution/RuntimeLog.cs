@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging;
 
-namespace Snapper.Runtime.Hosting;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>Every log line of the runtime. Ids 1000 to 1099.</summary>
 public static partial class RuntimeLog

@@ -1,8 +1,9 @@
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using Snapper.Actors.Generated;
+using Snapper.Runtime.Json;
 
-namespace Snapper.Runtime.Types;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>An actor type as the worker runs it: its descriptor, its methods by name and how its state is read and written.</summary>
 public sealed class ActorType

@@ -2,14 +2,11 @@ using Microsoft.Extensions.Logging;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Execution;
-using Snapper.Runtime.Requests;
-using Snapper.Runtime.Types;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.Log.Writing;
 
-namespace Snapper.Runtime.Hosting;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>What can go wrong with a worker, and reading outcomes back.</summary>
 public sealed partial class Worker : ILogObserver
@@ -83,7 +80,7 @@ public sealed partial class Worker : ILogObserver
     /// <summary>Forgets ids whose window ended a minute ago, and then, when no memory needs them, their copies.</summary>
     public Task ForgetOldIds()
     {
-        RequestManager.Ids.Forget(Time.GetTimestamp() - TicksOf(Options.IdempotencyWindow + TimeSpan.FromMinutes(1)));
+        RequestManager.Forget(Time.GetTimestamp() - TicksOf(Options.IdempotencyWindow + TimeSpan.FromMinutes(1)));
         return Checkpoints.DropOutcomes();
     }
 

@@ -3,9 +3,9 @@ using System.Text.Json.Serialization.Metadata;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Execution;
+using Snapper.Runtime.Json;
 
-namespace Snapper.Runtime.Types;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>A method with its JSON on both sides: what a request names. Typed underneath, so that no call is made by reflection.</summary>
 public abstract class RootMethod
@@ -159,6 +159,3 @@ public sealed class RootMethodFactory(JsonSerializerOptions json, JsonSerializer
 {
     public RootMethod Visit<TInput, TResult>(ActorMethod<TInput, TResult> method) => new RootMethod<TInput, TResult>(method, json, inputJson);
 }
-
-/// <summary>An input does not fit its method; the message is for the caller, a sentence without its full stop.</summary>
-public sealed class InputException(string message) : Exception(message);

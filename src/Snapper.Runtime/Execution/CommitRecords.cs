@@ -1,10 +1,10 @@
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Messages;
-using Snapper.Runtime.Requests;
+using Snapper.Runtime.Door;
 using Snapper.Storage.Log.Records;
 
-namespace Snapper.Runtime.Hosting;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>What of a batch or an ACT goes into the log, and what it weighs there. Times are Unix milliseconds.</summary>
 public static class CommitRecords
@@ -182,7 +182,7 @@ public static class CommitRecords
         {
             RequestId = request.Id,
             IsCallerKey = request.HasCallerKey,
-            RequestHash = request.IsAnswered ? RequestManager.HashOf(request) : request.RequestHash, // in doubt by now
+            RequestHash = request.IsAnswered ? request.Hash() : request.RequestHash, // in doubt by now
             IsAct = !request.IsPact,
             Transaction = attempt.Tid,
             Batch = attempt.Bid,

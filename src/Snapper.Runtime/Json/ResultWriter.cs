@@ -1,7 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 
-namespace Snapper.Runtime.Types;
+namespace Snapper.Runtime.Json;
 
 /// <summary>Writes results as JSON. Each thread keeps one, so that a result costs the bytes that are kept and no more.</summary>
 public sealed class ResultWriter

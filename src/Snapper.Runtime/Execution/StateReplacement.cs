@@ -2,8 +2,9 @@ using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
+using Snapper.Runtime.Json;
 
-namespace Snapper.Runtime.Types;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>Input of the two methods that every actor type has beside its own: a state that takes the place of the actor's, or none.</summary>
 /// <param name="State">The state, of the type's own class; null: the actor is as if it was never written.</param>

@@ -1,13 +1,17 @@
 using System.Buffers;
 using System.Buffers.Binary;
+using System.Security.Cryptography;
 using System.Text;
-using Snapper.Runtime.Door;
 
-namespace Snapper.Runtime.Requests;
+namespace Snapper.Runtime.Door;
 
-/// <summary>Hash of a whole request, to tell a repetition from another request with the same key (I2).</summary>
+/// <summary>
+/// Hashes by which a worker knows requests (I2). Cryptographic, so that no caller can hit the entry of another one on
+/// purpose.
+/// </summary>
 public static class RequestHash
 {
+    /// <summary>Of a whole request: tells a repetition from another request with the same id.</summary>
     public static UInt128 Of(TransactionRequest request)
     {
         var size = 64 + request.Input.Length + (3 * (request.Actor.Type.Length + request.Actor.Id.Length + request.Method.Length));
@@ -34,12 +38,27 @@ public static class RequestHash
             }
 
             request.Input.Span.CopyTo(buffer.AsSpan(length));
-            return IdempotencyIndex.Hash(buffer.AsSpan(0, length + request.Input.Length));
+            return Hash(buffer.AsSpan(0, length + request.Input.Length));
         }
         finally
         {
             ArrayPool<byte>.Shared.Return(buffer);
         }
+    }
+
+    /// <summary>Of an id.</summary>
+    public static UInt128 OfId(string id)
+    {
+        Span<byte> text = stackalloc byte[512];
+        var length = Encoding.UTF8.GetBytes(id, text);
+        return Hash(text[..length]);
+    }
+
+    private static UInt128 Hash(ReadOnlySpan<byte> bytes)
+    {
+        Span<byte> hash = stackalloc byte[32];
+        SHA256.HashData(bytes, hash);
+        return new UInt128(BitConverter.ToUInt64(hash), BitConverter.ToUInt64(hash[8..]));
     }
 
     private static void Add(byte[] buffer, ref int length, string text)

@@ -3,7 +3,7 @@ using System.Text.Json;
 using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
 
-namespace Snapper.Runtime.Types;
+namespace Snapper.Runtime.Json;
 
 /// <summary>
 /// Says what is wrong with an input that could not be read, in the caller's words: where, as in <c>input.to[1]</c>, and what is expected there. The

@@ -1,7 +1,7 @@
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 
-namespace Snapper.Runtime.Hosting;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>
 /// What the parts of a log record weigh: never less than their bytes in the log, so that what fits by this measure can be

@@ -1,12 +1,10 @@
 using Microsoft.Extensions.Logging;
 using Snapper.Protocol;
-using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
-using Snapper.Runtime.Types;
 using Snapper.Storage.Recovery;
 using Snapper.Storage.States;
 
-namespace Snapper.Runtime.Hosting;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>What a worker is built of.</summary>
 internal sealed record WorkerParts(
@@ -18,7 +16,6 @@ internal sealed record WorkerParts(
     OutcomeReader Outcomes,
     ILogger Logger,
     Action<Exception> Failed,
-    string IdPrefix,
     IWorkerTrace? Trace,
     SchedulingPolicy SchedulingPolicy,
     Background Background,

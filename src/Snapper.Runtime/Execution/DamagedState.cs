@@ -1,4 +1,4 @@
-namespace Snapper.Runtime.Types;
+namespace Snapper.Runtime.Execution;
 
 /// <summary>
 /// Stands in an actor's machine for a stored state that could not be read. User code never sees it: whoever asks for it aborts. Being the state, it comes back when a replacement of it is
