@@ -1,4 +1,5 @@
 using System.Globalization;
+using Snapper.Cluster.Control;
 using Snapper.Cluster.Membership;
 using Snapper.Cluster.Migrating;
 using Snapper.Contracts;

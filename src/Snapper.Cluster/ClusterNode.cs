@@ -1,5 +1,8 @@
+using Snapper.Cluster.Balancing;
 using Snapper.Cluster.Branches;
 using Snapper.Cluster.Mastering;
+using Snapper.Cluster.Membership;
+using Snapper.Cluster.Node;
 using Snapper.Cluster.Recovering;
 using Snapper.Cluster.Wire;
 using Snapper.Protocol;
@@ -7,9 +10,11 @@ using Snapper.Protocol.Batches;
 using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
 using Snapper.Runtime.Execution;
 using Snapper.Storage.Log;
 using Snapper.Storage.Membership;
+using Snapper.Storage.States;
 
 namespace Snapper.Cluster;
 
@@ -17,13 +22,14 @@ namespace Snapper.Cluster;
 /// A worker among others: what it owns, and its sides of transactions that touch other workers. What comes from other workers is handled one message at a time on the first
 /// executor, beside the commit machine; sending is possible from everywhere.
 /// </summary>
-internal sealed partial class ClusterNode : IOwnership, IDisposable
+internal sealed partial class ClusterNode : IMemberNode, IOwnership, IDisposable
 {
     private readonly Worker _worker;
     private readonly ITimer _tick;
     private readonly Queue<(Incarnation From, ForMasterMessage Message)> _forMaster = new();
     private int _ticking;
     private long _gains;
+    private bool _othersLivedBefore;
     private const long NotRead = long.MinValue;
     private long _archivesAsOf = NotRead;
 
@@ -39,62 +45,47 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
         Acts = new ActBranches(this, worker, new Tombstones(worker.Time));
         Decisions = new ActDecisions(this, worker);
         Waits = new DistributedDeadlockTimeout(this, worker);
-        Gone = new DeadIncarnations(this);
+        Gone = new DeadIncarnations(Directory, OnResolved);
         Requests = new GlobalRequests(this, worker);
         Door = new ForwardingTransactionService(worker, this, parts.IdPrefix);
         Succession = new MasterSuccession(this, worker);
         _tick = worker.Time.CreateTimer(_ => OnTick(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>This worker in this life.</summary>
     public Incarnation Self => Gate.Self;
 
-    /// <summary>Its door to the others.</summary>
     public PeerMessenger Gate { get; }
 
-    /// <summary>Finds out what became of what was prepared.</summary>
     public InDoubtResolver Doubts { get; }
 
-    /// <summary>Who owns what, as far as this worker knows.</summary>
     public DirectoryTable Directory { get; }
 
-    /// <summary>What this worker owns.</summary>
     public Ownership Ownership { get; }
 
-    /// <summary>This life's lease has run out, as far as it knows.</summary>
     public Func<bool> IsLeaseOver { get; set; } = static () => false;
 
-    /// <summary>Calls to and from other workers.</summary>
     public RemoteCalls Calls { get; }
 
-    /// <summary>Parts of global batches, and their transactions here.</summary>
     public PactBranches Pacts { get; }
 
-    /// <summary>Lives of others that are over and may still ask.</summary>
     public DeadIncarnations Gone { get; }
 
-    /// <summary>ACTs that other workers take part in.</summary>
     public ActBranches Acts { get; }
 
-    /// <summary>What was decided on them here, as long as others may ask.</summary>
     public ActDecisions Decisions { get; }
 
     /// <summary>Ends ACTs of several workers behind which others wait for long.</summary>
     public DistributedDeadlockTimeout Waits { get; }
 
-    /// <summary>PACTs over several workers whose roots are here.</summary>
     public GlobalRequests Requests { get; }
 
     /// <summary>Takes requests for whatever actor.</summary>
     public ForwardingTransactionService Door { get; }
 
-    /// <summary>What happens when another becomes master.</summary>
     public MasterSuccession Succession { get; }
 
-    /// <summary>The master, while this worker is it. Used by the first executor alone.</summary>
     public MasterHost? Master { get; private set; }
 
-    /// <summary>Where messages from other workers are handled.</summary>
     public Executor First => _worker.Executors[0];
 
     bool IOwnership.MayNumber(ActorKey actor) => Ownership.Look(actor).State == OwnershipState.Open;
@@ -103,10 +94,6 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
 
     bool IOwnership.Owns(ActorKey actor) => Ownership.Look(actor).State != OwnershipState.NotOwned;
 
-    /// <summary>M4, M7: an actor moves only when no ACT is in on it.</summary>
-    /// <param name="attempt">It calls the actor.</param>
-    /// <param name="actor">Of this worker, or not.</param>
-    /// <param name="state">As it was just looked at, ahead of the attempt. It is looked at again behind it: the actor may have come here in between, and another branch been let in.</param>
     public void RequireNotIn(Attempt attempt, ActorKey actor, OwnershipState state)
     {
         if (state == OwnershipState.NotOwned && attempt.IsAlive && attempt.Participates(actor) && Ownership.Look(actor).State == OwnershipState.NotOwned)
@@ -115,8 +102,6 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
         }
     }
 
-    /// <summary>Sends a message to one life of a worker, this one included. From any thread; messages of one thread to one worker arrive in their order.</summary>
-    /// <returns>False: that life is over, and so is whatever the message was about.</returns>
     public bool Send(Incarnation to, WireMessage message)
     {
         if (to == Self)
@@ -132,10 +117,6 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
     public bool TakesTooLittle(Incarnation peer) =>
         peer != Self && (Gate.Hub.IsFull(peer.Worker) || _worker.SchedulingPolicy.ChannelTakenForFull());
 
-    /// <summary>Handles a message on the first executor; in order.</summary>
-    /// <param name="from">Its sender.</param>
-    /// <param name="message">The message.</param>
-    /// <param name="wakes">As for <see cref="Executor.Post"/>.</param>
     public void Receive(Incarnation from, WireMessage message, bool wakes = true)
     {
         var item = new WorkItem { Kind = WorkKind.Remote, Index = from.Worker, Extra = message };
@@ -143,7 +124,6 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
         First.Post(item, wakes);
     }
 
-    /// <summary>On the first executor.</summary>
     public void Handle(Incarnation from, WireMessage message)
     {
         switch (message)
@@ -233,7 +213,6 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
         }
     }
 
-    /// <summary>This worker is master from now on; on the first executor.</summary>
     public void BeginMaster(MasterHost master)
     {
         Master = master;
@@ -257,7 +236,6 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
         }
     }
 
-    /// <summary>What came for a master of this worker's that is over, or never began, is for nobody; on the first executor.</summary>
     public void ForgetEarlierMasters(long epoch)
     {
         for (var left = _forMaster.Count; left > 0; left--)
@@ -270,10 +248,8 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
         }
     }
 
-    /// <summary>A life of a worker is known.</summary>
     public void OnUp(Incarnation peer) => First.PostRun(() => Decisions.OnUp(peer));
 
-    /// <summary>A life of a worker is over; from any thread, behind its last message.</summary>
     public void OnGone(Incarnation peer) => First.PostRun(() =>
     {
         Acts.OnGone(peer);
@@ -283,15 +259,12 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
         Door.OnGone(peer);
     });
 
-    /// <summary>What this worker has frozen, by plan, for each master to know (M3, R3). On the first executor alone.</summary>
     public SortedDictionary<string, IReadOnlyList<DirectoryKey>> OpenFreezes { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>
-    /// Takes the master's answers to freezes (M3); null: no migration is under way. On the first executor alone.
-    /// </summary>
     public Action<FrozenMessage>? MasterFroze { get; set; }
 
-    /// <summary>News of the directory, in whatever order (M7). What comes to this worker opens: its last owner has checkpointed all of it; on the first executor.</summary>
+    public (Incarnation Worker, long Epoch) LatestMaster => Succession.Latest;
+
     public bool Apply(IReadOnlyList<DirectoryEntry> changed)
     {
         foreach (var entry in changed)
@@ -305,9 +278,6 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
         return true;
     }
 
-    /// <summary>What the directory says of an entry now. On the first executor.</summary>
-    /// <param name="entry">The entry.</param>
-    /// <param name="mayBeOld">It was read in pieces, and this worker may have heard of a later one meanwhile.</param>
     public void Own(DirectoryEntry entry, bool mayBeOld = false)
     {
         if (!mayBeOld && !entry.IsDropped && entry.Owner != Self && Ownership.IsOpen(entry.Key))
@@ -340,11 +310,6 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
         }
     }
 
-    /// <summary>
-    /// Tells what has moved to all workers that are not known to be fenced, also where a lease seems to have run out:
-    /// that one may be the next master, which would number for the old owner (M7). A worker that misses it reads it in
-    /// the directory.
-    /// </summary>
     public void TellMoved(IReadOnlyList<DirectoryEntry> changed, Incarnation master)
     {
         for (var worker = 1; worker <= ClusterOptions.LastWorker; worker++)
@@ -358,16 +323,12 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
         Send(master, new MovedMessage(changed));
     }
 
-    /// <summary>Where outcomes are that others copied out of their logs: actors may have come from them.</summary>
-    public IReadOnlyList<Snapper.Storage.States.IStateStore> AllArchives { get; set; } = [];
+    public IReadOnlyList<IStateStore> AllArchives { get; set; } = [];
 
-    /// <summary>Those of them that an unknown id is looked for in: the others were found empty since this worker gained something last, and nobody fills them.</summary>
-    public IReadOnlyList<Snapper.Storage.States.IStateStore> Archives { get; set; } = [];
+    public IReadOnlyList<IStateStore> Archives { get; set; } = [];
 
-    /// <summary>How often this worker gained something; counted on the first executor.</summary>
     public long Gains => Volatile.Read(ref _gains);
 
-    /// <summary>The gains up to which <see cref="Archives"/> are complete: the workers were read after them; null: they are not read here.</summary>
     public long? ArchivesAsOf
     {
         get => Volatile.Read(ref _archivesAsOf) is var gains and not NotRead ? gains : null;
@@ -381,19 +342,14 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
     public bool MayHaveRunElsewhere(Request request) =>
         request.HasCallerKey && request.Gains != Gains;
 
-    /// <summary>Another worker, as far as this one knows, has had a life before its present one: perhaps alone, as the owner of everything.</summary>
-    public volatile bool OthersLivedBefore;
+    public bool OthersLivedBefore { get => Volatile.Read(ref _othersLivedBefore); set => Volatile.Write(ref _othersLivedBefore, value); }
 
-    /// <summary>Proposes moves; null: the policy is off.</summary>
-    public Balancing.Balancer? Balancer { get; set; }
+    public Balancer? Balancer { get; set; }
 
-    /// <summary>The workers that live, as far as this one knows.</summary>
     public Func<IReadOnlyList<Incarnation>> Members { get; set; } = static () => [];
 
-    /// <summary>Reads what is new in the directory, and applies it; a life that is fenced fails.</summary>
     public Func<CancellationToken, Task> ReadDirectory { get; set; } = static _ => Task.CompletedTask;
 
-    /// <summary>Looks at something on the first executor.</summary>
     public Task<T> Ask<T>(Func<T> look)
     {
         var done = _worker.Background.Promise<T>();
@@ -401,7 +357,6 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
         return done.Task.WaitAsync(_worker.Stopping);
     }
 
-    /// <summary>Looks at what waits for whom now and then, while something does (W4, H6).</summary>
     public void KeepTicking()
     {
         if (Interlocked.Exchange(ref _ticking, 1) == 0)
@@ -414,6 +369,14 @@ internal sealed partial class ClusterNode : IOwnership, IDisposable
     {
         _tick.Dispose();
         Gate.Dispose();
+    }
+
+    bool IBranchNode.TakesUndoAnswer(in Message message) => Succession.Takes(message);
+
+    private void OnResolved(Incarnation life, bool isLast)
+    {
+        Decisions.OnResolved(life, isLast);
+        Master?.OnResolved(life);
     }
 
     private void OnTick()

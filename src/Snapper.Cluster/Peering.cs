@@ -1,9 +1,9 @@
+using Snapper.Cluster.Control;
 using Snapper.Cluster.Membership;
 using Snapper.Cluster.Recovering;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Inspection;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 

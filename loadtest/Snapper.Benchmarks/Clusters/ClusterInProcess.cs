@@ -3,6 +3,7 @@ using Snapper.Benchmarks.InProcess;
 using Snapper.Benchmarks.Measurement;
 using Snapper.Benchmarks.Systems;
 using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 

@@ -3,9 +3,9 @@ using System.Globalization;
 using Snapper.Benchmarks.Clusters;
 using Snapper.Benchmarks.Runs;
 using Snapper.Benchmarks.Statistics;
+using Snapper.Cluster.Control;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Inspection;
 
 namespace Snapper.Benchmarks.Suite;
 

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Globalization;
+using Snapper.Cluster.Node;
 using Snapper.Cluster.Wire;
 using Snapper.Contracts;
 using Snapper.Protocol.Directory;
@@ -17,7 +18,7 @@ namespace Snapper.Cluster.Balancing;
 /// The shell of the policy that proposes moves: counts, tells the others what was counted, and looks at what all have told once an interval. Every worker sees the same proposals;
 /// the master carries one out, if it is told to by configuration, and only while nothing else moves.
 /// </summary>
-internal sealed class Balancer(Worker worker, ClusterNode node, IClusterStore store, BalancingOptions options)
+internal sealed class Balancer(Worker worker, INode node, IClusterStore store, BalancingOptions options)
 {
     private readonly ConcurrentDictionary<int, (Incarnation From, long At, LoadMessage Load)> _reports = new();
     private readonly PlacementPolicy _policy = new(options.Limits);

@@ -16,7 +16,7 @@ namespace Snapper.Cluster.Branches;
 /// ACTs over several workers: branches of those whose roots are elsewhere, and what the roots here hear of theirs (R, H2, H3, H6, W3). On the first executor alone, but for
 /// what is said to other workers.
 /// </summary>
-internal sealed class ActBranches(ClusterNode node, Worker worker, Tombstones tombstones)
+internal sealed class ActBranches(IBranchNode node, Worker worker, Tombstones tombstones)
 {
     /// <summary>Between two questions for what nobody could tell because a log cannot be read.</summary>
     private static readonly TimeSpan s_askedAgain = TimeSpan.FromSeconds(5);

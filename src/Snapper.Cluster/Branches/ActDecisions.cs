@@ -11,7 +11,7 @@ namespace Snapper.Cluster.Branches;
 /// What this worker has decided on ACTs that others have parts in, and who has no marker of it yet: until all have, the records stay in the log and are told to whoever asks
 /// (R2). On the first executor alone.
 /// </summary>
-internal sealed class ActDecisions(ClusterNode node, Worker worker)
+internal sealed class ActDecisions(IBranchNode node, Worker worker)
 {
     private readonly Dictionary<TransactionId, Decision> _unmarked = [];
 

@@ -9,7 +9,7 @@ namespace Snapper.Cluster.Branches;
 /// <summary>
 /// H6: who has waited for long behind an ACT of several workers may be waiting in a ring that no worker sees. Its root ends it, while it can. On the first executor alone.
 /// </summary>
-internal sealed class DistributedDeadlockTimeout(ClusterNode node, Worker worker)
+internal sealed class DistributedDeadlockTimeout(IBranchNode node, Worker worker)
 {
     private readonly TimeSpan _longest = worker.Options.LongWait;
     private readonly HashSet<TransactionId> _waitedFor = [];

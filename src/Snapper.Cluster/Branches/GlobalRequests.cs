@@ -12,7 +12,7 @@ namespace Snapper.Cluster.Branches;
 /// PACTs over several workers whose roots are here and that wait for a number of the master (I5, A9), and what is said between this worker and the master. Those that have
 /// no number are asked for again at each new master. Thread-safe.
 /// </summary>
-internal sealed class GlobalRequests(ClusterNode node, Worker worker)
+internal sealed class GlobalRequests(IBranchNode node, Worker worker)
 {
     private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(20);
 
@@ -186,7 +186,7 @@ internal sealed class GlobalRequests(ClusterNode node, Worker worker)
     /// <summary>A machine of this worker tells the master something; on the first executor.</summary>
     public void Tell(in Message message)
     {
-        if (node.Succession.Takes(message))
+        if (node.TakesUndoAnswer(message))
         {
             return;
         }

@@ -14,7 +14,7 @@ namespace Snapper.Cluster.Branches;
 /// This worker's branches of the PACTs of global batches (thesis 4.2.3), where their calls and ends from other workers
 /// come in. On the first executor alone.
 /// </summary>
-internal sealed class PactBranches(ClusterNode node, Worker worker)
+internal sealed class PactBranches(IBranchNode node, Worker worker)
 {
     private readonly PactBranchTable<PactBranch, (Incarnation From, WireMessage Message)> _table =
         new(static global => new PactBranch(global));

@@ -11,7 +11,7 @@ using Snapper.Runtime.Json;
 namespace Snapper.Cluster.Branches;
 
 /// <summary>Calls of actors to actors of other workers, in both directions.</summary>
-internal sealed class RemoteCalls(ClusterNode node, Worker worker)
+internal sealed class RemoteCalls(IBranchNode node, Worker worker)
 {
     private readonly ConcurrentDictionary<long, RemoteCall> _calls = new();
     private long _lastId;

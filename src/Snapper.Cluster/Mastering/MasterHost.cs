@@ -1,4 +1,5 @@
 using Snapper.Cluster.Migrating;
+using Snapper.Cluster.Node;
 using Snapper.Cluster.Recovering;
 using Snapper.Cluster.Wire;
 using Snapper.Protocol.Batches;
@@ -20,7 +21,7 @@ namespace Snapper.Cluster.Mastering;
 /// </summary>
 internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
 {
-    private readonly ClusterNode _node;
+    private readonly INode _node;
     private readonly Worker _worker;
     private readonly Mastership _mastership;
     private readonly HashSet<BatchId> _decidedBefore;
@@ -41,7 +42,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     /// <param name="unfenced">The workers that live, or may: none is given numbers before each of them has settled what earlier masters had open, or is fenced (R3).</param>
     /// <param name="unresolved">Lives that are over, and whose streams nobody has resolved yet as far as this worker knows.</param>
     /// <param name="writing">For the decisions.</param>
-    public MasterHost(ClusterNode node, Worker worker, MasterElection.Taken seat, IReadOnlyList<Incarnation> unfenced, IEnumerable<Incarnation> unresolved, LogWriterOptions writing)
+    public MasterHost(INode node, Worker worker, MasterElection.Taken seat, IReadOnlyList<Incarnation> unfenced, IEnumerable<Incarnation> unresolved, LogWriterOptions writing)
     {
         var mastership = seat.Mastership;
         _decidedBefore = seat.Decided;

@@ -14,7 +14,7 @@ namespace Snapper.Cluster.Mastering;
 /// This worker's side of a change of the master (R3): it listens to no earlier one any more, hears of the new one what became of what it has prepared, undoes what was not
 /// decided (A9), and says so. What the new master sends meanwhile waits. On the first executor alone.
 /// </summary>
-internal sealed class MasterSuccession(ClusterNode node, Worker worker)
+internal sealed class MasterSuccession(IMasterNode node, Worker worker)
 {
     private static readonly TimeSpan s_answer = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan s_look = TimeSpan.FromMilliseconds(100);

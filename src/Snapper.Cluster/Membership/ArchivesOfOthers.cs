@@ -10,7 +10,7 @@ namespace Snapper.Cluster.Membership;
 /// The copied outcomes of the other workers. Once a minute those of workers that do not live are looked at: an empty one is asked for no id any more, and one in which nothing was copied for longer
 /// than the window, by this worker's monotonic clock, is cleared. Who lives drops its own.
 /// </summary>
-internal sealed class ArchivesOfOthers(Worker worker, ClusterNode node, Func<int, IStateStore> archiveOf)
+internal sealed class ArchivesOfOthers(Worker worker, IMemberNode node, Func<int, IStateStore> archiveOf)
 {
     private static readonly TimeSpan s_minute = TimeSpan.FromMinutes(1);
 

@@ -1,3 +1,4 @@
+using Snapper.Cluster.Node;
 using Snapper.Cluster.Recovering;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
@@ -21,11 +22,11 @@ internal sealed class ClusterJoining : IAsyncDisposable
     private static readonly TimeSpan s_again = TimeSpan.FromMilliseconds(50);
 
     private readonly WorkerSetup _setup;
-    private readonly ClusterSetup _cluster;
+    private readonly ClusterSettings _cluster;
     private readonly CancellationTokenSource _failed = new();
     private Worker? _worker;
 
-    private ClusterJoining(WorkerSetup setup, ClusterSetup cluster, Incarnation self)
+    private ClusterJoining(WorkerSetup setup, ClusterSettings cluster, Incarnation self)
     {
         _setup = setup;
         _cluster = cluster;
@@ -59,7 +60,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
     /// <param name="recovered">What its log holds; all checkpointed but what is in doubt.</param>
     /// <param name="cancellation">Gives up.</param>
     public static async Task<ClusterJoining> Begin(
-        WorkerSetup setup, ClusterSetup cluster, LogOpening opening, RecoverySummary recovered, CancellationToken cancellation)
+        WorkerSetup setup, ClusterSettings cluster, LogOpening opening, RecoverySummary recovered, CancellationToken cancellation)
     {
         var joining = new ClusterJoining(setup, cluster, new Incarnation(setup.Options.Number, opening.Epoch));
         var decided = new List<TransactionId>();
@@ -198,7 +199,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
     }
 
     /// <summary>From now on the worker hears of what fails, and gets what comes.</summary>
-    public void Attach(Worker worker, ClusterNode node)
+    public void Attach(Worker worker, IMemberNode node)
     {
         _worker = worker;
         if (Failure is { } failure)

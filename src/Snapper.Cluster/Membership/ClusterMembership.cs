@@ -1,6 +1,7 @@
 using Snapper.Cluster.Balancing;
 using Snapper.Cluster.Mastering;
 using Snapper.Cluster.Migrating;
+using Snapper.Cluster.Node;
 using Snapper.Cluster.Recovering;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
@@ -18,8 +19,8 @@ namespace Snapper.Cluster.Membership;
 internal sealed partial class ClusterMembership : IAsyncDisposable
 {
     private readonly Worker _worker;
-    private readonly ClusterNode _node;
-    private readonly ClusterSetup _setup;
+    private readonly IMemberNode _node;
+    private readonly ClusterSettings _setup;
     private readonly ClusterJoining _joining;
     private readonly IClusterStore _store;
     private readonly CancellationTokenSource _ending = new();
@@ -38,7 +39,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     private MasterElection.Taken? _seat;
     private volatile MasterHost? _master; // of that seat
 
-    public ClusterMembership(Worker worker, ClusterNode node, ClusterSetup setup, ClusterJoining joining)
+    public ClusterMembership(Worker worker, IMemberNode node, ClusterSettings setup, ClusterJoining joining)
     {
         _worker = worker;
         _node = node;

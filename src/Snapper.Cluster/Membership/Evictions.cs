@@ -1,3 +1,5 @@
+using Snapper.Cluster.Mailboxes;
+using Snapper.Cluster.Node;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Execution;
@@ -9,7 +11,7 @@ namespace Snapper.Cluster.Membership;
 /// Notices workers that live by their leases and cannot be reached (R5). The master asks all of them now and then; others begin to when something that they have sent stays
 /// unanswered. Whom to evict says the <see cref="FailureDetector"/>.
 /// </summary>
-internal sealed class Evictions(Worker worker, ClusterNode node, TimeSpan patience)
+internal sealed class Evictions(Worker worker, INode node, TimeSpan patience)
 {
     private readonly FailureDetector _judge = new(new EvictionLimits((long)patience.TotalMilliseconds, Math.Max(1, (long)patience.TotalMilliseconds / 3)));
     private readonly List<PeerSight> _living = [];

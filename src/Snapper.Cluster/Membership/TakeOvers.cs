@@ -1,4 +1,6 @@
 using System.Collections.Concurrent;
+using Snapper.Cluster.Branches;
+using Snapper.Cluster.Node;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Execution;
@@ -16,12 +18,12 @@ namespace Snapper.Cluster.Membership;
 /// dead worker at a time; each step may be repeated, by anyone.
 /// </summary>
 internal sealed class TakeOvers(
-    Worker worker, ClusterNode node, IClusterStore store, DirectoryFollower directory,
+    Worker worker, IBranchNode node, IClusterStore store, DirectoryFollower directory,
     Func<IReadOnlyList<Member>> members) : IAsyncDisposable
 {
     private static readonly TimeSpan s_triedAgain = TimeSpan.FromSeconds(5);
 
-    private readonly ClusterNode _node = node;
+    private readonly IBranchNode _node = node;
     private readonly ConcurrentDictionary<int, long> _damaged = []; // when each was found to be, by number
     private Task _running = Task.CompletedTask;
     private readonly Dictionary<Incarnation, Task> _evicting = []; // each of its own: a take-over may wait for the very worker that has to be evicted (R2, R5)

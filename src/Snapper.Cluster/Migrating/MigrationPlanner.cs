@@ -1,13 +1,14 @@
+using Snapper.Cluster.Control;
+using Snapper.Cluster.Node;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Inspection;
 using Snapper.Storage.Membership;
 using Snapper.Storage.MigrationPlans;
 
 namespace Snapper.Cluster.Migrating;
 
 /// <summary>Divides what shall move into plans of one source and one target each, by the directory and the members as this worker knows them.</summary>
-internal sealed class MigrationPlanner(ClusterNode node)
+internal sealed class MigrationPlanner(INode node)
 {
     /// <summary>Its plans, which nobody has made yet; none: everything is where it shall be.</summary>
     /// <exception cref="MigrationRefusedException">It names what is not there, or a worker that does not live.</exception>

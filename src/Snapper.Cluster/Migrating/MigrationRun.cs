@@ -1,3 +1,4 @@
+using Snapper.Cluster.Node;
 using Snapper.Cluster.Wire;
 using Snapper.Protocol;
 using Snapper.Protocol.Directory;
@@ -17,7 +18,7 @@ namespace Snapper.Cluster.Migrating;
 /// </summary>
 internal sealed class MigrationRun(
     Worker worker,
-    ClusterNode node,
+    IMigratingNode node,
     IClusterStore store,
     DirectoryFollower directory,
     MigrationPlan plan,
@@ -349,7 +350,7 @@ internal sealed class MigrationRun(
     /// they are frozen no more: else it would number for their old owner (M7).
     /// </summary>
     public static async Task<IReadOnlyList<DirectoryEntry>> ReadMoved(
-        ClusterNode node,
+        INode node,
         DirectoryFollower directory,
         IReadOnlyList<DirectoryKey> keys,
         CancellationToken cancellation)
@@ -380,7 +381,7 @@ internal sealed class MigrationRun(
     /// <param name="keys">What it named.</param>
     /// <param name="moved">Where that is now.</param>
     public static void Unfreeze(
-        ClusterNode node, string plan, IReadOnlyList<DirectoryKey> keys, IReadOnlyList<DirectoryEntry> moved)
+        IMigratingNode node, string plan, IReadOnlyList<DirectoryKey> keys, IReadOnlyList<DirectoryEntry> moved)
     {
         node.Apply(moved);
         foreach (var key in keys)
@@ -392,7 +393,7 @@ internal sealed class MigrationRun(
 
         // M7: the master learns of the move before it learns of the end. While this worker settles what an earlier
         // master had open, it is the next one, which numbers as soon as it hears that that is done (R3).
-        var (master, epoch) = node.Succession.Latest;
+        var (master, epoch) = node.LatestMaster;
         if (moved.Count > 0)
         {
             node.TellMoved(moved, master);

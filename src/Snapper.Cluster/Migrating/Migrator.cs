@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Snapper.Cluster.Node;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Transactions;
@@ -14,12 +15,12 @@ namespace Snapper.Cluster.Migrating;
 /// Sees to it that plans whose source this worker is are carried out, one after another, whatever interrupts them, and that no freeze outlives its plan. Plans of sources or
 /// targets that are gone are cancelled by every worker that sees it (M4).
 /// </summary>
-internal sealed class Migrator(Worker worker, ClusterNode node, IClusterStore store, DirectoryFollower directory)
+internal sealed class Migrator(Worker worker, IMigratingNode node, IClusterStore store, DirectoryFollower directory)
     : IAsyncDisposable
 {
     private const int MaxShown = 1000;
 
-    private readonly ClusterNode _node = node;
+    private readonly IMigratingNode _node = node;
     private readonly MigrationNotes _notes = new(worker, store);
     private readonly ConcurrentDictionary<string, MigrationProgress> _progress = new(StringComparer.Ordinal);
     private readonly ConcurrentDictionary<string, bool> _damaged = new(StringComparer.Ordinal); // logged already

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
-using Snapper.Runtime.Inspection;
+using Snapper.Cluster.Control;
 
 namespace Snapper.Cluster.Migrating;
 

@@ -1,3 +1,4 @@
+using Snapper.Cluster.Node;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Execution;
 using Snapper.Storage;

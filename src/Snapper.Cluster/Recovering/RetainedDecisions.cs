@@ -1,3 +1,4 @@
+using Snapper.Cluster.Node;
 using Snapper.Cluster.Wire;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Execution;
@@ -11,7 +12,7 @@ namespace Snapper.Cluster.Recovering;
 /// </summary>
 internal sealed class RetainedDecisions
 {
-    private readonly ClusterNode _node;
+    private readonly INode _node;
     private readonly Worker _worker;
     private readonly long _held;
     private readonly Dictionary<int, HashSet<TransactionId>> _missing = [];
@@ -20,7 +21,7 @@ internal sealed class RetainedDecisions
     /// <param name="worker">This worker.</param>
     /// <param name="acts">From its log.</param>
     /// <param name="from">Number of the log's first record; it is kept, and all behind it.</param>
-    public RetainedDecisions(ClusterNode node, Worker worker, IReadOnlyList<ActCommitted> acts, long from)
+    public RetainedDecisions(INode node, Worker worker, IReadOnlyList<ActCommitted> acts, long from)
     {
         _node = node;
         _worker = worker;

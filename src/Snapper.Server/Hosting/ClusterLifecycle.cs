@@ -1,5 +1,5 @@
 using System.Globalization;
-using Snapper.Runtime.Inspection;
+using Snapper.Cluster.Control;
 using Snapper.Sidecar.Client;
 
 namespace Snapper.Server.Hosting;

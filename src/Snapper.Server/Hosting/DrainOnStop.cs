@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
+using Snapper.Cluster.Control;
 using Snapper.Contracts;
-using Snapper.Runtime.Inspection;
 
 namespace Snapper.Server.Hosting;
 

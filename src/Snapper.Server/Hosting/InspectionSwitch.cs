@@ -1,3 +1,4 @@
+using Snapper.Cluster.Control;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;

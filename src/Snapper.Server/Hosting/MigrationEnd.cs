@@ -1,5 +1,5 @@
+using Snapper.Cluster.Control;
 using Snapper.Contracts;
-using Snapper.Runtime.Inspection;
 
 namespace Snapper.Server.Hosting;
 

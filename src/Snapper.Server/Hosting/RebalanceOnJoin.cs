@@ -1,5 +1,5 @@
 using System.Globalization;
-using Snapper.Runtime.Inspection;
+using Snapper.Cluster.Control;
 
 namespace Snapper.Server.Hosting;
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
 using Snapper.Sidecar.Client;

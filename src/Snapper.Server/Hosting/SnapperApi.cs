@@ -1,3 +1,4 @@
+using Snapper.Cluster.Control;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Security;

@@ -4,7 +4,6 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.Memory;

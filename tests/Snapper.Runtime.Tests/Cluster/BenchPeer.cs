@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Cluster.Wire;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Tests.Support;

@@ -1,8 +1,10 @@
 using System.Text.Json;
 using Snapper.Actors.Generated;
 using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Cluster.Mastering;
 using Snapper.Cluster.Membership;
+using Snapper.Cluster.Node;
 using Snapper.Cluster.Recovering;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;

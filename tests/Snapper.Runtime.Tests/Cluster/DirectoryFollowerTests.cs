@@ -1,5 +1,5 @@
-using Snapper.Cluster;
 using Snapper.Cluster.Membership;
+using Snapper.Cluster.Node;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Storage.Membership;

@@ -1,13 +1,14 @@
 using System.Text;
 using Snapper.Apps.ListAppend;
 using Snapper.Cluster;
+using Snapper.Cluster.Control;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Log;
 using Snapper.Storage.Membership;

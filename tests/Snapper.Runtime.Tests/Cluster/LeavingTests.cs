@@ -1,8 +1,8 @@
 using Snapper.Cluster;
+using Snapper.Cluster.Control;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
 using Xunit;
 

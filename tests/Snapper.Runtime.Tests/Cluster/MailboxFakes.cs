@@ -1,5 +1,5 @@
 using System.Text;
-using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Runtime.Tests.Cluster;

@@ -1,4 +1,5 @@
 using Snapper.Cluster;
+using Snapper.Cluster.Control;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;

@@ -4,7 +4,6 @@ using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.MigrationPlans;
 using Xunit;

@@ -1,7 +1,8 @@
 using Snapper.Cluster;
+using Snapper.Cluster.Control;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Protocol.Channels;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Log.Writing;
 using Snapper.Storage.Membership;

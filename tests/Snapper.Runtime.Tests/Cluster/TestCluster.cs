@@ -5,6 +5,7 @@ using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
 using Snapper.Cluster;
 using Snapper.Cluster.Balancing;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;

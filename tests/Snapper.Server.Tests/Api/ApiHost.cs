@@ -9,8 +9,8 @@ using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
+using Snapper.Cluster.Control;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Inspection;
 using Snapper.Server.Api;
 using Snapper.Server.Hosting;
 

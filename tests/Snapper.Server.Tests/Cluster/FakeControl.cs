@@ -1,6 +1,6 @@
+using Snapper.Cluster.Control;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
-using Snapper.Runtime.Inspection;
 
 namespace Snapper.Server.Tests.Cluster;
 

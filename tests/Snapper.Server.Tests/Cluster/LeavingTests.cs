@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging.Abstractions;
+using Snapper.Cluster.Control;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Hosting;
 using Xunit;

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
-using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Server.Tests.Cluster;

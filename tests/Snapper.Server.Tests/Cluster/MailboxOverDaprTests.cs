@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using System.Net;
-using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
 using Snapper.Server.Hosting;

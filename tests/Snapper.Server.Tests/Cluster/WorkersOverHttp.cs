@@ -5,6 +5,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Snapper.Apps.SmallBank;
 using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;

@@ -1,4 +1,5 @@
 using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Runtime.Execution;
 using Snapper.Simulation.Cluster;
 using Snapper.Simulation.Core;

@@ -1,4 +1,4 @@
-using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Cluster.Wire;
 using Snapper.Fuzzing.Engine;
 using Snapper.Protocol.Channels;

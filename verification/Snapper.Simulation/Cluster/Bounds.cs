@@ -1,6 +1,6 @@
 using System.Reflection;
-using Snapper.Cluster;
 using Snapper.Cluster.Balancing;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Simulation.Core;

@@ -1,9 +1,9 @@
 using System.Text;
 using Snapper.Cluster;
+using Snapper.Cluster.Control;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
-using Snapper.Runtime.Inspection;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Workers;
 using Snapper.Storage.Membership;

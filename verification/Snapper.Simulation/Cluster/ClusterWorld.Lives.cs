@@ -1,4 +1,4 @@
-using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Runtime.Execution;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;

@@ -1,4 +1,4 @@
-using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Protocol.Channels;
 using Snapper.Simulation.Core;
 

@@ -1,3 +1,4 @@
+using Snapper.Cluster.Control;
 using Snapper.Cluster.Wire;
 using Snapper.Contracts;
 using Snapper.Protocol.Channels;

@@ -1,9 +1,9 @@
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
+using Snapper.Cluster.Control;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Paths;

@@ -1,5 +1,5 @@
+using Snapper.Cluster.Control;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Answers;
 
 namespace Snapper.Server.Api.Endpoints;

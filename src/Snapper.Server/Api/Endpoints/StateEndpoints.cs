@@ -1,6 +1,6 @@
+using Snapper.Cluster.Control;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Paths;

@@ -1,5 +1,5 @@
+using Snapper.Cluster.Control;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
 using Snapper.Server.Api.Paths;

@@ -1,7 +1,7 @@
+using Snapper.Cluster.Control;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Inspection;
 
 namespace Snapper.Server.Api.Requests;
 

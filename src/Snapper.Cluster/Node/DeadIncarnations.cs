@@ -1,13 +1,17 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 
-namespace Snapper.Cluster.Recovering;
+namespace Snapper.Cluster.Node;
 
 /// <summary>
 /// Lives of other workers that are over, until their streams are resolved: then nobody will ask any more what this worker has decided for them (R2, L8). That is so when the directory
 /// names such a life nowhere any more: its entries are given on, to its next life or to others, only when everything in its stream is settled and checkpointed (R4). On the first executor.
 /// </summary>
-internal sealed class DeadIncarnations(ClusterNode node)
+/// <param name="directory">Who owns what, as far as this worker knows.</param>
+/// <param name="resolved">
+/// Takes a life whose stream is resolved; true: its worker owns nothing, so that the same is true of its later lives.
+/// </param>
+internal sealed class DeadIncarnations(DirectoryTable directory, Action<Incarnation, bool> resolved)
 {
     private readonly List<Incarnation> _new = [];
     private readonly List<Incarnation> _unresolved = [];
@@ -45,12 +49,11 @@ internal sealed class DeadIncarnations(ClusterNode node)
         {
             var life = _unresolved[i];
             _owned.Clear();
-            node.Directory.AddOwnedBy(life.Worker, _owned);
+            directory.AddOwnedBy(life.Worker, _owned);
             if (!_owned.Exists(entry => entry.Owner.Epoch <= life.Epoch))
             {
                 _unresolved.RemoveAt(i);
-                node.Decisions.OnResolved(life, isLast: _owned.Count == 0);
-                node.Master?.OnResolved(life);
+                resolved(life, _owned.Count == 0);
             }
         }
 

@@ -1,4 +1,4 @@
-namespace Snapper.Cluster;
+namespace Snapper.Cluster.Mailboxes;
 
 /// <summary>
 /// The road on which packets reach the mailboxes of other workers. It may lose, double, delay and reorder them: the channels see to the rest. Thread-safe.

@@ -4,14 +4,14 @@ using Snapper.Storage;
 using Snapper.Storage.Log;
 using Snapper.Storage.Membership;
 
-namespace Snapper.Cluster;
+namespace Snapper.Cluster.Node;
 
 /// <summary>Reads the directory's changes and applies them to this worker's table and to what it owns.</summary>
 /// <param name="worker">This worker.</param>
 /// <param name="node">Its place among the others.</param>
 /// <param name="store">What they share.</param>
 /// <param name="page">Most entries that are read at once.</param>
-internal sealed class DirectoryFollower(Worker worker, ClusterNode node, IClusterStore store, int page)
+internal sealed class DirectoryFollower(Worker worker, INode node, IClusterStore store, int page)
 {
     private Dictionary<DirectoryKey, DirectoryEntry>? _whole; // while a whole directory is read
     private DirectoryCursor _cursor = DirectoryCursor.Start;

@@ -1,6 +1,6 @@
 using Snapper.Protocol.Channels;
 
-namespace Snapper.Cluster;
+namespace Snapper.Cluster.Mailboxes;
 
 /// <summary>Settings of the mailboxes. <see cref="Validate"/> names the first one that is out of range.</summary>
 public sealed class MailboxOptions

@@ -1,6 +1,6 @@
 using Snapper.Protocol.Identity;
 
-namespace Snapper.Cluster;
+namespace Snapper.Cluster.Mailboxes;
 
 /// <summary>
 /// Whoever the mailboxes of a worker work for. What concerns one peer is told one at a time and in order; peers are independent of each other, so calls

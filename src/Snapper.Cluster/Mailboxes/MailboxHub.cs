@@ -1,7 +1,7 @@
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
 
-namespace Snapper.Cluster;
+namespace Snapper.Cluster.Mailboxes;
 
 /// <summary>
 /// The mailboxes of one life of a worker: one-way messages to and from the current lives of all others, in order and exactly once between two lives

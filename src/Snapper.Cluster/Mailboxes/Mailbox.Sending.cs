@@ -2,7 +2,7 @@ using Snapper.Protocol;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
 
-namespace Snapper.Cluster;
+namespace Snapper.Cluster.Mailboxes;
 
 /// <summary>Sending: one packet under way, its answer or its deadline, and the pause before it goes again.</summary>
 internal sealed partial class Mailbox

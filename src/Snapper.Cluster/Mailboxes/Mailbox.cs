@@ -2,7 +2,7 @@ using Snapper.Protocol;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
 
-namespace Snapper.Cluster;
+namespace Snapper.Cluster.Mailboxes;
 
 /// <summary>The channels to and from one peer, with their locks, their one packet under way, and their pauses.</summary>
 /// <remarks>

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Cluster.Wire;
 using Snapper.Protocol;
 using Snapper.Protocol.Channels;
@@ -9,7 +10,7 @@ using Snapper.Runtime.Execution;
 using Snapper.Storage.Log;
 using Snapper.Storage.Membership;
 
-namespace Snapper.Cluster;
+namespace Snapper.Cluster.Node;
 
 /// <summary>
 /// Where a worker meets the others from the moment its log is open: while it recovers it asks and answers what became of things that were prepared (R2), and keeps
@@ -27,8 +28,8 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
     private readonly Action<Exception> _failed;
     private readonly ConcurrentDictionary<long, Promise<bool>> _asked = new();
     private readonly ConcurrentDictionary<int, StreamRead> _streams = new(); // as each worker's was read last
-    private List<Action<ClusterNode>>? _early = [];
-    private ClusterNode? _node;
+    private List<Action<INode>>? _early = [];
+    private INode? _node;
 
     public PeerMessenger(Incarnation self, IMailboxTransport transport, MailboxOptions options, TimeProvider time, Background background, ILogger logger, Action<Exception> failed)
     {
@@ -50,7 +51,7 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
     public int DecisionsRead => _streams.Values.Sum(static stream => stream.Decided.Count);
 
     /// <summary>The worker exists: it gets what has come, and from now on all that comes.</summary>
-    public void Attach(ClusterNode node)
+    public void Attach(INode node)
     {
         lock (_gate)
         {
@@ -76,7 +77,7 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
             worker, read, (_, known) => known.ThroughEpoch > throughEpoch ? known : read);
     }
 
-    /// <summary>Sends a message; see <see cref="ClusterNode.Send"/>.</summary>
+    /// <summary>Sends a message; see <see cref="INode.Send"/>.</summary>
     public bool Send(Incarnation to, WireMessage message)
     {
         if (to.IsNone || to.Worker == Self.Worker)
@@ -245,9 +246,9 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
 
     private void Keep(Incarnation from, WireMessage message) => Pass(node => node.Receive(from, message));
 
-    private void Pass(Action<ClusterNode> what)
+    private void Pass(Action<INode> what)
     {
-        ClusterNode? node;
+        INode? node;
         lock (_gate)
         {
             node = _node;

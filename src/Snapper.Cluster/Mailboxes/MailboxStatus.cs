@@ -1,6 +1,6 @@
 using Snapper.Protocol.Identity;
 
-namespace Snapper.Cluster;
+namespace Snapper.Cluster.Mailboxes;
 
 /// <summary>The mailboxes from and to one peer at a moment; counters count from the start of this worker.</summary>
 public sealed record MailboxStatus
