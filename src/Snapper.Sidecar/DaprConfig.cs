@@ -1,6 +1,3 @@
-using System.Text.Json.Serialization;
-using Snapper.Sidecar.Client;
-
 namespace Snapper.Sidecar;
 
 /// <summary><c>GET /dapr/config</c>: which actor types an app hosts, and how. Durations are in Go's syntax.</summary>
@@ -22,9 +19,3 @@ internal sealed record ReentrancyConfig(bool Enabled = false, int MaxStackDepth 
 
 /// <summary>An error of daprd: <c>{"errorCode":"...","message":"..."}</c>.</summary>
 internal sealed record DaprErrorBody(string? ErrorCode = null, string? Message = null);
-
-[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase)]
-[JsonSerializable(typeof(DaprConfig))]
-[JsonSerializable(typeof(DaprErrorBody))]
-[JsonSerializable(typeof(SidecarMetadata))]
-internal sealed partial class SidecarJson : JsonSerializerContext;

@@ -1,6 +1,7 @@
 using System.Net.Http.Json;
 using System.Text.Json;
 using Microsoft.Extensions.Logging;
+using Snapper.Sidecar.Client;
 
 namespace Snapper.Sidecar.Embedded;
 

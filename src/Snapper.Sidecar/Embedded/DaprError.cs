@@ -1,6 +1,7 @@
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
+using Snapper.Sidecar.Client;
 
 namespace Snapper.Sidecar.Embedded;
 
