@@ -6,7 +6,6 @@ using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Execution;
-using Snapper.Runtime.Json;
 
 namespace Snapper.Cluster.Branches;
 
@@ -97,14 +96,9 @@ internal sealed class RemoteCalls(IBranchNode node, Worker worker)
             return;
         }
 
-        object? input;
-        try
+        if (method.TryParseInput(call.Input, call.Target, out var input) is { } unfit)
         {
-            input = method.ParseInput(call.Input);
-        }
-        catch (InputException exception)
-        {
-            Refuse(attempt, from, call, $"{call.Target}.{call.Method} was called with an input that does not fit: {exception.Message}.");
+            Refuse(attempt, from, call, unfit);
             return;
         }
 

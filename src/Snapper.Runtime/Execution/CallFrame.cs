@@ -284,18 +284,14 @@ public abstract partial class CallFrame : ActorContext, IWatchedCall
 
     private void Fail(AbortInfo why)
     {
-        if (!HasEnded)
-        {
-            Failure = why;
-            Attempt.RootExecutor.Worker.Trace?.Failed(Tid);
-        }
-
         Attempt.RootExecutor.RequestAbort(Attempt, why);
         if (HasEnded)
         {
             return; // unjoined code: its caller has the result, and a sealed transaction its outcome
         }
 
+        Failure = why;
+        Attempt.RootExecutor.Worker.Trace?.Failed(Tid);
         if (CallerFrame is not null)
         {
             Worker.PostResult(this);

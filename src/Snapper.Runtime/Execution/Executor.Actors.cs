@@ -140,15 +140,9 @@ public sealed partial class Executor
                 caller, AbortReason.Application, key, $"{caller.Where()} calls {key}.{method.Name}: {why}");
         }
 
-        try
-        {
-            return (TInput)method.ParseInput(json)!;
-        }
-        catch (InputException exception)
-        {
-            var text = $"{key}.{method.Name} was called with an input that does not fit: {exception.Message}.";
-            throw AbortCall(caller, AbortReason.Application, key, text);
-        }
+        return method.TryParseInput(json, key, out var copy) is { } unfit
+            ? throw AbortCall(caller, AbortReason.Application, key, unfit)
+            : (TInput)copy!;
     }
 
     /// <summary>Dooms an attempt; its root's executor ends it. From any executor.</summary>

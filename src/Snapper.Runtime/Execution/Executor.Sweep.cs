@@ -45,6 +45,7 @@ public sealed partial class Executor
             if (cell.IdleSweeps++ == 0)
             {
                 cell.SequenceWhenIdle = Worker.Log.LastSequence;
+                cell.Weighed = default; // what nothing can undo is not sent again
             }
 
             // Checkpointed is what the checkpointer was told of: all records that may hold a change of this actor.

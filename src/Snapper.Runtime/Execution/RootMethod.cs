@@ -30,6 +30,22 @@ public abstract class RootMethod
     /// <exception cref="InputException">It does not fit the method; the message says so in the caller's words.</exception>
     public abstract object? ParseInput(ReadOnlySpan<byte> json);
 
+    /// <summary>Reads the input of a call.</summary>
+    /// <returns>Null, or why it cannot be read.</returns>
+    public string? TryParseInput(ReadOnlySpan<byte> json, ActorKey target, out object? input)
+    {
+        try
+        {
+            input = ParseInput(json);
+            return null;
+        }
+        catch (InputException exception)
+        {
+            input = null;
+            return $"{target}.{Name} was called with an input that does not fit: {exception.Message}.";
+        }
+    }
+
     /// <summary>The call that starts a transaction.</summary>
     public abstract CallFrame CreateRoot(Attempt attempt, ActorCell cell, object? input);
 

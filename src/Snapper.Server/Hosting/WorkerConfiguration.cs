@@ -76,7 +76,6 @@ internal static class WorkerConfiguration
         return options;
     }
 
-    /// <summary>The number at the end of the name, which ACT numbers carry: <c>w3</c> is 3; a name without one is 0.</summary>
     /// <summary>The section <c>Snapper:Cluster</c>: <c>Lease</c>, the same for all workers.</summary>
     public static ClusterOptions Cluster(IConfiguration configuration)
     {
@@ -94,6 +93,9 @@ internal static class WorkerConfiguration
         return options;
     }
 
+    /// <summary>
+    /// The number at the end of the name, which ACT numbers carry: <c>w3</c> is 3; a name without one is 0.
+    /// </summary>
     private static int NumberOf(string name)
     {
         var digits = name.Length;
