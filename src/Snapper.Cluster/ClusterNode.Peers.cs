@@ -186,7 +186,7 @@ internal sealed partial class ClusterNode : IPeers
                 Acts.TellRootWorker(output.Message);
                 break;
             case OutputKind.NotNumbered:
-                Requests.RouteLater((PactTicket)output.Message.Body!);
+                Requests.RouteLater(output.Message.Ticket);
                 break;
             default:
                 throw new ProtocolViolationException($"{Self}: {output.Kind} is not for another worker.");

@@ -90,7 +90,7 @@ internal sealed partial class ClusterNode : IMemberNode, IOwnership, IDisposable
 
     bool IOwnership.MayNumber(ActorKey actor) => Ownership.Look(actor).State == OwnershipState.Open;
 
-    bool IOwnership.MayBegin(PactTicket ticket) => !MayHaveRunElsewhere((Request)ticket.Request);
+    bool IOwnership.MayBegin(PactTicket ticket) => !MayHaveRunElsewhere(Request.Of(ticket));
 
     bool IOwnership.Owns(ActorKey actor) => Ownership.Look(actor).State != OwnershipState.NotOwned;
 
@@ -117,12 +117,8 @@ internal sealed partial class ClusterNode : IMemberNode, IOwnership, IDisposable
     public bool TakesTooLittle(Incarnation peer) =>
         peer != Self && (Gate.Hub.IsFull(peer.Worker) || _worker.SchedulingPolicy.ChannelTakenForFull());
 
-    public void Receive(Incarnation from, WireMessage message, bool wakes = true)
-    {
-        var item = new WorkItem { Kind = WorkKind.Remote, Index = from.Worker, Extra = message };
-        item.Message.Value = from.Epoch;
-        First.Post(item, wakes);
-    }
+    public void Receive(Incarnation from, WireMessage message, bool wakes = true) =>
+        First.Post(WorkItem.Remote(from, message), wakes);
 
     public void Handle(Incarnation from, WireMessage message)
     {

@@ -118,7 +118,7 @@ internal sealed class ActBranches(IBranchNode node, Worker worker, Tombstones to
         var part = (ActOutcome)message.Body!;
         var unfit = part.Unfit is { } why ? RemoteCalls.FailureOf(why) : null;
         var visited = new List<Incarnation>();
-        var attempt = ((Request)part.Request).Attempt!;
+        var attempt = Request.Of(part).Attempt!;
         foreach (var other in attempt.TakeVisited())
         {
             if (other != part.RootWorker)
@@ -160,7 +160,7 @@ internal sealed class ActBranches(IBranchNode node, Worker worker, Tombstones to
         {
             node.Send(to, new ActDecidedMessage(outcome.Tid, output.Message.Flag));
         }
-        else if (!node.Send(to, new ActPrepareMessage(outcome.Tid, output.Message.Flag, ((Request)outcome.Request).Asked.AccessMode != AccessMode.Strict)))
+        else if (!node.Send(to, new ActPrepareMessage(outcome.Tid, output.Message.Flag, Request.Of(outcome).Asked.AccessMode != AccessMode.Strict)))
         {
             EndAtRoot(outcome.Tid, Lost(to)); // that life is over, and its part with it; it may have been before the root knew that it has one
         }

@@ -69,7 +69,7 @@ internal sealed class GlobalRequests(IBranchNode node, Worker worker)
             List<long>? answered = null;
             foreach (var (handle, ticket) in _waiting)
             {
-                if (((Request)ticket.Request).IsAnswered)
+                if (Request.Of(ticket).IsAnswered)
                 {
                     (answered ??= []).Add(handle); // withdrawn when there was nobody to tell
                 }
@@ -108,7 +108,7 @@ internal sealed class GlobalRequests(IBranchNode node, Worker worker)
     /// <summary>Asks the master for a number.</summary>
     public void AskMaster(PactTicket ticket)
     {
-        var request = (Request)ticket.Request;
+        var request = Request.Of(ticket);
         lock (_gate)
         {
             if (!request.IsWithdrawn)
@@ -240,7 +240,7 @@ internal sealed class GlobalRequests(IBranchNode node, Worker worker)
             case GlobalOutputKind.SendDropped:
                 if (Take(output.Value) is { } dropped)
                 {
-                    Drop((Request)dropped.Request);
+                    Drop(Request.Of(dropped));
                 }
 
                 break;
@@ -252,8 +252,8 @@ internal sealed class GlobalRequests(IBranchNode node, Worker worker)
     /// <summary>M1: an actor is frozen, moved, or has no owner now; it is looked for again.</summary>
     public void RouteLater(PactTicket ticket)
     {
-        TakeBack((Request)ticket.Request);
-        worker.After(s_pause, node.First, () => worker.SendToCoordinator(ticket.Coordinator, new Message { Kind = MessageKind.NewPact, Body = ticket }));
+        TakeBack(Request.Of(ticket));
+        worker.After(s_pause, node.First, () => worker.SendToCoordinator(ticket.Coordinator, Message.NewPact(ticket)));
     }
 
     /// <summary>It is this worker's again to number or to drop.</summary>

@@ -130,7 +130,7 @@ internal sealed class PactBranches(IBranchNode node, Worker worker)
     public void TellEnded(in Output output)
     {
         var message = output.Message;
-        var member = (GlobalMember)message.Body!;
+        var member = message.Member;
         node.Send(member.Owners[output.Index], new BranchEndedMessage(member.Tid, message.Actor!, message.Flag, message.Count));
     }
 
@@ -156,7 +156,7 @@ internal sealed class PactBranches(IBranchNode node, Worker worker)
 
         if (branch.Attempt is null)
         {
-            var request = (Request)ticket.Request;
+            var request = Request.Of(ticket);
             BranchAttempts.Learn(worker, request, call);
             branch.Attempt = new Attempt(
                 request, branch.Tid, branch.Bid, branch.Tid, node.First, new DateTimeOffset(call.Facts.StartedAtTicks, TimeSpan.Zero))
@@ -175,7 +175,7 @@ internal sealed class PactBranches(IBranchNode node, Worker worker)
 
     /// <summary>The attempt of a root that is here. Set before anything that could be heard of it.</summary>
     private static Attempt? OwnAttempt(PactBranch branch) =>
-        branch.Ticket is { IsRemote: false } ticket && ((Request)ticket.Request).Attempt is { } attempt && attempt.Tid == branch.Tid ? attempt : null;
+        branch.Ticket is { IsRemote: false } ticket && Request.Of(ticket).Attempt is { } attempt && attempt.Tid == branch.Tid ? attempt : null;
 }
 
 /// <summary>What stands for a request whose root is elsewhere.</summary>

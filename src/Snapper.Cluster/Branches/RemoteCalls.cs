@@ -81,9 +81,7 @@ internal sealed class RemoteCalls(IBranchNode node, Worker worker)
     {
         if (_calls.TryGetValue(result.Id, out var call) && call.To == from && _calls.TryRemove(result.Id, out _))
         {
-            var item = new WorkItem { Kind = WorkKind.RemoteResult, Extra = call };
-            item.Message.Body = result;
-            call.Caller.Cell!.Executor.Post(item);
+            call.Caller.Cell!.Executor.Post(WorkItem.RemoteResult(call, result));
         }
     }
 

@@ -243,15 +243,11 @@ internal sealed class MigrationRun(
     private Task<bool> PassQueue(Executor executor)
     {
         var done = worker.Background.Promise<bool>();
-        executor.PostOutside(new WorkItem
+        executor.PostOutside(WorkItem.Run(() =>
         {
-            Kind = WorkKind.Run,
-            Extra = (Action)(() =>
-            {
-                executor.SendLateNow();
-                done.TrySet(true);
-            }),
-        });
+            executor.SendLateNow();
+            done.TrySet(true);
+        }));
         return done.Task;
     }
 

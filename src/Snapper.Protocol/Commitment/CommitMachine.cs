@@ -62,7 +62,7 @@ public sealed partial class CommitMachine
         switch (message.Kind)
         {
             case MessageKind.BatchFormed:
-                OnBatchFormed((Batch)message.Body!, outputs);
+                OnBatchFormed(message.Batch, outputs);
                 break;
             case MessageKind.SubBatchCompleted:
                 OnSubBatchCompleted(message, outputs);

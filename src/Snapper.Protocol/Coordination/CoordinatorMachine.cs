@@ -37,7 +37,7 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
         switch (message.Kind)
         {
             case MessageKind.NewPact:
-                _waiting.Add((PactTicket)message.Body!);
+                _waiting.Add(message.Ticket);
                 break;
             case MessageKind.Token:
                 OnToken((RingToken)message.Body!);
@@ -56,7 +56,7 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
                 OnGlobalUndo(message, outputs);
                 break;
             case MessageKind.Withdraw:
-                OnWithdraw((PactTicket)message.Body!, message.Reason, outputs);
+                OnWithdraw(message.Ticket, message.Reason, outputs);
                 break;
             default:
                 throw new ProtocolViolationException($"Coordinator {Index}: no transition for {message.Kind}.");

@@ -1,3 +1,4 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 
 namespace Snapper.Protocol.Messages;
@@ -30,6 +31,24 @@ public struct Message
     /// <summary>The actor it goes to or comes from.</summary>
     public ActorKey? Actor;
 
-    /// <summary>The rest.</summary>
+    /// <summary>The rest; what it is, says <see cref="Kind"/>.</summary>
     public object? Body;
+
+    /// <summary>The body of a message about a PACT.</summary>
+    public readonly PactTicket Ticket => (PactTicket)Body!;
+
+    /// <summary>The body of a message about a batch.</summary>
+    public readonly Batch Batch => (Batch)Body!;
+
+    /// <summary>The body of <see cref="MessageKind.SubBatch"/>.</summary>
+    public readonly SubBatch SubBatch => (SubBatch)Body!;
+
+    /// <summary>The body of <see cref="MessageKind.Undo"/>.</summary>
+    public readonly UndoOrder Undo => (UndoOrder)Body!;
+
+    /// <summary>The body of a message to a branch of a PACT.</summary>
+    public readonly GlobalMember Member => (GlobalMember)Body!;
+
+    /// <summary>A PACT asks for a number.</summary>
+    public static Message NewPact(PactTicket ticket) => new() { Kind = MessageKind.NewPact, Body = ticket };
 }

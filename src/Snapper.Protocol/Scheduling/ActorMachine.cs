@@ -1,4 +1,3 @@
-using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 
@@ -74,7 +73,7 @@ public sealed partial class ActorMachine
         switch (message.Kind)
         {
             case MessageKind.SubBatch:
-                OnSubBatch((SubBatch)message.Body!, outputs);
+                OnSubBatch(message.SubBatch, outputs);
                 break;
             case MessageKind.Call:
                 OnCall((IActorCall)message.Body!, outputs);
@@ -92,7 +91,7 @@ public sealed partial class ActorMachine
                 OnActEnd(message.Tid, message.Flag, outputs);
                 break;
             case MessageKind.Undo:
-                OnUndo((UndoOrder)message.Body!, outputs);
+                OnUndo(message.Undo, outputs);
                 break;
             case MessageKind.UndoDone:
                 OnUndoDone(message.Value, outputs);

@@ -67,8 +67,7 @@ public sealed class CommitHost
         var over = _machine.FindOver(tid => !_worker.Acts.ContainsKey(tid.Value));
         if (over.Count > 0)
         {
-            Action forget = () => _machine.Forget(over);
-            _worker.Executors[0].PostOutside(new WorkItem { Kind = WorkKind.Run, Extra = forget });
+            _worker.Executors[0].PostOutside(WorkItem.Run(() => _machine.Forget(over)));
         }
     }
 
@@ -99,8 +98,8 @@ public sealed class CommitHost
         if (message.Kind == MessageKind.BatchFormed)
         {
             _hold.NoteFormed(message.Bid);
-            _traces.Formed((Batch)message.Body!, _worker.Time);
-            _worker.RingStatistics.Formed((Batch)message.Body!);
+            _traces.Formed(message.Batch, _worker.Time);
+            _worker.RingStatistics.Formed(message.Batch);
         }
 
         _worker.Peers.OnCommitMessage(message);
@@ -208,7 +207,7 @@ public sealed class CommitHost
         {
             for (var i = 0; i < batch.Tickets.Length; i++)
             {
-                var request = (Request)batch.Tickets[i].Request;
+                var request = Request.Of(batch.Tickets[i]);
                 if (batch.Part is null && batch.StateOf(i) == MemberState.Running && request.Phase == TransactionPhase.Waiting && now < request.Method.SlowUntil)
                 {
                     _worker.ExecutorOf(request.Asked.Actor).PostDeferred(request, new TransactionId(batch.Bid.Value + i), batch.Bid);
@@ -223,7 +222,7 @@ public sealed class CommitHost
         if (item is ActOutcome { Unfit: { } unfit } refused)
         {
             // Its root had ended well; from here on nothing but the commit order can change what becomes of it.
-            var request = (Request)refused.Request;
+            var request = Request.Of(refused);
             request.Abort = unfit;
             request.Result = null;
             _worker.NoteAbort(request.Attempt!, unfit, repeated: false);
@@ -265,7 +264,7 @@ public sealed class CommitHost
                 AppendDecided(decided);
                 break;
             case ActOutcome act:
-                ((Request)act.Request).Sequence = sequence;
+                Request.Of(act).Sequence = sequence;
                 if (CommitRecords.IsDecision(act))
                 {
                     _worker.Peers.OnDecided(act, sequence);
@@ -304,7 +303,7 @@ public sealed class CommitHost
                 Answer(batch);
                 break;
             case ActOutcome act:
-                var request = (Request)act.Request;
+                var request = Request.Of(act);
                 _worker.RequestManager.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
                 break;
             case PreparedPart part:
@@ -332,7 +331,7 @@ public sealed class CommitHost
             var state = batch.StateOf(i);
             if (state != MemberState.Removed && !batch.Tickets[i].IsRemote)
             {
-                var request = (Request)batch.Tickets[i].Request;
+                var request = Request.Of(batch.Tickets[i]);
                 _worker.RequestManager.Answer(request, request.Envelope(state == MemberState.Committed ? Outcome.Committed : Outcome.Aborted));
             }
         }
@@ -364,7 +363,7 @@ public sealed class CommitHost
         {
             if (batch.StateOf(i) != MemberState.Removed && !batch.Tickets[i].IsRemote)
             {
-                ((Request)batch.Tickets[i].Request).Sequence = sequence;
+                Request.Of(batch.Tickets[i]).Sequence = sequence;
             }
         }
     }

@@ -24,7 +24,7 @@ public static class CommitRecords
         for (var i = 0; i < batch.Tickets.Length; i++)
         {
             var state = batch.StateOf(i);
-            var request = (Request)batch.Tickets[i].Request;
+            var request = Request.Of(batch.Tickets[i]);
             if (state == MemberState.Removed || batch.Tickets[i].IsRemote || !HasOutcome(request, state == MemberState.Committed))
             {
                 continue;
@@ -76,7 +76,7 @@ public static class CommitRecords
     /// <summary>The record of an ACT; null: nothing of it has to be kept. One of several workers is kept as their decision (R).</summary>
     public static ActCommitted? Of(ActOutcome act, long now)
     {
-        var outcome = OutcomeOf((Request)act.Request, act.Committed, now);
+        var outcome = OutcomeOf(Request.Of(act), act.Committed, now);
         if (act.Changes.Count == 0 && outcome is null && !IsDecision(act))
         {
             return null;
@@ -151,7 +151,7 @@ public static class CommitRecords
         {
             var state = batch.StateOf(i);
             if (state != MemberState.Removed && !batch.Tickets[i].IsRemote
-                && OutcomeOf((Request)batch.Tickets[i].Request, state == MemberState.Committed, now) is { } outcome)
+                && OutcomeOf(Request.Of(batch.Tickets[i]), state == MemberState.Committed, now) is { } outcome)
             {
                 outcomes.Add(outcome);
             }
@@ -199,7 +199,7 @@ public static class CommitRecords
     {
         if (item is ActOutcome act)
         {
-            Settle((Request)act.Request, record);
+            Settle(Request.Of(act), record);
             return;
         }
 
@@ -212,7 +212,7 @@ public static class CommitRecords
         {
             if (batch.StateOf(i) != MemberState.Removed && !batch.Tickets[i].IsRemote)
             {
-                Settle((Request)batch.Tickets[i].Request, record);
+                Settle(Request.Of(batch.Tickets[i]), record);
             }
         }
     }

@@ -120,11 +120,7 @@ public sealed partial class Executor
         if (!ReferenceEquals(target, this))
         {
             frame.StartWaiting();
-            var item = new WorkItem { Kind = WorkKind.Actor };
-            item.Message.Kind = Snapper.Protocol.Messages.MessageKind.Call;
-            item.Message.Actor = key;
-            item.Message.Body = frame;
-            target.Post(item);
+            target.Post(WorkItem.Call(frame));
         }
 
         return promise;
@@ -150,7 +146,7 @@ public sealed partial class Executor
     {
         if (attempt.TryAbort(why, evenSealed))
         {
-            attempt.RootExecutor.Post(new WorkItem { Kind = WorkKind.AbortRequested, Extra = attempt });
+            attempt.RootExecutor.Post(WorkItem.AbortRequested(attempt));
         }
     }
 
@@ -167,11 +163,7 @@ public sealed partial class Executor
         if (cell.Machine is null || frame.Depth % InlineDepth == 0 || Worker.SchedulingPolicy.CallPosted())
         {
             frame.StartWaiting();
-            var item = new WorkItem { Kind = WorkKind.Actor };
-            item.Message.Kind = Snapper.Protocol.Messages.MessageKind.Call;
-            item.Message.Actor = frame.Target;
-            item.Message.Body = frame;
-            _local.Enqueue(item);
+            _local.Enqueue(WorkItem.Call(frame));
             return null;
         }
 

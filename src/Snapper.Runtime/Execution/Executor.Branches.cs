@@ -25,8 +25,7 @@ public sealed partial class Executor
     {
         if (request.Attempt is { } attempt && attempt.Tid == removed.Tid)
         {
-            removed.Body = attempt;
-            OnRootMessage(removed);
+            OnRootMessage(attempt, removed);
         }
         else
         {

@@ -15,7 +15,7 @@ public sealed partial class Executor
 
     private void StartPact(PactTicket ticket, TransactionId tid, BatchId bid, bool marked, ActorCell cell)
     {
-        var request = (Request)ticket.Request;
+        var request = Request.Of(ticket);
         if (!TransactionMachine.MayBegin(request, tid))
         {
             return;
@@ -59,11 +59,7 @@ public sealed partial class Executor
         if (cell.Machine is null)
         {
             frame.StartWaiting();
-            var item = new WorkItem { Kind = WorkKind.Actor };
-            item.Message.Kind = MessageKind.Call;
-            item.Message.Actor = cell.Key;
-            item.Message.Body = frame;
-            StepActor(item);
+            StepActor(WorkItem.Call(frame));
             return;
         }
 
@@ -140,9 +136,8 @@ public sealed partial class Executor
         Carry(attempt.Request, attempt, attempt.Origin is null ? _transactions.Aborted(attempt) : OfBranch);
     }
 
-    private void OnRootMessage(in Message message)
+    private void OnRootMessage(Attempt attempt, in Message message)
     {
-        var attempt = (Attempt)message.Body!;
         if (attempt.Origin is not null)
         {
             Worker.Peers.OnBranchMessage(attempt, message);
@@ -192,7 +187,7 @@ public sealed partial class Executor
 
         if ((effects & AttemptEffects.AbortRequested) != 0)
         {
-            Post(new WorkItem { Kind = WorkKind.AbortRequested, Extra = attempt });
+            Post(WorkItem.AbortRequested(attempt!));
         }
 
         if ((effects & AttemptEffects.Retry) != 0)

@@ -43,31 +43,31 @@ public sealed partial class Executor
                 Worker.Commits.Progressed?.Invoke();
                 break;
             case WorkKind.Root:
-                OnRootMessage(item.Message);
+                OnRootMessage(item.Attempt, item.Message);
                 break;
             case WorkKind.Invoke:
-                ((CallFrame)item.Message.Body!).Run();
+                item.Frame.Run();
                 break;
             case WorkKind.InvokeRoot:
-                StartPact((PactTicket)item.Message.Body!, item.Message.Tid, item.Message.Bid, item.Message.Flag, (ActorCell)item.Extra!);
+                StartPact(item.Message.Ticket, item.Message.Tid, item.Message.Bid, item.Message.Flag, item.Cell);
                 break;
             case WorkKind.Returned:
-                ((CallFrame)item.Message.Body!).Returned();
+                item.Frame.Returned();
                 break;
             case WorkKind.Result:
-                OnResult((CallFrame)item.Message.Body!);
+                OnResult(item.Frame);
                 break;
             case WorkKind.LockGranted:
-                ((CallFrame)item.Message.Body!).LockGranted();
+                item.Frame.LockGranted();
                 break;
             case WorkKind.StartAct:
-                StartAct((Request)item.Extra!, gateIsOpen: item.Index != 0);
+                StartAct(item.Request, gateIsOpen: item.Index != 0);
                 break;
             case WorkKind.AbortRequested:
-                EndAborted((Attempt)item.Extra!);
+                EndAborted(item.Attempt);
                 break;
             case WorkKind.Deadline:
-                OnDeadline((Request)item.Extra!, item.Message.Reason);
+                OnDeadline(item.Request, item.Message.Reason);
                 break;
             case WorkKind.Loaded:
                 OnLoaded((Loading)item.Extra!);
@@ -79,10 +79,10 @@ public sealed partial class Executor
                 Worker.Peers.Handle(new Incarnation(item.Index, item.Message.Value), item.Extra!);
                 break;
             case WorkKind.RemoteResult:
-                ((IRemoteCall)item.Extra!).OnResult(this, item.Message.Body!);
+                item.RemoteCall.OnResult(this, item.Message.Body!);
                 break;
             case WorkKind.Run:
-                ((Action)item.Extra!)();
+                item.Action();
                 break;
             default:
                 throw new ProtocolViolationException($"Executor {Index}: unknown work {item.Kind}.");
@@ -185,7 +185,7 @@ public sealed partial class Executor
                     Worker.Peers.Send(output);
                     break;
                 case OutputKind.Dropped:
-                    Worker.RequestManager.Dropped((Request)((PactTicket)output.Message.Body!).Request, output.Message.Reason);
+                    Worker.RequestManager.Dropped(Request.Of(output.Message.Ticket), output.Message.Reason);
                     break;
                 default:
                     throw new ProtocolViolationException($"Executor {Index}: unknown effect {output.Kind}.");

@@ -111,7 +111,7 @@ public sealed partial class Executor
     /// unless it really waits for something.
     /// </summary>
     public void PostStart(Request request, bool gateIsOpen) =>
-        PostOutside(new WorkItem { Kind = WorkKind.StartAct, Index = gateIsOpen ? 1 : 0, Extra = request });
+        PostOutside(WorkItem.Start(request, gateIsOpen));
 
     /// <summary>Queues an item behind everything that is under way here.</summary>
     public void PostOutside(in WorkItem item, bool wakes = true)
@@ -144,14 +144,9 @@ public sealed partial class Executor
         PostOutside(new WorkItem { Kind = WorkKind.Continue, Extra = new Continuation(frame, callback, state) });
     }
 
-    public void PostReturned(CallFrame frame)
-    {
-        var item = new WorkItem { Kind = WorkKind.Returned };
-        item.Message.Body = frame;
-        Post(item);
-    }
+    public void PostReturned(CallFrame frame) => Post(WorkItem.Returned(frame));
 
-    public void PostRun(Action action) => Post(new WorkItem { Kind = WorkKind.Run, Extra = action });
+    public void PostRun(Action action) => Post(WorkItem.Run(action));
 
     /// <summary>Handles one item; on the pump.</summary>
     /// <returns>False: there was none.</returns>

@@ -1,4 +1,5 @@
 using Snapper.Protocol.Batches;
+using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;
@@ -32,6 +33,12 @@ public sealed class Request : Transaction, IWatchedRequest
         RequestHash = requestHash;
         Declared = declared;
     }
+
+    /// <summary>The request of a ticket.</summary>
+    public static Request Of(PactTicket ticket) => (Request)ticket.Request;
+
+    /// <summary>The request of an ACT.</summary>
+    public static Request Of(ActOutcome act) => (Request)act.Request;
 
     /// <summary>Stands for the request of a transaction whose root is on another worker; never answered.</summary>
     public static Request StandIn(ActorKey root, ActorAccess[]? declared) =>

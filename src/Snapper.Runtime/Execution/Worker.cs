@@ -8,7 +8,6 @@ using Snapper.Protocol.Coordination;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
-using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
 using Snapper.Runtime.Inspection.Watching;
 using Snapper.Storage.Checkpoints;
@@ -19,7 +18,7 @@ namespace Snapper.Runtime.Execution;
 
 /// <summary>
 /// One worker: executors with their actors, the ring of coordinators, the commit order, the log, the door. Built and
-/// started by <see cref="WorkerHost"/>; this class is where its parts find each other and where messages are routed.
+/// started by <c>WorkerHost</c>; this class is where its parts find each other and where messages are routed.
 /// </summary>
 public sealed partial class Worker
 {
@@ -202,8 +201,8 @@ public sealed partial class Worker
     {
         if (message.Kind == MessageKind.NewPact)
         {
-            var ticket = (PactTicket)message.Body!;
-            var request = (Request)ticket.Request;
+            var ticket = message.Ticket;
+            var request = Request.Of(ticket);
             if (request.Expired)
             {
                 RequestManager.Dropped(request, AbortReason.Timeout); // removed by an undo, and its time is over
@@ -216,7 +215,7 @@ public sealed partial class Worker
                 return;
             }
         }
-        else if (message.Kind == MessageKind.Withdraw && Peers.Withdraw((Request)((PactTicket)message.Body!).Request))
+        else if (message.Kind == MessageKind.Withdraw && Peers.Withdraw(Request.Of(message.Ticket)))
         {
             return;
         }
@@ -242,7 +241,6 @@ public sealed partial class Worker
 
     public void SendToRoot(in Message message)
     {
-        var routed = message;
         if (message.Body is PactTicket ticket)
         {
             Peers.OnRemoved(ticket);
@@ -251,11 +249,10 @@ public sealed partial class Worker
                 return;
             }
 
-            var request = (Request)ticket.Request;
+            var request = Request.Of(ticket);
             if (request.Attempt is { } attempt && attempt.Tid == message.Tid)
             {
-                routed.Body = attempt;
-                attempt.RootExecutor.Post(new WorkItem { Kind = WorkKind.Root, Message = routed });
+                attempt.RootExecutor.Post(WorkItem.Root(attempt, message));
             }
             else if (!Peers.IsAlone)
             {
@@ -267,8 +264,7 @@ public sealed partial class Worker
 
         if (Acts.TryGetValue(message.Tid.Value, out var act))
         {
-            routed.Body = act;
-            act.RootExecutor.Post(new WorkItem { Kind = WorkKind.Root, Message = routed });
+            act.RootExecutor.Post(WorkItem.Root(act, message));
         }
         else if (message.Kind == MessageKind.Removed)
         {
@@ -277,19 +273,11 @@ public sealed partial class Worker
     }
 
     /// <summary>A call's result goes to the executor of its caller.</summary>
-    public static void PostResult(CallFrame frame)
-    {
-        var item = new WorkItem { Kind = WorkKind.Result };
-        item.Message.Body = frame;
-        frame.CallerFrame!.Cell!.Executor.Post(item);
-    }
+    public static void PostResult(CallFrame frame) =>
+        frame.CallerFrame!.Cell!.Executor.Post(WorkItem.Result(frame));
 
-    public void PostDeadline(Request request, AbortReason reason)
-    {
-        var item = new WorkItem { Kind = WorkKind.Deadline, Extra = request };
-        item.Message.Reason = reason;
-        ExecutorOf(request.Asked.Actor).Post(item);
-    }
+    public void PostDeadline(Request request, AbortReason reason) =>
+        ExecutorOf(request.Asked.Actor).Post(WorkItem.Deadline(request, reason));
 
     /// <summary>Starts the requests that died of an attempt's locks; after the messages that give them back were sent.</summary>
     public void StartAwaiting(Attempt ended)
@@ -307,11 +295,11 @@ public sealed partial class Worker
 
     /// <summary>Starts an ACT again after a pause.</summary>
     public void After(TimeSpan pause, Executor executor, Request request) =>
-        After(pause, executor, new WorkItem { Kind = WorkKind.StartAct, Extra = request });
+        After(pause, executor, WorkItem.Start(request));
 
     /// <summary>Does something on an executor after a pause.</summary>
     public void After(TimeSpan pause, Executor executor, Action action) =>
-        After(pause, executor, new WorkItem { Kind = WorkKind.Run, Extra = action });
+        After(pause, executor, WorkItem.Run(action));
 
     private void After(TimeSpan pause, Executor executor, WorkItem item)
     {

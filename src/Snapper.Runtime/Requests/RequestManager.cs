@@ -264,7 +264,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
 
         if (request.Ticket is { } ticket)
         {
-            _worker.SendToCoordinator(ticket.Coordinator, new Message { Kind = MessageKind.NewPact, Body = ticket });
+            _worker.SendToCoordinator(ticket.Coordinator, Message.NewPact(ticket));
         }
         else
         {

@@ -41,7 +41,7 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
         switch (message.Kind)
         {
             case MessageKind.SubBatch:
-                OnSubBatch(Of(actor), (SubBatch)message.Body!);
+                OnSubBatch(Of(actor), message.SubBatch);
                 break;
             case MessageKind.CallEnded:
                 OnCallEnded(Of(actor), (IActorCall)message.Body!);
@@ -53,8 +53,8 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
                 OnActEnd(Of(actor), message.Tid.Value, message.Flag);
                 break;
             case MessageKind.Undo:
-                undo.Undo(Of(actor), (UndoOrder)message.Body!);
-                foreach (var tid in ((UndoOrder)message.Body!).Tids)
+                undo.Undo(Of(actor), message.Undo);
+                foreach (var tid in message.Undo.Tids)
                 {
                     LocksOf(actor)?.Ended(tid.Value);
                 }

@@ -30,7 +30,7 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
         switch (message.Kind)
         {
             case MessageKind.BatchFormed:
-                Formed((Batch)message.Body!);
+                Formed(message.Batch);
                 break;
             case MessageKind.ActVisited:
                 SetOf(_before, message.Tid).Add(message.Bid.Value);

@@ -40,7 +40,7 @@ internal sealed class IncarnationRules : IWorkerTrace
         _undo.Received(message);
         if (message.Kind == MessageKind.BatchFormed)
         {
-            var batch = (Batch)message.Body!;
+            var batch = message.Batch;
             for (var i = 0; i < batch.Tickets.Length; i++)
             {
                 _storage.Numbered(_onLog, batch.Bid.Value + i);

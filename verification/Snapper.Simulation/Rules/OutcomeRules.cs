@@ -28,13 +28,13 @@ internal sealed class OutcomeRules(ActorOrderRules actors, Action<string> violat
             }
 
             var outcome = record is not null && at < record.Outcomes.Count && record.Outcomes[at].Transaction.Value == batch.Bid.Value + i ? record.Outcomes[at++] : null;
-            Look(new TransactionId(batch.Bid.Value + i), (Request)batch.Tickets[i].Request, batch.StateOf(i) == MemberState.Committed, outcome);
+            Look(new TransactionId(batch.Bid.Value + i), Request.Of(batch.Tickets[i]), batch.StateOf(i) == MemberState.Committed, outcome);
         }
 
         Require(record is null || at == record.Outcomes.Count, $"I4: the record of batch {batch.Bid} has outcomes that are none of its own");
     }
 
-    public void Queued(ActOutcome act, ActCommitted? record) => Look(act.Tid, (Request)act.Request, act.Committed, record?.Outcome);
+    public void Queued(ActOutcome act, ActCommitted? record) => Look(act.Tid, Request.Of(act), act.Committed, record?.Outcome);
 
     private void Look(TransactionId tid, Request request, bool committed, OutcomeRecord? outcome)
     {

@@ -28,7 +28,7 @@ internal sealed class UndoRules(Action<string> violated) : RuleSet(violated)
                 _failed.Add(message.Tid.Value);
                 break;
             case MessageKind.BatchFormed:
-                Formed((Batch)message.Body!);
+                Formed(message.Batch);
                 break;
         }
     }

@@ -78,7 +78,7 @@ public sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) : 
         switch (message.Kind)
         {
             case MessageKind.SubBatch:
-                OnSubBatch((SubBatch)message.Body!, now);
+                OnSubBatch(message.SubBatch, now);
                 break;
             case MessageKind.Call when message.Body is IWatchedCall call:
                 Learn(Of(call, now), call);
@@ -96,7 +96,7 @@ public sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) : 
                 entry.Outcome = message.Flag ? "committed" : "aborted";
                 break;
             case MessageKind.Undo:
-                OnUndo((UndoOrder)message.Body!, now);
+                OnUndo(message.Undo, now);
                 break;
         }
     }
