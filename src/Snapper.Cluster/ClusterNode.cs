@@ -276,13 +276,13 @@ internal sealed partial class ClusterNode : IMemberNode, IOwnership, IDisposable
 
     public void Own(DirectoryEntry entry, bool mayBeOld = false)
     {
-        if (!mayBeOld && !entry.IsDropped && entry.Owner != Self && Ownership.IsOpen(entry.Key))
+        if (!mayBeOld && entry.Owner != Self && Ownership.IsOpen(entry.Key))
         {
             // M6: by a plan it moves while it is frozen here, and else nobody but a rescuer, which has fenced this life, gives it to another.
             _worker.Fail(new LogLostFailure(AppendStatus.Fenced, $"{Self} was fenced: the directory gives {entry.Key} to {entry.Owner}, and this worker has moved it nowhere."));
         }
 
-        if (!entry.IsDropped && entry.Owner == Self)
+        if (entry.Owner == Self)
         {
             NoteGained(entry); // ahead of the ownership that doors look at: who sees that looks for older outcomes
         }

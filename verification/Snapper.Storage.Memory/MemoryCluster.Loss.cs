@@ -77,8 +77,6 @@ public sealed partial class MemoryCluster
         Fill(_actors, other._actors);
         Changes.Clear();
         Changes.AddRange(other.Changes);
-        Dropped.Clear();
-        Dropped.UnionWith(other.Dropped);
         Fill(Shares, other.Shares);
         Fill(Types, other.Types);
         Fill(PlannedActors, other.PlannedActors);
@@ -106,8 +104,8 @@ public sealed partial class MemoryCluster
             }
         }
 
-        (Id, TypesVersion, Master, Floor, MembershipVersion, PlanVersion) =
-            (other.Id, other.TypesVersion, other.Master, other.Floor, other.MembershipVersion, other.PlanVersion);
+        (Id, TypesVersion, Master, MembershipVersion, PlanVersion) =
+            (other.Id, other.TypesVersion, other.Master, other.MembershipVersion, other.PlanVersion);
     }
 
     private static void Fill<TKey, TValue>(IDictionary<TKey, TValue> into, IDictionary<TKey, TValue> from)

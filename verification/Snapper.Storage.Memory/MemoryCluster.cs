@@ -43,8 +43,6 @@ public sealed partial class MemoryCluster
     /// <summary>Every change; the one with version v is at v - 1. Those that were followed by another one of their key count no more.</summary>
     internal List<DirectoryEntry> Changes { get; } = [];
 
-    internal SortedSet<long> Dropped { get; } = [];
-
     internal Dictionary<int, long> Shares { get; } = [];
 
     internal Dictionary<string, MemoryPlan> Plans { get; } = new(StringComparer.Ordinal);
@@ -68,8 +66,6 @@ public sealed partial class MemoryCluster
     internal string Id { get; set; } = "";
 
     internal long Version => Changes.Count;
-
-    internal long Floor { get; set; }
 
     internal long MembershipVersion { get; set; }
 
@@ -164,7 +160,6 @@ public sealed partial class MemoryCluster
     {
         if (Find(key) is { } before)
         {
-            Dropped.Remove(before.Version);
             Share(before.Owner.Worker, -1);
         }
 
@@ -183,19 +178,11 @@ public sealed partial class MemoryCluster
         return entry;
     }
 
-    /// <summary>Forgets the oldest of the dropped overrides: whoever has not read of it has to begin again.</summary>
-    internal void ForgetDropped()
-    {
-        Floor = Dropped.Min;
-        Dropped.Remove(Floor);
-        _actors.Remove(Changes[(int)Floor - 1].Key.Actor!);
-    }
-
     /// <summary>The owner of a key: an actor without an entry of its own is where its partition is.</summary>
-    internal Incarnation Owner(DirectoryKey key) => Find(key) is { IsDropped: false } own ? own.Owner : _partitions[key.Partition.Number]?.Owner ?? default;
+    internal Incarnation Owner(DirectoryKey key) => Find(key) is { } own ? own.Owner : _partitions[key.Partition.Number]?.Owner ?? default;
 
     /// <summary>The key has an entry of its own, and an owner in it.</summary>
-    internal bool HasEntry(DirectoryKey key) => Find(key) is { IsDropped: false };
+    internal bool HasEntry(DirectoryKey key) => Find(key) is not null;
 
     /// <summary>The key by which an actor is placed: its own, or its partition's.</summary>
     internal DirectoryKey EntryOf(ActorKey actor, Partition partition) => DirectoryKey.Of(actor, partition) is var own && HasEntry(own) ? own : DirectoryKey.Of(partition);

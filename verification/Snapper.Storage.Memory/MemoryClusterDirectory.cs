@@ -21,7 +21,7 @@ internal sealed class MemoryClusterDirectory(MemorySession session) : IClusterDi
             }
 
             var (through, since) = (after.Through, after.Since);
-            var whole = through == 0 || since < _cluster.Floor;
+            var whole = through == 0;
             if (whole)
             {
                 (through, since) = (0, _cluster.Version);
@@ -145,35 +145,6 @@ internal sealed class MemoryClusterDirectory(MemorySession session) : IClusterDi
 
     public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Reclaim(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation) =>
         Move(session.Self, keys, session.Self);
-
-    public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> DropOverrides(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation)
-    {
-        ClusterArguments.Keys(keys);
-        return session.Run(() =>
-        {
-            var dropped = new List<DirectoryEntry>();
-            foreach (var key in keys)
-            {
-                if (key.IsActor
-                    && _cluster.Find(key)?.Owner == session.Self
-                    && _cluster.Find(DirectoryKey.Of(key.Partition))?.Owner == session.Self
-                    && !_cluster.Planned.ContainsKey(key)
-                    && !_cluster.Planned.ContainsKey(DirectoryKey.Of(key.Partition)))
-                {
-                    var entry = _cluster.Set(key, default);
-                    _cluster.Dropped.Add(entry.Version);
-                    dropped.Add(entry);
-                }
-            }
-
-            while (_cluster.Dropped.Count > _cluster.Options.DroppedOverrides)
-            {
-                _cluster.ForgetDropped();
-            }
-
-            return Done(dropped);
-        });
-    }
 
     private static ClusterResult<IReadOnlyList<DirectoryEntry>> Done(IReadOnlyList<DirectoryEntry> entries) => new(ClusterStatus.Done, entries);
 

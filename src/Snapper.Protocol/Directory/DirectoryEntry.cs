@@ -8,16 +8,13 @@ namespace Snapper.Protocol.Directory;
 /// owned by nobody (R4).
 /// </summary>
 /// <param name="Key">The partition or the actor.</param>
-/// <param name="Owner">Nobody: an override that was dropped; its actor is where its partition is.</param>
+/// <param name="Owner">The incarnation.</param>
 /// <param name="Version">
 /// 1 or more; each change of the directory has its own, from one counter. Notices of changes may arrive in any order (M7): of two entries for one key the one with
 /// the higher version counts.
 /// </param>
 public sealed record DirectoryEntry(DirectoryKey Key, Incarnation Owner, long Version)
 {
-    /// <summary>True for an override that was dropped.</summary>
-    public bool IsDropped => Owner.IsNone;
-
     /// <inheritdoc/>
     public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Key} at {Owner}, version {Version}");
 }

@@ -42,7 +42,7 @@ public sealed class DirectoryTable
     public DirectoryEntry? Find(ActorKey actor)
     {
         var content = _content;
-        return content.OverrideCount != 0 && content.Actors.TryGetValue(actor, out var own) && !own.IsDropped
+        return content.OverrideCount != 0 && content.Actors.TryGetValue(actor, out var own)
             ? own
             : content.Partitions[_partitionOf(actor).Number];
     }
@@ -127,10 +127,7 @@ public sealed class DirectoryTable
         ArgumentNullException.ThrowIfNull(into);
         foreach (var (_, own) in _content.Actors)
         {
-            if (!own.IsDropped)
-            {
-                into.Add(own);
-            }
+            into.Add(own);
         }
     }
 
@@ -140,13 +137,12 @@ public sealed class DirectoryTable
         public readonly ConcurrentDictionary<ActorKey, DirectoryEntry> Actors = new(concurrencyLevel: 1, capacity: 31);
         public volatile int OverrideCount;
         public long Through;
-        private readonly List<DirectoryEntry> _dropped = [];
 
         public bool Apply(DirectoryEntry entry)
         {
             var known = entry.Key.Actor is { } actor ? Actors.GetValueOrDefault(actor) : Partitions[entry.Key.Partition.Number];
 
-            // All changes up to Through are in: one of them about an actor that has no entry is of an override dropped since.
+            // All changes up to Through are in.
             if (entry.Version <= (known?.Version ?? Through))
             {
                 return known is null || entry.Version != known.Version || entry == known
@@ -166,30 +162,9 @@ public sealed class DirectoryTable
                 OverrideCount++;
             }
 
-            if (entry.IsDropped)
-            {
-                // Kept while older news of the actor may still be on its way.
-                _dropped.Add(entry);
-            }
-
             return true;
         }
 
-        public void Complete(long through)
-        {
-            Through = through;
-            for (var i = _dropped.Count - 1; i >= 0; i--)
-            {
-                if (_dropped[i] is var dropped && dropped.Version <= through)
-                {
-                    if (Actors.TryRemove(new KeyValuePair<ActorKey, DirectoryEntry>(dropped.Key.Actor!, dropped)))
-                    {
-                        OverrideCount--;
-                    }
-
-                    _dropped.RemoveAt(i);
-                }
-            }
-        }
+        public void Complete(long through) => Through = through;
     }
 }

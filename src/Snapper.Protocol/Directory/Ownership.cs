@@ -82,12 +82,6 @@ public sealed class Ownership
     public bool Apply(DirectoryEntry entry)
     {
         ArgumentNullException.ThrowIfNull(entry);
-        if (entry.IsDropped)
-        {
-            Forget(entry.Key);
-            return false;
-        }
-
         if (entry.Owner != Self)
         {
             Set(entry.Key, NotOwned);

@@ -15,11 +15,6 @@ public sealed record ClusterOptions
     /// <summary>How many plans may be open at a time, 1..100,000. Default: 1,000.</summary>
     public int OpenPlans { get; init; } = 1000;
 
-    /// <summary>
-    /// How many dropped overrides are kept for those who read changes; who lags further behind reads the whole directory again. 1..1,000,000. Default: 10,000.
-    /// </summary>
-    public int DroppedOverrides { get; init; } = 10_000;
-
     /// <summary>Most entries in one call that changes or plans them: a server's step must stay short, all logs wait for it.</summary>
     public const int KeysPerCall = 1024;
 
@@ -34,7 +29,6 @@ public sealed record ClusterOptions
         ArgumentOutOfRangeException.ThrowIfGreaterThan(Lease, TimeSpan.FromMinutes(10));
         Check(EndedPlans, 100_000, nameof(EndedPlans));
         Check(OpenPlans, 100_000, nameof(OpenPlans));
-        Check(DroppedOverrides, 1_000_000, nameof(DroppedOverrides));
     }
 
     private static void Check(int value, int most, string name)

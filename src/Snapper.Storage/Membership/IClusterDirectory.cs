@@ -62,17 +62,6 @@ public interface IClusterDirectory
     /// <param name="cancellation">Gives up.</param>
     /// <returns>The entries that changed. <see cref="ClusterStatus.Stale"/>: this worker is not registered.</returns>
     Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Reclaim(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation);
-
-    /// <summary>
-    /// Drops overrides that say nothing beyond their partitions: both are this incarnation's, and no open plan names either. Others stay as they are.
-    /// </summary>
-    /// <remarks>
-    /// No worker calls it. One that did would have to read the directory before each freeze, since a drop that it hears of late erases the freeze of the actor;
-    /// to tell the master before the partition moves, since the master resolves by the override until then (M7); and to give up, where a whole directory is read,
-    /// what it holds of actors that have no entry there any more.
-    /// </remarks>
-    /// <returns>The entries that changed.</returns>
-    Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> DropOverrides(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation);
 }
 
 /// <summary>A place in the changes of the directory.</summary>

@@ -8,7 +8,7 @@ internal static partial class ClusterScripts
 {
     /// <summary>ARGV: id or nothing, version read up to, version when the pass began, most entries. Four values for each entry follow the head's five.</summary>
     public static readonly RedisScript ReadDirectory = new(Library + Entries + """
-        local m = call('HMGET', META, 'id', 'version', 'floor')
+        local m = call('HMGET', META, 'id', 'version')
         local id, version = m[1] or '', number(META, 'version', m[2])
         local through, since, most, whole = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), '0'
         if ARGV[1] ~= '' and ARGV[1] ~= id then
@@ -17,7 +17,7 @@ internal static partial class ClusterScripts
         if version < through then
           return {'LOST', 'the directory ends at version ' .. text(version) .. ', and was read up to ' .. ARGV[2]}
         end
-        if through == 0 or since < number(META, 'floor', m[3]) then
+        if through == 0 then
           through, since, whole = 0, version, '1'
         end
         local fields = call('ZRANGEBYSCORE', CHANGES, '(' .. text(through), '+inf', 'LIMIT', 0, most)
@@ -157,38 +157,6 @@ internal static partial class ClusterScripts
         end
         share(from, -#moves)
         share(to, #moves)
-        return out
-        """);
-
-    /// <summary>ARGV: worker, most dropped ones that are kept, fields. Answers like <see cref="Move"/>.</summary>
-    public static readonly RedisScript DropOverrides = new(Library + Entries + Planned + """
-        local me, drops = ARGV[1], {}
-        for at = 3, #ARGV do
-          local w, e = entry(ARGV[at])
-          local whole = partition(ARGV[at])
-          if w == me and e == guardEpoch and whole and not planned(ARGV[at]) then
-            local pw, pe = entry(whole)
-            if pw == me and pe == guardEpoch then
-              drops[#drops + 1] = at
-            end
-          end
-        end
-        intact()
-        dirty()
-        local out = {'OK'}
-        for _, at in ipairs(drops) do
-          local version = set(ARGV[at], '0', '0')
-          call('ZADD', DROPPED, version, ARGV[at])
-          out[#out + 1], out[#out + 2] = text(at - 3), version
-        end
-        share(me, -#drops)
-        while call('ZCARD', DROPPED) > tonumber(ARGV[2]) do
-          local oldest = call('ZRANGE', DROPPED, 0, 0, 'WITHSCORES')
-          call('HSET', META, 'floor', oldest[2])
-          call('HDEL', DIRECTORY, oldest[1])
-          call('ZREM', CHANGES, oldest[1])
-          call('ZREM', DROPPED, oldest[1])
-        end
         return out
         """);
 

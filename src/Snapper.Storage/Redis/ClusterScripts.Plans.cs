@@ -176,7 +176,7 @@ internal static partial class ClusterScripts
         sound()
         dirty()
         local out, owned = {'OK', p[4], p[5]}, 0
-        local version, entries, changes, actors = call('HINCRBY', META, 'version', #list) - #list, {}, {}, {}
+        local version, entries, changes = call('HINCRBY', META, 'version', #list) - #list, {}, {}
         for at, field in ipairs(list) do
           local w = parsed(field, before[at])
           if w and w ~= '0' then
@@ -186,13 +186,9 @@ internal static partial class ClusterScripts
           entries[2 * at - 1], entries[2 * at] = field, p[4] .. ' ' .. p[5] .. ' ' .. v
           changes[2 * at - 1], changes[2 * at] = v, field
           out[2 * at + 2], out[2 * at + 3] = field, v
-          if partition(field) then
-            actors[#actors + 1] = field
-          end
         end
         inpieces('HSET', DIRECTORY, entries)
         inpieces('ZADD', CHANGES, changes)
-        inpieces('ZREM', DROPPED, actors)
         share(p[2], -owned)
         share(p[4], #list)
         finish(id, list, 'done', '', tonumber(ARGV[2]))

@@ -20,7 +20,7 @@ internal static partial class ClusterScripts
         local P = table.remove(ARGV)
         local C = P .. '{cluster}:'
         local META, MEMBERS, LEASES, MASTER = C .. 'meta', C .. 'members', C .. 'leases', C .. 'master'
-        local DIRECTORY, CHANGES, DROPPED, SHARES = C .. 'directory', C .. 'changes', C .. 'dropped', C .. 'shares'
+        local DIRECTORY, CHANGES, SHARES = C .. 'directory', C .. 'changes', C .. 'shares'
         local function damaged(key, what)
           error('DAMAGED<key ' .. key .. ': ' .. what .. '>', 0)
         end
@@ -149,16 +149,12 @@ internal static partial class ClusterScripts
         local function intact()
           number(META, 'version', call('HGET', META, 'version'))
           call('ZCARD', CHANGES)
-          call('ZCARD', DROPPED)
           call('HLEN', SHARES)
         end
         local function set(field, w, e)
           local version = text(call('HINCRBY', META, 'version', 1))
           call('HSET', DIRECTORY, field, w .. ' ' .. e .. ' ' .. version)
           call('ZADD', CHANGES, version, field)
-          if string.find(field, ':', 1, true) then
-            call('ZREM', DROPPED, field)
-          end
           return version
         end
         local function share(w, by)

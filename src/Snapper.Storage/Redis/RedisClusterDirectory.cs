@@ -102,14 +102,6 @@ internal sealed class RedisClusterDirectory(RedisClusterSession session) : IClus
     public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Reclaim(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation) =>
         Move(session.Self, session.Guard.Mark, keys, session.Self, cancellation);
 
-    public async Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> DropOverrides(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation)
-    {
-        ClusterArguments.Keys(keys);
-        var answer = await session.Run(
-            ClusterScripts.DropOverrides, DirectoryFields.Arguments(keys, session.Self.Worker, session.Options.DroppedOverrides), cancellation).ConfigureAwait(false);
-        return answer.With(moved => Moved(moved, keys, default));
-    }
-
     private async Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Move(
         Incarnation opened, string mark, IReadOnlyList<DirectoryKey> keys, Incarnation target, CancellationToken cancellation)
     {

@@ -147,7 +147,5 @@ internal sealed class FaultyStore : IClusterStore
             store.Run(nameof(TakeOver), () => inner.TakeOver(rescue, keys, target, cancellation));
 
         public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Reclaim(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation) => inner.Reclaim(keys, cancellation);
-
-        public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> DropOverrides(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation) => inner.DropOverrides(keys, cancellation);
     }
 }

@@ -135,58 +135,6 @@ public abstract partial class ClusterConformance
     }
 
     [ServerFact]
-    public async Task A_dropped_override_leaves_its_actor_to_its_partition()
-    {
-        var workers = await StartAll(2);
-        var (one, two) = (workers[0], workers[1]);
-        var actor = ActorIn(partitionParity: 0);
-        await Move(one, two, actor);
-        Assert.Empty(await Done(two.Directory.DropOverrides([actor, Key(1)], None)));
-        await Move(two, one, actor);
-        Assert.Equal(one.Self, await Owner(one, actor));
-
-        // Not while a plan for its partition is open: whoever carries it out has counted the actors.
-        await Done(one.Plans.Create(new MigrationPlan("whole", [DirectoryKey.Of(actor.Partition)], one.Self, two.Self, ""), None));
-        Assert.Empty(await Done(one.Directory.DropOverrides([actor], None)));
-        await Done(one.Plans.Cancel("whole", "", None));
-
-        var dropped = Assert.Single(await Done(one.Directory.DropOverrides([actor], None)));
-        Assert.True(dropped.IsDropped);
-        Assert.Empty(await Done(one.Directory.DropOverrides([actor], None)));
-        await Move(one, two, actor);
-        Assert.Equal(two.Self, await Owner(one, actor));
-        Assert.Equal([2048L, 2049L], (await one.Members.Read(None)).Select(m => m.Entries));
-    }
-
-    [ServerFact]
-    public async Task Who_lags_behind_forgotten_drops_reads_the_whole_directory_again()
-    {
-        var workers = await StartAll(2);
-        var (one, two) = (workers[0], workers[1]);
-        var actors = Enumerable.Range(0, 4).Select(i => ActorIn(partitionParity: 0, from: 100 * i)).ToArray();
-        foreach (var actor in actors)
-        {
-            await Move(one, two, actor);
-            await Move(two, one, actor);
-        }
-
-        var table = new DirectoryTable();
-        var cursor = await Follow(one, table, DirectoryCursor.Start);
-        Assert.Equal(4, table.Overrides);
-        await Done(one.Directory.DropOverrides(actors[..2], None));
-        Assert.False((await Done(one.Directory.Read(cursor, 100, None))).IsWhole);
-        await Done(one.Directory.DropOverrides(actors[2..], None));
-
-        // Two of four dropped ones are kept.
-        Assert.True((await Done(one.Directory.Read(cursor, 100, None))).IsWhole);
-        cursor = await Follow(one, table, cursor, page: 500);
-        Assert.Equal(0, table.Overrides);
-        var rest = await Done(one.Directory.Read(cursor, 100, None));
-        Assert.Equal((0, cursor, false, true), (rest.Entries.Count, rest.Next, rest.IsWhole, rest.IsLast));
-        Assert.Equal(Partition.Count + 2, (await ReadAll(one, page: 300)).Count);
-    }
-
-    [ServerFact]
     public async Task A_cursor_beyond_the_end_or_into_another_directory_means_that_something_was_lost()
     {
         var one = (await StartAll(1))[0];

@@ -205,7 +205,6 @@ public abstract partial class ClusterConformance
             (await worker.Members.Fence(other, FenceWhen.Always, None)).Status,
             (await worker.Directory.AssignAll(PartitionDivision.Evenly([worker.Self]), None)).Status,
             (await worker.Directory.Reclaim([key], None)).Status,
-            (await worker.Directory.DropOverrides([Key("a")], None)).Status,
             (await worker.Plans.Create(new MigrationPlan("fenced", [key], worker.Self, other, ""), None)).Status,
             (await worker.Plans.Commit("fenced", None)).Status,
             (await worker.Plans.Cancel("fenced", "", None)).Status,

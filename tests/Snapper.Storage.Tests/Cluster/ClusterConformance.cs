@@ -29,7 +29,7 @@ public abstract partial class ClusterConformance : IAsyncLifetime
     private protected static readonly CancellationToken None = CancellationToken.None;
     private protected static readonly TimeSpan Lease = TimeSpan.FromMinutes(2);
 
-    private protected static ClusterOptions Options { get; } = new() { Lease = Lease, EndedPlans = 3, OpenPlans = 4, DroppedOverrides = 2 };
+    private protected static ClusterOptions Options { get; } = new() { Lease = Lease, EndedPlans = 3, OpenPlans = 4 };
 
     private protected IClusterBackend Backend { get; private set; } = null!;
 

@@ -388,7 +388,7 @@ internal sealed class InterleavingWorld(IClusterBackend backend, int seed, Dicti
         // No step both gives an entry and fences somebody: whoever was given one now is current now, or the entry is ownerless for good.
         foreach (var entry in _news)
         {
-            Assert.True(entry.IsDropped || members[entry.Owner.Worker].CurrentEpoch == entry.Owner.Epoch, $"{entry} was given to an incarnation that is not current");
+            Assert.True(members[entry.Owner.Worker].CurrentEpoch == entry.Owner.Epoch, $"{entry} was given to an incarnation that is not current");
         }
 
         _news.Clear();

@@ -77,7 +77,6 @@ public sealed class RedisClusterFaultTests(RedisServerFixture fixture) : IClassF
             ("{cluster}:changes", () => one.Plans.Commit("p", None)),
             ("{cluster}:shares", () => one.Plans.Commit("p", None)),
             ("{cluster}:shares", () => one.Members.Leave(None)),
-            ("{cluster}:dropped", () => one.Plans.Commit("p", None)),
             ("{cluster}:planned", () => one.Plans.Commit("p", None)),
             ("{cluster}:planned", () => one.Plans.Create(Plan("q", one, two), None)),
             ("{cluster}:plan:p", () => one.Plans.Commit("p", None)),

@@ -28,7 +28,6 @@ internal enum StoreStep
     AssignAll,
     TakeOver,
     Reclaim,
-    DropOverrides,
     PlanCreate,
     PlanCommit,
     PlanCancel,

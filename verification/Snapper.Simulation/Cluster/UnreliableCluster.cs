@@ -100,12 +100,6 @@ internal sealed class UnreliableCluster(StoreLink road, IClusterStore store) : I
 
         public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> Reclaim(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation) =>
             road.Send(StoreStep.Reclaim, () => _directory.Reclaim(keys, CancellationToken.None).Result, cancellation);
-
-        public Task<ClusterResult<IReadOnlyList<DirectoryEntry>>> DropOverrides(IReadOnlyList<DirectoryKey> keys, CancellationToken cancellation) =>
-            road.Send(
-                StoreStep.DropOverrides,
-                () => _directory.DropOverrides(keys, CancellationToken.None).Result,
-                cancellation);
     }
 
     private sealed class UnreliablePlans(StoreLink road, IClusterStore store) : IMigrationPlans
