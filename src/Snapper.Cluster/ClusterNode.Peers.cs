@@ -27,7 +27,7 @@ internal sealed partial class ClusterNode : IPeers
 
     int IPeers.Forwarded => Door.Passing;
 
-    bool IPeers.MayBeReplaced => _worker.LogOutage is not null || IsLeaseOver();
+    bool IPeers.MayBeReplaced => _worker.LogOutage is not null;
 
     int IPeers.MaxContentBytes => Gate.Hub.MaxContentBytes;
 

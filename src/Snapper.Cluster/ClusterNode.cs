@@ -62,8 +62,6 @@ internal sealed partial class ClusterNode : IMemberNode, IOwnership, IDisposable
 
     public Ownership Ownership { get; }
 
-    public Func<bool> IsLeaseOver { get; set; } = static () => false;
-
     public RemoteCalls Calls { get; }
 
     public PactBranches Pacts { get; }

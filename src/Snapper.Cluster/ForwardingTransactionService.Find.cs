@@ -55,7 +55,7 @@ internal sealed partial class ForwardingTransactionService
         // "Nothing is known" may be said only when everybody was asked: what somebody who is away has recorded is as true as ever (I2).
         // One that may have been replaced does not know who lives.
         all = all && await worker.IsStillOwner().ConfigureAwait(false);
-        return all && IsOwnedBy(living) && gains == node.Gains && !worker.MayBeReplaced ? null : new TransactionEnvelope
+        return all && IsOwnedBy(living) && gains == node.Gains ? null : new TransactionEnvelope
         {
             Id = id,
             Outcome = Outcome.Rejected,

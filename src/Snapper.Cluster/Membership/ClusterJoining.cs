@@ -207,7 +207,6 @@ internal sealed class ClusterJoining : IAsyncDisposable
             worker.Fail(failure);
         }
 
-        node.IsLeaseOver = () => Lease.IsOver;
         Gate.Attach(node);
     }
 

@@ -7,9 +7,6 @@ namespace Snapper.Cluster.Membership;
 /// <summary>A node with what its membership says of the other workers.</summary>
 internal interface IMemberNode : IMasterNode
 {
-    /// <summary>This life's lease has run out, as far as it knows.</summary>
-    Func<bool> IsLeaseOver { get; set; }
-
     /// <summary>Proposes moves; null: the policy is off.</summary>
     Balancer? Balancer { get; set; }
 

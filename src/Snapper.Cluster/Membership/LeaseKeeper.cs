@@ -23,7 +23,6 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     private string _directoryId = "";
     private long _directoryVersion;
     private long _generation;
-    private long _renewedAt;
     private int _begun;
     private volatile bool _leaves;
 
@@ -47,7 +46,6 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     /// <exception cref="LogLostException">The log has another owner already.</exception>
     public async Task Begin(MemberAddress address, CancellationToken cancellation)
     {
-        _renewedAt = _time.GetTimestamp();
         var registered = await _store.Members.Register(address, cancellation).ConfigureAwait(false);
         if (!registered.IsDone)
         {
@@ -68,11 +66,6 @@ internal sealed class LeaseKeeper : IAsyncDisposable
 
     /// <summary>The lease is not renewed any more: this life leaves, has left, or gives up what it owns.</summary>
     public bool IsLeaving => _leaves;
-
-    /// <summary>
-    /// It has run out, counted from before its last renewal was sent: another may own what this life owned.
-    /// </summary>
-    public bool IsOver => _time.GetElapsedTime(Volatile.Read(ref _renewedAt)) >= _lease;
 
     /// <summary>Lets the lease run out.</summary>
     public void Cease() => _leaves = true;
@@ -196,7 +189,6 @@ internal sealed class LeaseKeeper : IAsyncDisposable
             return;
         }
 
-        var sentAt = _time.GetTimestamp();
         var renewed = await _store.Members.Renew(_directoryId, Volatile.Read(ref _directoryVersion), _ending.Token).ConfigureAwait(false);
         if (_leaves)
         {
@@ -212,7 +204,6 @@ internal sealed class LeaseKeeper : IAsyncDisposable
         if (renewed.Value is { } standing)
         {
             Look(standing);
-            Volatile.Write(ref _renewedAt, sentAt);
         }
     }
 }

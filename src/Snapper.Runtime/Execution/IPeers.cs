@@ -33,9 +33,7 @@ public interface IPeers
     /// <summary>Requests of this worker's callers that others run.</summary>
     int Forwarded { get; }
 
-    /// <summary>
-    /// Another may own what this worker owned: the lease was not renewed in time, or the log is away.
-    /// </summary>
+    /// <summary>Another may own what this worker owned: the log is away, and cannot say so.</summary>
     bool MayBeReplaced { get; }
 
     /// <summary>Bytes of the largest input or result that a message to another worker can carry.</summary>

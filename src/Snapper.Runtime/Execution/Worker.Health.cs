@@ -28,8 +28,8 @@ public sealed partial class Worker : ILogObserver
     public string? LogOutage => _writeOutage ?? _probeOutage;
 
     /// <summary>
-    /// Another may own what this worker owned, and have run requests for it: its log does not say that it is its own,
-    /// or its lease was not renewed in time, as after a stop of its process, and hears of what that means in a moment.
+    /// Another may own what this worker owned, and have run requests for it: it has failed, or its log is away. A log
+    /// that answers says more (<see cref="IsStillOwner"/>).
     /// </summary>
     public bool MayBeReplaced =>
         Failure is not null || Peers.MayBeReplaced;

@@ -101,15 +101,6 @@ public sealed class UnknownIdTests : IDisposable
         NobodyKnowsYet(found);
     }
 
-    /// <summary>It stood still for longer than its lease, and one that has joined since owns what it owned.</summary>
-    [Fact]
-    public void Nor_by_one_whose_lease_is_over()
-    {
-        _bench.Node.Members = () => [_bench.Self];
-        _bench.Node.IsLeaseOver = static () => true;
-        NobodyKnowsYet(Find());
-    }
-
     /// <summary>It was evicted, or its machine stood still with its clock; its lease seems to live.</summary>
     [Fact]
     public void Nor_by_one_whose_log_is_not_its_own_any_more()
