@@ -22,4 +22,11 @@ public sealed record ActorTypeDescriptor(
     IReadOnlyList<ActorMethod> Methods,
     bool StateIsImmutable,
     int TurnBoundMs,
-    char? PartitionSeparator = null);
+    char? PartitionSeparator = null)
+{
+    /// <summary>
+    /// What is written of any state as JSON can be read again: proven when the class was compiled. Where it is not, the
+    /// worker reads each state before it keeps it.
+    /// </summary>
+    public bool StateReadsAsWritten { get; init; }
+}

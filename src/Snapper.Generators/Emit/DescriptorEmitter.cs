@@ -52,10 +52,12 @@ internal static class DescriptorEmitter
 
         source.Close(",");
         source.Line($"StateIsImmutable: {SourceText.Literal(actor.StateIsImmutable)},");
-        source.Line($"TurnBoundMs: {actor.TurnBoundMs.ToString(System.Globalization.CultureInfo.InvariantCulture)}{(actor.PartitionSeparator is null ? ");" : ",")}");
+        var end = actor.StateReadsAsWritten ? ") { StateReadsAsWritten = true };" : ");";
+        var bound = actor.TurnBoundMs.ToString(System.Globalization.CultureInfo.InvariantCulture);
+        source.Line($"TurnBoundMs: {bound}{(actor.PartitionSeparator is null ? end : ",")}");
         if (actor.PartitionSeparator is { } separator)
         {
-            source.Line($"PartitionSeparator: {Microsoft.CodeAnalysis.CSharp.SymbolDisplay.FormatLiteral(separator, quote: true)});");
+            source.Line($"PartitionSeparator: {Microsoft.CodeAnalysis.CSharp.SymbolDisplay.FormatLiteral(separator, quote: true)}{end}");
         }
 
         source.Outdent();

@@ -9,6 +9,7 @@ namespace Snapper.Generators.Models;
 /// <param name="PartitionSeparator">As in the attribute; null: it has none.</param>
 /// <param name="State">Full name of the state's type.</param>
 /// <param name="StateIsImmutable">Proven to be shareable between attempts.</param>
+/// <param name="StateReadsAsWritten">Proven to be readable from the JSON that is written of it.</param>
 /// <param name="Contracts">Full names of the actor interfaces.</param>
 /// <param name="Services">The constructor's parameters in order.</param>
 /// <param name="Methods">All methods of all interfaces; names are unique.</param>
@@ -21,6 +22,7 @@ internal sealed record ActorModel(
     char? PartitionSeparator,
     string State,
     bool StateIsImmutable,
+    bool StateReadsAsWritten,
     EquatableArray<string> Contracts,
     EquatableArray<ServiceModel> Services,
     EquatableArray<ActorMethodModel> Methods)

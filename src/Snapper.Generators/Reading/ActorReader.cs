@@ -48,6 +48,7 @@ internal static class ActorReader
             separator,
             Names.Plain(state),
             StateImmutability.IsProven(state),
+            StateReading.IsProven(state),
             new EquatableArray<string>(contracts.Select(Names.Plain).ToImmutableArray()),
             services,
             new EquatableArray<ActorMethodModel>(methods.Select(m => ToModel(actor, m)).ToImmutableArray()));

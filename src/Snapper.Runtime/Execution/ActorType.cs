@@ -54,7 +54,7 @@ public sealed class ActorType
         _ => null,
     };
 
-    /// <summary>A state of the type was read as it had been written, in this process.</summary>
+    /// <summary>A state of the type was read as it had been written, and that holds for all of them.</summary>
     internal bool IsReadBack { get; set; }
 
     /// <summary>A state that a sub-batch has left could not be kept, in this process.</summary>

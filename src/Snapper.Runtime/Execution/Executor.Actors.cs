@@ -268,15 +268,15 @@ public sealed partial class Executor
     }
 
     /// <summary>
-    /// A type that writes what it does not read would damage all of its actors, and nothing would show it before they
-    /// are loaded again. So what is written first is read.
+    /// A type that writes what it does not read would damage its actors, and nothing would show it before they are
+    /// loaded again. So what is written is read: of a type whose code has no part in it only the first.
     /// </summary>
     private static string? TryReadBack(ActorCell cell, byte[] bytes)
     {
         try
         {
             cell.Type.Decode(bytes);
-            cell.Type.IsReadBack = true;
+            cell.Type.IsReadBack = cell.Type.Descriptor.StateReadsAsWritten;
             return null;
         }
         catch (Exception exception)

@@ -17,6 +17,7 @@ public sealed class AccountTests
 
         Assert.Equal("Account", account.Type);
         Assert.True(account.StateIsImmutable);
+        Assert.True(account.StateReadsAsWritten); // nothing on the hot path is read back
         Assert.DoesNotContain(account.Methods, m => m.MayAbort);
         Assert.Equal(["Balance"], account.Methods.Where(m => m.ReadOnly).Select(m => m.Name));
         Assert.Equal(["MultiTransfer"], account.Methods.Where(m => !m.InputIsImmutable).Select(m => m.Name));

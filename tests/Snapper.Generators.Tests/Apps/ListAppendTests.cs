@@ -18,6 +18,7 @@ public sealed class ListAppendTests
 
         Assert.Equal("ListAppend", list.Type);
         Assert.True(list.StateIsImmutable);
+        Assert.True(list.StateReadsAsWritten); // nothing on the hot path is read back
         Assert.Equal(["Execute"], list.Methods.Where(m => m.MayAbort).Select(m => m.Name));
         Assert.Equal(["Read"], list.Methods.Where(m => m.ReadOnly).Select(m => m.Name));
     }

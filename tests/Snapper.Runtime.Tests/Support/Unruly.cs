@@ -314,3 +314,32 @@ public sealed class CarelessActor : TransactionalActor<Careless>, ICareless
 
     public async Task<Careless> SetAtOther(Careless value) => await Actor<ICareless>("other").Set(value);
 }
+
+/// <summary>A state that is refused where it is made, and not where it is copied.</summary>
+public sealed record Purse(int Coins)
+{
+    public int Coins { get; init; } =
+        Coins >= 0 ? Coins : throw new ArgumentOutOfRangeException(nameof(Coins), "less than nothing");
+}
+
+public interface IPurse : ITransactionalActor
+{
+    Task<int> Value();
+
+    Task Set(int coins);
+}
+
+[TransactionalActor("Purse")]
+public sealed class PurseActor : TransactionalActor<Purse>, IPurse
+{
+    protected override Purse InitialState() => new(0);
+
+    [ReadOnlyMethod]
+    public async Task<int> Value() => (await State.Get()).Coins;
+
+    public async Task Set(int coins)
+    {
+        var purse = await State.ForUpdate();
+        State.Set(purse with { Coins = coins });
+    }
+}

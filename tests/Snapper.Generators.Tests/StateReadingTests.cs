@@ -1,0 +1,42 @@
+namespace Snapper.Generators.Tests;
+
+public sealed class StateReadingTests
+{
+    [Theory]
+    [InlineData("public sealed record S(int A, string? B, decimal C, DateTimeOffset D, Guid? E, DayOfWeek F);")]
+    [InlineData("public sealed record S(ImmutableList<T> A, ImmutableArray<int> B); public sealed record T(int A);")]
+    [InlineData("public sealed record S(int A) { public int Twice => A * 2; public static int B = 3; }")]
+    public void What_is_its_parameters_alone_reads_as_it_is_written(string state) => Assert.True(IsProven(state));
+
+    [Theory]
+    [InlineData("public sealed record S(int A) { public int A { get; init; } = A > 0 ? A : throw new Exception(); }")]
+    [InlineData("public sealed record S(int A) { private readonly int _a = A > 0 ? A : throw new Exception(); }")]
+    [InlineData("public sealed record S(int A) { public S() : this(1) { } }")]
+    [InlineData("public sealed record S(int A, S? Next);")]
+    [InlineData("public sealed record S(object A);")]
+    [InlineData("public record S(int A);")]
+    [InlineData("public abstract record Base(int A); public sealed record S(int A, int B) : Base(A);")]
+    [InlineData("public sealed record S([property: System.Text.Json.Serialization.JsonIgnore] int A);")]
+    [InlineData("public sealed record S(ImmutableDictionary<string, int> A);")]
+    [InlineData("public sealed record S(T A); public abstract record T;")]
+    [InlineData("public sealed class S { public int A { get; set; } }")]
+    public void Of_others_that_is_not_said(string state) => Assert.False(IsProven(state));
+
+    private static bool IsProven(string state)
+    {
+        var source = state + """
+
+            public interface ISample : ITransactionalActor { Task Do(); }
+            [TransactionalActor("Sample")]
+            public sealed class Sample : TransactionalActor<S>, ISample
+            {
+                protected override S InitialState() => throw new NotSupportedException();
+                public Task Do() => Task.CompletedTask;
+            }
+            """;
+        var found = Compile.Sources("Sample", source).GetDiagnostics();
+        Assert.DoesNotContain(found, static one => one.Severity == Microsoft.CodeAnalysis.DiagnosticSeverity.Error);
+        var text = Compile.Generated(source, "Sample.Descriptor.g.cs");
+        return text.Contains("{ StateReadsAsWritten = true };", StringComparison.Ordinal);
+    }
+}
