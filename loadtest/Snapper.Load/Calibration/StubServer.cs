@@ -52,6 +52,8 @@ internal sealed class StubServer : IAsyncDisposable
         if (!HttpMethods.IsPost(context.Request.Method))
         {
             context.Response.StatusCode = StatusCodes.Status404NotFound;
+            await context.Response.WriteAsJsonAsync(
+                new { status = StatusCodes.Status404NotFound }, options: null, "application/problem+json"); // as a worker's
             return;
         }
 

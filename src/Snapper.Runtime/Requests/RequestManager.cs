@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Messages;
@@ -24,6 +25,9 @@ public sealed class RequestManager : IRequestManager, IDisposable
     private readonly Worker _worker;
     private readonly Admission _admission;
     private readonly IdempotencyIndex _ids = new();
+
+    // Their answers wait for the log to say whose it is.
+    private readonly ConcurrentDictionary<Request, bool> _checking = new();
     private readonly DeadlineWheel _wheel;
     private readonly string _idPrefix;
     private long _nextId;
@@ -140,13 +144,15 @@ public sealed class RequestManager : IRequestManager, IDisposable
     /// </summary>
     private async Task AnswerAsOwner(Request request, TransactionEnvelope envelope)
     {
-        if (_worker.MayHaveRunElsewhere(request.Asked.Actor)
+        _checking[request] = true;
+        if (_worker.IsOver || _worker.MayHaveRunElsewhere(request.Asked.Actor)
             || !await _worker.IsStillOwner().ConfigureAwait(false)
             || _worker.MayHaveRunElsewhere(request.Asked.Actor))
         {
             envelope = request.Envelope(Outcome.InDoubt);
         }
 
+        _checking.TryRemove(request, out _);
         request.TryAnswer(envelope);
         Interlocked.Decrement(ref _inFlight);
     }
@@ -219,6 +225,11 @@ public sealed class RequestManager : IRequestManager, IDisposable
         foreach (var request in _wheel.UnderWay())
         {
             GiveUp(request);
+        }
+
+        foreach (var (request, _) in _checking)
+        {
+            request.TryAnswer(request.Envelope(Outcome.InDoubt)); // the log answers no more
         }
     }
 

@@ -90,7 +90,7 @@ public sealed class IdempotencyTests(DaprAndRedisSystem system) : SystemTests(sy
     public async Task A_retryable_abort_can_be_tried_again_with_its_id()
     {
         var (x, id) = (Name("x"), Name("id"));
-        var slow = Lists.ExecutePact(x, [Lists.Append(x, 1)], delayMs: 1500) with { RequestId = id };
+        var slow = Lists.ExecutePact(x, [Lists.Append(x, 1)], delayMs: 4000) with { RequestId = id };
         var doomed = Client.Submit(slow);
         await Running(id);
         var other = Client.Submit(Lists.AppendTo(x, 2).Pact());

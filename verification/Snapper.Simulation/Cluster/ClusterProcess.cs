@@ -34,7 +34,7 @@ internal sealed class ClusterProcess : SimulatedProcess
     public int Number { get; }
 
     /// <summary>It is not one of several.</summary>
-    public bool IsAlone { get; }
+    public override bool IsAlone { get; }
 
     /// <summary>The server of all when its log was open; a loss by then was one before this life. 0: it is not open yet, or the worker is alone and belongs to none.</summary>
     public long Instance { get; private set; }

@@ -83,6 +83,9 @@ internal interface IRequestTarget
     /// <summary>It does nothing now, or not everything.</summary>
     bool IsStill { get; }
 
+    /// <summary>It belongs to no others.</summary>
+    bool IsAlone { get; }
+
     /// <summary>Where they enter.</summary>
     ITransactionService Door { get; }
 

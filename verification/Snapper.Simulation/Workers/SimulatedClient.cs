@@ -141,7 +141,8 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
             }
 
             _world.Sent(transaction.Request);
-            var hadCommitted = HasKey && _world.HasCommitted(transaction.Request.Id!);
+            // One worker alone that was replaced, and has not met that, knows nothing of the next one (I2).
+            var hadCommitted = HasKey && !worker.IsAlone && _world.HasCommitted(transaction.Request.Id!);
             var answer = worker.Door.Submit(transaction.Request, leaving);
             if (answer.IsCompleted)
             {

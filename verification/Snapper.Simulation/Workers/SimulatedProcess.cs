@@ -36,6 +36,9 @@ internal abstract class SimulatedProcess : IRequestTarget
 
     public abstract bool IsOpen { get; }
 
+    /// <inheritdoc/>
+    public virtual bool IsAlone => true;
+
     public abstract string Standing { get; }
 
     public ITransactionService Door => Host!.Door;
