@@ -6,6 +6,7 @@ public sealed class StateReadingTests
     [InlineData("public sealed record S(int A, string? B, decimal C, DateTimeOffset D, Guid? E, DayOfWeek F);")]
     [InlineData("public sealed record S(ImmutableList<T> A, ImmutableArray<int> B); public sealed record T(int A);")]
     [InlineData("public sealed record S(int A) { public int Twice => A * 2; public static int B = 3; }")]
+    [InlineData("public sealed record S(ImmutableSortedSet<string> A, ImmutableHashSet<Guid?> B);")]
     public void What_is_its_parameters_alone_reads_as_it_is_written(string state) => Assert.True(IsProven(state));
 
     [Theory]
@@ -20,6 +21,13 @@ public sealed class StateReadingTests
     [InlineData("public sealed record S(ImmutableDictionary<string, int> A);")]
     [InlineData("public sealed record S(T A); public abstract record T;")]
     [InlineData("public sealed class S { public int A { get; set; } }")]
+    [InlineData("public sealed record S(int A) { public int B { get => A; init => throw new Exception(); } }")]
+    [InlineData("public sealed record S(int A) { public int A { get => 1; init => throw new Exception(); } }")]
+    [InlineData("public sealed record S(ImmutableSortedSet<T> A); public sealed record T(int A);")]
+    [InlineData("public sealed record S(ImmutableHashSet<T> A); public sealed record T(int A);")]
+    [InlineData("public sealed record S(ImmutableSortedSet<ImmutableList<int>> A);")]
+    [InlineData("public sealed record S([property: System.Diagnostics.CodeAnalysis.MaybeNull] string A);")]
+    [InlineData("public sealed record S([param: System.Diagnostics.CodeAnalysis.DisallowNull] string? A);")]
     public void Of_others_that_is_not_said(string state) => Assert.False(IsProven(state));
 
     private static bool IsProven(string state)

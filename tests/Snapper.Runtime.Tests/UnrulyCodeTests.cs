@@ -154,20 +154,23 @@ public sealed class UnrulyCodeTests
     }
 
     [Theory]
-    [InlineData(true)]
-    [InlineData(false)]
-    public async Task A_later_state_of_a_type_that_cannot_be_read_is_not_committed_either(bool pact)
+    [InlineData("Purse", 5, -1, true)]
+    [InlineData("Purse", 5, -1, false)]
+    [InlineData("Badge", 3, 4, true)]
+    [InlineData("Badge", 3, 4, false)]
+    public async Task A_later_state_of_a_type_that_cannot_be_read_is_not_committed_either(
+        string type, int read, int unread, bool pact)
     {
         await using var rig = await Rig.Start();
         (string, int)[]? access = pact ? [("a", 1)] : null;
-        var first = await Rig.Within(rig.Submit("Purse", "a", "Set", 5, access), "the first");
+        var first = await Rig.Within(rig.Submit(type, "a", "Set", read, access), "the first");
         Assert.True(first.Outcome == Outcome.Committed, TestWorker.Describe(first));
-        var ended = await Rig.Within(rig.Submit("Purse", "a", "Set", -1, access), "the second");
+        var ended = await Rig.Within(rig.Submit(type, "a", "Set", unread, access), "the second");
         Rig.Aborted(ended, AbortReason.Application);
         Assert.Contains("JSON that cannot be read again", ended.Abort!.Message, StringComparison.Ordinal);
 
         await rig.Restart();
-        Assert.Equal(5, Rig.Seen1(await rig.Submit("Purse", "a", "Value", null, null)));
+        Assert.Equal(read, Rig.Seen1(await rig.Submit(type, "a", "Value", null, null)));
         Assert.Empty(rig.Failures);
     }
 }

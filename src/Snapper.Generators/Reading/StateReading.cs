@@ -8,12 +8,13 @@ namespace Snapper.Generators.Reading;
 /// was written from being read. The states of other types are read back by the worker before they are kept.
 /// </summary>
 /// <remarks>
-/// So are: numbers, strings, plain enums, dates, Guid and the like; immutable lists and sets of these; and sealed
-/// records of this project that are their parameters and no more, without an attribute of JSON.
+/// So are: numbers, strings, plain enums, dates, Guid and the like; immutable sets of these; sealed records of this
+/// project that are their parameters and no more, without an attribute that JSON heeds; immutable lists of all these.
 /// </remarks>
 internal static class StateReading
 {
     private const string Json = "System.Text.Json.Serialization";
+    private const string Nullability = "System.Diagnostics.CodeAnalysis"; // of what may be null, which JSON heeds
 
     private static readonly HashSet<string> Leaves = new(StringComparer.Ordinal)
     {
@@ -21,9 +22,11 @@ internal static class StateReading
         "global::System.TimeOnly", "global::System.Guid",
     };
 
-    private static readonly HashSet<string> Collections = new(StringComparer.Ordinal)
+    private static readonly HashSet<string> Lists = new(StringComparer.Ordinal) { "ImmutableArray", "ImmutableList" };
+
+    private static readonly HashSet<string> Sets = new(StringComparer.Ordinal)
     {
-        "ImmutableArray", "ImmutableList", "ImmutableHashSet", "ImmutableSortedSet",
+        "ImmutableHashSet", "ImmutableSortedSet",
     };
 
     public static bool IsProven(ITypeSymbol type) =>
@@ -31,23 +34,22 @@ internal static class StateReading
 
     private static bool IsProven(ITypeSymbol type, HashSet<ITypeSymbol> above)
     {
-        if (type.TypeKind == TypeKind.Enum)
-        {
-            return type.GetAttributes().IsEmpty;
-        }
-
-        if (type.SpecialType is >= SpecialType.System_Boolean and <= SpecialType.System_String
-            || type.SpecialType == SpecialType.System_DateTime || Leaves.Contains(Names.Plain(type)))
-        {
-            return true;
-        }
-
         if (type is not INamedTypeSymbol named)
         {
             return false;
         }
 
-        if (named.OriginalDefinition.SpecialType == SpecialType.System_Nullable_T || IsCollection(named))
+        if (IsLeaf(named))
+        {
+            return true;
+        }
+
+        if (IsCollection(named, Sets))
+        {
+            return named.TypeArguments.All(IsLeaf); // reading compares others by their own code, if they can be
+        }
+
+        if (named.OriginalDefinition.SpecialType == SpecialType.System_Nullable_T || IsCollection(named, Lists))
         {
             return named.TypeArguments.All(argument => IsProven(argument, above));
         }
@@ -57,8 +59,15 @@ internal static class StateReading
             && above.Remove(named);
     }
 
-    private static bool IsCollection(INamedTypeSymbol type) =>
-        Collections.Contains(type.Name)
+    private static bool IsLeaf(ITypeSymbol type) =>
+        type.TypeKind == TypeKind.Enum ? type.GetAttributes().IsEmpty
+        : type.OriginalDefinition.SpecialType == SpecialType.System_Nullable_T
+            ? ((INamedTypeSymbol)type).TypeArguments.All(IsLeaf)
+            : type.SpecialType is >= SpecialType.System_Boolean and <= SpecialType.System_String
+                || type.SpecialType == SpecialType.System_DateTime || Leaves.Contains(Names.Plain(type));
+
+    private static bool IsCollection(INamedTypeSymbol type, HashSet<string> names) =>
+        names.Contains(type.Name)
         && type.ContainingNamespace.ToDisplayString() == "System.Collections.Immutable";
 
     private static bool IsPlainRecord(INamedTypeSymbol type) =>
@@ -70,7 +79,9 @@ internal static class StateReading
         && !type.GetMembers().Any(IsAboutJson)
         && type.InstanceConstructors.Count(static one => !one.IsImplicitlyDeclared) == 1
         && type.InstanceConstructors.All(static one => one.IsImplicitlyDeclared || IsPrimary(one))
-        && FieldsOf(type).All(static field => IsParameter(field));
+        && FieldsOf(type).All(static field => IsParameter(field))
+        && type.GetMembers().OfType<IPropertySymbol>().All(static one =>
+            one.IsStatic || one.SetMethod is null || IsParameter(one));
 
     private static bool IsPrimary(IMethodSymbol constructor) =>
         !constructor.Parameters.Any(IsAboutJson)
@@ -81,8 +92,11 @@ internal static class StateReading
 
     private static bool IsParameter(IFieldSymbol field) =>
         field.AssociatedSymbol is IPropertySymbol { DeclaredAccessibility: Accessibility.Public } property
-        && property.DeclaringSyntaxReferences.All(static one => one.GetSyntax() is ParameterSyntax);
+        && IsParameter(property);
+
+    private static bool IsParameter(IPropertySymbol property) =>
+        property.DeclaringSyntaxReferences.All(static one => one.GetSyntax() is ParameterSyntax);
 
     private static bool IsAboutJson(ISymbol symbol) => symbol.GetAttributes().Any(static one =>
-        one.AttributeClass?.ContainingNamespace.ToDisplayString() == Json);
+        one.AttributeClass?.ContainingNamespace.ToDisplayString() is Json or Nullability);
 }

@@ -343,3 +343,35 @@ public sealed class PurseActor : TransactionalActor<Purse>, IPurse
         State.Set(purse with { Coins = coins });
     }
 }
+
+/// <summary>A state that is refused where it is read, by the setter of what is written beside its parameters.</summary>
+public sealed record Badge(string Text)
+{
+    public int Length
+    {
+        get => Text.Length;
+        init => _ = value < 4 ? value : throw new ArgumentOutOfRangeException(nameof(value), "too long");
+    }
+}
+
+public interface IBadge : ITransactionalActor
+{
+    Task<int> Value();
+
+    Task Set(int length);
+}
+
+[TransactionalActor("Badge")]
+public sealed class BadgeActor : TransactionalActor<Badge>, IBadge
+{
+    protected override Badge InitialState() => new("");
+
+    [ReadOnlyMethod]
+    public async Task<int> Value() => (await State.Get()).Length;
+
+    public async Task Set(int length)
+    {
+        await State.ForUpdate();
+        State.Set(new Badge(new string('x', length)));
+    }
+}
