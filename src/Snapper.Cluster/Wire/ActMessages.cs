@@ -37,12 +37,12 @@ internal sealed record ActVotedMessage(TransactionId Tid, bool Yes, BranchFailur
         writer.Flag(Yes);
         writer.Flag(Unfit is not null);
         Unfit?.Write(writer);
-        Workers.Write(writer, Visited);
+        writer.Workers(Visited);
         Accesses.Write(writer, Touched);
     }
 
     public static ActVotedMessage Read(ref WireReader reader) =>
-        new(reader.Tid(), reader.Flag(), reader.Flag() ? BranchFailure.Read(ref reader) : null, Workers.Read(ref reader), Accesses.Read(ref reader));
+        new(reader.Tid(), reader.Flag(), reader.Flag() ? BranchFailure.Read(ref reader) : null, reader.Workers(), Accesses.Read(ref reader));
 }
 
 /// <summary>To a worker of an ACT: the decision.</summary>

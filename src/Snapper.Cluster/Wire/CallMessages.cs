@@ -42,13 +42,11 @@ internal sealed record CallMessage(
         writer.Text(RootMethod);
         Facts.Write(writer);
         writer.Number(Id);
-        writer.Number(Chain.Length);
-        foreach (var call in Chain)
+        writer.List(Chain, static (writer, call) =>
         {
             writer.Number(call.Worker);
             writer.Number(call.Id);
-        }
-
+        });
         writer.Number(Depth);
         writer.Actor(Target);
         writer.Text(Method);
@@ -64,12 +62,7 @@ internal sealed record CallMessage(
         var rootMethod = reader.Name();
         var facts = BranchFacts.Read(ref reader);
         var id = reader.Number();
-        var chain = new CallRef[reader.Count(atLeastBytesEach: 2)];
-        for (var i = 0; i < chain.Length; i++)
-        {
-            chain[i] = new CallRef(reader.Int(), reader.Number());
-        }
-
+        var chain = reader.List(2, static (ref WireReader reader) => new CallRef(reader.Int(), reader.Number()));
         return new CallMessage(
             tid, age, root, rootActor, rootMethod, facts, id, chain, reader.Int(), reader.Actor(), reader.Name(), reader.Bytes());
     }
@@ -111,12 +104,13 @@ internal sealed record ResultMessage(long Id, BranchFailure? Failure, byte[] Res
         writer.Flag(Failure is not null);
         Failure?.Write(writer);
         writer.Bytes(Result);
-        Numbers.Write(writer, Calls);
-        Workers.Write(writer, Visited);
+        writer.List(Calls, static (writer, calls) => writer.Number(calls));
+        writer.Workers(Visited);
     }
 
     public static ResultMessage Read(ref WireReader reader) => new(
-        reader.Number(), reader.Flag() ? BranchFailure.Read(ref reader) : null, reader.Bytes(), Numbers.Read(ref reader), Workers.Read(ref reader));
+        reader.Number(), reader.Flag() ? BranchFailure.Read(ref reader) : null, reader.Bytes(),
+        reader.List(1, static (ref WireReader reader) => reader.Int()), reader.Workers());
 }
 
 /// <summary>Why a transaction must end.</summary>
@@ -172,64 +166,4 @@ internal sealed record BranchEndedMessage(TransactionId Tid, ActorKey Actor, boo
     }
 
     public static BranchEndedMessage Read(ref WireReader reader) => new(reader.Tid(), reader.Actor(), reader.Flag(), reader.Int());
-}
-
-/// <summary>Lists of small numbers.</summary>
-internal static class Numbers
-{
-    public static void Write(WireWriter writer, int[] numbers)
-    {
-        writer.Number(numbers.Length);
-        foreach (var number in numbers)
-        {
-            writer.Number(number);
-        }
-    }
-
-    public static int[] Read(ref WireReader reader)
-    {
-        var count = reader.Count(atLeastBytesEach: 1);
-        if (count == 0)
-        {
-            return [];
-        }
-
-        var numbers = new int[count];
-        for (var i = 0; i < numbers.Length; i++)
-        {
-            numbers[i] = reader.Int();
-        }
-
-        return numbers;
-    }
-}
-
-/// <summary>Lists of workers.</summary>
-internal static class Workers
-{
-    public static void Write(WireWriter writer, Incarnation[] workers)
-    {
-        writer.Number(workers.Length);
-        foreach (var worker in workers)
-        {
-            writer.Worker(worker);
-        }
-    }
-
-    public static Incarnation[] Read(ref WireReader reader)
-    {
-        var count = reader.Count(atLeastBytesEach: 2);
-        if (count == 0)
-        {
-            return [];
-        }
-
-        var workers = new Incarnation[count];
-        for (var i = 0; i < workers.Length; i++)
-        {
-            workers[i] = reader.Worker();
-        }
-
-        return workers;
-    }
 }

@@ -14,49 +14,26 @@ internal sealed record LoadMessage(
 
     public override void Write(WireWriter writer)
     {
-        writer.Number(Workers.Count);
-        foreach (var (worker, rate) in Workers)
+        writer.List(Workers, static (writer, worker) =>
         {
-            writer.Number(worker);
-            writer.Number(rate);
-        }
-
-        writer.Number(Partitions.Count);
-        foreach (var (partition, rate) in Partitions)
+            writer.Number(worker.Worker);
+            writer.Number(worker.Rate);
+        });
+        writer.List(Partitions, static (writer, partition) =>
         {
-            writer.Number(partition.Number);
-            writer.Number(rate);
-        }
-
-        writer.Number(Pairs.Count);
-        foreach (var (one, other, rate) in Pairs)
+            writer.Number(partition.Partition.Number);
+            writer.Number(partition.Rate);
+        });
+        writer.List(Pairs, static (writer, pair) =>
         {
-            writer.Actor(one);
-            writer.Actor(other);
-            writer.Number(rate);
-        }
+            writer.Actor(pair.One);
+            writer.Actor(pair.Other);
+            writer.Number(pair.Rate);
+        });
     }
 
-    public static LoadMessage Read(ref WireReader reader)
-    {
-        var workers = new (int, long)[reader.Count(atLeastBytesEach: 2)];
-        for (var i = 0; i < workers.Length; i++)
-        {
-            workers[i] = (reader.Int(), reader.Number());
-        }
-
-        var partitions = new (Partition, long)[reader.Count(atLeastBytesEach: 2)];
-        for (var i = 0; i < partitions.Length; i++)
-        {
-            partitions[i] = (Entries.ReadPartition(ref reader), reader.Number());
-        }
-
-        var pairs = new (ActorKey, ActorKey, long)[reader.Count(atLeastBytesEach: 9)];
-        for (var i = 0; i < pairs.Length; i++)
-        {
-            pairs[i] = (reader.Actor(), reader.Actor(), reader.Number());
-        }
-
-        return new LoadMessage(workers, partitions, pairs);
-    }
+    public static LoadMessage Read(ref WireReader reader) => new(
+        reader.List(2, static (ref WireReader reader) => (reader.Int(), reader.Number())),
+        reader.List(2, static (ref WireReader reader) => (Entries.ReadPartition(ref reader), reader.Number())),
+        reader.List(9, static (ref WireReader reader) => (reader.Actor(), reader.Actor(), reader.Number())));
 }

@@ -66,8 +66,7 @@ internal sealed record PartMessage(long MasterEpoch, GlobalPart Part) : WireMess
         writer.Number(MasterEpoch);
         writer.Bid(Part.Bid);
         writer.Bid(Part.Previous);
-        writer.Number(Part.Members.Length);
-        foreach (var member in Part.Members)
+        writer.List(Part.Members, static (writer, member) =>
         {
             writer.Tid(member.Tid);
             Pacts.Write(writer, member.Pact);
@@ -75,7 +74,7 @@ internal sealed record PartMessage(long MasterEpoch, GlobalPart Part) : WireMess
             {
                 writer.Worker(owner);
             }
-        }
+        });
     }
 
     public static PartMessage Read(ref WireReader reader)
@@ -83,8 +82,7 @@ internal sealed record PartMessage(long MasterEpoch, GlobalPart Part) : WireMess
         var epoch = reader.Number();
         var bid = reader.Bid();
         var previous = reader.Bid();
-        var members = new GlobalMember[reader.Count(atLeastBytesEach: 12)];
-        for (var i = 0; i < members.Length; i++)
+        var members = reader.List(12, static (ref WireReader reader) =>
         {
             var tid = reader.Tid();
             var pact = Pacts.Read(ref reader);
@@ -94,9 +92,8 @@ internal sealed record PartMessage(long MasterEpoch, GlobalPart Part) : WireMess
                 owners[o] = reader.Worker();
             }
 
-            members[i] = new GlobalMember(tid, pact, owners);
-        }
-
+            return new GlobalMember(tid, pact, owners);
+        });
         return members.Length > 0 ? new PartMessage(epoch, new GlobalPart(bid, previous, members)) : throw new WireFormatException("a global batch without transactions");
     }
 }
@@ -165,12 +162,8 @@ internal static class Pacts
         var owner = reader.Worker();
         var handle = reader.Number();
         var marked = reader.Flag();
-        var declared = new ActorAccess[reader.Count(atLeastBytesEach: 5)];
-        for (var i = 0; i < declared.Length; i++)
-        {
-            declared[i] = new ActorAccess(reader.Actor(), Access.Whole, reader.Int());
-        }
-
+        var declared = reader.List(
+            5, static (ref WireReader reader) => new ActorAccess(reader.Actor(), Access.Whole, reader.Int()));
         var root = reader.Int();
         return root < declared.Length
             ? new GlobalPact(owner, handle, declared[root].Actor, declared, marked)

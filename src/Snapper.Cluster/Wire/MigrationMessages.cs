@@ -42,38 +42,22 @@ internal sealed record MovedMessage(IReadOnlyList<DirectoryEntry> Changed) : Wir
 
     public override void Write(WireWriter writer)
     {
-        writer.Number(Changed.Count);
-        foreach (var entry in Changed)
+        writer.List(Changed, static (writer, entry) =>
         {
             Entries.Write(writer, entry.Key);
             writer.Worker(entry.Owner);
             writer.Number(entry.Version);
-        }
+        });
     }
 
-    public static MovedMessage Read(ref WireReader reader)
-    {
-        var entries = new DirectoryEntry[reader.Count(atLeastBytesEach: 5)];
-        for (var i = 0; i < entries.Length; i++)
-        {
-            entries[i] = new DirectoryEntry(Entries.ReadKey(ref reader), reader.Worker(), reader.Number());
-        }
-
-        return new MovedMessage(entries);
-    }
+    public static MovedMessage Read(ref WireReader reader) => new(reader.List(5, static (ref WireReader reader) =>
+        new DirectoryEntry(Entries.ReadKey(ref reader), reader.Worker(), reader.Number())));
 }
 
 /// <summary>Keys of the directory on the road.</summary>
 internal static class Entries
 {
-    public static void Write(WireWriter writer, IReadOnlyList<DirectoryKey> keys)
-    {
-        writer.Number(keys.Count);
-        foreach (var key in keys)
-        {
-            Write(writer, key);
-        }
-    }
+    public static void Write(WireWriter writer, IReadOnlyList<DirectoryKey> keys) => writer.List(keys, Write);
 
     public static void Write(WireWriter writer, DirectoryKey key)
     {
@@ -97,14 +81,5 @@ internal static class Entries
         return number < Partition.Count ? new Partition(number) : throw new WireFormatException($"a partition {number}");
     }
 
-    public static DirectoryKey[] ReadKeys(ref WireReader reader)
-    {
-        var keys = new DirectoryKey[reader.Count(atLeastBytesEach: 2)];
-        for (var i = 0; i < keys.Length; i++)
-        {
-            keys[i] = ReadKey(ref reader);
-        }
-
-        return keys;
-    }
+    public static DirectoryKey[] ReadKeys(ref WireReader reader) => reader.List(2, ReadKey);
 }

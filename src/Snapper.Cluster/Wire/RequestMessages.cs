@@ -157,26 +157,14 @@ internal sealed record FindOutcomeMessage(long Handle, string Id) : WireMessage
 /// <summary>Access sets on the road.</summary>
 internal static class Accesses
 {
-    public static void Write(WireWriter writer, DeclaredAccess[] access)
+    public static void Write(WireWriter writer, DeclaredAccess[] access) => writer.List(access, static (writer, one) =>
     {
-        writer.Number(access.Length);
-        foreach (var one in access)
-        {
-            writer.Actor(one.Actor);
-            writer.Number(one.Calls);
-        }
-    }
+        writer.Actor(one.Actor);
+        writer.Number(one.Calls);
+    });
 
-    public static DeclaredAccess[] Read(ref WireReader reader)
-    {
-        var access = new DeclaredAccess[reader.Count(atLeastBytesEach: 5)];
-        for (var i = 0; i < access.Length; i++)
-        {
-            access[i] = new DeclaredAccess(reader.Actor(), reader.Int());
-        }
-
-        return access;
-    }
+    public static DeclaredAccess[] Read(ref WireReader reader) =>
+        reader.List(5, static (ref WireReader reader) => new DeclaredAccess(reader.Actor(), reader.Int()));
 }
 
 /// <summary>Enumerations on the road: numbers that this program does not know are refused.</summary>

@@ -106,6 +106,23 @@ internal ref struct WireReader(ReadOnlySpan<byte> message)
         return count <= Left / atLeastBytesEach ? (int)count : throw new WireFormatException($"{count} elements in {Left} bytes");
     }
 
+    /// <summary>A list behind the number of its elements.</summary>
+    /// <param name="atLeastBytesEach">As for <see cref="Count"/>.</param>
+    /// <param name="read">Reads an element. Static, so that no message makes one.</param>
+    public T[] List<T>(int atLeastBytesEach, ElementReader<T> read)
+    {
+        var count = Count(atLeastBytesEach);
+        var list = count == 0 ? [] : new T[count];
+        for (var i = 0; i < list.Length; i++)
+        {
+            list[i] = read(ref this);
+        }
+
+        return list;
+    }
+
+    public Incarnation[] Workers() => List(2, static (ref WireReader reader) => reader.Worker());
+
     public readonly void End()
     {
         if (Left > 0)
@@ -126,6 +143,9 @@ internal ref struct WireReader(ReadOnlySpan<byte> message)
         return bytes;
     }
 }
+
+/// <summary>Reads one element of a list.</summary>
+internal delegate T ElementReader<out T>(ref WireReader reader);
 
 /// <summary>A message from another worker is not what this program writes.</summary>
 internal sealed class WireFormatException(string message) : Exception(message);

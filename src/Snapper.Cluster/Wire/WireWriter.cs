@@ -25,7 +25,6 @@ internal sealed class WireWriter
     /// <summary>What was written; valid until the next <see cref="Begin"/> on this thread.</summary>
     public ReadOnlySpan<byte> Written => _bytes.AsSpan(0, _length);
 
-    /// <summary>Begins a message.</summary>
     public static WireWriter Begin(WireKind kind)
     {
         var writer = t_writer ??= new WireWriter();
@@ -101,6 +100,20 @@ internal sealed class WireWriter
             Text(text);
         }
     }
+
+    /// <summary>A list behind the number of its elements.</summary>
+    /// <param name="elements">The elements.</param>
+    /// <param name="write">Writes one. Static, so that no message makes one.</param>
+    public void List<T>(IReadOnlyList<T> elements, Action<WireWriter, T> write)
+    {
+        Number(elements.Count);
+        for (var i = 0; i < elements.Count; i++)
+        {
+            write(this, elements[i]);
+        }
+    }
+
+    public void Workers(Incarnation[] workers) => List(workers, static (writer, worker) => writer.Worker(worker));
 
     public void Bytes(ReadOnlySpan<byte> bytes)
     {
