@@ -6,19 +6,12 @@ using Snapper.Protocol.Messages;
 namespace Snapper.Storage.Log.Records;
 
 /// <summary>Reads the body of one record. Safe on any bytes: whatever does not fit is a <see cref="MalformedRecordException"/>.</summary>
-internal ref struct RecordReader
+internal ref struct RecordReader(ReadOnlyMemory<byte> body, NamePool names)
 {
-    private readonly ReadOnlyMemory<byte> _memory;
-    private readonly ReadOnlySpan<byte> _span;
-    private readonly NamePool _names;
+    private readonly ReadOnlyMemory<byte> _memory = body;
+    private readonly ReadOnlySpan<byte> _span = body.Span;
+    private readonly NamePool _names = names;
     private int _position;
-
-    public RecordReader(ReadOnlyMemory<byte> body, NamePool names)
-    {
-        _memory = body;
-        _span = body.Span;
-        _names = names;
-    }
 
     private readonly int Left => _span.Length - _position;
 
@@ -138,23 +131,7 @@ internal ref struct RecordReader
         return new ActorKey(type, id);
     }
 
-    public StateField[] Fields()
-    {
-        var fields = new StateField[Count(atLeastBytesEach: 2)];
-        for (var i = 0; i < fields.Length; i++)
-        {
-            var name = Name();
-            var size = Varint();
-            if (size < 0 || size - 1 > Left)
-            {
-                throw new MalformedRecordException($"a field of {size - 1} bytes where {Left} are left");
-            }
-
-            fields[i] = new StateField(name, size == 0 ? (ReadOnlyMemory<byte>?)null : Bytes((int)size - 1));
-        }
-
-        return fields;
-    }
+    public StateField[] Fields() => List(2, static (ref RecordReader reader) => reader.Field());
 
     public readonly void End()
     {
@@ -164,38 +141,23 @@ internal ref struct RecordReader
         }
     }
 
-    private OutcomeRecord[] Outcomes()
+    private StateField Field()
     {
-        var outcomes = new OutcomeRecord[Count(atLeastBytesEach: 24)];
-        for (var i = 0; i < outcomes.Length; i++)
+        var name = Name();
+        var size = Varint();
+        if (size < 0 || size - 1 > Left)
         {
-            outcomes[i] = Outcome();
+            throw new MalformedRecordException($"a field of {size - 1} bytes where {Left} are left");
         }
 
-        return outcomes;
+        return new StateField(name, size == 0 ? (ReadOnlyMemory<byte>?)null : Bytes((int)size - 1));
     }
 
-    private long[] Versions()
-    {
-        var versions = new long[Count(atLeastBytesEach: 1)];
-        for (var i = 0; i < versions.Length; i++)
-        {
-            versions[i] = Varint();
-        }
+    private OutcomeRecord[] Outcomes() => List(24, static (ref RecordReader reader) => reader.Outcome());
 
-        return versions;
-    }
+    private long[] Versions() => List(1, static (ref RecordReader reader) => reader.Varint());
 
-    private int[] Workers()
-    {
-        var workers = new int[Count(atLeastBytesEach: 1)];
-        for (var i = 0; i < workers.Length; i++)
-        {
-            workers[i] = Worker();
-        }
-
-        return workers;
-    }
+    private int[] Workers() => List(1, static (ref RecordReader reader) => reader.Worker());
 
     private int Worker()
     {
@@ -210,18 +172,21 @@ internal ref struct RecordReader
         var other => throw new MalformedRecordException($"a flag {other}"),
     };
 
-    private ActorChange[] Changes()
+    private ActorChange[] Changes() => List(
+        6, static (ref RecordReader reader) => new ActorChange(reader.Actor(), reader.Varint(), reader.Fields()));
+
+    private T[] List<T>(int atLeastBytesEach, ElementReader<T> read)
     {
-        var changes = new ActorChange[Count(atLeastBytesEach: 6)];
-        for (var i = 0; i < changes.Length; i++)
+        var list = new T[Count(atLeastBytesEach)];
+        for (var i = 0; i < list.Length; i++)
         {
-            var actor = Actor();
-            var version = Varint();
-            changes[i] = new ActorChange(actor, version, Fields());
+            list[i] = read(ref this);
         }
 
-        return changes;
+        return list;
     }
+
+    private delegate T ElementReader<out T>(ref RecordReader reader);
 
     /// <summary>A number of elements; one that the bytes left cannot hold is refused before anything is allocated for it.</summary>
     private int Count(int atLeastBytesEach)
