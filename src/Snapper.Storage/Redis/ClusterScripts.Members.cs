@@ -142,13 +142,9 @@ internal static partial class ClusterScripts
         if m[1] ~= e then
           return {'STALE', 'worker w' .. w .. ' is registered with epoch ' .. m[1] .. ', not with ' .. e}
         end
-        local why = unfit(me, guardEpoch)
-        if why then
-          return {'STALE', why}
-        end
-        local held = unbroken(me, at)
-        if held < 0 then
-          return {'NOTYET', 'the own lease of w' .. me .. '/' .. guardEpoch .. ' has run out'}
+        local held, refused = judging(me, at)
+        if refused then
+          return refused
         end
         if number(KEYS[1], 'epoch', call('HGET', KEYS[1], 'epoch')) < tonumber(e) then
           return lost('key ' .. KEYS[1] .. ' of w' .. w .. '/' .. e .. ' is gone, or an older copy')
@@ -184,13 +180,9 @@ internal static partial class ClusterScripts
     /// <summary>KEYS: hash and stream of the master's log. ARGV: mark, a name for the log if it has none, this worker, lease in ms.</summary>
     public static readonly RedisScript TakeMaster = new(Library + OpenLog + Judge + """
         local me, at = ARGV[3], now()
-        local why = unfit(me, guardEpoch)
-        if why then
-          return {'STALE', why}
-        end
-        local held = unbroken(me, at)
-        if held < 0 then
-          return {'NOTYET', 'the own lease of w' .. me .. '/' .. guardEpoch .. ' has run out'}
+        local held, refused = judging(me, at)
+        if refused then
+          return refused
         end
         local s = call('HMGET', MASTER, 'worker', 'epoch', 'term', 'until')
         if number(KEYS[1], 'epoch', call('HGET', KEYS[1], 'epoch')) < number(MASTER, 'term', s[3]) then

@@ -15,7 +15,7 @@ internal static partial class ClusterScripts
           for at, field in ipairs(list) do
             local ow, oe = parsed(field, entries[at])
             local whole = partition(field)
-            if (not ow or ow == '0') and whole then
+            if not ow and whole then
               ow, oe = entry(whole)
             end
             if ow ~= w or oe ~= e then
@@ -122,7 +122,7 @@ internal static partial class ClusterScripts
         local itself, near = ofeach(PLANNED, list), ofeach(PLANNED, around)
         for at, field in ipairs(list) do
           local w = parsed(field, entries[at])
-          own[at] = partition(field) and w and w ~= '0'
+          own[at] = partition(field) and w
           marks[2 * at - 1], marks[2 * at] = field, own[at] and id .. ' own' or id
           local other = itself[at] or not own[at] and near[at] and (partition(field) and near[at] or inside(field))
           if other then
@@ -179,7 +179,7 @@ internal static partial class ClusterScripts
         local version, entries, changes = call('HINCRBY', META, 'version', #list) - #list, {}, {}
         for at, field in ipairs(list) do
           local w = parsed(field, before[at])
-          if w and w ~= '0' then
+          if w then
             owned = owned + 1
           end
           local v = text(version + at)

@@ -128,6 +128,17 @@ internal static partial class ClusterScripts
           end
           return at - number(member(me), 'since', call('HGET', member(me), 'since'))
         end
+        local function judging(me, at)
+          local why = unfit(me, guardEpoch)
+          if why then
+            return nil, {'STALE', why}
+          end
+          local held = unbroken(me, at)
+          if held < 0 then
+            return nil, {'NOTYET', 'the own lease of w' .. me .. '/' .. guardEpoch .. ' has run out'}
+          end
+          return held
+        end
 
         """;
 

@@ -16,19 +16,12 @@ internal sealed class RedisClusterDirectory(RedisClusterSession session) : IClus
         ClusterArguments.Page(most, IClusterDirectory.LongestPage);
         var answer = await session.Read(
             ClusterScripts.ReadDirectory, [after.DirectoryId ?? "", after.Through, after.Since, most], cancellation).ConfigureAwait(false);
-        return answer.With(static page =>
-        {
-            const int Head = 5;
-            var entries = new DirectoryEntry[(page.Count - Head) / 4];
-            for (var i = 0; i < entries.Length; i++)
-            {
-                var at = Head + (4 * i);
-                entries[i] = new DirectoryEntry(DirectoryFields.Parse(page.Bytes(at)), page.Incarnation(at + 1, Key), page.Number(at + 3, Key));
-            }
-
-            return new DirectoryPage(
-                entries, new DirectoryCursor(page.Text(0), page.Number(1, Key), page.Number(2, Key)), page.Text(3) == "1", page.Text(4) == "1");
-        });
+        return answer.With(static page => new DirectoryPage(
+            page.List(5, 4, at => new DirectoryEntry(
+                DirectoryFields.Parse(page.Bytes(at)), page.Incarnation(at + 1, Key), page.Number(at + 3, Key))),
+            new DirectoryCursor(page.Text(0), page.Number(1, Key), page.Number(2, Key)),
+            page.Text(3) == "1",
+            page.Text(4) == "1"));
     }
 
     public async Task<ClusterResult<PartitionKeys>> Declare(PartitionKeys keys, CancellationToken cancellation)
@@ -49,16 +42,8 @@ internal sealed class RedisClusterDirectory(RedisClusterSession session) : IClus
                 ClusterStatus.Conflict, null, ClusterArguments.OtherKey(answer.Text(0), Separator(answer.Text(1)), keys.Types[answer.Text(0)]));
         }
 
-        return answer.With(static all =>
-        {
-            var types = new KeyValuePair<string, char?>[all.Count / 2];
-            for (var i = 0; i < types.Length; i++)
-            {
-                types[i] = new KeyValuePair<string, char?>(all.Text(2 * i), Separator(all.Text((2 * i) + 1)));
-            }
-
-            return new PartitionKeys(types);
-        });
+        return answer.With(static all => new PartitionKeys(
+            all.List(0, 2, at => KeyValuePair.Create(all.Text(at), Separator(all.Text(at + 1))))));
     }
 
     private static char? Separator(string text) => text.Length switch
@@ -108,17 +93,7 @@ internal sealed class RedisClusterDirectory(RedisClusterSession session) : IClus
         ClusterArguments.Keys(keys);
         var answer = await session.Run(
             ClusterScripts.Move, DirectoryFields.Arguments(keys, opened.Worker, opened.Epoch, mark, target.Worker, target.Epoch), cancellation).ConfigureAwait(false);
-        return answer.With(moved => Moved(moved, keys, target));
-    }
-
-    private static IReadOnlyList<DirectoryEntry> Moved(ScriptAnswer answer, IReadOnlyList<DirectoryKey> keys, Incarnation owner)
-    {
-        var entries = new DirectoryEntry[answer.Count / 2];
-        for (var i = 0; i < entries.Length; i++)
-        {
-            entries[i] = new DirectoryEntry(keys[(int)answer.Number(2 * i, Key)], owner, answer.Number((2 * i) + 1, Key));
-        }
-
-        return entries;
+        return answer.With<IReadOnlyList<DirectoryEntry>>(moved => moved.List(
+            0, 2, at => new DirectoryEntry(keys[(int)moved.Number(at, Key)], target, moved.Number(at + 1, Key))));
     }
 }

@@ -4,7 +4,6 @@ using Snapper.Storage.States;
 
 namespace Snapper.Storage.Redis;
 
-/// <summary>Membership in Redis.</summary>
 internal sealed class RedisClusterMembers(RedisClusterSession session, StateStoreOptions states, TimeProvider time) : IClusterMembers
 {
     private const string Members = "{cluster}:member";
@@ -37,13 +36,7 @@ internal sealed class RedisClusterMembers(RedisClusterSession session, StateStor
     public async Task<IReadOnlyList<Member>> Read(CancellationToken cancellation)
     {
         var answer = Read(await session.Read(ClusterScripts.ReadMembers, [], cancellation).ConfigureAwait(false));
-        var members = new Member[answer.Count / ValuesPerMember];
-        for (var i = 0; i < members.Length; i++)
-        {
-            members[i] = MemberAt(answer, i * ValuesPerMember);
-        }
-
-        return members;
+        return answer.List(0, ValuesPerMember, at => MemberAt(answer, at));
     }
 
     public async Task<ClusterResult> Leave(CancellationToken cancellation) =>

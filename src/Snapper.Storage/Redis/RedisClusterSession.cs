@@ -127,6 +127,21 @@ internal readonly struct ScriptAnswer(ClusterStatus status, string detail, Redis
     /// <summary>All values behind the word.</summary>
     public RedisValue[] Values() => values[1..];
 
+    /// <summary>Reads a list: groups of <paramref name="width"/> values from the one at <paramref name="first"/> on.</summary>
+    /// <param name="first">0 or more.</param>
+    /// <param name="width">1 or more.</param>
+    /// <param name="read">Reads the group that begins at a value.</param>
+    public T[] List<T>(int first, int width, Func<int, T> read)
+    {
+        var list = new T[(Count - first) / width];
+        for (var i = 0; i < list.Length; i++)
+        {
+            list[i] = read(first + (width * i));
+        }
+
+        return list;
+    }
+
     public ClusterResult<T> With<T>(Func<ScriptAnswer, T> read)
         where T : class => new(status, status == ClusterStatus.Done ? read(this) : null, detail);
 }

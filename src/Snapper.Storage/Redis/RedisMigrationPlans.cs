@@ -7,7 +7,6 @@ using StackExchange.Redis;
 
 namespace Snapper.Storage.Redis;
 
-/// <summary>Plans of migrations in Redis.</summary>
 internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrationPlans
 {
     private const int ValuesPerPlan = 12;
@@ -36,13 +35,8 @@ internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrat
         return answer.With<IReadOnlyList<DirectoryEntry>>(done =>
         {
             var owner = done.Incarnation(0, Key(id));
-            var entries = new DirectoryEntry[(done.Count - 2) / 2];
-            for (var i = 0; i < entries.Length; i++)
-            {
-                entries[i] = new DirectoryEntry(DirectoryFields.Parse(done.Bytes(2 + (2 * i))), owner, done.Number(3 + (2 * i), Key(id)));
-            }
-
-            return entries;
+            return done.List(2, 2, at => new DirectoryEntry(
+                DirectoryFields.Parse(done.Bytes(at)), owner, done.Number(at + 1, Key(id))));
         });
     }
 
@@ -76,31 +70,15 @@ internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrat
         }
 
         var answer = RedisClusterMembers.Read(await session.Read(ClusterScripts.ReadNotes, values, cancellation).ConfigureAwait(false));
-        var notes = new string[values.Length];
-        for (var i = 0; i < notes.Length; i++)
-        {
-            notes[i] = answer.Text(i);
-        }
-
-        return notes;
+        return answer.List(0, 1, answer.Text);
     }
 
     public async Task<PlanRecord?> Find(string id, CancellationToken cancellation)
     {
         MigrationPlan.ValidateId(id);
         var answer = RedisClusterMembers.Read(await session.Read(ClusterScripts.FindPlan, [id], cancellation).ConfigureAwait(false));
-        if (answer.Count == 0)
-        {
-            return null;
-        }
-
-        var keys = new DirectoryKey[answer.Count - ValuesPerPlan];
-        for (var i = 0; i < keys.Length; i++)
-        {
-            keys[i] = DirectoryFields.Parse(answer.Bytes(ValuesPerPlan + i));
-        }
-
-        return PlanAt(answer, 0, keys);
+        return answer.Count == 0 ? null
+            : PlanAt(answer, 0, answer.List(ValuesPerPlan, 1, at => DirectoryFields.Parse(answer.Bytes(at))));
     }
 
     public Task<IReadOnlyList<PlanRecord>> ReadParts(string migration, CancellationToken cancellation)
@@ -115,13 +93,7 @@ internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrat
     {
         var read = session.Read(ClusterScripts.ReadPlans, ["damaged", MaxListed], cancellation);
         var answer = RedisClusterMembers.Read(await read.ConfigureAwait(false));
-        var damaged = new string[answer.Count];
-        for (var i = 0; i < damaged.Length; i++)
-        {
-            damaged[i] = answer.Text(i);
-        }
-
-        return damaged;
+        return answer.List(0, 1, answer.Text);
     }
 
     public Task<IReadOnlyList<PlanRecord>> ReadEnded(int most, CancellationToken cancellation)
@@ -156,12 +128,6 @@ internal sealed class RedisMigrationPlans(RedisClusterSession session) : IMigrat
     private async Task<IReadOnlyList<PlanRecord>> ReadList(RedisScript script, RedisValue[] arguments, CancellationToken cancellation)
     {
         var answer = RedisClusterMembers.Read(await session.Read(script, arguments, cancellation).ConfigureAwait(false));
-        var plans = new PlanRecord[answer.Count / ValuesPerPlan];
-        for (var i = 0; i < plans.Length; i++)
-        {
-            plans[i] = PlanAt(answer, i * ValuesPerPlan, []);
-        }
-
-        return plans;
+        return answer.List(0, ValuesPerPlan, at => PlanAt(answer, at, []));
     }
 }
