@@ -313,7 +313,7 @@ public sealed partial class InspectionTests
     [Theory]
     [InlineData("/v1/traces?limit=0", "limit")]
     [InlineData("/v1/traces?minMs=-1", "minMs")]
-    [InlineData("/v1/traces?id=a&id=b", "once")]
+    [InlineData("/v1/traces?id=a&id=b", "id is repeated")]
     [InlineData("/v1/hot?limti=3", "limti")]
     [InlineData("/v1/ring?x=1", "'x'")]
     public async Task Questions_of_watchers_that_are_wrong_say_what(string address, string named)

@@ -130,7 +130,9 @@ public static class EnvelopeWriter
     private static void WriteAbort(Utf8JsonWriter json, AbortDetails abort)
     {
         json.WriteStartObject("abort"u8);
-        json.WriteString("reason"u8, Name(abort.Reason));
+        json.WriteString("reason"u8, abort.Reason is AbortReason.None or AbortReason.Undone
+            ? throw new UnreachableException($"{abort.Reason} is never shown to a client.")
+            : AbortReasons.Name(abort.Reason));
         json.WriteString("message"u8, abort.Message);
         json.WriteBoolean("retryable"u8, abort.Retryable);
         if (abort.Actor is { } actor)
@@ -201,20 +203,5 @@ public static class EnvelopeWriter
         Outcome.Running => "running"u8,
         Outcome.Rejected => "rejected"u8,
         _ => throw new UnreachableException($"No name for {outcome}."),
-    };
-
-    private static ReadOnlySpan<byte> Name(AbortReason reason) => reason switch
-    {
-        AbortReason.Application => "application"u8,
-        AbortReason.Conflict => "conflict"u8,
-        AbortReason.Deadlock => "deadlock"u8,
-        AbortReason.Serializability => "serializability"u8,
-        AbortReason.Undeclared => "undeclared"u8,
-        AbortReason.Timeout => "timeout"u8,
-        AbortReason.Migration => "migration"u8,
-        AbortReason.Overloaded => "overloaded"u8,
-        AbortReason.Cancelled => "cancelled"u8,
-        AbortReason.Failure => "failure"u8,
-        _ => throw new UnreachableException($"{reason} is never shown to a client."),
     };
 }

@@ -1,4 +1,6 @@
 using System.Globalization;
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
 using Microsoft.AspNetCore.Http.Features;
 
 namespace Snapper.Server.Api.Answers;
@@ -20,6 +22,16 @@ internal static class Respond
         response.ContentType = contentType;
         response.ContentLength = body.Length;
         await response.BodyWriter.WriteAsync(body);
+    }
+
+    /// <summary>Sends a view of this moment: no cache may keep it.</summary>
+    public static async Task View<TView>(
+        HttpContext context, TView view, JsonTypeInfo<TView> form, int status = StatusCodes.Status200OK)
+    {
+        using var buffer = JsonBuffer.Rent();
+        JsonSerializer.Serialize(buffer.Json, view, form);
+        context.Response.Headers.CacheControl = "no-store";
+        await Send(context, status, Json, buffer.Written);
     }
 
     /// <summary>Sends a problem that belongs to no transaction.</summary>

@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Access;
@@ -19,8 +18,7 @@ internal sealed class AuditEndpoint(AuditLog audit, IWorkerInspection inspection
             return Respond.Send(context, Problem.Invalid(LimitParameter.Rule + "."));
         }
 
-        context.Response.Headers.CacheControl = "no-store";
         var view = new AuditView(inspection.Status().Worker) { Entries = audit.Newest(limit) };
-        return Respond.Send(context, StatusCodes.Status200OK, Respond.Json, JsonSerializer.SerializeToUtf8Bytes(view, ContractJson.Default.AuditView));
+        return Respond.View(context, view, ContractJson.Default.AuditView);
     }
 }

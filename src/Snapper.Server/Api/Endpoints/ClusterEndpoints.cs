@@ -1,5 +1,4 @@
 using System.Text.Json;
-using System.Text.Json.Serialization.Metadata;
 using Snapper.Cluster.Control;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
@@ -21,7 +20,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
     {
         if (await Control(context) is { } workers)
         {
-            await Send(context, StatusCodes.Status200OK, new WorkersView { Workers = await workers.Workers(context.RequestAborted) }, ContractJson.Default.WorkersView);
+            await Respond.View(context, new WorkersView { Workers = await workers.Workers(context.RequestAborted) }, ContractJson.Default.WorkersView);
         }
     }
 
@@ -48,13 +47,13 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
                 return;
             }
 
-            await Send(context, StatusCodes.Status200OK, new PartitionsView(name) { Partitions = partitions }, ContractJson.Default.PartitionsView);
+            await Respond.View(context, new PartitionsView(name) { Partitions = partitions }, ContractJson.Default.PartitionsView);
             return;
         }
 
         if ((string?)context.Request.Query["actor"] is not { } asked)
         {
-            await Send(context, StatusCodes.Status200OK, workers.Directory(), ContractJson.Default.DirectoryView);
+            await Respond.View(context, workers.Directory(), ContractJson.Default.DirectoryView);
             return;
         }
 
@@ -67,7 +66,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
 
         var actor = new ActorKey(asked[..slash], asked[(slash + 1)..]);
         var placed = new PlacementView(asked, workers.OwnerOf(actor), workers.PartitionOf(actor));
-        await Send(context, StatusCodes.Status200OK, placed, ContractJson.Default.PlacementView);
+        await Respond.View(context, placed, ContractJson.Default.PlacementView);
     }
 
     /// <summary>The worker that is asked leaves the others, if it owns nothing. It answers what is under way first, lets nothing new in, and waits to be stopped.</summary>
@@ -85,7 +84,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
         }
         else
         {
-            await Send(context, StatusCodes.Status200OK, new LeftView(workers.Name, "left"), ContractJson.Default.LeftView);
+            await Respond.View(context, new LeftView(workers.Name, "left"), ContractJson.Default.LeftView);
         }
     }
 
@@ -130,7 +129,8 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
                 context.Response.Headers.Location = "/v1/migrations/" + Uri.EscapeDataString(made.Id);
             }
 
-            await Send(context, begun ? StatusCodes.Status202Accepted : StatusCodes.Status200OK, made, ContractJson.Default.MigrationStatus);
+            var status = begun ? StatusCodes.Status202Accepted : StatusCodes.Status200OK;
+            await Respond.View(context, made, ContractJson.Default.MigrationStatus, status);
         }
         catch (MigrationRefusedException refused)
         {
@@ -146,7 +146,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
     {
         if (await Control(context) is { } workers)
         {
-            await Send(context, StatusCodes.Status200OK, new MigrationsView { Migrations = await workers.Migrations(100, context.RequestAborted) }, ContractJson.Default.MigrationsView);
+            await Respond.View(context, new MigrationsView { Migrations = await workers.Migrations(100, context.RequestAborted) }, ContractJson.Default.MigrationsView);
         }
     }
 
@@ -154,7 +154,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
     {
         if (await Control(context) is { } workers)
         {
-            await Send(context, StatusCodes.Status200OK, workers.Proposals(), ContractJson.Default.MigrationProposals);
+            await Respond.View(context, workers.Proposals(), ContractJson.Default.MigrationProposals);
         }
     }
 
@@ -168,7 +168,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
         var id = Uri.UnescapeDataString(RawPath.After(context, "/v1/migrations/") ?? "");
         if (MigrationBody.IsId(id) && await workers.Migration(id, context.RequestAborted) is { } found)
         {
-            await Send(context, StatusCodes.Status200OK, found, ContractJson.Default.MigrationStatus);
+            await Respond.View(context, found, ContractJson.Default.MigrationStatus);
         }
         else
         {
@@ -183,12 +183,12 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
     {
         if (control() is { } workers)
         {
-            if (QueryProblem(context.Request.Query, parameters) is not { } wrong)
+            if (QueryNames.Problem(context.Request.Query, parameters) is not { } wrong)
             {
                 return workers;
             }
 
-            await Respond.Send(context, Problem.Invalid(wrong));
+            await Respond.Send(context, Problem.Invalid(wrong + "."));
             return null;
         }
 
@@ -199,31 +199,8 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
         return null;
     }
 
-    /// <summary>One that was misspelt and ignored would have the answer to another question taken for its own.</summary>
-    private static string? QueryProblem(IQueryCollection query, string[] parameters)
-    {
-        foreach (var (name, values) in query)
-        {
-            if (!parameters.Contains(name, StringComparer.OrdinalIgnoreCase))
-            {
-                var known = parameters.Length == 0 ? "none is known" : $"known are {string.Join(" and ", parameters)}";
-                return $"There is no query parameter {ClippedText.Of(name)} here: {known}.";
-            }
-
-            if (values.Count > 1)
-            {
-                return $"The query parameter {name} is repeated.";
-            }
-        }
-
-        return null;
-    }
-
     /// <summary>What is wrong with a body, without the names of our classes, which the reader's own words hold.</summary>
     private static string Words(JsonException wrong) => wrong.InnerException is JsonException broken
         ? $"The body is not JSON: {broken.Message}"
         : $"The body is wrong at {ClippedText.Of(wrong.Path ?? "$")}: there is no such field here, it is repeated, or its value is not of the field's type. Fields are actors ([{{type, id}}]), partitions ([numbers]), worker, rebalance, to, reason, id, dryRun.";
-
-    private static Task Send<T>(HttpContext context, int status, T view, JsonTypeInfo<T> form) =>
-        Respond.Send(context, status, Respond.Json, JsonSerializer.SerializeToUtf8Bytes(view, form));
 }

@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Api.Answers;
@@ -24,17 +23,14 @@ internal sealed class HealthEndpoints(LifecycleGate? door, IWorkerInspection ins
         return Answer(context, [new HealthCheck("door", closed is null, closed ?? "Requests are let through."), .. inspection.Checks()]);
     }
 
-    private static async Task Answer(HttpContext context, IReadOnlyList<HealthCheck> checks)
+    private static Task Answer(HttpContext context, IReadOnlyList<HealthCheck> checks)
     {
         var healthy = checks.All(static check => check.Healthy);
-        using var buffer = JsonBuffer.Rent();
         var view = new ReadyView(healthy ? "healthy" : "unhealthy")
         {
             Checks = checks.ToDictionary(static check => check.Name, static check => new CheckView(check.Healthy, check.Detail)),
         };
-        JsonSerializer.Serialize(buffer.Json, view, ContractJson.Default.ReadyView);
-        context.Response.Headers.CacheControl = "no-store";
-        await Respond.Send(
-            context, healthy ? StatusCodes.Status200OK : StatusCodes.Status503ServiceUnavailable, Respond.Json, buffer.Written);
+        var status = healthy ? StatusCodes.Status200OK : StatusCodes.Status503ServiceUnavailable;
+        return Respond.View(context, view, ContractJson.Default.ReadyView, status);
     }
 }

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using Snapper.Contracts;
 using Snapper.Protocol.Messages;
@@ -16,10 +15,10 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
 {
     private static readonly string[] s_reasons = [.. Enum.GetValues<AbortReason>().Where(static reason => reason != AbortReason.None).Select(AbortReasons.Name)];
 
-    public Task Status(HttpContext context) => Answer(context, inspection.Status(), ContractJson.Default.WorkerStatus);
+    public Task Status(HttpContext context) => Respond.View(context, inspection.Status(), ContractJson.Default.WorkerStatus);
 
     public Task ActorTypes(HttpContext context) =>
-        Answer(context, new ActorTypesView { Types = inspection.ActorTypes() }, ContractJson.Default.ActorTypesView);
+        Respond.View(context, new ActorTypesView { Types = inspection.ActorTypes() }, ContractJson.Default.ActorTypesView);
 
     /// <summary>GET /v1/actors/{type}/{id}, .../schedule and .../timeline. A slash inside an id is written <c>%2F</c>.</summary>
     public async Task Actor(HttpContext context)
@@ -73,7 +72,7 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         if (LimitParameter.Read(context) is { } limit)
         {
             var batches = new BatchesView { Batches = await inspection.Batches(limit, context.RequestAborted) };
-            await Answer(context, batches, ContractJson.Default.BatchesView);
+            await Respond.View(context, batches, ContractJson.Default.BatchesView);
         }
         else
         {
@@ -113,19 +112,11 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
 
         bool? isRepeated = repeated is null ? null : repeated == "true";
         var aborts = await inspection.Aborts(limit!.Value, reason, isRepeated, context.RequestAborted);
-        await Answer(context, new AbortsView { Aborts = aborts }, ContractJson.Default.AbortsView);
+        await Respond.View(context, new AbortsView { Aborts = aborts }, ContractJson.Default.AbortsView);
     }
 
     private static Task AnswerOrNotFound<TView>(HttpContext context, TView? view, JsonTypeInfo<TView> form, string what)
         where TView : class => view is null
             ? Respond.Send(context, Problem.NotFound($"Unknown {what}."))
-            : Answer(context, view, form);
-
-    private static async Task Answer<TView>(HttpContext context, TView view, JsonTypeInfo<TView> form)
-    {
-        using var buffer = JsonBuffer.Rent();
-        JsonSerializer.Serialize(buffer.Json, view, form);
-        context.Response.Headers.CacheControl = "no-store";
-        await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, buffer.Written);
-    }
+            : Respond.View(context, view, form);
 }

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
@@ -58,7 +57,7 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
         {
             if (await watch.Timeline(actor, context.RequestAborted) is { } timeline)
             {
-                await Send(context, timeline, ContractJson.Default.TimelineView);
+                await Respond.View(context, timeline, ContractJson.Default.TimelineView);
             }
             else
             {
@@ -82,18 +81,13 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
     /// <param name="view">The view; null: a parameter has a wrong value.</param>
     private async Task Answer<TView>(HttpContext context, string[] known, JsonTypeInfo<TView> form, Func<IWorkerWatch, TView>? view)
     {
-        foreach (var name in context.Request.Query.Keys)
+        if (QueryNames.Problem(context.Request.Query, known) is { } wrong)
         {
-            if (!known.Contains(name, StringComparer.Ordinal))
-            {
-                await Respond.Send(context, Problem.Invalid($"There is no query parameter '{ClippedText.Of(name)}' here{(known.Length == 0 ? string.Empty : $"; there are {string.Join(", ", known)}")}."));
-                return;
-            }
+            await Respond.Send(context, Problem.Invalid(wrong + "."));
         }
-
-        if (view is null)
+        else if (view is null)
         {
-            await Respond.Send(context, Problem.Invalid(LimitParameter.Rule + "; minMs a number that is not negative; the others may be given once."));
+            await Respond.Send(context, Problem.Invalid(LimitParameter.Rule + "; minMs a number that is not negative."));
         }
         else if (inspection.Watch is not { } watch)
         {
@@ -101,27 +95,13 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
         }
         else
         {
-            await Send(context, view(watch), form);
+            await Respond.View(context, view(watch), form);
         }
-    }
-
-    private static async Task Send<TView>(HttpContext context, TView view, JsonTypeInfo<TView> form)
-    {
-        context.Response.Headers.CacheControl = "no-store";
-        await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, JsonSerializer.SerializeToUtf8Bytes(view, form));
     }
 
     private static TraceFilter? Filter(HttpContext context)
     {
         var query = context.Request.Query;
-        foreach (var (_, values) in query)
-        {
-            if (values.Count != 1)
-            {
-                return null;
-            }
-        }
-
         var atLeast = 0.0;
         return LimitParameter.Read(context) is not { } limit
             || (query.TryGetValue("minMs", out var text) && !(double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out atLeast) && double.IsFinite(atLeast)))

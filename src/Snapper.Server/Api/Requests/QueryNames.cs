@@ -7,14 +7,20 @@ internal static class QueryNames
 {
     /// <summary>What is wrong with a query's names, a sentence without its full stop; null: nothing.</summary>
     /// <param name="query">The query.</param>
-    /// <param name="known">The names, two or more; their case counts.</param>
+    /// <param name="known">The names; their case does not count.</param>
     public static string? Problem(IQueryCollection query, params string[] known)
     {
         foreach (var (name, values) in query)
         {
-            if (values.Count != 1 || !known.Contains(name, StringComparer.Ordinal))
+            if (!known.Contains(name, StringComparer.OrdinalIgnoreCase))
             {
-                return $"There is no query parameter {ClippedText.Of(name)} here, or it is repeated; there are {string.Join(", ", known[..^1])} and {known[^1]}";
+                var there = known.Length == 0 ? "none is known" : "known are " + string.Join(" and ", known);
+                return $"There is no query parameter {ClippedText.Of(name)} here: {there}";
+            }
+
+            if (values.Count > 1)
+            {
+                return $"The query parameter {name} is repeated";
             }
         }
 
