@@ -1,22 +1,14 @@
 namespace Snapper.Security;
 
 /// <summary>An authenticated caller. Immutable.</summary>
-public sealed class Principal
+/// <param name="name">For the audit and for rules; not a secret.</param>
+/// <param name="role">What it may do.</param>
+/// <param name="tenants">Whose names it may use; none: all.</param>
+/// <param name="ratePerSecond">Requests per second that it may send; null: what holds for all.</param>
+public sealed class Principal(
+    string name, Role role, IReadOnlyList<string>? tenants = null, double? ratePerSecond = null)
 {
-    private readonly string[] _prefixes;
-
-    /// <param name="name">For the audit and for rules; not a secret.</param>
-    /// <param name="role">What it may do.</param>
-    /// <param name="tenants">Whose names it may use; none: all.</param>
-    /// <param name="ratePerSecond">Requests per second that it may send; null: what holds for all.</param>
-    public Principal(string name, Role role, IReadOnlyList<string>? tenants = null, double? ratePerSecond = null)
-    {
-        Name = name;
-        Role = role;
-        Tenants = tenants ?? [];
-        RatePerSecond = ratePerSecond;
-        _prefixes = [.. Tenants.Select(tenant => tenant + "/")];
-    }
+    private readonly string[] _prefixes = [.. (tenants ?? []).Select(tenant => tenant + "/")];
 
     /// <summary>While no token is configured all callers are this one.</summary>
     public static Principal Everybody { get; } = new("everybody", Role.Everybody);
@@ -31,16 +23,16 @@ public sealed class Principal
     public static Principal Nobody { get; } = new("nobody", Role.Nobody);
 
     /// <summary>For the audit and for rules.</summary>
-    public string Name { get; }
+    public string Name { get; } = name;
 
     /// <summary>What it may do.</summary>
-    public Role Role { get; }
+    public Role Role { get; } = role;
 
     /// <summary>Whose names it may use; empty: all.</summary>
-    public IReadOnlyList<string> Tenants { get; }
+    public IReadOnlyList<string> Tenants { get; } = tenants ?? [];
 
     /// <summary>Requests per second that it may send; null: what holds for all.</summary>
-    public double? RatePerSecond { get; }
+    public double? RatePerSecond { get; } = ratePerSecond;
 
     /// <summary>It is bound to tenants: it may not see what belongs to all together.</summary>
     public bool IsBound => _prefixes.Length > 0;

@@ -9,28 +9,21 @@ namespace Snapper.Storage.Checkpoints;
 /// What is durable and not checkpointed: coalesced changes, outcomes to be copied out, watermarks. A checkpoint takes a snapshot and in the
 /// end forgets it or puts it back under what has come since. Not thread-safe; <see cref="Checkpointer"/> locks.
 /// </summary>
-internal sealed class DirtyActors
+internal sealed class DirtyActors(long lastSequence, LogWatermarks marks, IReadOnlyList<OutcomeRecord> outcomes)
 {
     private Dictionary<ActorKey, PendingActor> _dirty = [];
     private Dictionary<ActorKey, PendingActor> _taken = [];
-    private List<OutcomeRecord> _outcomes;
-    private LogWatermarks _marks;
+    private List<OutcomeRecord> _outcomes = [.. outcomes];
+    private LogWatermarks _marks = marks;
     private readonly PreparedRecords _prepared = new();
     private readonly SortedSet<long> _held = [];
-
-    public DirtyActors(long lastSequence, LogWatermarks marks, IReadOnlyList<OutcomeRecord> outcomes)
-    {
-        LastSequence = lastSequence;
-        _marks = marks;
-        _outcomes = [.. outcomes];
-    }
 
     /// <summary>One checkpoint's share.</summary>
     public sealed record Snapshot(
         Dictionary<ActorKey, PendingActor> Actors, List<OutcomeRecord> Outcomes, LogWatermarks Watermarks, long LastSequence, long KeepFrom, long Bytes);
 
     /// <summary>Number of the last record taken in.</summary>
-    public long LastSequence { get; private set; }
+    public long LastSequence { get; private set; } = lastSequence;
 
     /// <summary>Rough bytes of the records taken in since the last snapshot.</summary>
     public long Bytes { get; private set; }

@@ -4,25 +4,18 @@ using Snapper.Storage.Log.Records;
 namespace Snapper.Storage.Files;
 
 /// <summary>Reads the frames of one file in order, through a window of a megabyte.</summary>
-internal sealed class FrameFileReader
+/// <param name="file">The file; stays the caller's.</param>
+/// <param name="name">Its name, for errors.</param>
+/// <param name="end">Where reading stops; at most the file's length.</param>
+internal sealed class FrameFileReader(ILogFile file, string name, long end)
 {
     private const int WindowBytes = 1024 * 1024;
-    private readonly ILogFile _file;
-    private readonly string _name;
-    private readonly long _end;
+    private readonly ILogFile _file = file;
+    private readonly string _name = name;
+    private readonly long _end = end;
     private byte[] _window = [];
     private long _windowStart;
     private int _windowLength;
-
-    /// <param name="file">The file; stays the caller's.</param>
-    /// <param name="name">Its name, for errors.</param>
-    /// <param name="end">Where reading stops; at most the file's length.</param>
-    public FrameFileReader(ILogFile file, string name, long end)
-    {
-        _file = file;
-        _name = name;
-        _end = end;
-    }
 
     /// <summary>
     /// Several frames were written at once, and each one's count is its place among those: a crash may have torn one and left others behind it. Else one frame

@@ -7,11 +7,11 @@ namespace Snapper.Storage.Files;
 /// The last segment of a log, which is written: knows where its good end is, and never trusts what a failed write left behind
 /// it. Not thread-safe.
 /// </summary>
-internal sealed class SegmentWriter : IDisposable
+internal sealed class SegmentWriter(LogFolder folder, LogSegments segments, long segmentBytes) : IDisposable
 {
-    private readonly LogFolder _folder;
-    private readonly LogSegments _segments;
-    private readonly long _segmentBytes;
+    private readonly LogFolder _folder = folder;
+    private readonly LogSegments _segments = segments;
+    private readonly long _segmentBytes = segmentBytes;
     private byte[] _frame = [];
     private ILogFile? _active;
     private long _activeFirst;
@@ -20,21 +20,11 @@ internal sealed class SegmentWriter : IDisposable
     private long _next;
     private bool _tailUnsure;
 
-    /// <summary>Has no segment until one is opened or made.</summary>
-    public SegmentWriter(LogFolder folder, LogSegments segments, long segmentBytes)
-    {
-        _folder = folder;
-        _segments = segments;
-        _segmentBytes = segmentBytes;
-    }
-
-    /// <summary>There is a segment to write to.</summary>
     public bool IsOpen => _active is not null;
 
     /// <summary>Number of the next record; from any thread.</summary>
     public long Next => Volatile.Read(ref _next);
 
-    /// <summary>Where the log ends now.</summary>
     public LogEnd End => new(_activeFirst, _activeLength, _next);
 
     /// <summary>

@@ -24,7 +24,6 @@ internal sealed class RedisScript(string text)
     public byte[] Hash { get; } = SHA1.HashData(Encoding.UTF8.GetBytes(text));
 #pragma warning restore CA5350
 
-    /// <summary>The hash as text.</summary>
     public string Sha => Convert.ToHexStringLower(Hash);
 }
 
@@ -32,43 +31,32 @@ internal sealed class RedisScript(string text)
 /// Commands with a bound on their time, over a connection of the client library. An exception other than a certain
 /// refusal means: effect unknown.
 /// </summary>
-internal sealed class RedisCommands : IAsyncDisposable
+/// <param name="connection">The first connection; this one's from now on.</param>
+/// <param name="connect">Makes another one.</param>
+/// <param name="timeout">The bound.</param>
+/// <param name="refused">Hears why the server has refused a script.</param>
+internal sealed class RedisCommands(
+    ConnectionMultiplexer connection, Func<Task<ConnectionMultiplexer>> connect, TimeSpan timeout,
+    Action<string> refused) : IAsyncDisposable
 {
     /// <summary>So many times as long may a command take whose answer is large.</summary>
     public const int LargeFactor = 6;
 
     private static readonly TimeSpan s_between = TimeSpan.FromSeconds(1);
 
-    private readonly Func<Task<ConnectionMultiplexer>> _connect;
-    private readonly TimeSpan _timeout;
+    private readonly Func<Task<ConnectionMultiplexer>> _connect = connect;
+    private readonly TimeSpan _timeout = timeout;
     private readonly Lock _gate = new();
 
     // Guarded by the gate.
-    private ConnectionMultiplexer _connection;
+    private ConnectionMultiplexer _connection = connection;
     private bool _disposed;
     private bool _connecting;
 
-    /// <param name="connection">The first connection; this one's from now on.</param>
-    /// <param name="connect">Makes another one.</param>
-    /// <param name="timeout">The bound.</param>
-    /// <param name="refused">Hears why the server has refused a script.</param>
-    public RedisCommands(
-        ConnectionMultiplexer connection,
-        Func<Task<ConnectionMultiplexer>> connect,
-        TimeSpan timeout,
-        Action<string> refused)
-    {
-        Refused = refused;
-        _connection = connection;
-        _connect = connect;
-        _timeout = timeout;
-        Database = connection.GetDatabase();
-    }
-
-    public IDatabase Database { get; private set; }
+    public IDatabase Database { get; private set; } = connection.GetDatabase();
 
     /// <summary>To be told of a refusal that a script answers.</summary>
-    public Action<string> Refused { get; }
+    public Action<string> Refused { get; } = refused;
 
     /// <summary>The connection is up at this moment.</summary>
     public bool IsConnected => Database.Multiplexer.IsConnected;

@@ -31,7 +31,13 @@ internal sealed class AuditNote
 /// <summary>
 /// Admin actions, refused ones too: the newest in memory, all in a file that is begun anew when it is full (the older ones are kept, as many as <see cref="FilesMax"/>), and in the log. Thread-safe.
 /// </summary>
-internal sealed partial class AuditLog
+/// <param name="file">Where to; its folder is made. Null: in memory and the log only.</param>
+/// <param name="tokens">What must not be written down.</param>
+/// <param name="logger">Hears all.</param>
+/// <param name="time">The clock.</param>
+/// <param name="fileBytesMax">A file longer than this is full.</param>
+internal sealed partial class AuditLog(
+    string? file, KnownTokens tokens, ILogger logger, TimeProvider time, long fileBytesMax = 8 << 20)
 {
     /// <summary>Actions in memory.</summary>
     public const int KeptMax = 800;
@@ -47,32 +53,16 @@ internal sealed partial class AuditLog
     private readonly Lock _gate = new();
     private readonly Queue<(long Number, AuditEntry Entry)> _done = new();
     private readonly Queue<(long Number, AuditEntry Entry)> _refused = new();
-    private readonly RefusalBuckets _refusals;
-    private readonly string? _file;
-    private readonly long _fileBytesMax;
-    private readonly KnownTokens _tokens;
-    private readonly ILogger _logger;
-    private readonly TimeProvider _time;
+    private readonly RefusalBuckets _refusals = new(time);
+    private readonly string? _file = file;
+    private readonly long _fileBytesMax = fileBytesMax;
+    private readonly KnownTokens _tokens = tokens;
+    private readonly ILogger _logger = logger;
+    private readonly TimeProvider _time = time;
     private long _number;
     private int _leftOut;
     private bool _fails;
 
-    /// <param name="file">Where to; its folder is made. Null: in memory and the log only.</param>
-    /// <param name="tokens">What must not be written down.</param>
-    /// <param name="logger">Hears all.</param>
-    /// <param name="time">The clock.</param>
-    /// <param name="fileBytesMax">A file longer than this is full.</param>
-    public AuditLog(string? file, KnownTokens tokens, ILogger logger, TimeProvider time, long fileBytesMax = 8 << 20)
-    {
-        _file = file;
-        _tokens = tokens;
-        _logger = logger;
-        _time = time;
-        _fileBytesMax = fileBytesMax;
-        _refusals = new RefusalBuckets(time);
-    }
-
-    /// <summary>One that is in memory alone.</summary>
     public static AuditLog InMemory(ILogger logger) => new(null, new KnownTokens([]), logger, TimeProvider.System);
 
     /// <summary>An audited address was refused; others are not told of.</summary>
@@ -88,7 +78,6 @@ internal sealed partial class AuditLog
     public void Done(AccessRow row, RequestCaller caller, AuditNote note, int status) =>
         Write(caller, note.Action ?? row.Action!, note.Target, note.Reason, status, isRefused: status is >= 400 and < StatusCodes.Status499ClientClosedRequest);
 
-    /// <summary>The newest entries, newest first.</summary>
     public IReadOnlyList<AuditEntry> Newest(int limit)
     {
         lock (_gate)
