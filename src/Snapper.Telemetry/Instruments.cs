@@ -12,7 +12,6 @@ namespace Snapper.Telemetry;
 /// </summary>
 internal static class Instruments
 {
-    /// <summary>Name of the meter.</summary>
     public const string MeterName = "Snapper.Dapr";
 
     private static readonly double s_processStart = StartOfProcess();

@@ -10,7 +10,6 @@ namespace Snapper.Telemetry;
 /// </summary>
 internal sealed class TransactionSpans : IDisposable
 {
-    /// <summary>Name of the source.</summary>
     public const string SourceName = "Snapper.Dapr";
 
     [ThreadStatic]

@@ -35,7 +35,6 @@ internal sealed class WorkerMetrics : IDisposable
         }
     }
 
-    /// <summary>Durations are exported.</summary>
     public bool Enabled => _durations.Enabled;
 
     /// <summary>A transaction is answered.</summary>

@@ -7,7 +7,6 @@ namespace Snapper.Cli.Commands;
 /// <summary>The command line of <c>./snapper</c>: its own commands, those of the server, and the names of the programs of the clone.</summary>
 internal static class CommandLine
 {
-    /// <summary>All commands.</summary>
     internal static readonly Command Program = CommandLines.Program(
         "./snapper", "snapper: ACID transactions over virtual actors on Dapr",
         [

@@ -33,7 +33,6 @@ internal sealed class Bank(Func<IReadOnlyList<Uri>> sidecars, DemoSettings setti
         })).Submit(transaction, cancellation);
     }
 
-    /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {
         foreach (var client in _clients.Values) await client.DisposeAsync();

@@ -2,7 +2,6 @@ using Snapper.Server.Hosting;
 
 namespace Snapper.Cli.Demo;
 
-/// <summary>How much the demo does.</summary>
 internal sealed record DemoSettings
 {
     /// <summary>Number of accounts, at least 8.</summary>

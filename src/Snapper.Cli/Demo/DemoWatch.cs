@@ -21,7 +21,6 @@ internal sealed class DemoWatch(Deployment deployment, TextWriter output, string
     private string? _master;
     private bool _first = true;
 
-    /// <summary>Until cancelled.</summary>
     public async Task Run(CancellationToken cancellation)
     {
         if (Environment.GetEnvironmentVariable("SNAPPER_TOKEN") is { Length: > 0 } own) _http.DefaultRequestHeaders.TryAddWithoutValidation("Authorization", "Bearer " + own);
@@ -38,7 +37,6 @@ internal sealed class DemoWatch(Deployment deployment, TextWriter output, string
         }
     }
 
-    /// <inheritdoc/>
     public void Dispose() => _http.Dispose();
 
     /// <summary>Takes in what one worker says of all, and says what is new.</summary>

@@ -6,7 +6,6 @@ namespace Snapper.Cli.Demo;
 /// <summary>What one phase measured. Filled by one loop each, then merged.</summary>
 internal sealed class PhaseTally
 {
-    /// <summary>Committed transactions.</summary>
     public long Committed { get; private set; }
 
     /// <summary>Transactions without an effect, by reason.</summary>

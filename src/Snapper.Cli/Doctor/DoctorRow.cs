@@ -16,7 +16,6 @@ internal enum Health
 /// <summary>One check. <paramref name="Fix"/> is empty when there is nothing to do.</summary>
 internal sealed record DoctorRow(Health Health, string Check, string Finding, string Fix = "");
 
-/// <summary>The rows as text.</summary>
 internal static class DoctorTable
 {
     /// <summary>Writes a header, the rows and a verdict.</summary>

@@ -6,7 +6,6 @@ using Snapper.Server.Processes;
 
 namespace Snapper.Cli.Doctor;
 
-/// <summary>The machine itself.</summary>
 internal static class MachineChecks
 {
     private const long Gigabyte = 1L << 30;

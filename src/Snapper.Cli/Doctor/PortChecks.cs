@@ -6,7 +6,6 @@ namespace Snapper.Cli.Doctor;
 /// <summary>The ports that callers know.</summary>
 internal static class PortChecks
 {
-    /// <summary>One row per port.</summary>
     public static IEnumerable<DoctorRow> All(UpOptions options)
     {
         for (var i = 1; i <= options.Workers; i++)

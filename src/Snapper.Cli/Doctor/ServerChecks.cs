@@ -6,7 +6,6 @@ namespace Snapper.Cli.Doctor;
 /// <summary>Redis and Dapr, as <c>up</c> would find them.</summary>
 internal static class ServerChecks
 {
-    /// <summary>One row per server.</summary>
     public static async Task<IReadOnlyList<DoctorRow>> All(UpOptions options, ExecutableFinder finder) =>
     [
         RedisServer(options, finder),

@@ -9,7 +9,6 @@ namespace Snapper.Cli.Doctor;
 /// <summary>The settings that workers take from the environment, read as they read them.</summary>
 internal static class SettingChecks
 {
-    /// <summary>One row.</summary>
     public static DoctorRow Settings()
     {
         const string check = "settings";

@@ -74,7 +74,6 @@ internal sealed class ChangeFiles(string run)
     /// <summary>Removes a request that was not taken.</summary>
     public void Forget() => File.Delete(_request);
 
-    /// <summary>Answers.</summary>
     public void Answer(ChangeAnswer answer)
     {
         var next = _answer + ".next";

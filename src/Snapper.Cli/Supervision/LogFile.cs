@@ -10,7 +10,6 @@ internal sealed class LogFile(string path)
 
     private long _startedAt;
 
-    /// <summary>Where it is.</summary>
     public string FilePath { get; } = path;
 
     /// <summary>Before a start: one older file is kept once this one has grown beyond 10 MB; what it holds now is of older starts.</summary>

@@ -9,7 +9,6 @@ internal sealed record ProcessSpec
     /// <summary>What messages call it, such as <c>worker w1</c>.</summary>
     public required string Name { get; init; }
 
-    /// <summary>The program.</summary>
     public required string Program { get; init; }
 
     /// <summary>Its arguments, each as it is.</summary>

@@ -32,7 +32,6 @@ internal sealed class ReadinessProbe : IDisposable
             ? $"worker through the sidecar: {notThrough}" : null;
     }
 
-    /// <inheritdoc/>
     public void Dispose() => _http.Dispose();
 
     /// <summary>Whether a sidecar's metadata say that it has registered the app's actor types with placement.</summary>

@@ -3,7 +3,6 @@ namespace Snapper.Cli.Supervision;
 /// <summary>How long to wait before a child is started again: 100 ms at first, doubled to at most 1 s while it keeps dying young.</summary>
 internal sealed class RestartBackoff
 {
-    /// <summary>The first wait.</summary>
     public static readonly TimeSpan First = TimeSpan.FromMilliseconds(100);
 
     /// <summary>The longest wait: whatever is killed, however often, is back and ready within 5 s, also on a busy machine where a start takes 3 s.</summary>

@@ -22,7 +22,6 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
     private Task _keeping = Task.CompletedTask;
     private volatile bool _settled;
 
-    /// <summary>How it is started.</summary>
     public ProcessSpec Spec { get; } = spec;
 
     /// <summary>The running process; <see cref="ProcessIdentity.None"/> between a death and the next start.</summary>

@@ -38,7 +38,6 @@ internal sealed record UpOptions
         s_acceptLostLog, WorkerCommand.Fsync,
     ];
 
-    /// <summary>Number of workers.</summary>
     public required int Workers { get; init; }
 
     /// <summary>Embedded sidecar and file log are forced.</summary>
@@ -56,7 +55,6 @@ internal sealed record UpOptions
     /// <summary>The Dapr app id of all workers.</summary>
     public string AppId { get; init; } = WorkerSettings.DefaultAppId;
 
-    /// <summary>Port of the dashboard.</summary>
     public int DashboardPort { get; init; } = 8080;
 
     /// <summary>There shall be a dashboard.</summary>

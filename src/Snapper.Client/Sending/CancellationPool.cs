@@ -53,7 +53,6 @@ internal sealed class CancellationPool(CancellationToken closing)
             _closed = closing.UnsafeRegister(static one => ((GiveUp)one!).Cancel(), this);
         }
 
-        /// <inheritdoc/>
         protected override void Dispose(bool disposing)
         {
             // One whose time has come, or that closing has cancelled, is of no use any more.

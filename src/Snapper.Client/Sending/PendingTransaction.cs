@@ -13,7 +13,6 @@ internal sealed class PendingTransaction : IValueTaskSource<Attempt>
     private ManualResetValueTaskSourceCore<Attempt> _attempt = new() { RunContinuationsAsynchronously = true };
     private int _state;
 
-    /// <summary>The request's id.</summary>
     public required string Id { get; init; }
 
     /// <summary>The whole request as JSON; the same bytes at every sending, for the worker compares them.</summary>

@@ -21,7 +21,6 @@ internal sealed class Route(Uri address, ServiceEndpoint door, BatchSender sende
     /// <summary>Until when it is passed over, as <see cref="Environment.TickCount64"/>.</summary>
     public long AwayUntil => Volatile.Read(ref _awayUntil);
 
-    /// <summary>It answered.</summary>
     public void IsThere()
     {
         if (Volatile.Read(ref _awayUntil) != 0)

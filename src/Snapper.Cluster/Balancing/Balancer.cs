@@ -28,7 +28,6 @@ internal sealed class Balancer(Worker worker, INode node, IClusterStore store, B
     private long _tries;
     private volatile MigrationProposals _view = new(options.Mode.ToString().ToLowerInvariant(), options.Interval.TotalMilliseconds);
 
-    /// <summary>What it sees and proposes.</summary>
     public MigrationProposals View => _view;
 
     /// <summary>A request begins at the worker of its root.</summary>

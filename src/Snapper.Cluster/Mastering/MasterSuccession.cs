@@ -31,7 +31,6 @@ internal sealed class MasterSuccession(IMasterNode node, Worker worker)
     /// <summary>The master that this worker follows, or will when it has settled what is open here.</summary>
     public (Incarnation Worker, long Epoch) Latest => (_master, _epoch);
 
-    /// <summary>Another is master.</summary>
     public void Follow(Incarnation master, long epoch)
     {
         if (epoch <= _epoch)

@@ -20,7 +20,6 @@ internal interface INode
     /// <summary>Who owns what, as far as this worker knows.</summary>
     DirectoryTable Directory { get; }
 
-    /// <summary>What this worker owns.</summary>
     Ownership Ownership { get; }
 
     /// <summary>Lives of others that are over and may still ask.</summary>

@@ -20,7 +20,6 @@ internal sealed class PendingPacket
     /// <summary>Number of the first message.</summary>
     public long First { get; private set; }
 
-    /// <summary>Messages.</summary>
     public int Count { get; private set; }
 
     /// <summary>Number after the last message.</summary>

@@ -396,7 +396,6 @@ public sealed partial class CommitMachine
     {
         public long Number { get; } = number;
 
-        /// <summary>Victims of this round.</summary>
         public List<Victim> Fresh { get; } = [];
 
         /// <summary>Answers that this round waits for.</summary>

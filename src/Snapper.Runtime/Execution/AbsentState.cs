@@ -10,7 +10,6 @@ public sealed class AbsentState
     {
     }
 
-    /// <summary>The only one.</summary>
     public static AbsentState Instance { get; } = new();
 
     /// <summary>What user code may see of a state.</summary>

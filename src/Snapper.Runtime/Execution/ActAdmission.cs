@@ -28,7 +28,6 @@ public sealed class ActAdmission
         _timer = worker.Time.CreateTimer(_ => Release(all: true), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>A batch was formed.</summary>
     public void NoteFormed(BatchId bid) => Volatile.Write(ref _lastFormed, Math.Max(_lastFormed, bid.Value));
 
     /// <summary>An attempt has finished, or died of a conflict.</summary>

@@ -38,10 +38,8 @@ public sealed class ActorType
     /// <summary>What the generator knows of the class.</summary>
     public ActorTypeDescriptor Descriptor { get; }
 
-    /// <summary>Name of the type.</summary>
     public string Name => Descriptor.Type;
 
-    /// <summary>All methods of the class.</summary>
     public IEnumerable<RootMethod> Methods => _methods.Values;
 
     /// <summary>The method of that name, of the class or of <see cref="Door.StateMethods"/>; null: none.</summary>

@@ -279,7 +279,6 @@ public abstract partial class CallFrame : ActorContext, IWatchedCall
         Fail(why);
     }
 
-    /// <summary>The call was refused.</summary>
     public void Refuse(AbortReason reason, string message) => Fail(new AbortInfo(reason, message, Target));
 
     private void Fail(AbortInfo why)

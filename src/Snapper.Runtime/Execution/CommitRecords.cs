@@ -58,7 +58,6 @@ public static class CommitRecords
         Outcomes = OutcomesOf(batch, now),
     };
 
-    /// <summary>The marker of a <see cref="Prepared"/>.</summary>
     public static Decided Of(DecidedPart decided)
     {
         var versions = new List<long>(decided.Batch.SlotCount);

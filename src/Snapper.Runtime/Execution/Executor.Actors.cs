@@ -19,7 +19,6 @@ public sealed partial class Executor
 
     private readonly Dictionary<ActorKey, ActorCell> _cells = [];
 
-    /// <summary>Resident actors.</summary>
     public int Residents => Volatile.Read(ref _residents);
 
     private int _residents;

@@ -9,7 +9,6 @@ public interface IRequestManager : ITransactionService
     /// <summary>Requests under way.</summary>
     int InFlight { get; }
 
-    /// <summary>The requests under way now.</summary>
     List<Request> UnderWay();
 
     /// <summary>A PACT was dropped before it was numbered.</summary>

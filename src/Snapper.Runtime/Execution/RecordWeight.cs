@@ -18,7 +18,6 @@ public static class RecordWeight
     /// <summary>Of a change whose state is bytes already, or deleted.</summary>
     public static long Of(Change change) => Of(change.Actor, change.State is byte[] bytes ? bytes.Length : 0);
 
-    /// <summary>Of an outcome.</summary>
     public static long OfOutcome(string id, ActorKey? abortActor, int payloadBytes) =>
         PerOutcome + (3L * id.Length) + (abortActor is null ? 0 : NameOf(abortActor)) + payloadBytes;
 

@@ -34,10 +34,8 @@ public sealed class Request : Transaction, IWatchedRequest
         Declared = declared;
     }
 
-    /// <summary>The request of a ticket.</summary>
     public static Request Of(PactTicket ticket) => (Request)ticket.Request;
 
-    /// <summary>The request of an ACT.</summary>
     public static Request Of(ActOutcome act) => (Request)act.Request;
 
     /// <summary>Stands for the request of a transaction whose root is on another worker; never answered.</summary>

@@ -12,7 +12,6 @@ public abstract class RootMethod
 {
     private protected RootMethod(ActorMethod method) => Method = method;
 
-    /// <summary>The method.</summary>
     public ActorMethod Method { get; }
 
     /// <summary>Marked by its author, or because an unmarked attempt has failed in this process (A1).</summary>
@@ -23,7 +22,6 @@ public abstract class RootMethod
 
     private long _slowUntil;
 
-    /// <summary>Its name.</summary>
     public string Name => Method.Name;
 
     /// <summary>Reads an input.</summary>

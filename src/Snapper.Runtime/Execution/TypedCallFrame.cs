@@ -15,7 +15,6 @@ public sealed class CallFrame<TInput, TResult> : CallFrame
     private Task? _running;
     private TResult _result = default!;
 
-    /// <summary>A root.</summary>
     public CallFrame(Attempt attempt, ActorCell cell, RootMethod<TInput, TResult> method, TInput input)
         : base(attempt, cell, cell.Key, caller: null, method.Name)
     {

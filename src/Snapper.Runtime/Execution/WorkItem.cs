@@ -90,7 +90,6 @@ public struct WorkItem
         return item;
     }
 
-    /// <summary>The method of a call has returned.</summary>
     public static WorkItem Returned(CallFrame frame) => Of(WorkKind.Returned, frame);
 
     /// <summary>A call has ended; its caller gets the result.</summary>
@@ -115,7 +114,6 @@ public struct WorkItem
         return item;
     }
 
-    /// <summary>A message from another worker.</summary>
     public static WorkItem Remote(Incarnation from, object message)
     {
         var item = new WorkItem { Kind = WorkKind.Remote, Index = from.Worker, Extra = message };
@@ -123,7 +121,6 @@ public struct WorkItem
         return item;
     }
 
-    /// <summary>The result of a call to another worker.</summary>
     public static WorkItem RemoteResult(IRemoteCall call, object result)
     {
         var item = new WorkItem { Kind = WorkKind.RemoteResult, Extra = call };
@@ -131,7 +128,6 @@ public struct WorkItem
         return item;
     }
 
-    /// <summary>An action of the worker itself.</summary>
     public static WorkItem Run(Action action) => new() { Kind = WorkKind.Run, Extra = action };
 
     private static WorkItem Of(WorkKind kind, CallFrame frame)

@@ -92,7 +92,6 @@ public sealed partial class Worker
 
     public CoordinatorMachine[] Coordinators { get; }
 
-    /// <summary>The other workers.</summary>
     public IPeers Peers { get; }
 
     public CommitHost Commits { get; }

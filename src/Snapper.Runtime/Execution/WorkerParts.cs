@@ -6,7 +6,6 @@ using Snapper.Storage.States;
 
 namespace Snapper.Runtime.Execution;
 
-/// <summary>What a worker is built of.</summary>
 internal sealed record WorkerParts(
     WorkerOptions Options,
     TimeProvider Time,

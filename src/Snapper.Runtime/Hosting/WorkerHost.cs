@@ -53,7 +53,6 @@ public sealed class WorkerHost : IAsyncDisposable
     /// <summary>The log as it was opened.</summary>
     public LogOpening Opening { get; }
 
-    /// <summary>What recovery found.</summary>
     public RecoverySummary Recovered { get; }
 
     /// <summary>The broken invariant, or the lost log, that stopped the worker; null: it runs.</summary>

@@ -18,7 +18,6 @@ public sealed class WorkerSetup
     /// <summary>How many numbers a worker that serves sets apart at a start.</summary>
     internal const long UsualNumbersOfALife = 10_000_000;
 
-    /// <summary>Settings.</summary>
     public required WorkerOptions Options { get; init; }
 
     /// <summary>The actor types it hosts; names are unique.</summary>
@@ -47,7 +46,6 @@ public sealed class WorkerSetup
     /// <summary>Folding and trimming.</summary>
     public CheckpointerOptions Checkpointing { get; init; } = new();
 
-    /// <summary>Clock and timers.</summary>
     public TimeProvider Time { get; init; } = TimeProvider.System;
 
     /// <summary>Services that actors take in their constructors; null: none.</summary>

@@ -6,7 +6,6 @@ namespace Snapper.Runtime.Inspection;
 /// <summary>Read-only views of a worker; values, not live objects. Thread-safe; cheap enough to be polled each second.</summary>
 public interface IWorkerInspection
 {
-    /// <summary>The worker now.</summary>
     WorkerStatus Status();
 
     /// <summary>What is counted of it for metrics alone.</summary>
@@ -15,7 +14,6 @@ public interface IWorkerInspection
     /// <summary>Ready for requests; otherwise which check fails and why.</summary>
     IReadOnlyList<HealthCheck> Checks();
 
-    /// <summary>The actor types this worker hosts.</summary>
     IReadOnlyList<ActorTypeView> ActorTypes();
 
     /// <summary>Durable state of one actor; <see cref="ActorView.State"/> is null when it was never written. Null: unknown type.</summary>

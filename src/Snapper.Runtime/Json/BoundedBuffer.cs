@@ -19,7 +19,6 @@ public sealed class BoundedBuffer : IBufferWriter<byte>
         _limit = limit;
     }
 
-    /// <summary>A copy of what was written.</summary>
     public byte[] ToArray() => _bytes.WrittenSpan.ToArray();
 
     public void Advance(int count) => _bytes.Advance(count);

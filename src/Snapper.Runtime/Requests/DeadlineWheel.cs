@@ -86,7 +86,6 @@ public sealed class DeadlineWheel : IDisposable
         }
     }
 
-    /// <summary>The requests under way now.</summary>
     public List<Request> UnderWay()
     {
         var requests = new List<Request>();

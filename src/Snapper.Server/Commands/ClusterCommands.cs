@@ -33,7 +33,6 @@ internal static class ClusterCommands
     private static readonly TimeSpan LookEvery = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan BackWithin = TimeSpan.FromSeconds(30);
 
-    /// <summary>All of them.</summary>
     public static readonly IReadOnlyList<Command> All =
     [
         CommandLines.Command("workers", "shows the workers of a running system and what they own", Workers, s_url),

@@ -58,7 +58,6 @@ internal sealed class MigrationReport(TextWriter output)
         output.WriteLine($"dry run: {migration.Keys} in all would move");
     }
 
-    /// <summary>A line for each.</summary>
     public static void List(TextWriter output, MigrationsView migrations)
     {
         var table = Tables.Of("state", "moves", "parts", "planned at", "migration");

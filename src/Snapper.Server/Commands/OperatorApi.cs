@@ -108,7 +108,6 @@ internal sealed class OperatorApi : IDisposable
         }
     }
 
-    /// <inheritdoc/>
     public void Dispose() => _http.Dispose();
 
     private static T? Read<T>(byte[] utf8, JsonTypeInfo<T> form)

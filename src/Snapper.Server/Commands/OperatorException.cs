@@ -8,7 +8,6 @@ internal sealed class OperatorException(string message, int status) : CommandExc
     /// <summary>Nobody answered.</summary>
     public const int NoAnswer = 0;
 
-    /// <summary>The HTTP status, or <see cref="NoAnswer"/>.</summary>
     public int Status { get; } = status;
 
     /// <summary>It goes by itself: the worker is starting, or away, or cannot reach its store.</summary>

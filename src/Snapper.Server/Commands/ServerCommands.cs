@@ -5,7 +5,6 @@ namespace Snapper.Server.Commands;
 /// <summary>What the server itself can do: serve, and ask other servers. The container image has these commands alone.</summary>
 internal static class ServerCommands
 {
-    /// <summary>All of them.</summary>
     public static readonly IReadOnlyList<Command> All =
         [.. ClusterCommands.All, TokenCommand.Command, WorkerCommand.Command];
 
@@ -20,6 +19,5 @@ internal static class ServerCommands
             program, arguments is ["worker", ..] ? WorkerCommand.WithEnvironment(arguments, Environment.GetEnvironmentVariable) : arguments,
             output, errors);
 
-    /// <summary>The server's program.</summary>
     public static Command Program() => CommandLines.Program("./snapper", "snapper: ACID transactions over virtual actors on Dapr", All);
 }

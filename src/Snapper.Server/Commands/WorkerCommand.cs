@@ -186,7 +186,6 @@ internal static class WorkerCommand
         };
     }
 
-    /// <summary>The value of <see cref="Fsync"/>.</summary>
     internal static FsyncPolicy FsyncOf(ParseResult line) =>
         line.GetValue(Fsync) == "everysec" ? FsyncPolicy.EverySecond : FsyncPolicy.Always;
 

@@ -15,10 +15,8 @@ internal sealed class MailboxEndpoint(MailboxSeal? seal = null)
     /// <summary>Name of the type, before <c>@</c> and the worker.</summary>
     public const string ActorType = "Mailbox";
 
-    /// <summary>The one actor.</summary>
     public const string ActorId = "0";
 
-    /// <summary>Its one method.</summary>
     public const string Method = "Deliver";
 
     private const string MediaType = "application/octet-stream";
@@ -32,7 +30,6 @@ internal sealed class MailboxEndpoint(MailboxSeal? seal = null)
     /// <summary>Packets are answered "not ready" from now on.</summary>
     public void Close() => _hub = null;
 
-    /// <summary>A call of the actor.</summary>
     public ValueTask<ActorReply> Call(in Sidecar.Hosting.ActorCall call)
     {
         var passesOn = PassedOnPacket.Is(call.Body.Span);

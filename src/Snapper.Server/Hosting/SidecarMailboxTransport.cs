@@ -14,7 +14,6 @@ internal sealed class SidecarMailboxTransport(DaprSidecarClient sidecar, Mailbox
     private readonly MailboxSeal _seal = seal ?? MailboxSeal.None;
     private readonly Peer?[] _peers = new Peer?[TransactionId.WorkerLimit];
 
-    /// <inheritdoc/>
     public async Task<ReadOnlyMemory<byte>> Deliver(int worker, ReadOnlyMemory<byte> packet, CancellationToken cancellation)
     {
         // A call that waits for a third worker must not hold up those to actor 0: a sidecar lets one call at a time to an actor in.

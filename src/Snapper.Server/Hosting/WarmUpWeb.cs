@@ -43,7 +43,6 @@ internal sealed class WarmUpWeb : IAsyncDisposable
         });
     }
 
-    /// <summary>Serves a worker at a socket.</summary>
     public static async Task<WarmUpWeb> Start(WorkerHost worker, string socketPath, CancellationToken cancellation)
     {
         var options = new ApiOptions();
@@ -71,7 +70,6 @@ internal sealed class WarmUpWeb : IAsyncDisposable
         return answer.IsSuccessStatusCode;
     }
 
-    /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {
         _client.Dispose();

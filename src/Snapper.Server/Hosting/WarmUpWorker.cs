@@ -41,7 +41,6 @@ internal sealed class WarmUpWorker : IAsyncDisposable
         _store = new FileStateStore(_log, TimeProvider.System, new StateStoreOptions());
     }
 
-    /// <summary>Starts it.</summary>
     public static async Task<WarmUpWorker> Start(CancellationToken cancellation)
     {
         var made = new WarmUpWorker();
@@ -95,7 +94,6 @@ internal sealed class WarmUpWorker : IAsyncDisposable
         }
     }
 
-    /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {
         await (_web?.DisposeAsync() ?? ValueTask.CompletedTask);

@@ -17,10 +17,8 @@ internal static class WorkerConfiguration
     public static IReadOnlyList<ActorTypeDescriptor> Descriptors { get; } =
         [.. SnapperAppsSmallBankActors.All, .. SnapperAppsListAppendActors.All];
 
-    /// <summary>Their names.</summary>
     public static IReadOnlyList<string> ActorTypes { get; } = Descriptors.Select(descriptor => descriptor.Type).ToArray();
 
-    /// <summary>Version of the server.</summary>
     public static string Version { get; } = typeof(WorkerConfiguration).Assembly.GetName().Version?.ToString(3) ?? "0.0.0";
 
     /// <summary>The section <c>Snapper:SmallBank</c>.</summary>

@@ -13,13 +13,9 @@ internal enum SidecarKind
     Embedded,
 }
 
-/// <summary>Where the transaction log is.</summary>
 internal enum LogKind
 {
-    /// <summary>A Redis stream.</summary>
     Redis,
-
-    /// <summary>A local file.</summary>
     File,
 }
 

@@ -40,10 +40,8 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>What sidecars are told beside the component files.</summary>
     public string Dapr => Path.Combine(Run, "dapr");
 
-    /// <summary><see cref="RunStatePath"/> of any data directory.</summary>
     public static string RunStateIn(string root) => Path.Combine(RunIn(root), "state.json");
 
-    /// <summary><see cref="Run"/> of any data directory.</summary>
     public static string RunIn(string root) => Path.Combine(root, RunFolder);
 
     /// <summary>Which kind of log the last run used.</summary>

@@ -20,6 +20,5 @@ internal readonly record struct HostAndPort(string Host, int Port)
         return true;
     }
 
-    /// <inheritdoc/>
     public override string ToString() => Host.Contains(':', StringComparison.Ordinal) ? $"[{Host}]:{Port}" : $"{Host}:{Port}";
 }

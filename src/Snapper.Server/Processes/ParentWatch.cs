@@ -14,6 +14,5 @@ internal sealed class ParentWatch : IDisposable
         }, null, TimeSpan.FromSeconds(1), TimeSpan.FromSeconds(1));
     }
 
-    /// <inheritdoc/>
     public void Dispose() => _timer.Dispose();
 }

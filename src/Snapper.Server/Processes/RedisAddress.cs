@@ -15,7 +15,6 @@ internal sealed class RedisAddress
         Password = password;
     }
 
-    /// <summary>Where it is.</summary>
     public HostAndPort Place { get; }
 
     /// <summary>It was named with <c>rediss://</c>.</summary>
@@ -52,6 +51,5 @@ internal sealed class RedisAddress
         return new RedisAddress(address, user.Length == 0 ? null : user, string.IsNullOrEmpty(password) ? null : password, isTls);
     }
 
-    /// <inheritdoc/>
     public override string ToString() => Place.ToString();
 }

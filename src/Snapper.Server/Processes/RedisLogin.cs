@@ -35,7 +35,6 @@ internal sealed class RedisLogin
     /// <summary>Never to be printed; null: none.</summary>
     public string? Password { get; }
 
-    /// <summary>Speak TLS.</summary>
     public bool Tls { get; }
 
     /// <summary>Who may have signed the server's certificate; null: whom the machine trusts.</summary>
@@ -97,7 +96,6 @@ internal sealed class RedisLogin
         [AuthorityVariable] = login?.AuthorityFile,
     };
 
-    /// <inheritdoc/>
     public override string ToString() => "(a login)";
 
     private static bool IsOn(string? text) => text switch

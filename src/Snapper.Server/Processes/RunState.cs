@@ -7,10 +7,8 @@ namespace Snapper.Server.Processes;
 /// <param name="StartTicks">See <see cref="Posix.StartTicks"/>.</param>
 internal sealed record ProcessIdentity(int Pid, long StartTicks)
 {
-    /// <summary>Nothing runs.</summary>
     public static readonly ProcessIdentity None = new(0, 0);
 
-    /// <summary>The process with this id, as it is now.</summary>
     public static ProcessIdentity Of(int pid) => new(pid, Posix.StartTicks(pid));
 
     /// <summary>Whether that very process still runs.</summary>
@@ -54,10 +52,8 @@ internal sealed class RunStateFile(string path)
 
     private readonly Lock _lock = new();
 
-    /// <summary>Where it is.</summary>
     public string FilePath { get; } = path;
 
-    /// <summary>Replaces the file.</summary>
     public void Write(RunState state)
     {
         lock (_lock)

@@ -18,7 +18,6 @@ internal sealed class StopSignals : IDisposable
     private readonly PosixSignalRegistration[] _registrations;
     private long _first;
 
-    /// <summary>Listens from now on.</summary>
     public StopSignals()
     {
         PosixSignal[] signals = [PosixSignal.SIGINT, PosixSignal.SIGTERM, PosixSignal.SIGHUP, PosixSignal.SIGQUIT];
@@ -34,7 +33,6 @@ internal sealed class StopSignals : IDisposable
     /// <summary>Completes with the first signal.</summary>
     public Task Stopped => _stopped.Task;
 
-    /// <inheritdoc/>
     public void Dispose()
     {
         foreach (var registration in _registrations) registration.Dispose();

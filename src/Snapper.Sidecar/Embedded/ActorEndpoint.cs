@@ -12,7 +12,6 @@ internal sealed class ActorEndpoint(EmbeddedSidecarOptions options, AppChannel a
 
     private readonly ConcurrentDictionary<(string Type, string Id), ActorLock> _actors = new();
 
-    /// <summary>Active actors of a type.</summary>
     public int Count(string actorType) => _actors.Keys.Count(actor => actor.Type == actorType);
 
     /// <summary>Serves a call, or hands it to <paramref name="otherwise"/> when the path is none of a method.</summary>

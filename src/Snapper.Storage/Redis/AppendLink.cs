@@ -29,7 +29,6 @@ internal sealed class AppendLink(RedisOptions options, RemoteCertificateValidati
     private bool _isAwaiting;
     private bool _closed;
 
-    /// <summary>It was ended.</summary>
     public bool IsClosed => Volatile.Read(ref _closed);
 
     /// <summary>Connects, and signs in when the options say so. <see cref="Abort"/> bounds its time.</summary>

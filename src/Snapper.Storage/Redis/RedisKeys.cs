@@ -45,13 +45,11 @@ internal sealed class RedisKeys
     /// <summary>Hash: request id to outcome, for what was copied in one minute of an <see cref="OutcomeClock"/>.</summary>
     public RedisKey Copied(long minute) => string.Create(CultureInfo.InvariantCulture, $"{_prefix}{{{_worker}}}:copied:{minute}");
 
-    /// <summary>How the keys of <see cref="Copied"/> begin.</summary>
     public string CopiedPrefix => $"{_prefix}{{{_worker}}}:copied:";
 
     /// <summary>The same as earlier versions made it, by the requests' minutes of a wall clock; it expires by itself.</summary>
     public RedisKey Outcomes(long minute) => string.Create(CultureInfo.InvariantCulture, $"{_prefix}{{{_worker}}}:outcomes:{minute}");
 
-    /// <summary>How the keys of states begin.</summary>
     public string StatePrefix => string.Concat(_prefix, "{state}:");
 
     /// <summary>Hash of a state: <c>snapper:{state}:Type/id</c>.</summary>

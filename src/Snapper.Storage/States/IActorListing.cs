@@ -34,7 +34,6 @@ internal sealed class FirstIds(ActorListQuery query)
 {
     private readonly SortedSet<string> _ids = new(StringComparer.Ordinal);
 
-    /// <summary>In order.</summary>
     public IReadOnlyCollection<string> Ids => _ids;
 
     /// <summary>Takes an actor in, if it is one of those; one that comes twice counts once.</summary>

@@ -11,7 +11,6 @@ namespace Snapper.Runtime.Inspection.Watching;
 /// <param name="post">Runs an action on an actor's executor.</param>
 public sealed class ActorTimelines(WatchClock clock, long leaseTicks, LeaseTimer timer, Action<ActorKey, Action> post)
 {
-    /// <summary>Actors at a time.</summary>
     public const int Most = IWorkerWatch.TimelinesMax;
 
     private const int Batches = 8192;

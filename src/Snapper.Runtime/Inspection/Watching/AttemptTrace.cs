@@ -38,7 +38,6 @@ public sealed class AttemptTrace(TransactionWatch watch, IWatchedAttempt attempt
     private long _answeredAt;
     private long _finishedAt;
 
-    /// <summary>Id of the request.</summary>
     public string Request { get; } = attempt.Request.Id;
 
     /// <summary>W3C trace context of the caller; null: none.</summary>
@@ -118,7 +117,6 @@ public sealed class AttemptTrace(TransactionWatch watch, IWatchedAttempt attempt
     /// <summary>The system runs it again.</summary>
     public void Repeated(AbortReason reason) => Finish("repeated", AbortReasons.Name(reason));
 
-    /// <summary>It is answered.</summary>
     public void Answered(Outcome outcome, AbortReason reason)
     {
         _answeredAt = outcome == Door.Outcome.Committed ? _clock.Now : 0;

@@ -5,10 +5,8 @@ using Snapper.Runtime.Door;
 
 namespace Snapper.Runtime.Inspection.Watching;
 
-/// <summary>What is watched of an attempt of a transaction.</summary>
 public interface IWatchedAttempt
 {
-    /// <summary>Its number.</summary>
     TransactionId Tid { get; }
 
     /// <summary>Number of its batch; none for an ACT.</summary>
@@ -20,7 +18,6 @@ public interface IWatchedAttempt
     /// <summary>When it began, as a timestamp of the worker's clock.</summary>
     long BeganAt { get; }
 
-    /// <summary>Its request.</summary>
     IWatchedRequest Request { get; }
 
     /// <summary>Its trace; null: it has none.</summary>
@@ -30,10 +27,8 @@ public interface IWatchedAttempt
     DeclaredAccess[] Touched();
 }
 
-/// <summary>What is watched of a request.</summary>
 public interface IWatchedRequest
 {
-    /// <summary>Its id.</summary>
     string Id { get; }
 
     /// <summary>As its caller sent it; of a branch, as far as it is known here.</summary>
@@ -49,9 +44,7 @@ public interface IWatchedRequest
     long ReceivedAt { get; }
 }
 
-/// <summary>What is watched of a call on an actor.</summary>
 public interface IWatchedCall : IActorCall
 {
-    /// <summary>The request of its transaction.</summary>
     IWatchedRequest Request { get; }
 }

@@ -28,7 +28,6 @@ public interface IWorkerWatch
     /// <summary>What sampled transactions had declared, and what they touched, by method.</summary>
     AccessView Access();
 
-    /// <summary>The ring of coordinators.</summary>
     RingView Ring();
 }
 

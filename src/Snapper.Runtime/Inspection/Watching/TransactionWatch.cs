@@ -49,7 +49,6 @@ public sealed class TransactionWatch
 
     public WatchClock Clock { get; }
 
-    /// <summary>The watched actors.</summary>
     public ActorTimelines Timelines { get; }
 
     /// <summary>An attempt begins: its trace, if somebody looks and it is one of the sample.</summary>

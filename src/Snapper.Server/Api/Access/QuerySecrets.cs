@@ -11,7 +11,6 @@ namespace Snapper.Server.Api.Access;
 /// </summary>
 internal static class QuerySecrets
 {
-    /// <summary>Most values of a query.</summary>
     public const int ValuesMax = 16;
 
     /// <summary>Most values of a query for a stream of events, which names many views; how many those may be it says itself.</summary>

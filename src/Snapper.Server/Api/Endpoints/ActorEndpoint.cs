@@ -12,7 +12,6 @@ namespace Snapper.Server.Api.Endpoints;
 /// </summary>
 internal static class ActorEndpoint
 {
-    /// <summary>The one method of the door.</summary>
     public const string Method = "StartTransaction";
 
     /// <summary>Runs one call of the door.</summary>

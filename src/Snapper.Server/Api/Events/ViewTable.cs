@@ -15,7 +15,6 @@ internal sealed record ViewRoute(RequestDelegate Handler, AccessRow Row)
 
     private bool IsExact => Row.Prefix.Length == Row.Pattern.Length;
 
-    /// <summary>It is at this path.</summary>
     public bool Takes(string path) => IsExact
         ? path == Row.Pattern
         : path.Length > Row.Prefix.Length && path.StartsWith(Row.Prefix, StringComparison.Ordinal) && (PartName is null || path.IndexOf('/', Row.Prefix.Length) < 0);

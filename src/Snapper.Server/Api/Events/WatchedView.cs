@@ -46,7 +46,6 @@ internal sealed class WatchedView
         Refusal = caller is null ? null : AuthorizationMiddleware.ViewProblem(Request(Stream.Null, default), caller, route.Row);
     }
 
-    /// <summary>Its address.</summary>
     public ViewRoute Route => _route;
 
     /// <summary>Why the caller may not see it; null: it may.</summary>

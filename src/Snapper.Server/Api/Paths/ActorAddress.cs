@@ -8,13 +8,8 @@ namespace Snapper.Server.Api.Paths;
 /// <summary>What of an actor a path asks for.</summary>
 internal enum ActorAspect
 {
-    /// <summary>Its state.</summary>
     State,
-
-    /// <summary>Its schedule.</summary>
     Schedule,
-
-    /// <summary>Its timeline.</summary>
     Timeline,
 }
 
