@@ -52,8 +52,9 @@ internal sealed class StubServer : IAsyncDisposable
         if (!HttpMethods.IsPost(context.Request.Method))
         {
             context.Response.StatusCode = StatusCodes.Status404NotFound;
-            await context.Response.WriteAsJsonAsync(
-                new { status = StatusCodes.Status404NotFound }, options: null, "application/problem+json"); // as a worker's
+
+            // As a worker's.
+            await context.Response.WriteAsJsonAsync(new { status = 404 }, options: null, "application/problem+json");
             return;
         }
 
