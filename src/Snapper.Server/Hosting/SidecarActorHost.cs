@@ -11,58 +11,45 @@ namespace Snapper.Server.Hosting;
 /// The actor types that this worker serves to its sidecar: each public type is a relay (DESIGN 2), and each type pinned to
 /// this worker, <c>Account@w1</c>, leads to the same door, so that calls that do arrive there find the directory.
 /// </summary>
-internal sealed class SidecarActorHost : IActorHost
+internal sealed class SidecarActorHost(
+    string worker, IReadOnlyList<string> types, ITransactionService door, ApiOptions options, MailboxEndpoint mailbox,
+    AuthorizationMiddleware? gate = null) : IActorHost
 {
-    private readonly ITransactionService _door;
-    private readonly ApiOptions _options;
-    private readonly MailboxEndpoint _mailbox;
-    private readonly AuthorizationMiddleware? _gate;
-    private readonly string _pinned;
-    private readonly string _mailboxType;
-
-    public SidecarActorHost(string worker, IReadOnlyList<string> types, ITransactionService door, ApiOptions options, MailboxEndpoint mailbox, AuthorizationMiddleware? gate = null)
-    {
-        _gate = gate;
-        _door = door;
-        _options = options;
-        _mailbox = mailbox;
-        _pinned = "@" + worker;
-        _mailboxType = MailboxEndpoint.ActorType + _pinned;
-        ActorTypes = TypesOf(worker, types);
-    }
+    private readonly string _pinned = "@" + worker;
+    private readonly string _mailboxType = MailboxEndpoint.ActorType + "@" + worker;
 
     /// <summary>What a worker of this name registers: each type, each type pinned to it, and its mailbox.</summary>
     public static IReadOnlyList<string> TypesOf(string worker, IReadOnlyList<string> types) =>
         [.. types, .. types.Append(MailboxEndpoint.ActorType).Select(type => $"{type}@{worker}")];
 
-    public IReadOnlyList<string> ActorTypes { get; }
+    public IReadOnlyList<string> ActorTypes { get; } = TypesOf(worker, types);
 
     public async ValueTask<ActorReply> Invoke(Sidecar.Hosting.ActorCall call, CancellationToken cancellation)
     {
         if (call.ActorType == _mailboxType)
         {
-            return await _mailbox.Call(call);
+            return await mailbox.Call(call);
         }
 
         RequestCaller? caller = null;
-        if (_gate?.OfActorCall(call.Authorization, out caller) is { } refused)
+        if (gate?.OfActorCall(call.Authorization, out caller) is { } refused)
         {
-            return new ActorReply(await ActorEndpoint.Refuse(_options, refused));
+            return new ActorReply(await ActorEndpoint.Refuse(options, refused));
         }
 
         if (call.IdIsUnreadable)
         {
-            return new ActorReply(await ActorEndpoint.RefuseUnreadableId(_options, call.ActorId));
+            return new ActorReply(await ActorEndpoint.RefuseUnreadableId(options, call.ActorId));
         }
 
         var type = call.ActorType.EndsWith(_pinned, StringComparison.Ordinal) ? call.ActorType[..^_pinned.Length] : call.ActorType;
         var origin = RequestOrigin.Of(caller?.Name, call.TraceParent, call.TraceState);
         return new ActorReply(await ActorEndpoint.Call(
-            _door, _options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, IsTooLarge(call), origin, caller, cancellation));
+            door, options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, IsTooLarge(call), origin, caller, cancellation));
     }
 
     /// <summary>Packets of a mailbox may be larger than requests, and the transport has one limit for all.</summary>
-    private bool IsTooLarge(in Sidecar.Hosting.ActorCall call) => call.BodyTooLarge || call.Body.Length > _options.TransactionBodyBytesMax;
+    private bool IsTooLarge(in Sidecar.Hosting.ActorCall call) => call.BodyTooLarge || call.Body.Length > options.TransactionBodyBytesMax;
 
     /// <summary>A hint without weight: actors live in the worker's memory by its own rules (L8).</summary>
     public ValueTask Deactivate(string actorType, string actorId, CancellationToken cancellation) => ValueTask.CompletedTask;

@@ -11,22 +11,18 @@ namespace Snapper.Storage.Files;
 /// most of the file is out of date, the living part moves to a new one. A crash at any moment leaves a state as it was or as it is now.
 /// </summary>
 /// <remarks>Files: <c>state-N.dat</c> (the highest N counts), <c>outcomes-M.dat</c> (M: minute of their copying), <c>state.lock</c>.</remarks>
-public sealed class FileStateStore : IStateStore, IActorListing
+/// <param name="log">The log that they belong to.</param>
+/// <param name="time">The clock of copied outcomes.</param>
+/// <param name="options">How long outcomes are kept.</param>
+public sealed class FileStateStore(FileTransactionLog log, TimeProvider time, StateStoreOptions options)
+    : IStateStore, IActorListing
 {
     private const string LockName = "state.lock";
-    private readonly LogFolder _folder;
+    private readonly LogFolder _folder = log.Folder;
     private readonly Lock _gate = new();
-    private readonly FileStates _states;
-    private readonly FileOutcomes _outcomes;
+    private readonly FileStates _states = new(log.Folder, log.Options.DeadStateBytes);
+    private readonly FileOutcomes _outcomes = new(log.Folder, time, options);
     private long _loadedEpoch = -1;
-
-    /// <summary>The states of a log.</summary>
-    public FileStateStore(FileTransactionLog log, TimeProvider time, StateStoreOptions options)
-    {
-        _folder = log.Folder;
-        _states = new FileStates(_folder, log.Options.DeadStateBytes);
-        _outcomes = new FileOutcomes(_folder, time, options);
-    }
 
     /// <inheritdoc/>
     public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => _folder.Files.Run(
