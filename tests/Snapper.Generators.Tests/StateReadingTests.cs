@@ -15,6 +15,7 @@ public sealed class StateReadingTests
     [InlineData("public sealed record S(int A) { public S() : this(1) { } }")]
     [InlineData("public sealed record S(int A, S? Next);")]
     [InlineData("public sealed record S(object A);")]
+    [InlineData("public sealed record S(DateTime A);")]
     [InlineData("public record S(int A);")]
     [InlineData("public abstract record Base(int A); public sealed record S(int A, int B) : Base(A);")]
     [InlineData("public sealed record S([property: System.Text.Json.Serialization.JsonIgnore] int A);")]

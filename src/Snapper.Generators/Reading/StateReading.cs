@@ -16,6 +16,7 @@ internal static class StateReading
     private const string Json = "System.Text.Json.Serialization";
     private const string Nullability = "System.Diagnostics.CodeAnalysis"; // of what may be null, which JSON heeds
 
+    // Not DateTime: a local one just behind the year 1 is written, and not read, east of Greenwich.
     private static readonly HashSet<string> Leaves = new(StringComparer.Ordinal)
     {
         "global::System.DateTimeOffset", "global::System.TimeSpan", "global::System.DateOnly",
@@ -64,7 +65,7 @@ internal static class StateReading
         : type.OriginalDefinition.SpecialType == SpecialType.System_Nullable_T
             ? ((INamedTypeSymbol)type).TypeArguments.All(IsLeaf)
             : type.SpecialType is >= SpecialType.System_Boolean and <= SpecialType.System_String
-                || type.SpecialType == SpecialType.System_DateTime || Leaves.Contains(Names.Plain(type));
+                || Leaves.Contains(Names.Plain(type));
 
     private static bool IsCollection(INamedTypeSymbol type, HashSet<string> names) =>
         names.Contains(type.Name)
