@@ -224,6 +224,51 @@ public sealed class IdWindowTests
         Assert.Equal(Outcome.InDoubt, (await Rig.Within(b, "b, as it was sent first")).Outcome);
     }
 
+    /// <summary>The same, before the one that was replaced has asked its log for anything.</summary>
+    [Fact]
+    public async Task An_id_that_its_successor_has_run_has_not_timed_out_at_a_worker_that_was_replaced()
+    {
+        var drain = TimeSpan.FromSeconds(1);
+        await using var rig = await Rig.Start(
+            new WorkerOptions { Executors = 1, Coordinators = 1, OpenBatches = 1, DrainTimeout = drain });
+        rig.Log.Hold();
+        var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
+        await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
+        var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1", timeoutMs: 700);
+        await Rig.Until(() => rig.Host.RequestManager.InFlight == 2, "b waits for a number");
+        var before = (rig.Host, rig.Log);
+        await rig.Open();
+        var again = await Rig.Within(rig.Submit("b", [Step.Add()], ["b"], id: "b1"), "b, sent again");
+        Assert.Equal(Outcome.Committed, again.Outcome);
+
+        Assert.Equal(Outcome.InDoubt, (await Rig.Within(b, "b, as it was sent first")).Outcome);
+        before.Log.Release();
+        await Rig.Until(() => before.Host.RequestManager.InFlight == 0, "none is under way any more");
+    }
+
+    /// <summary>Its process ends then: what is answered later is answered to none.</summary>
+    [Fact]
+    public async Task A_worker_that_fails_answers_what_waits_for_its_log_at_once()
+    {
+        var time = new SilentTime();
+        var drain = TimeSpan.FromSeconds(1);
+        await using var rig = await Rig.Start(
+            new WorkerOptions { Executors = 1, Coordinators = 1, OpenBatches = 1, DrainTimeout = drain }, time: time);
+        rig.Log.Hold();
+        using var leaves = new CancellationTokenSource();
+        var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
+        await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
+        var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1", cancellation: leaves.Token);
+        await Rig.Until(() => rig.Host.RequestManager.InFlight == 2, "b waits for a number");
+        leaves.Cancel();
+        await Rig.Until(() => rig.Host.RequestManager.Ids.Running == 1, "b is cancelled, and waits for the log");
+        rig.Host.Worker.Fail(new InvalidOperationException("planned"));
+        Assert.Equal(Outcome.InDoubt, (await Rig.Within(b, "b")).Outcome);
+        Assert.Equal(Outcome.InDoubt, (await Rig.Within(a, "a")).Outcome);
+        rig.Log.Release();
+        await Rig.Until(() => rig.Host.RequestManager.InFlight == 0, "none is under way any more");
+    }
+
     [Fact]
     public async Task An_id_that_has_committed_is_never_refused()
     {
@@ -344,5 +389,23 @@ public sealed class IdWindowTests
         }
 
         Assert.True(again.Outcome != Outcome.Rejected, $"{again.Outcome} {again.Rejection?.Kind}: {again.Rejection?.Detail}, and it has committed");
+    }
+
+    /// <summary>No timer of it rings.</summary>
+    private sealed class SilentTime : TimeProvider
+    {
+        public override ITimer CreateTimer(
+            TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) => new SilentTimer();
+    }
+
+    private sealed class SilentTimer : ITimer
+    {
+        public bool Change(TimeSpan dueTime, TimeSpan period) => true;
+
+        public void Dispose()
+        {
+        }
+
+        public ValueTask DisposeAsync() => default;
     }
 }

@@ -118,8 +118,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
         }
 
         _worker.NoteEnded(request, envelope.Outcome, reason);
-        if (request.HasCallerKey && !AbortReasons.IsKept(reason)
-            && (!_worker.Peers.IsAlone || _worker.MayHaveRunElsewhere(request.Asked.Actor)))
+        if (request.HasCallerKey && !AbortReasons.IsKept(reason))
         {
             request.Settle(); // nothing of it begins any more
             _ = AnswerAsOwner(request, envelope);
@@ -139,8 +138,8 @@ public sealed class RequestManager : IRequestManager, IDisposable
     }
 
     /// <summary>
-    /// Nothing of this sending has effects. Of the id that says nothing: who owns its root now may have run an earlier
-    /// one, of which a life that was replaced knows nothing.
+    /// Nothing of this sending has effects. Of the id that says nothing: who owns its root now, or this worker's log,
+    /// may have run another one, of which a life that was replaced knows nothing.
     /// </summary>
     private async Task AnswerAsOwner(Request request, TransactionEnvelope envelope)
     {
@@ -152,9 +151,16 @@ public sealed class RequestManager : IRequestManager, IDisposable
             envelope = request.Envelope(Outcome.InDoubt);
         }
 
-        _checking.TryRemove(request, out _);
-        request.TryAnswer(envelope);
-        Interlocked.Decrement(ref _inFlight);
+        EndCheck(request, envelope);
+    }
+
+    private void EndCheck(Request request, TransactionEnvelope envelope)
+    {
+        if (_checking.TryRemove(request, out _))
+        {
+            request.TryAnswer(envelope);
+            Interlocked.Decrement(ref _inFlight);
+        }
     }
 
     public void Release(Request request)
@@ -229,7 +235,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
 
         foreach (var (request, _) in _checking)
         {
-            request.TryAnswer(request.Envelope(Outcome.InDoubt)); // the log answers no more
+            EndCheck(request, request.Envelope(Outcome.InDoubt)); // the log answers no more
         }
     }
 
