@@ -28,10 +28,12 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
     {
         var trail = Of(actor);
         Require(trail.Touches.Count == 0, $"L8: {actor} is loaded while what {(trail.Touches.Count > 0 ? trail.Touches[0].Tid : 0)} did there is not final");
-        // Who was replaced and does not know it may read what the next owner has stored; nothing of it will count.
-        var isNewer = isReplaced && stored?.Version > trail.FinalVersion;
-        // Nor of what it reads from a server that lost the log: its next flush finds that out.
-        Require(isLost || trail.FinalVersion == 0 || trail.FinalVersion == stored?.Version || isNewer, $"L8: {actor} left memory with version {trail.FinalVersion} and comes back with {stored?.Version}");
+        // Who was replaced and does not know it may read what the next owner has stored, or an older copy of that;
+        // nothing of it will count. Nor of what it reads from a server that lost the log: its next flush finds that out.
+        var isRight = trail.FinalVersion == 0 || trail.FinalVersion == stored?.Version;
+        Require(
+            isLost || isReplaced || isRight,
+            $"L8: {actor} left memory with version {trail.FinalVersion} and comes back with {stored?.Version}");
         trail.FinalState = state;
         trail.FinalVersion = stored?.Version ?? 0;
     }
