@@ -65,6 +65,24 @@ internal static class Compile
         return files.Single(f => f.HintName.EndsWith(suffix, StringComparison.Ordinal)).SourceText.ToString();
     }
 
+    /// <summary>What is generated of an actor whose state is the record or class <c>S</c>, which compiles.</summary>
+    public static string DescriptorOf(string state)
+    {
+        var source = state + """
+
+            public interface ISample : ITransactionalActor { Task Do(); }
+            [TransactionalActor("Sample")]
+            public sealed class Sample : TransactionalActor<S>, ISample
+            {
+                protected override S InitialState() => throw new NotSupportedException();
+                public Task Do() => Task.CompletedTask;
+            }
+            """;
+        var found = Sources("Sample", source).GetDiagnostics();
+        Assert.DoesNotContain(found, static one => one.Severity == DiagnosticSeverity.Error);
+        return Generated(source, "Sample.Descriptor.g.cs");
+    }
+
     /// <summary>Compiles without an error or a warning and loads the assembly.</summary>
     public static Assembly Load(string assembly, params string[] sources)
     {

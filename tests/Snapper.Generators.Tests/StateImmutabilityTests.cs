@@ -30,18 +30,7 @@ public sealed class StateImmutabilityTests
 
     private static bool IsImmutable(string state)
     {
-        var source = state + """
-
-            public interface ISample : ITransactionalActor { Task Do(); }
-            [TransactionalActor("Sample")]
-            public sealed class Sample : TransactionalActor<S>, ISample
-            {
-                protected override S InitialState() => throw new NotSupportedException();
-                public Task Do() => Task.CompletedTask;
-            }
-            """;
-        Assert.Empty(Compile.Sources("Sample", source).GetDiagnostics().Where(d => d.Severity == Microsoft.CodeAnalysis.DiagnosticSeverity.Error));
-        var text = Compile.Generated(source, "Sample.Descriptor.g.cs");
+        var text = Compile.DescriptorOf(state);
         var proven = text.Contains("StateIsImmutable: true", StringComparison.Ordinal);
         Assert.NotEqual(proven, text.Contains("StateIsImmutable: false", StringComparison.Ordinal));
         return proven;
