@@ -1,3 +1,4 @@
+using System.Text;
 using System.Text.Json;
 using Snapper.Client.Messages;
 
@@ -6,25 +7,21 @@ namespace Snapper.Client.Wire;
 /// <summary>Writes the parts of a request, in the fields of the HTTP contract.</summary>
 internal static class RequestWriter
 {
+    private static readonly UTF8Encoding s_strict = new(false, throwOnInvalidBytes: true);
+
     /// <summary>
     /// Refuses half a character: JSON would say another one in its place, and name another actor or request.
     /// </summary>
     /// <exception cref="ArgumentException">A surrogate stands alone.</exception>
     public static void CheckText(string text, string name)
     {
-        for (var i = 0; i < text.Length; i++)
+        try
         {
-            if (!char.IsSurrogate(text[i]))
-            {
-                continue;
-            }
-
-            if (i + 1 == text.Length || !char.IsSurrogatePair(text[i], text[i + 1]))
-            {
-                throw new ArgumentException("A name or an id has a surrogate that stands alone.", name);
-            }
-
-            i++;
+            s_strict.GetByteCount(text);
+        }
+        catch (EncoderFallbackException)
+        {
+            throw new ArgumentException("A name or an id has a surrogate that stands alone.", name);
         }
     }
 
