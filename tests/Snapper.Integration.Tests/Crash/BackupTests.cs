@@ -93,6 +93,10 @@ internal static class BackupCheck
 
     public static SnapperClient Client(SnapperProcess snapper) => new(snapper.Worker.Url, snapper.Worker.Sidecar);
 
+    /// <summary>What an account holds.</summary>
+    public static async Task<decimal> Checking(this SnapperClient client, string account) =>
+        (await client.Submit(Accounts.Balance(account).Act())).Result.GetProperty("checking").GetDecimal();
+
     /// <summary>Transfers of 1 from one account to another, by four clients, each noted once it is acknowledged.</summary>
     public static async Task Commit(SnapperClient client, ConcurrentQueue<string> acknowledged, int most, CancellationToken stop = default)
     {
@@ -124,9 +128,9 @@ internal static class BackupCheck
                 }));
             }
 
-            var to = (await client.Submit(Accounts.Balance("to").Act())).Result.GetProperty("checking").GetDecimal() - 10_000;
+            var to = await client.Checking("to") - 10_000;
             var from = 0m;
-            for (var i = 0; i < 4; i++) from += 10_000 - (await client.Submit(Accounts.Balance($"from-{i}").Act())).Result.GetProperty("checking").GetDecimal();
+            for (var i = 0; i < 4; i++) from += 10_000 - await client.Checking($"from-{i}");
             Assert.Equal(from, to);
             Assert.True(to >= acknowledged.Count, $"{to} arrived, and {acknowledged.Count} were acknowledged");
             await snapper.Stop();

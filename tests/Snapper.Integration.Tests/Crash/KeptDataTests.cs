@@ -46,15 +46,15 @@ internal static class KeptData
         {
             var doors = snapper.Ready.Workers.Select(worker => (worker.Url, worker.Sidecar));
             using var client = new SnapperClient([.. doors]);
-            Assert.Equal(10_040, await Checking(client, "to"));
+            Assert.Equal(10_040, await client.Checking("to"));
             for (var i = 0; i < 4; i++)
             {
-                Assert.Equal(9_990, await Checking(client, $"from-{i}"));
+                Assert.Equal(9_990, await client.Checking($"from-{i}"));
                 var answer = await client.Submit(Accounts.Transfer("to", $"from-{i}", 10).Pact($"from-{i}"));
                 Assert.True(answer.Verdict == Verdict.Committed, answer.ToString());
             }
 
-            Assert.Equal(10_000, await Checking(client, "to"));
+            Assert.Equal(10_000, await client.Checking("to"));
             await snapper.Stop();
         }
 
@@ -69,7 +69,4 @@ internal static class KeptData
         Directory.CreateDirectory(folder);
         await TarFile.ExtractToDirectoryAsync(plain, folder, overwriteFiles: false);
     }
-
-    private static async Task<decimal> Checking(SnapperClient client, string account) =>
-        (await client.Submit(Accounts.Balance(account).Act())).Result.GetProperty("checking").GetDecimal();
 }

@@ -62,7 +62,7 @@ public sealed class DaprOutageTests(ITestOutputHelper output)
         var decided = await caught;
         Assert.True(decided.Verdict == Verdict.Committed, $"It was queued for the log, and the log is back: {decided}");
         Assert.Equal(10_005, (await client.Submit(kept)).Result.GetDecimal());
-        Assert.Equal(10_005, (await client.Submit(Accounts.Balance("kept").Act())).Result.GetProperty("checking").GetDecimal());
+        Assert.Equal(10_005, await client.Checking("kept"));
         var status = (await client.Status())!.Value;
         Assert.Equal((snapper.Worker.Pid, 1), (status.GetProperty("pid").GetInt32(), status.GetProperty("epoch").GetInt32()));
         await snapper.Stop();

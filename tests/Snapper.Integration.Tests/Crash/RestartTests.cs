@@ -64,7 +64,7 @@ public abstract class RestartTests(bool embedded)
 
         async Task AssertState()
         {
-            Assert.Equal(9_990, (await client.Submit(Accounts.Balance("alice").Act())).Result.GetProperty("checking").GetDecimal());
+            Assert.Equal(9_990, await client.Checking("alice"));
             Assert.Equal(10_010, (await client.Submit(Accounts.Balance("bob").Pact())).Result.GetProperty("checking").GetDecimal());
             Assert.Equal("[1]", (await client.Submit(Lists.ReadOf("x").Pact())).Result.GetRawText());
             Assert.Equal("[2]", (await client.Submit(Lists.ReadOf("y").Act())).Result.GetRawText());
