@@ -35,6 +35,7 @@ public sealed class Sessions(TimeProvider time)
     private void Forget()
     {
         var now = time.GetUtcNow();
-        foreach (var (id, end) in _ends.OrderBy(one => one.Value).Take(_ends.Count - Most + 1 + _ends.Count(one => one.Value <= now))) _ends.TryRemove(new(id, end));
+        var all = _ends.ToArray(); // its own: that of LINQ throws when a session begins while it copies
+        foreach (var one in all.OrderBy(one => one.Value).Take(all.Length - Most + 1 + all.Count(one => one.Value <= now))) _ends.TryRemove(one);
     }
 }

@@ -100,7 +100,8 @@ internal sealed class Balancer(Worker worker, INode node, IClusterStore store, B
         var totals = new SortedDictionary<int, long>();
         var partitions = new SortedDictionary<int, long>();
         var pairs = new List<PairLoad>();
-        foreach (var (number, (from, at, load)) in _reports.OrderBy(static report => report.Key))
+        // Its own ToArray: that of LINQ throws when a report comes in while it copies.
+        foreach (var (number, (from, at, load)) in _reports.ToArray().OrderBy(static report => report.Key))
         {
             if (!living.Contains(from) || worker.Time.GetElapsedTime(at) > options.Interval * 3)
             {
