@@ -45,7 +45,12 @@ internal sealed class Peering(ClusterSetup setup, ClusterJoining joining) : IPee
         _membership = new ClusterMembership(_worker!, _node!, setup, joining);
         Control = new ClusterControl(_worker!, _node!, joining.Store, joining.Lease);
         _membership.Start();
-        await _membership.Placed.WaitAsync(cancellation).ConfigureAwait(false);
+        var placed = _membership.Placed;
+        await Task.WhenAny(placed, _worker!.Over).WaitAsync(cancellation).ConfigureAwait(false);
+        if (_worker.Failure is null)
+        {
+            await placed.WaitAsync(cancellation).ConfigureAwait(false);
+        }
     }
 
     public async ValueTask Stop()

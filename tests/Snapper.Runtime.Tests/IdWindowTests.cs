@@ -279,7 +279,7 @@ public sealed class IdWindowTests
         var refused = await rig.Submit("a", s_steps, ["a"], id: "x");
         Assert.Equal((Outcome.InDoubt, "x", "The worker is closed for this test."), (refused.Outcome, refused.Id, refused.Doubt));
         Rig.Rejected(await rig.Submit("a", s_steps, ["a"], id: "never sent before"), RejectionKind.Unavailable);
-        rig.Host.Worker.Open();
+        rig.Host.Worker.Reopen("The worker is closed for this test.");
 
         // Trimmed, and its copy lost: nobody knows the outcome, and it has one.
         await rig.Host.Worker.Checkpoints.CheckpointNow();
@@ -384,7 +384,7 @@ public sealed class IdWindowTests
 
             again = await rig.Submit("a", s_steps, ["a"], id: "x");
             gate.Open();
-            rig.Host.Worker.Open();
+            rig.Host.Worker.Reopen("The worker is closed for this test.");
             await (busy ?? Task.FromResult(again));
         }
 

@@ -11,11 +11,14 @@ namespace Snapper.Runtime.Execution;
 /// <summary>What can go wrong with a worker, and reading outcomes back.</summary>
 public sealed partial class Worker : ILogObserver
 {
+    private const string Starting = "The worker is starting.";
+
     private static readonly TimeSpan s_ownerCheck = TimeSpan.FromSeconds(1);
 
     private readonly WorkerParts _parts;
+    private readonly TaskCompletionSource _over;
     private long _olderOutcomesUntil;
-    private volatile string? _unavailable = "The worker is starting.";
+    private volatile string? _unavailable = Starting;
     private volatile string? _writeOutage;
     private volatile string? _probeOutage;
     private Exception? _failure;
@@ -65,6 +68,9 @@ public sealed partial class Worker : ILogObserver
     /// <summary>It failed or was stopped: what is still under way here will not be answered by its outcome.</summary>
     public bool IsOver => _isOver;
 
+    /// <summary>Completes when <see cref="IsOver"/> becomes true.</summary>
+    public Task Over => _over.Task;
+
     /// <summary>Ids may have outcomes that only the store knows; false once the window since the start has passed.</summary>
     public bool MayHaveOlderOutcomes { get => field && Time.GetTimestamp() < Volatile.Read(ref _olderOutcomesUntil); private set; }
 
@@ -88,8 +94,8 @@ public sealed partial class Worker : ILogObserver
 
     public ILogger Logger => _parts.Logger;
 
-    /// <summary>Requests are let in.</summary>
-    public void Open() => _unavailable = null;
+    /// <summary>Requests are let in, unless it has failed while it started.</summary>
+    public void Open() => Interlocked.CompareExchange(ref _unavailable, null, Starting);
 
     /// <summary>Requests are refused from now on.</summary>
     public void Close(string why) => _unavailable = why;
@@ -115,6 +121,7 @@ public sealed partial class Worker : ILogObserver
         _isOver = true;
         RequestManager.GiveUpAll();
         Peers.GiveUpForwarded();
+        _over.TrySetResult();
     }
 
     /// <summary>Never goes on with a state that it cannot explain: no request is let in or answered any more.</summary>

@@ -232,7 +232,7 @@ public sealed class WorkerHost : IAsyncDisposable
         return new WorkerHost(worker, requests, setup.Log, opening, recovered, inspection) { Peering = peering };
     }
 
-    /// <summary>Becomes a member, and waits until the directory says what is this worker's.</summary>
+    /// <summary>Becomes a member, and waits until the directory says what is its own, or until it has failed.</summary>
     internal Task Join(CancellationToken cancellation) => Peering?.Join(cancellation) ?? Task.CompletedTask;
 
     /// <summary>Lets requests in, once somebody pumps the executors.</summary>
