@@ -122,9 +122,9 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         _ending.Cancel(); // not CancelAsync: it would hop to the pool, away from a simulator
-        if (_begun != 0 && _background.HasThreads)
+        if (_begun != 0 && _background.HasThreads && Thread.CurrentThread != _thread)
         {
-            _thread.Join();
+            _thread.Join(); // not where what it has failed goes on to this end: it comes to its own behind that
         }
 
         await _loop.ConfigureAwait(false);
