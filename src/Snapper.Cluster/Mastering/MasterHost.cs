@@ -212,7 +212,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
         }
 
         _machine.Step(message, _outputs);
-        for (var i = 0; i < _outputs.Count; i++)
+        for (var i = 0; i < _outputs.Count && !IsOver; i++)
         {
             Do(_outputs[i]);
         }
@@ -251,9 +251,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
         switch (output.Kind)
         {
             case GlobalOutputKind.Append:
-                var ticket = _writer.Enqueue(new Decision { Global = output.Bid }, out var sequence);
-                _decisions.Enqueue((output.Bid, sequence));
-                _machine.Queued(output.Bid, ticket);
+                Append(output.Bid);
                 break;
             case GlobalOutputKind.SendVerdict:
                 _node.Send(output.To, new VerdictMessage(output.Bid.Value, output.Flag));
@@ -264,6 +262,20 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
             default:
                 _node.Send(output.To, new FromMasterMessage(Epoch, output));
                 break;
+        }
+    }
+
+    private void Append(BatchId bid)
+    {
+        try
+        {
+            var ticket = _writer.Enqueue(new Decision { Global = bid }, out var sequence);
+            _decisions.Enqueue((bid, sequence));
+            _machine.Queued(bid, ticket);
+        }
+        catch (ObjectDisposedException)
+        {
+            End(); // this worker stops, and its executors go on for a moment: the next master decides
         }
     }
 

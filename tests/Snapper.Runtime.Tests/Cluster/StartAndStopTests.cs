@@ -1,3 +1,7 @@
+using Snapper.Cluster;
+using Snapper.Cluster.Mailboxes;
+using Snapper.Protocol.Batches;
+using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Tests.Support;
@@ -50,4 +54,44 @@ public sealed class StartAndStopTests
         await new MemoryTransactionLog(cluster.Shared.Log(2)).Open(CancellationToken.None); // another took it for dead
         await Assert.ThrowsAsync<LogLostException>(() => opening.WaitAsync(TimeSpan.FromSeconds(10)));
     }
+
+    [Fact]
+    public async Task A_master_that_is_stopped_while_the_last_vote_is_on_its_way_does_not_fail()
+    {
+        await using var cluster = await TestCluster.Start(2, new WorkerOptions { Executors = 1 });
+        var master = cluster.Master;
+        var other = 3 - master;
+        string here = cluster.IdAt(master, "Account"), there = cluster.IdAt(other, "Account");
+        await cluster.Total(here);
+        await cluster.Total(there);
+        cluster.Logs[other]!.Hold();
+        _ = TestCluster.SubmitTo(
+            cluster[other], "Account", there, "Transfer", new { to = here, amount = 1 },
+            [new(new ActorKey("Account", there), 1), new(new ActorKey("Account", here), 1)]);
+        var node = cluster[master].Worker.Cluster!;
+        await Rig.Until(
+            () => cluster.Logs[other]!.Held > 0
+                && node.Ask(() => cluster[master].Worker.Commits.Open.Any(IsPrepared)).Result,
+            "the master has its own part");
+
+        // While it stops, the last vote waits for an executor that is busy, and the lease's thread for the store.
+        using var busy = new ManualResetEventSlim();
+        var renewal = new TaskCompletionSource();
+        cluster[master].Worker.Executors[0].PostRun(busy.Wait);
+        cluster.StoreOf(master).Before = name => name == FaultyStore.LeaseRenewed ? renewal.Task : Task.CompletedTask;
+        await Task.Delay(cluster.Options.Lease / 2);
+        cluster.Logs[other]!.Release();
+        await Rig.Until(() => cluster[other].Worker.Cluster!.Gate.Hub.QueuedBytes(master) == 0, "the vote is there");
+        var stopping = Task.Run(cluster[master].Stop);
+        await Rig.Until(
+            () => node.Gate.Hub.Deliver(default).Span.SequenceEqual(MailboxHub.NotReady.Span),
+            "it takes nothing any more");
+        busy.Set();
+        await Task.Delay(200);
+        renewal.SetResult();
+        await stopping.WaitAsync(TimeSpan.FromSeconds(10));
+        Assert.Null(cluster[master].Failure);
+    }
+
+    private static bool IsPrepared(Batch batch) => batch.PartState == PartState.Prepared;
 }
