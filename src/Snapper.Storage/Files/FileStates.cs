@@ -137,7 +137,7 @@ internal sealed class FileStates(LogFolder folder, long deadBytesMin) : IDisposa
 
             MoveIfMostlyDead();
             NoteFile();
-            folder.StatesOnDisk = (_fileNumber, _file.Length);
+            folder.StatesOnDisk = new(_fileNumber, _file.Length);
         }
 
         _frames.Release();

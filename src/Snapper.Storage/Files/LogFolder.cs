@@ -16,6 +16,13 @@ internal sealed record LogFolderMeta(string Id, long Epoch, long FirstSequence, 
     public static LogFolderMeta None { get; } = new("", 0, 1, default, 0, 0);
 }
 
+/// <summary>
+/// How much of a data file of states is on disk. An object: it is read beside the lock under which it is set.
+/// </summary>
+/// <param name="Number">Which file.</param>
+/// <param name="Bytes">So many bytes of it.</param>
+internal sealed record StateFileLength(long Number, long Bytes);
+
 /// <summary>The folder of a log and its states: the file with the epoch, and the locks between processes.</summary>
 internal sealed class LogFolder(string path, ILogFileSystem files)
 {
@@ -29,6 +36,7 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
     private static readonly TimeSpan LockPatience = TimeSpan.FromSeconds(10);
 
     private volatile ReadBefore? _lastRead;
+    private volatile StateFileLength? _statesOnDisk;
 
     public string Path { get; } = System.IO.Path.GetFullPath(path);
 
@@ -138,7 +146,11 @@ internal sealed class LogFolder(string path, ILogFileSystem files)
     }
 
     /// <summary>Number of the data file of states, and how much of it is on disk, as the store of this process knows; null: it has none. A trim notes it down.</summary>
-    public (long Number, long Bytes)? StatesOnDisk { get; set; }
+    public StateFileLength? StatesOnDisk
+    {
+        get => _statesOnDisk;
+        set => _statesOnDisk = value;
+    }
 
     /// <summary>Notes, durably, that a data file of states exists, and how much of it is on disk: the log's trimmed records are nowhere else. May be called under the lock of the states.</summary>
     public void NoteStateFile(long number, long bytes)

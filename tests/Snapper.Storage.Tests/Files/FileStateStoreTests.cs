@@ -19,6 +19,30 @@ public sealed class FileStateStoreTests : IAsyncLifetime
         return Task.CompletedTask;
     }
 
+    /// <summary>The probe of the log may trim while states are checkpointed.</summary>
+    [Fact]
+    public async Task How_much_of_which_file_is_on_disk_is_read_whole_while_that_changes()
+    {
+        var folder = new LogFolder(_folder, PhysicalFileSystem.Instance);
+        using var over = new CancellationTokenSource(TimeSpan.FromSeconds(1));
+        var checkpoints = Task.Run(() =>
+        {
+            for (var i = 1; !over.IsCancellationRequested; i++)
+            {
+                folder.StatesOnDisk = new(i, i);
+            }
+        });
+        while (!over.IsCancellationRequested)
+        {
+            if (folder.StatesOnDisk is { } states)
+            {
+                Assert.Equal(states.Number, states.Bytes);
+            }
+        }
+
+        await checkpoints;
+    }
+
     [Fact]
     public async Task A_crash_at_any_byte_of_a_fold_leaves_each_state_old_or_new()
     {
