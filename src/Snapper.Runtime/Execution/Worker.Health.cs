@@ -48,6 +48,12 @@ public sealed partial class Worker : ILogObserver
         {
             Log.EnqueueBarrier();
             await Log.Drain(CancellationToken.None).WaitAsync(s_ownerCheck, Time).ConfigureAwait(false);
+            if (!Options.AnswersInline)
+            {
+                // Callers go on from here, and not on the thread on which the log has answered: it has groups to send.
+                await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+            }
+
             return !MayBeReplaced;
         }
         catch (Exception exception) when (exception is TimeoutException or LogLostException or ObjectDisposedException)
