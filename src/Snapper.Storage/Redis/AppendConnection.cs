@@ -161,7 +161,19 @@ internal sealed partial class AppendConnection : IDisposable
     private int TimeoutMs => _timeoutMs + (_message.Bytes / (8 * 1024));
 
     /// <summary>Apart from its caller, which would pay for the closure with each command.</summary>
-    private void StartThread(AppendLink link) => new Thread(() => Work(link)) { IsBackground = true, Name = "snapper-append" }.UnsafeStart();
+    private void StartThread(AppendLink link)
+    {
+        try
+        {
+            new Thread(() => Work(link)) { IsBackground = true, Name = "snapper-append" }.UnsafeStart();
+        }
+        catch (Exception error)
+        {
+            // The system gives no more threads, and none will end the command, whose turn all that follow wait for.
+            Leave(link);
+            Complete(link, default, error);
+        }
+    }
 
     private void Send(AppendLink link)
     {
