@@ -202,6 +202,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
     public void Attach(Worker worker, IMemberNode node)
     {
         _worker = worker;
+        Interlocked.MemoryBarrier(); // what fails looks the other way round, on another thread: one sees the other
         if (Failure is { } failure)
         {
             worker.Fail(failure);
