@@ -77,8 +77,7 @@ public sealed partial class Executor
     public CallFrame? TryDisown()
     {
         var phase = Volatile.Read(ref _phase);
-        var frame = Volatile.Read(ref _running);
-        if ((phase & 1) == 0 || frame is null)
+        if ((phase & 1) == 0)
         {
             return null;
         }
@@ -88,8 +87,8 @@ public sealed partial class Executor
             return null;
         }
 
-        Volatile.Write(ref _running, null);
-        return frame;
+        // Only now: before, that call might have ended and another one begun, of the same phase.
+        return Interlocked.Exchange(ref _running, null);
     }
 
     /// <summary>Queues an item; from any thread.</summary>
