@@ -135,18 +135,21 @@ internal sealed class ClusterControl(Worker worker, ClusterNode node, IClusterSt
     public async Task<string?> Leave(CancellationToken cancellation)
     {
         const string Leaving = "The worker is leaving.";
+        cancellation.ThrowIfCancellationRequested();
         worker.Close(Leaving);
         string? why = "";
         try
         {
             await worker.Drain().ConfigureAwait(false); // nobody answers one that has left: what others run for its callers would be in doubt
-            return why = await Reach(() => lease.TryLeave(cancellation)).ConfigureAwait(false);
+
+            // From here on the caller may go away: the worker may have left, and has to know.
+            return why = await Reach(() => lease.TryLeave(worker.Stopping)).ConfigureAwait(false);
         }
         finally
         {
-            if (why is not null)
+            if (why is not null && !lease.IsLeaving)
             {
-                worker.Reopen(Leaving);
+                worker.Reopen(Leaving); // else another has asked, too, and knows better
             }
         }
     }

@@ -24,7 +24,7 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     private long _directoryVersion;
     private long _generation;
     private int _begun;
-    private volatile bool _leaves;
+    private int _leaving; // by those who have asked, at the same time perhaps; one that has left counts for good
 
     /// <param name="store">What all share.</param>
     /// <param name="lease">How long a lease lasts.</param>
@@ -65,16 +65,18 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     }
 
     /// <summary>The lease is not renewed any more: this life leaves, has left, or gives up what it owns.</summary>
-    public bool IsLeaving => _leaves;
+    public bool IsLeaving => Volatile.Read(ref _leaving) > 0;
 
     /// <summary>Lets the lease run out.</summary>
-    public void Cease() => _leaves = true;
+    public void Cease() => Interlocked.Increment(ref _leaving);
 
-    /// <summary>Leaves for good, if this worker owns nothing. From then on its lease is not renewed.</summary>
+    /// <summary>
+    /// Leaves for good, if this worker owns nothing. Its lease is not renewed then. Cancelled, it may have left.
+    /// </summary>
     /// <returns>Null: it has left; else why not.</returns>
     public async Task<string?> TryLeave(CancellationToken cancellation)
     {
-        _leaves = true; // a renewal that crosses it would find no member, and fail the worker
+        Interlocked.Increment(ref _leaving); // a renewal that crosses it would find no member, and fail the worker
         var hasLeft = false;
         var began = _time.GetTimestamp();
         try
@@ -97,7 +99,10 @@ internal sealed class LeaseKeeper : IAsyncDisposable
         }
         finally
         {
-            _leaves = hasLeft;
+            if (!hasLeft)
+            {
+                Interlocked.Decrement(ref _leaving);
+            }
         }
     }
 
@@ -184,13 +189,13 @@ internal sealed class LeaseKeeper : IAsyncDisposable
 
     private async Task Renew()
     {
-        if (_leaves)
+        if (IsLeaving)
         {
             return;
         }
 
         var renewed = await _store.Members.Renew(_directoryId, Volatile.Read(ref _directoryVersion), _ending.Token).ConfigureAwait(false);
-        if (_leaves)
+        if (IsLeaving)
         {
             return; // it may have left while the renewal was under way
         }

@@ -79,6 +79,57 @@ public sealed class LeavingTests
     }
 
     [Fact]
+    public async Task A_worker_whose_caller_goes_away_while_it_leaves_has_left_and_does_not_fail()
+    {
+        await using var cluster = await TestCluster.Start(2);
+        await GiveAway(cluster);
+        using var gone = new CancellationTokenSource();
+        var lost = 0;
+        cluster.StoreOf(2).After = name =>
+        {
+            if (name != "Leave" || lost++ > 0)
+            {
+                return Task.CompletedTask;
+            }
+
+            gone.Cancel();
+            return Task.FromException(new IOException("planned"));
+        };
+
+        try
+        {
+            await cluster[2].Control!.Leave(gone.Token);
+        }
+        catch (OperationCanceledException)
+        {
+            // Who has asked hears no answer.
+        }
+
+        Assert.Equal("left", StateOf(cluster[1].Control!, "w2").State);
+        await Task.Delay(cluster.Options.Lease); // a renewal would fail it
+        Assert.Null(cluster[2].Failure);
+    }
+
+    [Fact]
+    public async Task A_worker_that_was_asked_to_leave_twice_and_left_the_second_time_does_not_fail()
+    {
+        await using var cluster = await TestCluster.Start(2);
+        var asked = 0;
+        var held = new TaskCompletionSource();
+        cluster.StoreOf(2).After = name => name == "Leave" && asked++ == 0 ? held.Task : Task.CompletedTask;
+        var first = cluster[2].Control!.Leave(CancellationToken.None); // it still owns something
+        await Rig.Until(() => asked > 0, "the first answer is on its way");
+        await GiveAway(cluster);
+        Assert.Null(await cluster[2].Control!.Leave(CancellationToken.None));
+
+        held.SetResult();
+        Assert.NotNull(await first);
+        Assert.Equal("The worker is leaving.", cluster[2].Worker.Unavailability);
+        await Task.Delay(cluster.Options.Lease); // a renewal would fail it
+        Assert.Null(cluster[2].Failure);
+    }
+
+    [Fact]
     public async Task A_worker_that_leaves_before_it_has_said_what_moved_last_does_not_fail()
     {
         await using var cluster = await TestCluster.Start(2);
