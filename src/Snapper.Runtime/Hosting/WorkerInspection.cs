@@ -4,6 +4,7 @@ using Snapper.Actors;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
+using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Inspection;
@@ -41,21 +42,20 @@ public sealed class WorkerInspection : IWorkerInspection
         var facts = _setup.Surroundings();
         var counters = _worker.Counters;
         var aborts = new Dictionary<string, long>();
+        var repeats = new Dictionary<string, long>();
         foreach (var reason in Enum.GetValues<AbortReason>())
         {
             if (reason is not (AbortReason.None or AbortReason.Undone))
             {
                 aborts[AbortReasons.Name(reason)] = counters.Aborts(reason);
             }
+
+            if (Retry.IsRepeated(reason))
+            {
+                repeats[AbortReasons.Name(reason)] = counters.Repeats(reason);
+            }
         }
 
-        var repeats = new Dictionary<string, long>
-        {
-            ["conflict"] = counters.Repeats(AbortReason.Conflict),
-            ["deadlock"] = counters.Repeats(AbortReason.Deadlock),
-            ["serializability"] = counters.Repeats(AbortReason.Serializability),
-            ["undone"] = counters.Repeats(AbortReason.Undone),
-        };
         return new WorkerStatus(
             _worker.Options.Name, Environment.ProcessId, NumberOf(facts.SidecarPid), NumberOf(facts.RedisPid), _opening.Epoch, facts.Dapr, _setup.Log.Kind, facts.Durability,
             (long)_worker.Time.GetElapsedTime(_startedAt).TotalMilliseconds, facts.Version, counters.CommittedPact + counters.CommittedAct, counters.Aborted,

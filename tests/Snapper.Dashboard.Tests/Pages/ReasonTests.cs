@@ -132,7 +132,7 @@ public sealed class ReasonTests
 
     private static Predicate<IElement> IsNamed(string name) => link => Screen.Text(link) == name;
 
-    private static bool IsRepeated(string reason) => reason is "conflict" or "deadlock" or "serializability" or "undone";
+    private static bool IsRepeated(string reason) => reason is "conflict" or "deadlock" or "serializability" or "migration" or "undone";
 
     private static object Abort(string reason, long number, string id) => new
     {
