@@ -38,6 +38,18 @@ public sealed class ClientTests : IAsyncLifetime
         Assert.Throws<TransactionRejectedException>(() => rejected.ResultAs<int>());
     }
 
+    [Fact]
+    public async Task Every_abort_reason_that_callers_see_is_read()
+    {
+        await using var snapper = _worker.Client();
+        foreach (var reason in Enum.GetValues<AbortReason>().Except([AbortReason.None, AbortReason.Undone]))
+        {
+            var name = reason.ToString().ToLowerInvariant();
+            _worker.Then(e => e.Each(t => FakeWorker.Aborted(t, name, "why", retryable: false)));
+            Assert.Equal(reason, (await snapper.Submit(Request("1"))).Abort!.Reason);
+        }
+    }
+
     [Theory]
     [InlineData("{")]
     [InlineData("1 2")]

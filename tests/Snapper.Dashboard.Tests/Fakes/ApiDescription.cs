@@ -19,6 +19,15 @@ internal static partial class ApiDescription
         return schema.TryGetProperty("anyOf", out var several) ? [.. several.EnumerateArray().Select(Resolved)] : [schema];
     }
 
+    /// <summary>The reasons that aborts are filtered by: all of them.</summary>
+    public static string[] AbortReasons()
+    {
+        var get = s_document.GetProperty("paths").GetProperty("/v1/aborts").GetProperty("get");
+        var parameters = get.GetProperty("parameters").EnumerateArray().Select(Resolved);
+        var reason = parameters.Single(parameter => parameter.GetProperty("name").ValueEquals("reason"));
+        return [.. reason.GetProperty("schema").GetProperty("enum").EnumerateArray().Select(name => name.GetString()!)];
+    }
+
     /// <summary>The schema itself, where there is a reference to it.</summary>
     public static JsonElement Resolved(JsonElement schema) => schema.TryGetProperty("$ref", out var reference)
         ? reference.GetString()!.Split('/').Skip(1).Aggregate(s_document, (at, name) => at.GetProperty(name)) : schema;

@@ -1,4 +1,5 @@
 using System.Text;
+using System.Text.Json.Nodes;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
@@ -169,6 +170,21 @@ public sealed class AnswerTests
         {
             await asker.Ask(host.Address, 503, $"{operation.Method} {operation.Path.Replace("{id}", "m", StringComparison.Ordinal)}", operation.Method == "POST" ? "{}" : null);
         }
+    }
+
+    [Fact]
+    public void Every_abort_reason_is_described()
+    {
+        var document = ApiDescription.Load().Document;
+        var parameters = document["paths"]!["/v1/aborts"]!["get"]!["parameters"]!.AsArray();
+        var filter = parameters.Single(parameter => (string?)parameter!["name"] == "reason")!["schema"]!;
+        var answered = document["components"]!["schemas"]!["Abort"]!["properties"]!["reason"]!;
+        var all = Enum.GetValues<AbortReason>().Where(reason => reason != AbortReason.None).ToList();
+        Assert.Equal(all.Select(AbortReasons.Name).Order(), Names(filter));
+        Assert.Equal(all.Except([AbortReason.Undone]).Select(AbortReasons.Name).Order(), Names(answered));
+
+        static IEnumerable<string> Names(JsonNode schema) =>
+            schema["enum"]!.AsArray().Select(name => (string)name!).Order();
     }
 
     private static async Task OfARefusingDoor(Asker asker)

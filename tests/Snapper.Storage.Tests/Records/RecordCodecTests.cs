@@ -219,7 +219,7 @@ public sealed class RecordCodecTests
             Batch = new BatchId(Number()),
             Attempts = _random.Next(),
             AtUnixMs = Number(),
-            Abort = (AbortReason)_random.Next(12),
+            Abort = (AbortReason)_random.Next(Enum.GetValues<AbortReason>().Length),
             Payload = Bytes(),
             AbortActor = _random.Next(2) == 0 ? null : Actor(),
         };

@@ -84,7 +84,7 @@ internal sealed class RandomMessages(Random random)
         Attempts = Small(),
         Worker = Maybe(Text),
         Result = Bytes(),
-        Abort = Maybe(() => new AbortDetails((AbortReason)random.Next((int)AbortReason.Undone + 1), Text(), Flag(), Maybe(Actor))),
+        Abort = Maybe(() => new AbortDetails(One(Enum.GetValues<AbortReason>()), Text(), Flag(), Maybe(Actor))),
         Rejection = Maybe(() => new Rejection(
             (RejectionKind)random.Next((int)RejectionKind.Unavailable + 1), Text(), Flag() ? null : TimeSpan.FromTicks(1 + random.NextInt64(1_000_000_000)))),
         Touched = Maybe(() => Many(Declared)),
@@ -103,7 +103,7 @@ internal sealed class RandomMessages(Random random)
             Worker(), Number(), actors[random.Next(actors.Length)], actors.Select(actor => new ActorAccess(actor, Access.Whole, Small())).ToArray(), Flag());
     }
 
-    private BranchFailure Failure() => new((AbortReason)random.Next(1, (int)AbortReason.Undone + 1), Text(), Maybe(Actor), Number());
+    private BranchFailure Failure() => new(One(Enum.GetValues<AbortReason>()[1..]), Text(), Maybe(Actor), Number());
 
     private DeclaredAccess Declared() => new(Actor(), Small());
 

@@ -33,7 +33,7 @@ internal sealed class RandomRecords(Random random)
         Batch = new BatchId(Number()),
         Attempts = random.Next(),
         AtUnixMs = Number(),
-        Abort = (AbortReason)random.Next((int)AbortReason.Undone + 1),
+        Abort = (AbortReason)random.Next(Enum.GetValues<AbortReason>().Length),
         Payload = Bytes(),
         AbortActor = random.Percent(50) ? null : Actor(),
     };
