@@ -218,6 +218,8 @@ internal static class RedisScripts
     /// Locals: <c>joins</c>, the log is that of one of several; <c>leap</c>, or nothing. On an instance of the server where such a log was not opened before, its epoch leaps, also
     /// from nothing: openings may be among what a server lost, and no life may have the name of an earlier one. Without a <c>leap</c> it is one that the instance's own random
     /// name gives, 1,000 to 1,049,575, so that neither the first lives on two servers nor those on two copies of one server meet.
+    /// Where a worker's log alone was deleted, and that accepted, its next life comes behind the one that is
+    /// registered: the directory and the others know the lives of before.
     /// </summary>
     public const string OpenText = ThisInstance + """
         redis.call('HDEL', KEYS[1], 'owner')
@@ -230,6 +232,12 @@ internal static class RedisScripts
         if epoch < by then
           redis.call('HINCRBY', KEYS[1], 'epoch', -by)
           return redis.error_reply('the epoch ' .. (epoch - by) .. ' is not an integer from 0 on')
+        end
+        local member, isOfWorker = string.gsub(KEYS[1], '{w(%d+)}:meta$', '{cluster}:member:%1')
+        local registered = isOfWorker == 1 and redis.pcall('HGET', member, 'epoch')
+        registered = type(registered) == 'string' and tonumber(registered) or 0
+        if epoch <= registered then
+          epoch = redis.call('HINCRBY', KEYS[1], 'epoch', registered + 1 - epoch)
         end
         if joins then
           redis.call('HSET', KEYS[1], 'several', '1')

@@ -210,6 +210,25 @@ public sealed class RedisClusterFaultTests(RedisServerFixture fixture) : IClassF
     }
 
     /// <summary>
+    /// An operator accepts that the log of one worker is empty. Its epochs must not begin anew: the directory and the
+    /// others know the lives of before.
+    /// </summary>
+    [ServerFact]
+    public async Task A_worker_whose_log_was_deleted_begins_a_life_that_none_was_before_and_takes_its_entries_again()
+    {
+        var (one, first) = (await Start(1), await Start(2));
+        await Assign(one, first);
+        await Start(2);
+        var last = await Start(2);
+        Assert.Single(await Done(last.Directory.Reclaim([Key(1)], None)));
+
+        await Command("DEL", _prefix + "{w2}:meta", _prefix + "{w2}:log");
+        var again = await Start(2);
+        Assert.True(again.Self.Epoch > last.Self.Epoch, $"{again.Self} begins behind {last.Self}");
+        Assert.Equal(2, (await Done(again.Directory.Reclaim([Key(1), Key(3)], None))).Count);
+    }
+
+    /// <summary>
     /// Lives of before go on with what they own until their next renewal, and later ones may join any time.
     /// </summary>
     [ServerTheory]
@@ -263,6 +282,7 @@ public sealed class RedisClusterFaultTests(RedisServerFixture fixture) : IClassF
         Assert.Equal(ClusterStatus.Stale, (await two.Directory.TakeOver(first, [Key(0)], two.Self, None)).Status);
 
         await Command("HINCRBY", _prefix + "{w2}:meta", "epoch", "-1");
+        await Command("HDEL", _prefix + "{cluster}:member:2", "epoch"); // it forgot what came behind that, too
         var again = await Start(2);
         Assert.Equal(two.Self, again.Self);
         Assert.Equal(ClusterStatus.Fenced, (await two.Members.Renew("", 0, None)).Status);
