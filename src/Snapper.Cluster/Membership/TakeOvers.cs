@@ -140,6 +140,11 @@ internal sealed class TakeOvers(
     private async Task TakeOver(Member dead, FenceWhen when)
     {
         var fenced = await store.Members.Fence(dead.Incarnation, when, worker.Stopping).ConfigureAwait(false);
+        if (fenced.Status == ClusterStatus.Lost)
+        {
+            throw new CorruptLogException(fenced.Detail); // deleted alone, it is as one that is damaged
+        }
+
         if (!fenced.IsDone)
         {
             return; // it lives, or another is at it

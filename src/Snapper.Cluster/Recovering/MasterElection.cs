@@ -20,7 +20,7 @@ internal sealed class MasterElection(IClusterStore store, TimeProvider time)
 
     /// <summary>Takes the lease if it is free, and reads what was decided under it: from here on no earlier master decides anything.</summary>
     /// <returns>True: it is held, now or from before.</returns>
-    /// <exception cref="CorruptLogException">What was decided cannot be read. The lease is free again.</exception>
+    /// <exception cref="CorruptLogException">What was decided cannot be read, or was deleted.</exception>
     public async Task<bool> TryTake(CancellationToken cancellation)
     {
         await Background.Enter(_one, time, cancellation).ConfigureAwait(false);
@@ -32,6 +32,11 @@ internal sealed class MasterElection(IClusterStore store, TimeProvider time)
             }
 
             var taken = await store.Master.Take(cancellation).ConfigureAwait(false);
+            if (taken.Status == ClusterStatus.Lost)
+            {
+                throw new CorruptLogException(taken.Detail); // deleted alone, it is as one that is damaged
+            }
+
             if (!taken.IsDone)
             {
                 return false;

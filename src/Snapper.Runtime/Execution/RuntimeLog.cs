@@ -74,13 +74,13 @@ public static partial class RuntimeLog
     [LoggerMessage(
         EventId = 1034,
         Level = LogLevel.Critical,
-        Message = "The actors of worker {Dead} cannot be taken over, since its log or its copied outcomes are damaged: {Detail}. It is tried again")]
+        Message = "The actors of worker {Dead} cannot be taken over, since its log or its copied outcomes are damaged, or deleted: {Detail}. It is tried again")]
     public static partial void TakeOverDamaged(ILogger logger, string dead, string detail);
 
     [LoggerMessage(
         EventId = 1035,
         Level = LogLevel.Critical,
-        Message = "There can be no master, since its log is damaged: {Detail}. "
+        Message = "There can be no master, since its log is damaged, or deleted: {Detail}. "
             + "Transactions over several workers wait. It is tried again")]
     public static partial void MasterLogDamaged(ILogger logger, string detail);
 

@@ -124,6 +124,38 @@ public sealed class FailoverTests(ITestOutputHelper output)
             TestCluster.SubmitTo(cluster[living], "ListAppend", ids[living - 1], "Append", new { value }, access);
     }
 
+    /// <summary>
+    /// No other line names why what the dead worker owned is out of reach, and why no PACT over workers ends.
+    /// </summary>
+    [Fact]
+    public async Task Deleted_logs_of_a_dead_worker_and_of_the_master_are_logged_and_stop_no_other_worker()
+    {
+        await using var cluster = await TestCluster.Start(3, lease: TimeSpan.FromSeconds(1));
+        string[] ids = [cluster.IdAt(1, "ListAppend"), cluster.IdAt(2, "ListAppend"), cluster.IdAt(3, "ListAppend")];
+        DeclaredAccess[] all = [.. ids.Select(static id => new DeclaredAccess(new("ListAppend", id), 1))];
+        for (var worker = 1; worker <= 3; worker++)
+        {
+            cluster.StoreOf(worker).LogsWereDeleted = true;
+        }
+
+        await cluster.Kill(cluster.Master);
+        foreach (var id in new[] { 1034, 1035 })
+        {
+            await Rig.Until(() => cluster.Logged.Lines.Any(line => line.Id == id), $"line {id}", 20);
+        }
+
+        var living = Enumerable.Range(1, 3).First(worker => cluster[worker].Failure is null);
+        for (var worker = 1; worker <= 3; worker++)
+        {
+            cluster.StoreOf(worker).LogsWereDeleted = false;
+        }
+
+        var over = await TestCluster.SubmitTo(
+            cluster[living], "ListAppend", ids[living - 1], "Append", new { value = 1 }, all);
+        Assert.True(over.Outcome == Outcome.Committed, TestWorker.Describe(over));
+        Assert.Empty(cluster.Unexpected);
+    }
+
     [Theory]
     [InlineData(true)]
     [InlineData(false)]

@@ -41,6 +41,11 @@ internal sealed class FaultyStore : IClusterStore
     /// </summary>
     public Func<string, bool>? Refuses { get; set; }
 
+    /// <summary>
+    /// The log that is to be opened here, a dead worker's or the master's, was deleted alone.
+    /// </summary>
+    public volatile bool LogsWereDeleted;
+
     public Incarnation Self => _inner.Self;
 
     public IClusterMembers Members { get; }
@@ -53,6 +58,10 @@ internal sealed class FaultyStore : IClusterStore
 
     /// <summary>A hook that fails one kind of call.</summary>
     public static Func<string, Task> Failing(string call) => name => name == call ? Task.FromException(new IOException("planned")) : Task.CompletedTask;
+
+    private Task<ClusterResult<T>> Opens<T>(Func<Task<ClusterResult<T>>> call)
+        where T : class =>
+        LogsWereDeleted ? Task.FromResult(new ClusterResult<T>(ClusterStatus.Lost, null, "key planned was deleted")) : call();
 
     private async Task<T> Run<T>(string name, Func<Task<T>> call)
     {
@@ -87,7 +96,7 @@ internal sealed class FaultyStore : IClusterStore
             store.Run(nameof(Leave), () => inner.Leave(cancellation));
 
         public Task<ClusterResult<Rescue>> Fence(Incarnation target, FenceWhen when, CancellationToken cancellation) =>
-            inner.Fence(target, when, cancellation);
+            store.Opens(() => inner.Fence(target, when, cancellation));
     }
 
     private sealed class FaultyPlans(FaultyStore store, IMigrationPlans inner) : IMigrationPlans
@@ -123,7 +132,8 @@ internal sealed class FaultyStore : IClusterStore
 
     private sealed class FaultyMaster(FaultyStore store, IMasterLease inner) : IMasterLease
     {
-        public Task<ClusterResult<Mastership>> Take(CancellationToken cancellation) => store.Run(nameof(Take), () => inner.Take(cancellation));
+        public Task<ClusterResult<Mastership>> Take(CancellationToken cancellation) =>
+            store.Run(nameof(Take), () => store.Opens(() => inner.Take(cancellation)));
 
         public Task<ClusterResult> Renew(long masterEpoch, CancellationToken cancellation) => store.Run(nameof(Renew), () => inner.Renew(masterEpoch, cancellation));
 
