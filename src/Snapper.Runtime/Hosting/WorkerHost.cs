@@ -106,9 +106,10 @@ public sealed class WorkerHost : IAsyncDisposable
                 await _worker.Log.Drain(limit.Token).ConfigureAwait(false);
                 await _worker.Checkpoints.CheckpointNow().WaitAsync(limit.Token).ConfigureAwait(false);
             }
-            catch (OperationCanceledException)
+            catch (Exception exception) when (exception is OperationCanceledException or LogLostException)
             {
-                // What is not checkpointed is in the log, and recovery checkpoints it.
+                // What is not checkpointed is in the log, and recovery checkpoints it: this worker's, or that of the one
+                // that has fenced it meanwhile, since its lease is not renewed any more.
             }
 
             await Leave().ConfigureAwait(false);

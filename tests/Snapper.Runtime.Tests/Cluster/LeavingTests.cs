@@ -40,6 +40,25 @@ public sealed class LeavingTests
         Assert.NotEqual("left", StateOf(cluster[1].Control!, "w2").State);
     }
 
+    /// <summary>Its lease is not renewed any more then, and a log that is slow takes longer.</summary>
+    [Fact]
+    public async Task A_worker_that_is_fenced_while_it_flushes_at_its_end_stops_in_order()
+    {
+        await using var cluster = await TestCluster.Start(2, lease: TimeSpan.FromMilliseconds(500));
+        var log = cluster.Logs[1]!;
+        log.Hold();
+        var asked = TestCluster.SubmitTo(
+            cluster[1], "Account", cluster.IdAt(1, "Account"), "TransactSavings", new { amount = 5 }, null, key: "k");
+        await Rig.Until(() => log.Held > 0, "its record is on its way");
+
+        var stopping = cluster[1].Stop();
+        await Rig.Until(() => StateOf(cluster[2].Control!, "w1").State == "fenced", "w2 takes over", 20);
+        log.Release();
+
+        await stopping.WaitAsync(TimeSpan.FromSeconds(10));
+        Assert.Equal(Outcome.InDoubt, (await asked).Outcome);
+    }
+
     [Fact]
     public async Task A_worker_leaves_when_it_owns_nothing_and_nothing_is_given_to_it_from_then_on()
     {
