@@ -108,8 +108,8 @@ public sealed class WorkerHost : IAsyncDisposable
             }
             catch (Exception exception) when (exception is OperationCanceledException or LogLostException)
             {
-                // What is not checkpointed is in the log, and recovery checkpoints it: this worker's, or that of the one
-                // that has fenced it meanwhile, since its lease is not renewed any more.
+                // What is not checkpointed is in the log, and recovery checkpoints it: this worker's, or that of the
+                // one that has fenced it meanwhile, since its lease is not renewed any more.
             }
 
             await Leave().ConfigureAwait(false);
