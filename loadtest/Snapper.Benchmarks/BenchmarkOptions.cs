@@ -119,9 +119,9 @@ public sealed record BenchmarkOptions
             Repeat = Given(s_repeat, 1),
             ResidentAccounts = Given(s_resident, 5_000),
             Transactions = Given(s_transactions, 2_000),
-            Connections = Given(s_connections, [16]) ?? options.Connections,
-            Batches = Given(s_batches, [32]) ?? options.Batches,
-            Pipelines = Given(s_pipelines, [32]) ?? options.Pipelines,
+            Connections = line.GetList(s_connections) ?? (isQuick ? [16] : options.Connections),
+            Batches = line.GetList(s_batches) ?? (isQuick ? [32] : options.Batches),
+            Pipelines = line.GetList(s_pipelines) ?? (isQuick ? [32] : options.Pipelines),
         };
 
         T? Given<T>(Option<T> option, T quick) => isQuick && line.GetResult(option) is not { Implicit: false } ? quick : line.GetValue(option);

@@ -172,7 +172,7 @@ internal sealed record LoadOptions
             Shape = line.GetValue(s_shape),
             Arrivals = line.GetValue(s_arrivals) ?? options.Arrivals,
             Seed = (ulong)line.GetValue(s_seed),
-            Urls = line.GetValue(s_urls) ?? options.Urls,
+            Urls = line.GetList(s_urls) ?? options.Urls,
             Sidecar = line.GetValue(s_sidecar),
             Discovers = !line.GetValue(s_noDiscovery),
             PactShare = line.GetValue(s_pact),

@@ -45,6 +45,12 @@ public static class Options
         return option;
     }
 
+    /// <summary>
+    /// The value of an option with a list; null when it is absent, where <c>GetValue</c> has an empty list.
+    /// </summary>
+    public static T[]? GetList<T>(this ParseResult line, Option<T[]> option) =>
+        line.GetResult(option) is null ? null : line.GetValue(option);
+
     /// <summary>Reads a value that was given in another way than by an option.</summary>
     /// <exception cref="UsageException">It is empty, or <paramref name="read"/> says what it must be.</exception>
     public static T Read<T>(string name, string text, Func<string, T> read)

@@ -91,6 +91,9 @@ public sealed class ReportingTests
         Assert.Equal([8, 16], options.Connections);
         Assert.Equal("--duration 2.5 --connections 8,16 --repeat 3", options.Given);
 
+        Assert.Equal(new BenchmarkOptions().Batches, options.Batches);
+        Assert.NotEmpty(options.Pipelines);
+
         Assert.Contains("--duraton", Wrong("--duraton", "1"), StringComparison.Ordinal);
         Assert.Contains("--repeat", Wrong("--repeat"), StringComparison.Ordinal);
         Assert.Contains("'0'", Wrong("--repeat", "0"), StringComparison.Ordinal);

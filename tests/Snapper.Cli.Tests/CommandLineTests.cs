@@ -37,6 +37,14 @@ public sealed class CommandLineTests
         Assert.Contains("\n  worker ", output);
     }
 
+    [Fact]
+    public async Task A_token_of_no_tenant_is_made_without_a_list_of_tenants()
+    {
+        var (exit, output, errors) = await Run("token", "--name", "ops", "--role", "operator");
+        Assert.Equal((ExitCode.Success, ""), (exit, errors));
+        Assert.DoesNotContain("tenants", output, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("help", "up")]
     [InlineData("up", "--help")]

@@ -31,6 +31,10 @@ public sealed class CommandLineTests
         Assert.Contains("'p99-ms<=7'", options.Command, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void Without_addresses_it_goes_to_the_first_worker_of_this_machine() =>
+        Assert.Equal(new Uri("http://127.0.0.1:5101"), Assert.Single(Parse("spike").Urls));
+
     [Theory]
     [InlineData("no scenario 'nonsense'", "nonsense")]
     [InlineData("Name a scenario", "--rate", "3")]

@@ -28,7 +28,7 @@ internal static class TokenCommand
             Name = line.GetValue(s_name) ?? "someone",
             Sha256 = TokenHash.Of(token),
             Role = line.GetValue(s_role) ?? Role.Viewer.Name(),
-            Tenants = line.GetValue(s_tenants),
+            Tenants = line.GetList(s_tenants),
             RatePerSecond = line.GetValue(s_rate),
         };
         try

@@ -48,6 +48,13 @@ public sealed class LiveOptionsTests
         Assert.Equal(["redis-kill", "cut-app"], options.Faults.Select(kind => kind.Name));
     }
 
+    [Fact]
+    public void Without_a_list_of_faults_all_are_meant()
+    {
+        Assert.Equal(FaultCatalog.All, Parse("--live").Faults);
+        Assert.Null(Parse("--live", "--workers", "3").ClusterFaults);
+    }
+
     [Theory]
     [InlineData("--workers must be a whole number", "--workers", "9")]
     [InlineData("With several workers there is no fault 'server-kill'", "--faults", "server-kill", "--workers", "2")]

@@ -53,7 +53,7 @@ internal sealed record LiveOptions
     /// <exception cref="UsageException">A fault that there is not.</exception>
     internal static LiveOptions From(ParseResult line)
     {
-        var (rounds, minutes, faults) = (line.GetValue(s_rounds), line.GetValue(s_minutes), line.GetValue(s_faults));
+        var (rounds, minutes, faults) = (line.GetValue(s_rounds), line.GetValue(s_minutes), line.GetList(s_faults));
         var options = new LiveOptions { Workers = line.GetValue(s_workers), Markdown = line.GetValue(s_markdown) };
         options = options with
         {
