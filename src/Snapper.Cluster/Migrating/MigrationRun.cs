@@ -306,6 +306,7 @@ internal sealed class MigrationRun(
         try
         {
             var committed = await store.Plans.Commit(plan.Id, worker.Stopping).ConfigureAwait(false);
+            RequireOwnLife(committed.Status, committed.Detail);
             if (!committed.IsDone)
             {
                 return new Committed([], $"It could not be committed: {committed.Detail}.");
@@ -336,9 +337,22 @@ internal sealed class MigrationRun(
     private async Task<IReadOnlyList<DirectoryEntry>> Cancel()
     {
         var cancelled = await store.Plans.Cancel(plan.Id, Machine.Reason, worker.Stopping).ConfigureAwait(false);
+        RequireOwnLife(cancelled.Status, cancelled.Detail);
         return cancelled.IsDone
             ? []
             : await ReadMoved(node, directory, plan.Keys, worker.Stopping).ConfigureAwait(false);
+    }
+
+    /// <summary>
+    /// R4: a life that was fenced unfreezes nothing. Its plan is open until another worker cancels it, and until then
+    /// the master numbers nothing for what it names.
+    /// </summary>
+    private void RequireOwnLife(ClusterStatus status, string detail)
+    {
+        if (status == ClusterStatus.Fenced)
+        {
+            throw new LogLostFailure(AppendStatus.Fenced, $"{node.Self} was fenced: {detail}");
+        }
     }
 
     /// <summary>
