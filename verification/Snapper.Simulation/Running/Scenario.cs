@@ -146,7 +146,9 @@ public sealed record Scenario
 
     /// <summary>Nothing goes wrong, nobody waits on purpose, and no scheduling choice has the work done many times over: then nothing may time out either.</summary>
     public bool IsCalm => RequestFaultPerMille == 0 && StorageFaultPerMille == 0 && DelayPercent == 0 && PlannedFaults.Count == 0
-        && !SchedulingChoices.Contains(SchedulingChoice.EvictedBeforeUse) && !SchedulingChoices.Contains(SchedulingChoice.BatchTakenForTooLarge);
+        && !SchedulingChoices.Contains(SchedulingChoice.EvictedBeforeUse)
+        && !SchedulingChoices.Contains(SchedulingChoice.BatchTakenForTooLarge)
+        && !SchedulingChoices.Contains(SchedulingChoice.SubBatchesSentLate); // 40 ms for each before it, on one actor
 
     /// <summary>Calls to the log server or the disk may fail; where none does, no recovery may fail of one.</summary>
     internal bool MayFailStorage => StorageFaultPerMille > 0 || PlannedFaults.Any(fault => fault.Kind is FaultKind.StorageFull or FaultKind.StorageDown or FaultKind.StorageOlder or FaultKind.LogLost || DiskKinds.Contains(fault.Kind));
