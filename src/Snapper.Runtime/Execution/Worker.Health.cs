@@ -16,7 +16,7 @@ public sealed partial class Worker : ILogObserver
     private static readonly TimeSpan s_ownerCheck = TimeSpan.FromSeconds(1);
 
     private readonly WorkerParts _parts;
-    private readonly TaskCompletionSource _over;
+    private readonly Promise<bool> _over;
     private long _olderOutcomesUntil;
     private volatile string? _unavailable = Starting;
     private volatile string? _writeOutage;
@@ -127,7 +127,7 @@ public sealed partial class Worker : ILogObserver
         _isOver = true;
         RequestManager.GiveUpAll();
         Peers.GiveUpForwarded();
-        _over.TrySetResult();
+        _over.TrySet(true);
     }
 
     /// <summary>Never goes on with a state that it cannot explain: no request is let in or answered any more.</summary>

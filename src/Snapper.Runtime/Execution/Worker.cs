@@ -42,8 +42,7 @@ public sealed partial class Worker
         Services = parts.Services;
         Store = parts.Store;
         _parts = parts;
-        var isOnThreads = parts.Background.HasThreads;
-        _over = new(isOnThreads ? TaskCreationOptions.RunContinuationsAsynchronously : TaskCreationOptions.None);
+        _over = parts.Background.Promise<bool>();
         Watch = new TransactionWatch(Time, Options.Name, Options.WatchLease, parts.Observer, (actor, action) => ExecutorOf(actor).PostRun(action));
         RingStatistics = new RingStatistics(Options.Coordinators, Time);
         PactLatency = new RollingLatency(Time);
