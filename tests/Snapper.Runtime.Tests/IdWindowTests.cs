@@ -169,12 +169,10 @@ public sealed class IdWindowTests
     [Fact]
     public async Task What_is_told_to_be_aborted_before_it_was_executed_does_not_commit()
     {
-        await using var rig = await Rig.Start(new WorkerOptions { Executors = 1, Coordinators = 1, OpenBatches = 1, DrainTimeout = TimeSpan.FromSeconds(1) });
-        rig.Log.Hold();
-        var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
-        await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
+        await using var rig = await Rig.Start(OneBatchAtATime());
+        var a = await WithItsRecordHeld(rig);
         var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1");
-        await Rig.Until(() => rig.Host.RequestManager.InFlight == 2, "b waits for a number");
+        await SecondWaitsForANumber(rig);
 
         // As where the store says that this worker is no member any more: its log has no other owner.
         rig.Host.Worker.Fail(new LogLostFailure(AppendStatus.Fenced, "w1/1 is no member any more"));
@@ -189,12 +187,10 @@ public sealed class IdWindowTests
     [Fact]
     public async Task What_waits_when_the_log_has_another_owner_is_certainly_not_executed()
     {
-        await using var rig = await Rig.Start(new WorkerOptions { Executors = 1, Coordinators = 1, OpenBatches = 1, DrainTimeout = TimeSpan.FromSeconds(1) });
-        rig.Log.Hold();
-        var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
-        await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
+        await using var rig = await Rig.Start(OneBatchAtATime());
+        var a = await WithItsRecordHeld(rig);
         var b = rig.Submit("b", [Step.Add()], ["b"]);
-        await Rig.Until(() => rig.Host.RequestManager.InFlight == 2, "b waits for a number");
+        await SecondWaitsForANumber(rig);
         var before = rig.Log;
         await rig.Open();
         before.Release();
@@ -207,14 +203,10 @@ public sealed class IdWindowTests
     [Fact]
     public async Task An_id_that_its_successor_has_run_has_not_failed_at_a_worker_that_was_replaced()
     {
-        var drain = TimeSpan.FromSeconds(1);
-        await using var rig = await Rig.Start(
-            new WorkerOptions { Executors = 1, Coordinators = 1, OpenBatches = 1, DrainTimeout = drain });
-        rig.Log.Hold();
-        var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
-        await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
+        await using var rig = await Rig.Start(OneBatchAtATime());
+        var a = await WithItsRecordHeld(rig);
         var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1");
-        await Rig.Until(() => rig.Host.RequestManager.InFlight == 2, "b waits for a number");
+        await SecondWaitsForANumber(rig);
         var before = rig.Log;
         await rig.Open();
         var again = await Rig.Within(rig.Submit("b", [Step.Add()], ["b"], id: "b1"), "b, sent again");
@@ -228,14 +220,10 @@ public sealed class IdWindowTests
     [Fact]
     public async Task An_id_that_its_successor_has_run_has_not_timed_out_at_a_worker_that_was_replaced()
     {
-        var drain = TimeSpan.FromSeconds(1);
-        await using var rig = await Rig.Start(
-            new WorkerOptions { Executors = 1, Coordinators = 1, OpenBatches = 1, DrainTimeout = drain });
-        rig.Log.Hold();
-        var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
-        await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
+        await using var rig = await Rig.Start(OneBatchAtATime());
+        var a = await WithItsRecordHeld(rig);
         var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1", timeoutMs: 700);
-        await Rig.Until(() => rig.Host.RequestManager.InFlight == 2, "b waits for a number");
+        await SecondWaitsForANumber(rig);
         var before = (rig.Host, rig.Log);
         await rig.Open();
         var again = await Rig.Within(rig.Submit("b", [Step.Add()], ["b"], id: "b1"), "b, sent again");
@@ -251,15 +239,11 @@ public sealed class IdWindowTests
     public async Task A_worker_that_fails_answers_what_waits_for_its_log_at_once()
     {
         var time = new SilentTime();
-        var drain = TimeSpan.FromSeconds(1);
-        await using var rig = await Rig.Start(
-            new WorkerOptions { Executors = 1, Coordinators = 1, OpenBatches = 1, DrainTimeout = drain }, time: time);
-        rig.Log.Hold();
+        await using var rig = await Rig.Start(OneBatchAtATime(), time: time);
         using var leaves = new CancellationTokenSource();
-        var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
-        await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
+        var a = await WithItsRecordHeld(rig);
         var b = rig.Submit("b", [Step.Add()], ["b"], id: "b1", cancellation: leaves.Token);
-        await Rig.Until(() => rig.Host.RequestManager.InFlight == 2, "b waits for a number");
+        await SecondWaitsForANumber(rig);
         leaves.Cancel();
         await Rig.Until(() => rig.Host.RequestManager.Ids.Running == 1, "b is cancelled, and waits for the log");
         rig.Host.Worker.Fail(new InvalidOperationException("planned"));
@@ -390,6 +374,21 @@ public sealed class IdWindowTests
 
         Assert.True(again.Outcome != Outcome.Rejected, $"{again.Outcome} {again.Rejection?.Kind}: {again.Rejection?.Detail}, and it has committed");
     }
+
+    private static WorkerOptions OneBatchAtATime() =>
+        new() { Executors = 1, Coordinators = 1, OpenBatches = 1, DrainTimeout = TimeSpan.FromSeconds(1) };
+
+    /// <summary>Request a1, whose record is on its way until the log is released.</summary>
+    private static async Task<Task<TransactionEnvelope>> WithItsRecordHeld(Rig rig)
+    {
+        rig.Log.Hold();
+        var a = rig.Submit("a", [Step.Add()], ["a"], id: "a1");
+        await Rig.Until(() => rig.Log.Held > 0, "a's record is on its way");
+        return a;
+    }
+
+    private static Task SecondWaitsForANumber(Rig rig) =>
+        Rig.Until(() => rig.Host.RequestManager.InFlight == 2, "b waits for a number");
 
     /// <summary>No timer of it rings.</summary>
     private sealed class SilentTime : TimeProvider

@@ -76,8 +76,7 @@ public sealed class LeavingTests
         Assert.Equal("left", StateOf(one, "w2").State);
         await Rig.Until(() => Refusal(one).Length > 0, "w1 knows that w2 does not live");
         Assert.Equal("There is no worker w2 that lives.", Refusal(one));
-        await Task.Delay(cluster.Options.Lease); // a renewal would fail it
-        Assert.Null(cluster[2].Failure);
+        await OutlivesItsLease(cluster);
         var refused = await TestCluster.SubmitTo(cluster[2], "Account", "a", "TransactSavings", new { amount = 5 }, null);
         Assert.Equal((Outcome.Rejected, "The worker is leaving."), (refused.Outcome, refused.Rejection?.Detail));
     }
@@ -93,8 +92,7 @@ public sealed class LeavingTests
 
         Assert.Null(await cluster[2].Control!.Leave(CancellationToken.None));
         Assert.Equal("left", StateOf(cluster[1].Control!, "w2").State);
-        await Task.Delay(cluster.Options.Lease); // a renewal would fail it
-        Assert.Null(cluster[2].Failure);
+        await OutlivesItsLease(cluster);
     }
 
     [Fact]
@@ -125,8 +123,7 @@ public sealed class LeavingTests
         }
 
         Assert.Equal("left", StateOf(cluster[1].Control!, "w2").State);
-        await Task.Delay(cluster.Options.Lease); // a renewal would fail it
-        Assert.Null(cluster[2].Failure);
+        await OutlivesItsLease(cluster);
     }
 
     [Fact]
@@ -144,8 +141,7 @@ public sealed class LeavingTests
         held.SetResult();
         Assert.NotNull(await first);
         Assert.Equal("The worker is leaving.", cluster[2].Worker.Unavailability);
-        await Task.Delay(cluster.Options.Lease); // a renewal would fail it
-        Assert.Null(cluster[2].Failure);
+        await OutlivesItsLease(cluster);
     }
 
     [Fact]
@@ -166,6 +162,12 @@ public sealed class LeavingTests
         await Task.Delay(100);
         Assert.Null(cluster[2].Failure);
         Assert.Equal("left", StateOf(cluster[1].Control!, "w2").State);
+    }
+
+    private static async Task OutlivesItsLease(TestCluster cluster)
+    {
+        await Task.Delay(cluster.Options.Lease); // a renewal would fail it
+        Assert.Null(cluster[2].Failure);
     }
 
     private static async Task GiveAway(TestCluster cluster)
