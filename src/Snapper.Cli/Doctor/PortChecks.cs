@@ -14,7 +14,7 @@ internal static class PortChecks
             yield return Port(options.SidecarPortOf(i), $"sidecar of w{i}", Health.Broken, "--sidecar-port");
         }
 
-        yield return Private(options.Workers);
+        yield return Private(options);
 
         // Without its port there is no dashboard; the system starts all the same.
         yield return Port(options.DashboardPort, "dashboard", Health.Limited, "--dashboard-port");
@@ -29,12 +29,12 @@ internal static class PortChecks
     }
 
     /// <summary>Redis, placement and the sidecars' inner ports: any that are free.</summary>
-    private static DoctorRow Private(int workers)
+    private static DoctorRow Private(UpOptions options)
     {
         const string check = "other ports";
         try
         {
-            Ports.Free(4 + (2 * workers));
+            Ports.Free(4 + (2 * options.Workers), options.Names);
             return new DoctorRow(Health.Good, check, "enough are free on loopback");
         }
         catch (StartupException none)

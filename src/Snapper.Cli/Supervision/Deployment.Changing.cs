@@ -5,7 +5,8 @@ namespace Snapper.Cli.Supervision;
 /// <summary>Workers that come and go while the others run.</summary>
 internal sealed partial class Deployment
 {
-    private const int Most = 64;
+    /// <summary>Workers of one system at most.</summary>
+    public const int Most = 64;
 
     private readonly TaskCompletionSource _joinedGivenUp = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly SemaphoreSlim _changing = new(1);
@@ -21,7 +22,7 @@ internal sealed partial class Deployment
             var number = Enumerable.Range(1, Most).FirstOrDefault(i => _workers.All(w => w.Name != $"w{i}"));
             if (number == 0) throw new StartupException($"there are {Most} workers already");
             RequirePorts(number);
-            var ports = Ports.Free(2);
+            var ports = Ports.Free(2, options.Names);
             var pair = Pair(_plan!, _redisPlace, number, new SidecarPorts(ports[0], ports[1], _placementPort));
             _workers = [.. _workers, pair];
             Say($"{pair.Name} joins");

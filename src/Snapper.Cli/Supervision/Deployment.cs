@@ -163,7 +163,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         var secret = PrivateRedisSecret.Take(_data);
         DataDirectoryPermissions.Require(_data.Root);
         if (secret.Note is { } note) Say(note);
-        var address = new HostAndPort("127.0.0.1", Ports.Free(1)[0]);
+        var address = new HostAndPort("127.0.0.1", Ports.Free(1, options.Names)[0]);
         _redis = Supervise(ChildCommands.Redis(plan.RedisServer, _data, address.Port, options.Fsync, secret));
         _redis.Start();
         await Until($"redis-server on {address}", Processes(), () => RedisProbe.Unavailable(address, secret.Login), cancellation);
@@ -179,7 +179,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
 
     private void StartSidecarsAndWorkers(Plan plan, RedisPlace? redis)
     {
-        var ports = Ports.Free(3 + (2 * options.Workers));
+        var ports = Ports.Free(3 + (2 * options.Workers), options.Names);
         if (plan.Daprd is not null)
         {
             // A sidecar reads it when it starts, and workers may join later.

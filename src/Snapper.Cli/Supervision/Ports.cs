@@ -14,14 +14,17 @@ internal static class Ports
     private const int Apart = 8;
 
     /// <summary>Random free ports, so far apart that each can be the first of several workers' ports.</summary>
-    public static int[] Free(int count)
+    /// <param name="count">How many.</param>
+    /// <param name="taken">Ports that are free now and shall be used by others; null: none.</param>
+    public static int[] Free(int count, Func<int, bool>? taken = null)
     {
         var found = new HashSet<int>();
         for (var tries = 0; found.Count < count; tries++)
         {
             if (tries > 10_000) throw new StartupException($"no free port between {Lowest} and {Highest} on 127.0.0.1; {FixHints.PrivatePorts}");
             var port = Random.Shared.Next(Lowest, Highest);
-            if (found.All(other => Math.Abs(other - port) >= Apart) && IsFree(port)) found.Add(port);
+            var own = taken is null || !taken(port);
+            if (own && found.All(other => Math.Abs(other - port) >= Apart) && IsFree(port)) found.Add(port);
         }
 
         return [.. found];

@@ -10,14 +10,14 @@ namespace Snapper.Live.Harness;
 /// </summary>
 internal static class FreePorts
 {
-    /// <summary>Below the range from which systems give ports to clients.</summary>
+    /// <summary>Below the ports from 20,000 that <c>./snapper up</c> takes at random for its own servers.</summary>
     private const int First = 12_000;
 
     private const int BlockSize = 64;
-    private const int Blocks = 312;
+    private const int Blocks = 125;
 
     /// <summary>Blocks that this process holds at most: the oldest one goes back, its servers have long stopped.</summary>
-    private const int MaxHeld = 100;
+    private const int MaxHeld = 30;
 
     private static readonly Lock Gate = new();
     private static readonly Queue<FileStream> Held = new();
