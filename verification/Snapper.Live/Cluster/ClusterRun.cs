@@ -118,9 +118,15 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
         }
 
         var end = Stopwatch.GetTimestamp();
+        var doors = await Recovered(prober, strike, kind, [], global: false, cancellation);
+        var after = await system.Members() ?? [];
+        foreach (var fenced in members.Where(was => after.Any(now => now.Name == was.Name && now.Fenced > was.Fenced)))
+        {
+            strike.NoteFenced(fenced.Name);
+        }
+
         var actors = await Recovered(prober, strike, kind, strike.Victims, global: false, cancellation);
         var global = await Recovered(prober, strike, kind, strike.Victims, global: true, cancellation);
-        var doors = await Recovered(prober, strike, kind, [], global: false, cancellation);
         var settled = await segment.Settled(end, cancellation);
         if (strike.LosesSince is { } since)
         {

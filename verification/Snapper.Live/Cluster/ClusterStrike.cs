@@ -19,6 +19,19 @@ internal sealed class ClusterStrike(
     /// <summary>Workers, from 1, whose own doors are not asked for the bound: their callers are sent elsewhere.</summary>
     public List<int> Victims { get; } = [];
 
+    /// <summary>
+    /// A worker that the others fenced: its actors are theirs, and its own door is closed until its process has started
+    /// again and has warmed up.
+    /// </summary>
+    public void NoteFenced(string worker)
+    {
+        if (!Victims.Contains(Number(worker)))
+        {
+            Victims.Add(Number(worker));
+            Detail += $"; {worker} was fenced";
+        }
+    }
+
     /// <summary>A migration was under way when it struck.</summary>
     public bool Crossed { get; set; }
 
