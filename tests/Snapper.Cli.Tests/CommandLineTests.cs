@@ -160,6 +160,21 @@ public sealed class CommandLineTests
     }
 
     [Theory]
+    [InlineData(null, false)]
+    [InlineData("", false)]
+    [InlineData("fifteen-letters", false)]
+    [InlineData("sixteen-letters!", true)]
+    [InlineData("none", true)]
+    public void A_worker_with_others_starts_with_their_secret_only(string? secret, bool starts)
+    {
+        string? Read(string name) => name == MailboxSeal.Variable ? secret : null;
+        string[] line = ["--workers", "2", "--log", "redis", "--redis", "here:6379"];
+        var refused = Record.Exception(() => WorkerCommand.Settings(line, Read));
+        Assert.Equal(starts, refused is null);
+        if (!starts) Assert.Contains(MailboxSeal.Variable, Assert.IsType<UsageException>(refused).Message);
+    }
+
+    [Theory]
     [InlineData("0.0.0.0", "a", false)]
     [InlineData("::", "fifteen-letters", false)]
     [InlineData("10.0.0.1", "sixteen-letters!", true)]

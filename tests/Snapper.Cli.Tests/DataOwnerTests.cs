@@ -35,6 +35,7 @@ public sealed class DataOwnerTests : IDisposable
     [InlineData("remembered")]
     [InlineData("up.lock")]
     [InlineData("redis-password")]
+    [InlineData("mailbox-secret")]
     [InlineData("run/redis.conf")]
     public async Task What_belongs_to_another_account_is_refused_by_up_and_doctor_and_left_as_it_is(string name)
     {
@@ -158,6 +159,7 @@ public sealed class DataOwnerTests : IDisposable
         FileModeMask.MakeFolder(data.Redis);
         FileModeMask.MakeFolder(Path.Combine(root, DataDirectory.RememberedFolder));
         PrivateRedisSecret.Take(data);
+        SecretFile.Take(Path.Combine(root, DataDirectory.MailboxSecretFile), "the secret of the workers");
         return root;
     }
 

@@ -130,7 +130,8 @@ public sealed class DiscoveryTests : IDisposable
     [Fact]
     public void Random_ports_keep_away_from_the_ports_that_the_options_name()
     {
-        var named = Options("--workers", "3", "--base-port", "20000", "--sidecar-port", "20100", "--dashboard-port", "20200");
+        string[] ports = ["--base-port", "20000", "--sidecar-port", "20100", "--dashboard-port", "20200"];
+        var named = Options(["--workers", "3", .. ports]);
         Assert.Equal(
             [.. Enumerable.Range(20_001, 64), .. Enumerable.Range(20_100, 64), 20_200],
             Enumerable.Range(0, 65_536).Where(named.Names));

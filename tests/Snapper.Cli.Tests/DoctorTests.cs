@@ -63,4 +63,16 @@ public sealed class DoctorTests : IDisposable
         Assert.Equal([Health.Limited, Health.Good, Health.Limited, Health.Limited, Health.Good], rows.Select(r => r.Health));
         Assert.All(rows.Where(r => r.Health == Health.Limited), r => Assert.NotEmpty(r.Fix));
     }
+
+    [Theory]
+    [InlineData(null, "Good")]
+    [InlineData("sixteen-letters!", "Good")]
+    [InlineData("none", "Limited")]
+    [InlineData("fifteen-letters", "Broken")]
+    public void The_secret_of_the_workers_is_looked_at(string? secret, string health)
+    {
+        var row = SettingChecks.Settings(secret);
+        Assert.Equal(health, row.Health.ToString());
+        Assert.Equal(health != "Good", row.Finding.Contains("SNAPPER_MAILBOX_SECRET", StringComparison.Ordinal));
+    }
 }

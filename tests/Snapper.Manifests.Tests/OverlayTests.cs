@@ -85,6 +85,7 @@ internal static class Rendered
         ["snapper-tokens"] = ["tokens"],
         ["snapper-dashboard-token"] = ["token"],
         ["snapper-app-token"] = ["token"],
+        ["snapper-mailbox"] = ["secret"],
         ["snapper-operator-token"] = ["token"],
     };
 

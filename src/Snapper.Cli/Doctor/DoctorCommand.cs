@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Snapper.Cli.Supervision;
+using Snapper.Server.Hosting;
 using Snapper.Server.Processes;
 
 namespace Snapper.Cli.Doctor;
@@ -21,7 +22,7 @@ internal static class DoctorCommand
         rows.AddRange(MachineChecks.DiskAndMemory(options.DataDirectory));
         rows.AddRange(RunChecks.All(options.DataDirectory, options.Workers));
         rows.AddRange(await LogChecks.All(options, ExecutableFinder.System));
-        rows.Add(SettingChecks.Settings());
+        rows.Add(SettingChecks.Settings(Environment.GetEnvironmentVariable(MailboxSeal.Variable)));
         rows.Add(MachineChecks.Wrappers());
         rows.Add(MachineChecks.Clock());
         DoctorTable.Write(output, rows);

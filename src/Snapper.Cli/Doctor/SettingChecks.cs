@@ -9,7 +9,8 @@ namespace Snapper.Cli.Doctor;
 /// <summary>The settings that workers take from the environment, read as they read them.</summary>
 internal static class SettingChecks
 {
-    public static DoctorRow Settings()
+    /// <param name="mailboxSecret">Value of <see cref="MailboxSeal.Variable"/>.</param>
+    public static DoctorRow Settings(string? mailboxSecret)
     {
         const string check = "settings";
         try
@@ -21,11 +22,19 @@ internal static class SettingChecks
             WorkerConfiguration.Cluster(configuration);
             WorkerConfiguration.Balancing(configuration);
             TelemetryOptions.Read(Environment.GetEnvironmentVariable);
-            return new DoctorRow(Health.Good, check, "Snapper__... and OTEL_... of the environment are in range");
+            return MailboxSeal.From(mailboxSecret) is { IsOn: false }
+                ? OpenChannel(check)
+                : new DoctorRow(Health.Good, check, "Snapper__... and OTEL_... of the environment are in range");
         }
         catch (Exception wrong) when (wrong is UsageException or ArgumentException or InvalidOperationException or FormatException or InvalidDataException or IOException)
         {
             return new DoctorRow(Health.Broken, check, wrong.Message, FixHints.Setting);
         }
     }
+
+    private static DoctorRow OpenChannel(string check) => new(
+        Health.Limited, check,
+        $"{MailboxSeal.Variable} is '{MailboxSeal.NoSecret}': "
+        + "every app that may call actors can send packets in the place of workers",
+        FixHints.NoMailboxSecret);
 }

@@ -96,7 +96,16 @@ internal static class ChildCommands
     }
 
     /// <summary>Worker <paramref name="i"/>, counted from 1: the server, a program of its own. One of several that owns nothing warms up first: only one that joins does.</summary>
-    public static ProcessSpec Worker(DataDirectory data, UpOptions options, int i, Plan plan, RedisPlace? redis, bool watchParent)
+    /// <param name="data">Its folders.</param>
+    /// <param name="options">Of the command line.</param>
+    /// <param name="i">Its number.</param>
+    /// <param name="plan">Which servers there are.</param>
+    /// <param name="redis">The Redis; null: none.</param>
+    /// <param name="mailboxSecret">By which it knows other workers; null: the environment has it, or there are none.</param>
+    /// <param name="watchParent">It must end by itself when this process has ended.</param>
+    public static ProcessSpec Worker(
+        DataDirectory data, UpOptions options, int i, Plan plan, RedisPlace? redis, string? mailboxSecret,
+        bool watchParent)
     {
         var name = $"w{Text(i)}";
         var arguments = new List<string>
@@ -113,13 +122,16 @@ internal static class ChildCommands
         if (watchParent) arguments.AddRange(["--watch-parent", Text(Environment.ProcessId)]);
 
         arguments.Insert(0, typeof(WorkerCommand).Assembly.Location);
+        var environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(redis?.Login));
+        environment["SNAPPER_REDIS"] = null;
+        if (mailboxSecret is not null) environment[MailboxSeal.Variable] = mailboxSecret;
         return new ProcessSpec
         {
             Name = $"worker {name}",
             Program = Host,
             Arguments = arguments,
             Log = new LogFile(Path.Combine(data.Logs, $"worker-{name}.log")),
-            Environment = new Dictionary<string, string?>(RedisLogin.EnvironmentOf(redis?.Login)) { ["SNAPPER_REDIS"] = null },
+            Environment = environment,
 
             FinalExitCodes = [ExitCode.LogLost, ExitCode.LogDamaged, ExitCode.OtherPlacement],
 

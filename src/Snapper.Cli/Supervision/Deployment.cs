@@ -23,6 +23,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
     private SupervisedProcess? _dashboard;
     private ReadyLine? _ready;
     private Plan? _plan;
+    private string? _mailboxSecret;
     private RedisPlace? _redisPlace;
     private int _placementPort;
 
@@ -69,6 +70,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
 
         var redis = await StartRedis(plan, cancellation);
         (_plan, _redisPlace) = (plan, redis);
+        _mailboxSecret = redis is null ? null : TakeMailboxSecret();
         StartSidecarsAndWorkers(plan, redis);
         StartDashboard();
         await UntilReady(plan, cancellation);
@@ -177,6 +179,17 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         return new RedisPlace(address, secret.Login);
     }
 
+    /// <summary>The secret of the workers; null: they inherit what the environment says.</summary>
+    private string? TakeMailboxSecret()
+    {
+        if (!string.IsNullOrEmpty(Environment.GetEnvironmentVariable(MailboxSeal.Variable))) return null;
+        var file = Path.Combine(_data!.Root, DataDirectory.MailboxSecretFile);
+        var (secret, note) = SecretFile.Take(file, "the secret of the workers");
+        DataDirectoryPermissions.Require(_data.Root);
+        if (note is not null) Say(note);
+        return secret;
+    }
+
     private void StartSidecarsAndWorkers(Plan plan, RedisPlace? redis)
     {
         var ports = Ports.Free(3 + (2 * options.Workers), options.Names);
@@ -207,7 +220,8 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
 
     private WorkerPair Pair(Plan plan, RedisPlace? redis, int i, SidecarPorts ports)
     {
-        var worker = Supervise(ChildCommands.Worker(_data!, options, i, plan, redis, watchParent: _wrappers.Setpriv is null));
+        var worker = Supervise(ChildCommands.Worker(
+            _data!, options, i, plan, redis, _mailboxSecret, watchParent: _wrappers.Setpriv is null));
         var sidecar = plan.Daprd is null ? null : Supervise(ChildCommands.Daprd(plan.Daprd, _data!, options, i, ports, Repository.Components(), redis));
         return new WorkerPair($"w{i}", $"http://127.0.0.1:{options.WorkerPort(i)}", $"http://127.0.0.1:{options.SidecarPortOf(i)}", worker, sidecar);
     }

@@ -160,6 +160,8 @@ internal static class WorkerCommand
             throw new UsageException($"--listen-address {address} is reached from other machines, and {why}");
         }
 
+        var seal = MailboxSeal.From(environment(MailboxSeal.Variable));
+        if (line.GetValue(s_workers) is not null && seal is null) throw MailboxSeal.IsMissing();
         return new WorkerSettings
         {
             FirstWorkers = line.GetValue(s_workers),
@@ -181,7 +183,7 @@ internal static class WorkerCommand
             Fsync = FsyncOf(line),
             DaprApiToken = Set("DAPR_API_TOKEN"),
             AppApiToken = token,
-            MailboxSeal = MailboxSeal.From(environment(MailboxSeal.Variable)),
+            MailboxSeal = seal,
             RunState = line.GetValue(s_runState) is { } path ? new RunStateFile(path) : null,
         };
     }

@@ -9,8 +9,8 @@ namespace Snapper.Server.Hosting;
 /// packet more than once, late, and at the same time as another; the mailboxes see to that. Answers with a <see cref="ChannelAnswer"/>, at once but for packets that are passed on, which come
 /// to other actors than <c>0</c>.
 /// </summary>
-/// <param name="seal">What packets must show; null: nothing.</param>
-internal sealed class MailboxEndpoint(MailboxSeal? seal = null)
+/// <param name="seal">What packets must show; null: none is taken.</param>
+internal sealed class MailboxEndpoint(MailboxSeal? seal)
 {
     /// <summary>Name of the type, before <c>@</c> and the worker.</summary>
     public const string ActorType = "Mailbox";
@@ -21,7 +21,6 @@ internal sealed class MailboxEndpoint(MailboxSeal? seal = null)
 
     private const string MediaType = "application/octet-stream";
 
-    private readonly MailboxSeal _seal = seal ?? MailboxSeal.None;
     private volatile MailboxHub? _hub;
 
     /// <summary>Packets reach these mailboxes from now on; before, others are told that the worker is not ready.</summary>
@@ -43,19 +42,24 @@ internal sealed class MailboxEndpoint(MailboxSeal? seal = null)
             return Refuse("The packet is larger than this worker reads.");
         }
 
-        var secret = _seal.Find(call.Authorization, call.ActorType, call.Body.Span);
+        if (seal is null)
+        {
+            return Refuse($"This worker has no {MailboxSeal.Variable}, and takes no packets.");
+        }
+
+        var secret = seal.Find(call.Authorization, call.ActorType, call.Body.Span);
         if (secret < 0)
         {
             return Refuse($"The packet does not show that a worker with this one's {MailboxSeal.Variable} has sent it.");
         }
 
         return passesOn && _hub is { } hub
-            ? PassOn(hub, secret, call.Authorization, call.Body)
-            : new(new ActorReply(_seal.Seal(secret, call.Authorization, _hub?.Deliver(call.Body) ?? MailboxHub.NotReady), MediaType));
+            ? PassOn(hub, seal, secret, call.Authorization, call.Body)
+            : new(new ActorReply(seal.Seal(secret, call.Authorization, _hub?.Deliver(call.Body) ?? MailboxHub.NotReady), MediaType));
     }
 
-    private async ValueTask<ActorReply> PassOn(MailboxHub hub, int secret, string? shown, ReadOnlyMemory<byte> packet) =>
-        new(_seal.Seal(secret, shown, await hub.Receive(packet)), MediaType);
+    private static async ValueTask<ActorReply> PassOn(MailboxHub hub, MailboxSeal seal, int secret, string? shown, ReadOnlyMemory<byte> packet) =>
+        new(seal.Seal(secret, shown, await hub.Receive(packet)), MediaType);
 
     private static ValueTask<ActorReply> Refuse(string problem) =>
         new(new ActorReply(new ChannelAnswer { Kind = AnswerKind.Refused, Problem = problem }.ToBytes(), MediaType));

@@ -10,8 +10,14 @@ namespace Snapper.Server.Hosting;
 /// </summary>
 internal sealed class MailboxSeal
 {
-    /// <summary>Environment variable with the secret, or with several, separated by semicolons: the first is used, all are accepted.</summary>
+    /// <summary>
+    /// Environment variable with the secret, or with several, separated by semicolons: the first is used, all are
+    /// accepted. <see cref="NoSecret"/>: packets are not sealed. Unset: the worker has no others.
+    /// </summary>
     public const string Variable = "SNAPPER_MAILBOX_SECRET";
+
+    /// <summary>Written out, it opens the channel to all that may call actors.</summary>
+    public const string NoSecret = "none";
 
     private const int SecretLengthMin = 16;
     private const int MacBytes = HMACSHA256.HashSizeInBytes;
@@ -31,15 +37,23 @@ internal sealed class MailboxSeal
     public bool IsOn => _keys.Length > 0;
 
     /// <summary>Reads the variable's value.</summary>
+    /// <returns>Null: it is not set.</returns>
     /// <exception cref="UsageException">A secret is too short to be one.</exception>
-    public static MailboxSeal From(string? secrets)
+    public static MailboxSeal? From(string? secrets)
     {
-        if (string.IsNullOrEmpty(secrets)) return None;
+        if (string.IsNullOrEmpty(secrets)) return null;
+        if (secrets == NoSecret) return None;
         var all = secrets.Split(';', StringSplitOptions.TrimEntries);
         return all.All(secret => secret.Length >= SecretLengthMin)
             ? new MailboxSeal([.. all.Select(secret => HMACSHA256.HashData(Encoding.UTF8.GetBytes(secret), "snapper mailbox packets"u8))])
             : throw new UsageException($"{Variable} must have at least {SecretLengthMin} characters: './snapper token' makes something good.");
     }
+
+    /// <summary>A worker has others, and nothing by which it knows their packets.</summary>
+    public static UsageException IsMissing() => new(
+        $"{Variable} is not set: packets between workers come through the sidecars, and without a secret that all workers have, "
+        + "every app that may call actors could send some in their place. "
+        + $"Set the same for all workers ('./snapper token' makes something good), or '{NoSecret}' where no other app can call actors.");
 
     /// <summary>What a packet shows; null: there is no secret.</summary>
     /// <param name="mailbox">Actor type of the mailbox that it is for, <c>Mailbox@w2</c>.</param>

@@ -165,7 +165,9 @@ internal static class WorkerProcess
             cancellation);
 
     /// <summary>Null: the worker is alone, and so is what it finds. On what several have divided nobody runs alone: the last changes of the others may be in their logs only (R4).</summary>
-    /// <exception cref="UsageException">It should run alone, without daprd, on what several have divided.</exception>
+    /// <exception cref="UsageException">
+    /// It should run alone, without daprd, on what several have divided; or it has others, and no secret.
+    /// </exception>
     private static async Task<ClusterSetup?> Cluster(
         WorkerSettings settings, WebApplication app, Storage storage, MailboxEndpoint mailbox, DaprSidecarClient? sidecar, ILogger logger, CancellationToken cancellation)
     {
@@ -184,13 +186,14 @@ internal static class WorkerProcess
             throw new UsageException($"The actors in {storage.Place} were divided among several workers, which speak through daprd: start without the embedded sidecar.");
         }
 
+        var seal = settings.MailboxSeal ?? throw MailboxSeal.IsMissing();
         storage.JoinsOthers();
         var options = WorkerConfiguration.Cluster(app.Configuration);
         return new ClusterSetup
         {
             OpenStore = self => storage.OpenCluster(self, options),
             ArchiveOf = storage.ArchiveOf,
-            Transport = new SidecarMailboxTransport(sidecar, settings.MailboxSeal),
+            Transport = new SidecarMailboxTransport(sidecar, seal),
             Opened = mailbox.Open,
             Address = new MemberAddress(
                 settings.AppId,

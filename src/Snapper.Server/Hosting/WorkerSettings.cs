@@ -93,8 +93,8 @@ internal sealed class WorkerSettings
     /// <summary>Token that the sidecar sends to us and that must be checked; null: none.</summary>
     public string? AppApiToken { get; init; }
 
-    /// <summary>What workers show each other.</summary>
-    public MailboxSeal MailboxSeal { get; init; } = MailboxSeal.None;
+    /// <summary>What workers show each other; null: nothing was said, and the worker has no others.</summary>
+    public MailboxSeal? MailboxSeal { get; init; }
 
     /// <summary>The supervisor's state file; null when nobody supervises (as on Kubernetes).</summary>
     public RunStateFile? RunState { get; init; }

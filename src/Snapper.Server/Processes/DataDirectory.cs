@@ -14,6 +14,9 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>Names of the files that are locked, name the holder, and tell the last log's kind.</summary>
     public const string LockFile = "up.lock", HolderFile = "up.pid", LogKindFile = "log-kind";
 
+    /// <summary>Name of the file with the secret of the workers, by which they know each other's packets.</summary>
+    public const string MailboxSecretFile = "mailbox-secret";
+
     private readonly FileStream _lock;
 
     private DataDirectory(string root, FileStream @lock)

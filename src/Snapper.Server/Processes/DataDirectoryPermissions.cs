@@ -5,7 +5,10 @@ internal static class DataDirectoryPermissions
 {
     // Made by 'up' and the workers, whatever the version: nobody else has business there.
     private static readonly string[] s_folders = [DataDirectory.LogsFolder, DataDirectory.RunFolder, DataDirectory.RedisFolder, DataDirectory.WorkersFolder, DataDirectory.AuditFolder, DataDirectory.RememberedFolder];
-    private static readonly string[] s_files = [DataDirectory.LockFile, DataDirectory.HolderFile, DataDirectory.LogKindFile, PrivateRedisSecret.FileName];
+    private static readonly string[] s_files =
+    [
+        DataDirectory.LockFile, DataDirectory.HolderFile, DataDirectory.LogKindFile, PrivateRedisSecret.FileName, DataDirectory.MailboxSecretFile,
+    ];
 
     /// <summary>Closes to others what earlier versions left open: our folders and files, and the directory itself if it is ours.</summary>
     /// <param name="root">It exists, and its lock is held.</param>

@@ -36,8 +36,11 @@ internal static class FixHints
     /// <summary>Everybody may change a folder above the data directory.</summary>
     public const string Parent = "'chmod o-w' it, or choose another directory with --data";
 
-    /// <summary>The file with the private Redis' password cannot be read.</summary>
+    /// <summary>A file with a secret cannot be read.</summary>
     public const string Password = "make it readable for this account, or remove it: then a new one is made";
+
+    /// <summary>Packets between workers are not sealed.</summary>
+    public const string NoMailboxSecret = "unset SNAPPER_MAILBOX_SECRET: 'up' makes a secret of its own";
 
     /// <summary>The private Redis has no password.</summary>
     public const string OpenRedis = "use a redis-server that reads the file named by --include, or name a Redis with --redis HOST:PORT";

@@ -19,8 +19,8 @@ public sealed class DaprHostOptions
     /// How long the sidecar lets calls of a type finish when the hosts of that type change, before it cancels them and
     /// sends them again. New calls to the type wait meanwhile, those between workers, too: a call over workers that is under way
     /// cannot end then, and after a restart of placement two or three such rounds follow each other. Range: 0 to 24 s (daprd cuts
-    /// off there). Default: 1 s, longer than a transaction should take; a restart of a sidecar is two such rounds, and must end
-    /// before the others evict its worker, after 3 s.
+    /// off there). Default: 1 s, longer than a transaction should take; a restart of a sidecar is two rounds, and
+    /// must end before the others evict its worker, after 3 s.
     /// </summary>
     public TimeSpan DrainOngoingCallTimeout { get; set; } = TimeSpan.FromSeconds(1);
 

@@ -140,6 +140,26 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
         Directory.Delete(options.Data, recursive: true);
     }
 
+    /// <summary>An app that may call actors is not a worker: <c>up</c> has made a secret of its own.</summary>
+    private static async Task AssertRefusesForgedPackets(SnapperProcess up)
+    {
+        using var http = new HttpClient();
+        foreach (var shown in (string?[])[null, "Snapper " + new string('0', 64)])
+        {
+            using var packet = new ByteArrayContent([255]);
+            var mailbox = new Uri(up.Worker.Sidecar, "v1.0/actors/Mailbox@w1/0/method/Deliver");
+            using var request = new HttpRequestMessage(HttpMethod.Put, mailbox);
+            request.Content = packet;
+            if (shown is not null)
+            {
+                request.Headers.TryAddWithoutValidation("Authorization", shown);
+            }
+
+            using var answer = await http.SendAsync(request);
+            Assert.Contains("SNAPPER_MAILBOX_SECRET", await answer.Content.ReadAsStringAsync());
+        }
+    }
+
     [SystemFact]
     public async Task A_worker_of_two_that_owns_single_actors_and_their_partitions_is_drained_and_leaves_under_load()
     {
@@ -147,6 +167,7 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
         await using (var up = await SnapperProcess.Start(options))
         {
             await TransactOverAll(up);
+            await AssertRefusesForgedPackets(up);
             using var client = new SnapperClient(up.Worker.Url, up.Worker.Sidecar);
             var load = new ListAppendLoad(client, new LoadOptions
             {

@@ -79,7 +79,7 @@ internal static class AccessTable
             Fsync = FsyncPolicy.Always,
         };
         using var app = (IDisposable)WorkerWeb.Build(
-            settings, new Server.Api.LifecycleGate(), new InspectionSwitch(settings), new MailboxEndpoint());
+            settings, new Server.Api.LifecycleGate(), new InspectionSwitch(settings), new MailboxEndpoint(null));
         return
         [
             .. ((IEndpointRouteBuilder)app).DataSources.SelectMany(source => source.Endpoints).Select(Of)

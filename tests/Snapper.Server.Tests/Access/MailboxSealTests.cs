@@ -14,11 +14,13 @@ public sealed class MailboxSealTests
     private const string Old = "an old secret of the workers", New = "a new secret of the workers";
 
     [Theory]
-    [InlineData(null, null, true)]
-    [InlineData(Old, null, false)]
+    [InlineData(MailboxSeal.NoSecret, MailboxSeal.NoSecret, true)]
+    [InlineData(Old, MailboxSeal.NoSecret, false)]
+    [InlineData(null, MailboxSeal.NoSecret, false)]
+    [InlineData(null, Old, false)]
     [InlineData(Old, Old, true)]
     [InlineData(Old, New, false)]
-    [InlineData(null, New, true)]
+    [InlineData(MailboxSeal.NoSecret, New, true)]
     [InlineData(Old + ";" + New, Old, true)]
     [InlineData(Old + ";" + New, New, true)]
     [InlineData(Old, Old + ";" + New, true)]
@@ -27,7 +29,7 @@ public sealed class MailboxSealTests
     {
         var door = new MailboxEndpoint(MailboxSeal.From(ours));
         byte[] packet = [1, 2, 3];
-        var reply = await door.Call(new ActorCall { ActorType = Mailbox, ActorId = "0", Method = "Deliver", Body = packet, Authorization = MailboxSeal.From(theirs).Of(Mailbox, packet) });
+        var reply = await door.Call(new ActorCall { ActorType = Mailbox, ActorId = "0", Method = "Deliver", Body = packet, Authorization = MailboxSeal.From(theirs)!.Of(Mailbox, packet) });
 
         // A worker that takes it says that it is not ready, since it has no mailbox here.
         var refused = Encoding.UTF8.GetString(reply.Body.Span).Contains(MailboxSeal.Variable, StringComparison.Ordinal);
@@ -45,7 +47,7 @@ public sealed class MailboxSealTests
     {
         var door = new MailboxEndpoint(MailboxSeal.From(Old));
         byte[] packet = passedOn ? PassedOnPacket.Wrap([1, 2, 3]) : [1, 2, 3];
-        var reply = await door.Call(new ActorCall { ActorType = Mailbox, ActorId = actor, Method = "Deliver", Body = packet, Authorization = MailboxSeal.From(Old).Of(Mailbox, packet) });
+        var reply = await door.Call(new ActorCall { ActorType = Mailbox, ActorId = actor, Method = "Deliver", Body = packet, Authorization = MailboxSeal.From(Old)!.Of(Mailbox, packet) });
         Assert.Equal(taken, !Encoding.UTF8.GetString(reply.Body.Span).Contains("A mailbox is actor 0", StringComparison.Ordinal));
     }
 
@@ -56,13 +58,13 @@ public sealed class MailboxSealTests
     [InlineData("")]
     [InlineData("Snapper 0000000000000000000000000000000000000000000000000000000000000000")]
     [InlineData("Snapper zz00000000000000000000000000000000000000000000000000000000000000")]
-    public void What_is_no_seal_is_refused(string? shown) => Assert.Equal(-1, MailboxSeal.From(Old).Find(shown, Mailbox, "packet"u8));
+    public void What_is_no_seal_is_refused(string? shown) => Assert.Equal(-1, MailboxSeal.From(Old)!.Find(shown, Mailbox, "packet"u8));
 
     /// <summary>Whoever registers the mailbox's actor type sees packets: with what they show nothing else can be sent, and to nobody else.</summary>
     [Fact]
     public void What_a_packet_shows_is_good_for_that_packet_and_that_mailbox_alone()
     {
-        var seal = MailboxSeal.From(Old);
+        var seal = MailboxSeal.From(Old)!;
         var shown = seal.Of(Mailbox, "packet"u8);
         Assert.Equal(0, seal.Find(shown, Mailbox, "packet"u8));
         Assert.Equal(-1, seal.Find(shown, Mailbox, "another"u8));
@@ -75,7 +77,7 @@ public sealed class MailboxSealTests
     [InlineData(Old, New + ";" + Old, true)] // the other way it is the packet that counts
     public void An_answer_is_taken_from_those_who_have_the_secret_and_read_the_packet(string ours, string theirs, bool taken)
     {
-        var (seal, other) = (MailboxSeal.From(ours), MailboxSeal.From(theirs));
+        var (seal, other) = (MailboxSeal.From(ours)!, MailboxSeal.From(theirs)!);
         var shown = seal.Of(Mailbox, "packet"u8);
         var secret = Math.Max(0, other.Find(shown, Mailbox, "packet"u8));
         byte[] answer = [7, 8];
@@ -93,6 +95,6 @@ public sealed class MailboxSealTests
     {
         Assert.Contains("at least 16", Assert.Throws<UsageException>(() => MailboxSeal.From("short")).Message, StringComparison.Ordinal);
         Assert.Throws<UsageException>(() => MailboxSeal.From(Old + ";"));
-        Assert.DoesNotContain(Old, MailboxSeal.From(Old).Of(Mailbox, "packet"u8), StringComparison.Ordinal);
+        Assert.DoesNotContain(Old, MailboxSeal.From(Old)!.Of(Mailbox, "packet"u8), StringComparison.Ordinal);
     }
 }

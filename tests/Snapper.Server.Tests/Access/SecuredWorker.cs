@@ -59,7 +59,7 @@ internal sealed class SecuredWorker : IAsyncDisposable
 
         var door = new Server.Api.LifecycleGate();
         door.Open(worker.Door);
-        worker.App = WorkerWeb.Build(settings, door, new InspectionSwitch(settings), new MailboxEndpoint(), builder => builder.AddInMemoryCollection(configuration));
+        worker.App = WorkerWeb.Build(settings, door, new InspectionSwitch(settings), new MailboxEndpoint(null), builder => builder.AddInMemoryCollection(configuration));
         await worker.App.StartAsync();
         worker.Address = new Uri(worker.App.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.First());
         worker.Client = new HttpClient(new SocketsHttpHandler { UseProxy = false, AllowAutoRedirect = false }) { BaseAddress = worker.Address, Timeout = TimeSpan.FromSeconds(60) };

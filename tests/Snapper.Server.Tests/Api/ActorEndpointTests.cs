@@ -30,7 +30,7 @@ public sealed class ActorEndpointTests
     public async Task An_address_with_an_id_that_cannot_be_decoded_is_rejected_with_a_problem()
     {
         var door = new FakeTransactionService();
-        var host = new Hosting.SidecarActorHost("w1", ["Account"], door, new ApiOptions(), new Hosting.MailboxEndpoint());
+        var host = new Hosting.SidecarActorHost("w1", ["Account"], door, new ApiOptions(), new Hosting.MailboxEndpoint(null));
 
         var reply = await host.Invoke(
             new Sidecar.Hosting.ActorCall { ActorType = "Account", ActorId = "%ff", IdIsUnreadable = true, Method = "StartTransaction", Body = "{}"u8.ToArray() }, default);

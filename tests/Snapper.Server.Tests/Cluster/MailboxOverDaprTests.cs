@@ -159,7 +159,7 @@ public sealed class MailboxOverDaprTests(ITestOutputHelper output)
         using var past = await direct.PutAsync("/actors/Mailbox@w1/0/method/Deliver", body);
         Assert.Equal(HttpStatusCode.Unauthorized, past.StatusCode);
         using var stranger = new DaprSidecarClient(worker.Sidecar.Endpoint, "guessed");
-        var refused = await Assert.ThrowsAsync<IOException>(() => new SidecarMailboxTransport(stranger).Deliver(1, PacketTo(1), default));
+        var refused = await Assert.ThrowsAsync<IOException>(() => new SidecarMailboxTransport(stranger, MailboxSeal.None).Deliver(1, PacketTo(1), default));
         Assert.Contains("401", refused.Message, StringComparison.Ordinal);
 
         // Behind both, only workers are heard.

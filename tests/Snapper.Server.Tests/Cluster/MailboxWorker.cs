@@ -28,7 +28,7 @@ internal sealed class MailboxWorker : IAsyncDisposable, IMailboxTransport
     private volatile SidecarMailboxTransport _transport = null!;
 
     /// <summary>What the workers show each other, through daprd.</summary>
-    public static MailboxSeal Seal { get; } = MailboxSeal.From("the secret of the workers");
+    public static MailboxSeal Seal { get; } = MailboxSeal.From("the secret of the workers")!;
 
     private MailboxWorker(int number, WebApplication web, MailboxEndpoint door)
     {
