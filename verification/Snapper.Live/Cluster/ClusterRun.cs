@@ -125,8 +125,10 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
             strike.NoteFenced(fenced.Name);
         }
 
-        var actors = await Recovered(prober, strike, kind, strike.Victims, global: false, cancellation);
-        var global = await Recovered(prober, strike, kind, strike.Victims, global: true, cancellation);
+        // Where no door was spared, all count.
+        List<int> without = strike.Victims.Count < system.Workers ? strike.Victims : [];
+        var actors = await Recovered(prober, strike, kind, without, global: false, cancellation);
+        var global = await Recovered(prober, strike, kind, without, global: true, cancellation);
         var settled = await segment.Settled(end, cancellation);
         if (strike.LosesSince is { } since)
         {
