@@ -12,8 +12,11 @@ public sealed record PreparedPart(Batch Batch);
 /// <param name="Committed">False: it was lost to an undo (A9).</param>
 public sealed record DecidedPart(Batch Batch, bool Committed);
 
-/// <summary>This worker's part of an ACT whose root is elsewhere: its <c>ActPrepared</c> record is queued, also when it only read (H2), with changes without versions.</summary>
-/// <param name="Part">The part; one that has no effects wherever it went needs no record, but its vote waits for a flush all the same (L5).</param>
+/// <summary>
+/// This worker's part of an ACT whose root is elsewhere: its <c>ActPrepared</c> record is queued, with changes without
+/// versions, also when it only read (H2), or when the ACT ends by its own abort (H7).
+/// </summary>
+/// <param name="Part">The part.</param>
 public sealed record PreparedAct(ActOutcome Part);
 
 /// <summary>The outcome of a prepared part is known: its <c>ActEnded</c> marker is queued; the versions of its changes count from here on (L7).</summary>

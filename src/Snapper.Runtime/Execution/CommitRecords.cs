@@ -93,22 +93,20 @@ public static class CommitRecords
     /// <summary>Others wait for what becomes of it, and ask the log for it when they must (R2).</summary>
     public static bool IsDecision(ActOutcome act) => act.Committed && act.Others.Count > 0;
 
-    /// <summary>The conditional record of a worker's part of an ACT, also of one that only read (H2); null: it is the ACT's own abort, which needs none.</summary>
-    public static ActPrepared? Of(PreparedAct prepared) => !prepared.Part.Committed ? null : new ActPrepared
+    /// <summary>
+    /// The conditional record of a worker's part of an ACT, also of one that only read (H2), or whose root refuses by
+    /// itself: what that rests on stays until it is decided (H7).
+    /// </summary>
+    public static ActPrepared Of(PreparedAct prepared) => new()
     {
         Transaction = prepared.Part.Tid,
         Root = prepared.Part.RootWorker,
         Changes = ChangesOf(prepared.Part, withVersions: false),
     };
 
-    /// <summary>The marker of an <see cref="ActPrepared"/>; null: there is none to mark.</summary>
-    public static ActEnded? Of(DecidedAct decided)
+    /// <summary>The marker of an <see cref="ActPrepared"/>.</summary>
+    public static ActEnded Of(DecidedAct decided)
     {
-        if (!decided.Part.Committed)
-        {
-            return null;
-        }
-
         var versions = new List<long>(decided.Part.Changes.Count);
         for (var i = 0; decided.Committed && i < decided.Part.Changes.Count; i++)
         {

@@ -228,6 +228,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
             MaxResultBytes = _options.MaxResultBytes,
             MarkMethodsThatFail = _options.MarkMethodsThatFail,
             TenantsApart = _options.TenantsApart,
+            TurnBound = _options.TurnBound,
             DrainTimeout = TimeSpan.FromSeconds(2),
         };
         _hosts[worker] = await WorkerHost.Start(

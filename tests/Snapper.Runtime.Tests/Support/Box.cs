@@ -32,6 +32,9 @@ public sealed record Step(string Do, string? To = null, Step[]? Steps = null, in
     public static Step Throw() => new("throw");
 
     public static Step Abort() => new("abort");
+
+    /// <summary>Aborts, and says all that was seen before it.</summary>
+    public static Step Tell() => new("tell");
 }
 
 public sealed record Script(Step[] Steps);
@@ -155,6 +158,8 @@ public sealed class BoxActor : TransactionalActor<BoxState>, IBox
                 throw new TransactionDoomedException(Snapper.Protocol.Messages.AbortReason.Conflict, "made up");
             case "abort":
                 throw Abort("planned");
+            case "tell":
+                throw Abort("saw " + string.Join(' ', seen));
             case "asyncVoid":
                 ThrowLater();
                 break;

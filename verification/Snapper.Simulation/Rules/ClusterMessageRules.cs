@@ -17,6 +17,8 @@ internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster sh
     private readonly Dictionary<(Incarnation From, Incarnation To), long> _next = [];
     private readonly HashSet<(Incarnation Worker, TransactionId Tid)> _askedToCommit = [];
     private readonly HashSet<(Incarnation Worker, TransactionId Tid)> _undone = [];
+    private readonly Dictionary<(Incarnation Caller, long Id), TransactionId> _calls = [];
+    private readonly HashSet<(Incarnation Worker, TransactionId Tid)> _parts = [];
     private readonly Dictionary<Incarnation, long> _settled = [];
     private readonly Dictionary<long, List<Incarnation>> _awaited = [];
     private readonly Dictionary<(long MasterEpoch, Incarnation Source), HashSet<string>> _frozen = [];
@@ -100,7 +102,14 @@ internal sealed class ClusterMessageRules(ClusterLogRules logs, MemoryCluster sh
             case ActVotedMessage { Yes: true } voted when _undone.Contains((from, voted.Tid)):
                 Require(false, $"H7: {from} votes for the end of ACT {voted.Tid}, and an undo has removed its part there");
                 break;
-            case ActVotedMessage { Yes: true, Unfit: null } voted when _askedToCommit.Contains((from, voted.Tid)):
+            case CallMessage { Tid.IsAct: true } call:
+                _calls[(from, call.Id)] = call.Tid;
+                break;
+            case ResultMessage { Failure: null } result when _calls.Remove((to, result.Id), out var act):
+                _parts.Add((from, act));
+                break;
+            case ActVotedMessage { Yes: true } voted
+                when _askedToCommit.Contains((from, voted.Tid)) || _parts.Contains((from, voted.Tid)):
                 Require(logs.HasPrepared(from.Worker, voted.Tid), $"R: {from} votes for ACT {voted.Tid}, and its log has no part of it");
                 break;
             case ActDecidedMessage { Committed: true } decided:
