@@ -45,10 +45,10 @@ public sealed partial class CommitMachine
             return true;
         }
 
-        var bytes = _limit.OfBatch(batch);
-        if (bytes > _limit.Bytes && batch.Tickets.Length > 1)
+        if (_limit.OfBatch(batch) > _limit.Bytes && !IsRefusedAlone(batch))
         {
-            ReportFailed(batch, tooLarge: true, outputs); // L6: the master makes smaller ones
+            // L6: the master makes smaller ones. One that is too large by itself runs again, weighed, and is aborted.
+            ReportFailed(batch, tooLarge: true, outputs);
             return false;
         }
 
@@ -56,6 +56,10 @@ public sealed partial class CommitMachine
         outputs.Add(OutputKind.Append).Body = new PreparedPart(batch);
         return true;
     }
+
+    /// <summary>What it weighs is its reason, which is bounded by itself; running again would not shorten it.</summary>
+    private static bool IsRefusedAlone(Batch batch) =>
+        batch.Tickets.Length == 1 && batch.StateOf(0) == MemberState.Aborted;
 
     private void OnGlobalDecided(BatchId gbid, OutputBuffer outputs)
     {

@@ -31,7 +31,7 @@ public sealed class CommitHost
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
     {
         _worker = worker;
-        var limit = new RecordLimit(worker.Options.MaxTransactionBytes, worker.SchedulingPolicy.IsFixed ? CommitRecords.WeightOf : WeightOf, RecordWeight.Of);
+        var limit = new RecordLimit(worker.Options.MaxTransactionBytes, WeightOf, RecordWeight.Of);
         _machine = new CommitMachine(ringSize, limit) { Trace = worker.Trace };
         _hold = new ActAdmission(worker);
         _traces = traces;
@@ -83,8 +83,17 @@ public sealed class CommitHost
         }
     }
 
-    private long WeightOf(Batch batch) =>
-        _worker.SchedulingPolicy.BatchTakenForTooLarge() ? _worker.Options.MaxTransactionBytes + 1 : CommitRecords.WeightOf(batch);
+    private long WeightOf(Batch batch)
+    {
+        var bytes = CommitRecords.WeightOf(batch);
+        var most = _worker.Options.MaxTransactionBytes;
+        if (bytes > most && batch is { IsGlobal: true, Tickets.Length: 1 })
+        {
+            _worker.WeighsParts = true;
+        }
+
+        return _worker.SchedulingPolicy.BatchTakenForTooLarge() ? most + 1 : bytes;
+    }
 
     /// <summary>Number of the newest record that the checkpointer knows, or that recovery has checkpointed; from any thread.</summary>
     public long CheckpointedThrough => Volatile.Read(ref _toldSequence);

@@ -189,9 +189,8 @@ public sealed partial class Executor
     public void FrameEnded(CallFrame frame)
     {
         var cell = frame.Cell!;
-        if (frame.Visit!.Wrote && IsWeighed(frame.Attempt, cell) && WeighState(frame.Attempt, cell) is { } unfit)
+        if (frame.Visit!.Wrote && IsWeighed(frame.Attempt, cell) && FindUnfit(frame.Attempt, cell) is { } why)
         {
-            var why = new AbortInfo(AbortReason.Application, unfit, cell.Key);
             RequestAbort(frame.Attempt, why);
             if (frame.Remote is not null)
             {
@@ -220,10 +219,24 @@ public sealed partial class Executor
 
     /// <summary>
     /// One that runs again is. A branch of a PACT does not know whether it does: its state is weighed from the first
-    /// state of the type on that could not be kept here.
+    /// state of the type on that could not be kept here, or the first branch that could not.
     /// </summary>
-    private static bool IsWeighed(Attempt attempt, ActorCell cell) =>
-        attempt.EnforceRecordLimit || (cell.Type.WasUnfit && attempt is { Origin: not null, IsPact: true });
+    private bool IsWeighed(Attempt attempt, ActorCell cell) => attempt.EnforceRecordLimit
+        || ((cell.Type.WasUnfit || Worker.WeighsParts) && attempt is { Origin: not null, IsPact: true });
+
+    /// <summary>Why the state, or all that a branch leaves here, is not kept. A root is weighed at its end.</summary>
+    private AbortInfo? FindUnfit(Attempt attempt, ActorCell cell)
+    {
+        if (WeighState(attempt, cell) is { } unfit)
+        {
+            return new AbortInfo(AbortReason.Application, unfit, cell.Key);
+        }
+
+        var most = Worker.Options.MaxTransactionBytes;
+        return attempt.Origin is null || attempt.StatesWeight <= most
+            ? null
+            : AbortInfo.TooLarge(attempt.StatesWeight, most);
+    }
 
     private string? WeighState(Attempt attempt, ActorCell cell)
     {

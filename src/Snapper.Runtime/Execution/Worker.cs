@@ -32,6 +32,7 @@ public sealed partial class Worker
     private long _actCounter;
     private long _actsSeen; // the highest that another worker has given, as far as this one knows
     private long _actsKept; // lower ones are this life's alone
+    private volatile bool _weighsParts;
     private long _final;
     private long _undone;
 
@@ -121,6 +122,12 @@ public sealed partial class Worker
     public AbortTraces AbortTraces { get; } = new();
 
     public WorkerCounters Counters { get; } = new();
+
+    /// <summary>
+    /// A PACT over several workers has left more here than a record holds (L6): what those of other workers' roots
+    /// change is weighed from then on, call by call.
+    /// </summary>
+    public bool WeighsParts { get => _weighsParts; set => _weighsParts = value; }
 
     /// <summary>ACT attempts that are not queued, by tid: how the commit machine finds their roots.</summary>
     public ConcurrentDictionary<long, Attempt> Acts { get; } = new(Stripes, Stripes);

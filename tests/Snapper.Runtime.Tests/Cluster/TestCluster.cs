@@ -226,6 +226,8 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
             OpenBatches = _options.OpenBatches,
             MaxInFlight = _options.MaxInFlight,
             MaxResultBytes = _options.MaxResultBytes,
+            MaxStateBytes = _options.MaxStateBytes,
+            MaxTransactionBytes = _options.MaxTransactionBytes,
             MarkMethodsThatFail = _options.MarkMethodsThatFail,
             TenantsApart = _options.TenantsApart,
             TurnBound = _options.TurnBound,

@@ -1,5 +1,6 @@
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Tests.Support;
 using Xunit;
 
@@ -25,6 +26,35 @@ public sealed class UnfitElsewhereTests
         var answer = await Rig.Within(Grow(cluster, 1, from, new Growth(1, to), access), "the answer", 20);
         Rig.Aborted(answer, AbortReason.Application);
         Assert.Contains("the limit is 1048576", answer.Abort!.Message, StringComparison.Ordinal);
+        Assert.Empty(cluster.Unexpected);
+    }
+
+    /// <summary>L6: it alone makes the record of a worker's part larger than a record may be.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public async Task States_that_are_too_large_together_end_their_transaction(int where)
+    {
+        var options = new WorkerOptions
+        {
+            MaxStateBytes = 20_000, MaxResultBytes = 10_000, MaxTransactionBytes = 64_000,
+        };
+        await using var cluster = await TestCluster.Start(2, options, types: static _ => [BoxActorDescriptor.Instance]);
+        string root = cluster.IdAt(1, "Box"), near = cluster.IdAt(1, "Box", "n"), far = cluster.IdAt(2, "Box", "f");
+        var boxes = Enumerable.Range(0, 6).Select(i => cluster.IdAt(where, "Box", $"b{i}-")).ToArray();
+        var script = new Script(
+        [
+            Step.Call(near, Step.Add()), Step.Call(far, Step.Add()),
+            .. boxes.Select(static box => Step.Call(box, Step.Pad(15_000))),
+        ]);
+        string[] all = [root, near, far, .. boxes];
+        DeclaredAccess[] access = [.. all.Select(static box => new DeclaredAccess(new("Box", box), 1))];
+
+        var answer = await Rig.Within(
+            TestCluster.SubmitTo(cluster[1], "Box", root, "Run", script, access), "the answer", 20);
+
+        Rig.Aborted(answer, AbortReason.Application);
+        Assert.Contains("changes more than it may", answer.Abort!.Message, StringComparison.Ordinal);
         Assert.Empty(cluster.Unexpected);
     }
 
