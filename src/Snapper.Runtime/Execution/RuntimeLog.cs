@@ -96,4 +96,10 @@ public static partial class RuntimeLog
         Level = LogLevel.Critical,
         Message = "States cannot be checkpointed, and the log is not trimmed and grows: {Detail} It is tried again")]
     public static partial void CheckpointDamaged(ILogger logger, string detail);
+
+    [LoggerMessage(
+        EventId = 1038,
+        Level = LogLevel.Warning,
+        Message = "Checkpoints have failed for {Seconds} s, and the log is not trimmed and grows: {Detail}. They are tried again")]
+    public static partial void CheckpointsFail(ILogger logger, long seconds, string detail);
 }

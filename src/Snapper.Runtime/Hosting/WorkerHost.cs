@@ -196,6 +196,7 @@ public sealed class WorkerHost : IAsyncDisposable
         var checkpoints = new Checkpointer(setup.Log, setup.Store, opening, recovered, setup.Checkpointing, setup.Time)
         {
             OnDamaged = what => RuntimeLog.CheckpointDamaged(setup.Logger, what),
+            OnFailing = (since, why) => RuntimeLog.CheckpointsFail(setup.Logger, (long)since.TotalSeconds, why),
 
             // A checkpoint that is fenced, or that shows a loss (L7): as certain as a check of the epoch.
             OnStopped = (status, detail) => worker!.Fail(new LogLostFailure(

@@ -79,7 +79,7 @@ public sealed class WorkerInspection : IWorkerInspection
     }
 
     public WorkerTotals Totals() => new(
-        _opening.Losses, _worker.Checkpoints.LastError is not null,
+        _opening.Losses, _worker.Checkpoints.LastError is not null, _worker.Checkpoints.Failures,
         _worker.Counters.PactDurations.View(), _worker.Counters.ActDurations.View());
 
     // 0 stands for no process.
@@ -93,7 +93,7 @@ public sealed class WorkerInspection : IWorkerInspection
             new HealthCheck("worker", _worker.Failure is null, _worker.Failure?.Message ?? "running"),
             new HealthCheck("log", _worker.LogOutage is null, _worker.LogOutage ?? _setup.Log.Kind),
             new HealthCheck("requests", unavailable is null, unavailable ?? "let in"),
-            new HealthCheck("checkpoints", _worker.Checkpoints.Stopped is null, _worker.Checkpoints.LastError ?? "checkpointing"),
+            new HealthCheck("checkpoints", _worker.Checkpoints.IsHealthy, _worker.Checkpoints.LastError ?? "checkpointing"),
         ];
     }
 

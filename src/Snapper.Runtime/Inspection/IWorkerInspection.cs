@@ -9,7 +9,7 @@ public interface IWorkerInspection
     WorkerStatus Status();
 
     /// <summary>What is counted of it for metrics alone.</summary>
-    WorkerTotals Totals() => new(0, false, null, null);
+    WorkerTotals Totals() => new(0, false, 0, null, null);
 
     /// <summary>Ready for requests; otherwise which check fails and why.</summary>
     IReadOnlyList<HealthCheck> Checks();
@@ -58,7 +58,8 @@ public sealed record HealthCheck(string Name, bool Healthy, string Detail);
 /// <param name="CheckpointsFail">The last checkpoint failed: the log is not trimmed, and grows.</param>
 /// <param name="PactDurations">From arrival to answer of the PACTs that committed since the start; null: unknown.</param>
 /// <param name="ActDurations">As <paramref name="PactDurations"/>, of ACTs.</param>
-public sealed record WorkerTotals(long Losses, bool CheckpointsFail, DurationsView? PactDurations, DurationsView? ActDurations);
+public sealed record WorkerTotals(
+    long Losses, bool CheckpointsFail, long CheckpointFailures, DurationsView? PactDurations, DurationsView? ActDurations);
 
 /// <summary>How many lasted at most so long: <paramref name="UpTo"/> has an entry for each of <paramref name="Bounds"/> (seconds), and one for all. <paramref name="Sum"/> in seconds.</summary>
 public sealed record DurationsView(IReadOnlyList<double> Bounds, IReadOnlyList<long> UpTo, double Sum)

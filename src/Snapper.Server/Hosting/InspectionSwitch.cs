@@ -46,7 +46,7 @@ internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspect
         Latency = new LatencyByMode(null, null),
     };
 
-    public WorkerTotals Totals() => _worker?.Totals() ?? new WorkerTotals(0, false, null, null);
+    public WorkerTotals Totals() => _worker?.Totals() ?? new WorkerTotals(0, false, 0, null, null);
 
     /// <summary>It gives away what it owns, and stops: it still serves, but is not ready for anybody new.</summary>
     public bool IsLeaving

@@ -111,6 +111,7 @@ public sealed partial class Checkpointer
 
     private async Task<AppendResult> Checkpoint(DirtyActors.Snapshot taken, bool isLarge)
     {
+        Dictionary<ActorKey, CorruptLogException> damaged = [];
         var chunk = new List<StateCheckpoint>();
         var chunkBytes = 0;
         var isOneByOne = taken.Actors.Count > 1 && _options.SchedulingPolicy.FoldedOneByOne();
@@ -123,7 +124,7 @@ public sealed partial class Checkpointer
             if (chunkBytes >= most || isPaced)
             {
                 var began = _time.GetTimestamp();
-                var checkpointed = await _store.Checkpoint(_epoch, chunk, _disposal.Token);
+                var checkpointed = await Checkpoint(chunk, damaged);
                 if (checkpointed.Status != AppendStatus.Appended)
                 {
                     return checkpointed;
@@ -141,7 +142,7 @@ public sealed partial class Checkpointer
 
         if (chunk.Count > 0)
         {
-            var checkpointed = await _store.Checkpoint(_epoch, chunk, _disposal.Token);
+            var checkpointed = await Checkpoint(chunk, damaged);
             if (checkpointed.Status != AppendStatus.Appended)
             {
                 return checkpointed;
@@ -157,7 +158,65 @@ public sealed partial class Checkpointer
             }
         }
 
+        if (damaged.Count > 0)
+        {
+            ForgetAllBut(damaged, taken);
+            throw damaged.Values.First();
+        }
+
         return new AppendResult(AppendStatus.Appended);
+    }
+
+    /// <summary>
+    /// States in one call. Where the place of one is damaged, each goes in a call of its own: it alone stays pending, and
+    /// with it the log, but the others need not be kept in memory.
+    /// </summary>
+    private async Task<AppendResult> Checkpoint(
+        List<StateCheckpoint> chunk, Dictionary<ActorKey, CorruptLogException> damaged)
+    {
+        try
+        {
+            return await _store.Checkpoint(_epoch, chunk, _disposal.Token);
+        }
+        catch (CorruptLogException damage) when (chunk.Count == 1)
+        {
+            damaged.Add(chunk[0].Actor, damage);
+            return new AppendResult(AppendStatus.Appended);
+        }
+        catch (CorruptLogException)
+        {
+            // Which one it is, the calls of their own tell.
+        }
+
+        foreach (var one in chunk)
+        {
+            var checkpointed = await Checkpoint([one], damaged);
+            if (checkpointed.Status != AppendStatus.Appended)
+            {
+                return checkpointed;
+            }
+        }
+
+        return new AppendResult(AppendStatus.Appended);
+    }
+
+    /// <summary>The checkpoint has failed, and only for these; the rest of it is stored, its outcomes too.</summary>
+    private void ForgetAllBut(Dictionary<ActorKey, CorruptLogException> damaged, DirtyActors.Snapshot taken)
+    {
+        lock (_gate)
+        {
+            foreach (var actor in taken.Actors.Keys)
+            {
+                if (!damaged.ContainsKey(actor))
+                {
+                    taken.Actors.Remove(actor);
+                    CheckpointedActors++;
+                }
+            }
+
+            SavedOutcomes += taken.Outcomes.Count;
+            taken.Outcomes.Clear();
+        }
     }
 
     private async Task<AppendResult> Trim(DirtyActors.Snapshot taken)
@@ -204,6 +263,7 @@ public sealed partial class Checkpointer
             CheckpointedActors += taken.Actors.Count;
             SavedOutcomes += taken.Outcomes.Count;
             LastError = null;
+            _failingSince = null;
             _changes.Forget(taken);
             if (!isAll)
             {
@@ -225,8 +285,18 @@ public sealed partial class Checkpointer
     {
         var stopped = result.Status is AppendStatus.Fenced or AppendStatus.Gap or AppendStatus.Behind;
         bool arm;
+        TimeSpan? failing = null;
         lock (_gate)
         {
+            var now = _time.GetTimestamp();
+            if (_failingSince is null || _time.GetElapsedTime(_failingSaid, now) >= CheckpointerOptions.FailingMax)
+            {
+                _failingSaid = now;
+                failing = _time.GetElapsedTime(_failingSince ?? now, now);
+            }
+
+            _failingSince ??= now;
+            Failures++;
             LastError = $"{result.Status}: {result.Detail}";
             _changes.PutBack(taken);
             if (stopped)
@@ -235,6 +305,11 @@ public sealed partial class Checkpointer
             }
 
             arm = TakeArm();
+        }
+
+        if (failing is { } since && !stopped)
+        {
+            OnFailing?.Invoke(since, result.Detail);
         }
 
         if (stopped)

@@ -31,6 +31,8 @@ public sealed partial class Checkpointer : IAsyncDisposable
     private readonly DirtyActors _changes;
     private Task _running = Task.CompletedTask;
     private string? _damage; // of which was heard; only touched by the checkpoint that runs
+    private long? _failingSince;
+    private long _failingSaid;
     private long _foldedBelow;
     private long _trimmedBelow;
     private bool _started;
@@ -107,6 +109,25 @@ public sealed partial class Checkpointer : IAsyncDisposable
     /// <summary>Why the last checkpoint failed; null: it did not.</summary>
     public string? LastError { get; private set; }
 
+    /// <summary>Checkpoints that failed, since the start.</summary>
+    public long Failures { get; private set; }
+
+    /// <summary>
+    /// It works: no checkpoint has failed, or failures have lasted for less than
+    /// <see cref="CheckpointerOptions.FailingMax"/>. Else memory, log and the time of a recovery grow.
+    /// </summary>
+    public bool IsHealthy
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return Stopped is null
+                    && (_failingSince is not { } since || _time.GetElapsedTime(since) < CheckpointerOptions.FailingMax);
+            }
+        }
+    }
+
     /// <summary><see cref="AppendStatus.Fenced"/>, <see cref="AppendStatus.Gap"/> or <see cref="AppendStatus.Behind"/>: it stopped for good; null: it works.</summary>
     public AppendStatus? Stopped { get; private set; }
 
@@ -115,6 +136,12 @@ public sealed partial class Checkpointer : IAsyncDisposable
     /// trimmed. It is tried again as ever.
     /// </summary>
     public Action<string>? OnDamaged { get; init; }
+
+    /// <summary>
+    /// Hears of the first failure in a row, and once per <see cref="CheckpointerOptions.FailingMax"/> of further ones: for
+    /// how long they have lasted, and why.
+    /// </summary>
+    public Action<TimeSpan, string>? OnFailing { get; init; }
 
     /// <summary>Hears, once, that it stopped for good; the worker must drop its memory and recover.</summary>
     public Action<AppendStatus, string>? OnStopped { get; init; }

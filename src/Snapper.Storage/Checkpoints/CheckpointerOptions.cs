@@ -5,6 +5,9 @@ namespace Snapper.Storage.Checkpoints;
 /// <summary>When and how much is checkpointed.</summary>
 public sealed record CheckpointerOptions
 {
+    /// <summary>Checkpoints that fail for as long make the worker unhealthy.</summary>
+    public static readonly TimeSpan FailingMax = TimeSpan.FromMinutes(1);
+
     /// <summary>Decides where the protocol leaves a choice.</summary>
     internal SchedulingPolicy SchedulingPolicy { get; init; }
 

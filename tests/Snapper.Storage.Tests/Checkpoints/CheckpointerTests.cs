@@ -20,6 +20,7 @@ public sealed class CheckpointerTests : IAsyncLifetime
     private LogOpening _opening = null!;
     private Checkpointer _checkpointer = null!;
     private readonly List<string> _damaged = [];
+    private readonly List<(TimeSpan Since, string Why)> _failing = [];
     private long _sequence;
 
     public CheckpointerTests()
@@ -37,6 +38,7 @@ public sealed class CheckpointerTests : IAsyncLifetime
         _checkpointer = new Checkpointer(_log, _store, _opening, recovered, options, _time)
         {
             OnDamaged = _damaged.Add,
+            OnFailing = (since, why) => _failing.Add((since, why)),
         };
     }
 
@@ -200,6 +202,63 @@ public sealed class CheckpointerTests : IAsyncLifetime
         _time.Advance(TimeSpan.FromSeconds(5));
         Assert.Empty(_storage.Groups);
         Assert.Equal(2, _damaged.Count);
+    }
+
+    /// <summary>
+    /// One bad place kept every actor in memory and every start reading the whole log. The log still waits for it.
+    /// </summary>
+    [Theory]
+    [InlineData("b")]
+    [InlineData("a", "c")]
+    [InlineData("a", "b", "c", "d")]
+    public async Task An_actor_whose_place_is_damaged_is_set_aside(params string[] damaged)
+    {
+        _checkpointer.Start();
+        _store.Damaged.UnionWith(damaged);
+        string[] all = ["a", "b", "c", "d"];
+        await Durable(Some.Batch(1, [.. all.Select(id => Some.Change(id, 1, "1"))]), Some.Outcome("key", Now));
+
+        for (var i = 0; i < 2; i++)
+        {
+            _time.Advance(TimeSpan.FromSeconds(5));
+            Assert.Equal(damaged, all.Where(id => !_checkpointer.IsCheckpointed(Some.Actor(id))));
+            Assert.Equal((1, 4 - damaged.Length, 1), (_checkpointer.SavedOutcomes, _store.Checkpoints.Count, _damaged.Count));
+            Assert.NotEmpty(_storage.Groups);
+            Assert.Contains("has another type", _checkpointer.LastError, StringComparison.Ordinal);
+        }
+
+        // What changes meanwhile goes as it comes, and all of it counts when the place is repaired.
+        await Durable(Some.Batch(2, [.. all.Select(id => Some.Change(id, 2, "2"))]));
+        _time.Advance(TimeSpan.FromSeconds(5));
+        Assert.Equal(damaged.Length, _checkpointer.PendingActors);
+        _store.Damaged.Clear();
+        _time.Advance(TimeSpan.FromSeconds(5));
+        Assert.Equal((0, 0, null), (_checkpointer.PendingActors, _storage.Groups.Count, _checkpointer.LastError));
+        foreach (var id in all)
+        {
+            Assert.Equal(2, (await _store.Load(Some.Actor(id), None))!.Version);
+        }
+    }
+
+    [Fact]
+    public async Task Failures_that_last_make_it_unhealthy_and_are_heard_of_once_a_minute()
+    {
+        _checkpointer.Start();
+        await Durable(Some.Batch(1, "a", 1));
+        for (var seconds = 5; seconds <= 125; seconds += 5)
+        {
+            _store.Failures.Enqueue(new IOException("away"));
+            _time.Advance(TimeSpan.FromSeconds(5));
+            Assert.Equal(seconds < 65, _checkpointer.IsHealthy);
+            Assert.Equal(seconds / 5, _checkpointer.Failures);
+        }
+
+        Assert.Equal([0, 60, 120], _failing.Select(said => said.Since.TotalSeconds));
+        Assert.All(_failing, said => Assert.Contains("away", said.Why, StringComparison.Ordinal));
+
+        _time.Advance(TimeSpan.FromSeconds(5));
+        Assert.True(_checkpointer.IsHealthy);
+        Assert.Equal(25, _checkpointer.Failures);
     }
 
     [Fact]

@@ -15,6 +15,9 @@ internal sealed class SpyStore(IStateStore inner) : IStateStore
 
     public Queue<Exception> Failures { get; } = new();
 
+    /// <summary>Ids of actors whose place is damaged.</summary>
+    public HashSet<string> Damaged { get; } = [];
+
     public int Refusals { get; set; }
 
     public int FailingSaves { get; set; }
@@ -34,6 +37,12 @@ internal sealed class SpyStore(IStateStore inner) : IStateStore
         if (Failures.TryDequeue(out var failure))
         {
             throw failure;
+        }
+
+        if (checkpoints.Any(one => Damaged.Contains(one.Actor.Id)))
+        {
+            var damaged = checkpoints.First(one => Damaged.Contains(one.Actor.Id));
+            throw new CorruptLogException($"key {damaged.Actor} has another type");
         }
 
         if (Refusals > 0)
