@@ -100,6 +100,7 @@ public static partial class RuntimeLog
     [LoggerMessage(
         EventId = 1038,
         Level = LogLevel.Warning,
-        Message = "Checkpoints have failed for {Seconds} s, and the log is not trimmed and grows: {Detail}. They are tried again")]
+        Message = "Checkpoints have failed for {Seconds} s, and the log is not trimmed and grows: {Detail}. "
+            + "They are tried again")]
     public static partial void CheckpointsFail(ILogger logger, long seconds, string detail);
 }

@@ -168,8 +168,8 @@ public sealed partial class Checkpointer
     }
 
     /// <summary>
-    /// States in one call. Where the place of one is damaged, each goes in a call of its own: it alone stays pending, and
-    /// with it the log, but the others need not be kept in memory.
+    /// States in one call. Where the place of one is damaged, each goes in a call of its own: it alone stays pending,
+    /// and with it the log, but the others need not be kept in memory.
     /// </summary>
     private async Task<AppendResult> Checkpoint(
         List<StateCheckpoint> chunk, Dictionary<ActorKey, CorruptLogException> damaged)

@@ -138,8 +138,8 @@ public sealed partial class Checkpointer : IAsyncDisposable
     public Action<string>? OnDamaged { get; init; }
 
     /// <summary>
-    /// Hears of the first failure in a row, and once per <see cref="CheckpointerOptions.FailingMax"/> of further ones: for
-    /// how long they have lasted, and why.
+    /// Hears of the first failure in a row, and once per <see cref="CheckpointerOptions.FailingMax"/> of further ones:
+    /// for how long they have lasted, and why.
     /// </summary>
     public Action<TimeSpan, string>? OnFailing { get; init; }
 

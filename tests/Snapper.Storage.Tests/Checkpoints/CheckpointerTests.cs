@@ -222,7 +222,8 @@ public sealed class CheckpointerTests : IAsyncLifetime
         {
             _time.Advance(TimeSpan.FromSeconds(5));
             Assert.Equal(damaged, all.Where(id => !_checkpointer.IsCheckpointed(Some.Actor(id))));
-            Assert.Equal((1, 4 - damaged.Length, 1), (_checkpointer.SavedOutcomes, _store.Checkpoints.Count, _damaged.Count));
+            Assert.Equal(4 - damaged.Length, _store.Checkpoints.Count);
+            Assert.Equal((1, 1), (_checkpointer.SavedOutcomes, _damaged.Count));
             Assert.NotEmpty(_storage.Groups);
             Assert.Contains("has another type", _checkpointer.LastError, StringComparison.Ordinal);
         }

@@ -442,7 +442,7 @@ internal static class ClusterFaults
             }
         }
 
-        // One that was killed may be told to end before its next life is open: that life owns nothing, and its lease runs out.
+        // One that was killed may be told to end before its next life is open: it owns nothing, and its lease runs out.
         await Eventually.Holds($"{name} to be no member any more", s_leaseOver, async () =>
         {
             var shown = (await strike.System.Members())?.FirstOrDefault(member => member.Name == name);
