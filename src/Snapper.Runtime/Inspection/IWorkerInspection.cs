@@ -56,6 +56,7 @@ public sealed record HealthCheck(string Name, bool Healthy, string Detail);
 /// <summary>Counts of a worker that only metrics show.</summary>
 /// <param name="Losses">How often its log was found to have less than it had acknowledged, since the log began; as of this worker's start, which follows each time.</param>
 /// <param name="CheckpointsFail">The last checkpoint failed: the log is not trimmed, and grows.</param>
+/// <param name="CheckpointFailures">Checkpoints that failed, since the start.</param>
 /// <param name="PactDurations">From arrival to answer of the PACTs that committed since the start; null: unknown.</param>
 /// <param name="ActDurations">As <paramref name="PactDurations"/>, of ACTs.</param>
 public sealed record WorkerTotals(
