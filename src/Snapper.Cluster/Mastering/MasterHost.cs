@@ -61,8 +61,10 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     /// <summary>The master lost its lease, or its log: it decides nothing any more.</summary>
     public bool IsOver { get; private set; }
 
-    /// <summary>Its log takes nothing any more, whoever holds the lease: the lease is to be given up. From any thread.</summary>
-    public bool HasLostItsLog { get; private set; }
+    /// <summary>
+    /// Its log takes nothing any more, or it has no numbers left: the lease is to be given up. From any thread.
+    /// </summary>
+    public bool GivesUp { get; private set; }
 
     /// <summary>Somebody may have prepared what an earlier master has decided, and have no durable marker of it: the log keeps all decisions.</summary>
     public bool KeepsEarlierDecisions => _unmarked.Count > 0;
@@ -218,6 +220,11 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
         }
 
         _outputs.Clear();
+        if (_machine.IsUsedUp)
+        {
+            GivesUp = true;
+        }
+
         Trim();
     }
 
@@ -230,7 +237,7 @@ internal sealed class MasterHost : ILogObserver, IPlacement, IAsyncDisposable
     void ILogObserver.Lost(AppendStatus status, string detail)
     {
         RuntimeLog.MasterLogLost(_worker.Logger, status.ToString(), detail);
-        HasLostItsLog = true;
+        GivesUp = true;
         _node.First.PostRun(End);
     }
 

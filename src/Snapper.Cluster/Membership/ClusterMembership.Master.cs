@@ -20,8 +20,8 @@ internal sealed partial class ClusterMembership
     {
         if (_seat is { } held)
         {
-            var hasLostItsLog = _master is { HasLostItsLog: true };
-            if (standing.Holder == _node.Self && standing.MasterEpoch == held.Mastership.MasterEpoch && !hasLostItsLog)
+            var givesUp = _master is { GivesUp: true };
+            if (standing.Holder == _node.Self && standing.MasterEpoch == held.Mastership.MasterEpoch && !givesUp)
             {
                 if (standing.Remaining < _setup.Options.Lease * 0.75)
                 {
@@ -40,7 +40,7 @@ internal sealed partial class ClusterMembership
                 await over.DisposeAsync().ConfigureAwait(false);
             }
 
-            if (hasLostItsLog)
+            if (givesUp)
             {
                 await _store.Master.Release(held.Mastership.MasterEpoch, _ending.Token).ConfigureAwait(false); // whoever takes it next opens the log anew
                 return;

@@ -32,6 +32,16 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
     private long _counter;
     private int _most = options.TransactionsPerBatch;
 
+    /// <summary>Numbers that were given so far.</summary>
+    internal long Given
+    {
+        get => _counter;
+        init => _counter = value;
+    }
+
+    /// <summary>No number is left for another batch: only another master epoch has some (R1).</summary>
+    public bool IsUsedUp => TransactionId.GlobalCounterLimit - 1 - _counter < options.TransactionsPerBatch;
+
     /// <summary>PACTs that wait for a number.</summary>
     public int Waiting => _waiting.Count;
 
@@ -257,7 +267,7 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
 
     private void FormBatches(List<GlobalOutput> outputs)
     {
-        while (_waiting.Count > 0 && _undo is null && _open.Count < options.OpenBatches)
+        while (_waiting.Count > 0 && _undo is null && _open.Count < options.OpenBatches && !IsUsedUp)
         {
             if (!FormBatch(outputs))
             {

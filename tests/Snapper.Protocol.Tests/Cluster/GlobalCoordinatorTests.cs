@@ -115,6 +115,30 @@ public sealed class GlobalCoordinatorTests
         Assert.Equal([2L], Assert.Single(_outputs, output => output.Kind == GlobalOutputKind.SendPart && output.To == One).Body is GlobalPart part ? part.Members.Select(member => member.Pact.Handle) : []);
     }
 
+    [Fact]
+    public void A_master_without_numbers_for_another_batch_gives_none_and_says_so()
+    {
+        const long Left = 514;
+        var master = new GlobalCoordinatorMachine(7, new Halves(), new CoordinatorOptions(512, OpenBatches: 3))
+        {
+            Given = TransactionId.GlobalCounterLimit - 1 - Left,
+        };
+        for (var handle = 1; handle <= 5; handle++)
+        {
+            Step(master, New(handle, ["a", "b"]));
+        }
+
+        Assert.True(master.IsUsedUp);
+        Assert.Equal((3, 2), (master.Undecided, master.Waiting));
+        foreach (var bid in _outputs.Where(static output => output.Kind == GlobalOutputKind.SendPart)
+            .Select(static output => output.Bid).Distinct().ToList())
+        {
+            Decide(master, bid);
+        }
+
+        Assert.Equal((0, 2), (master.Undecided, master.Waiting));
+    }
+
     private static GlobalCoordinatorMachine Master(int openBatches) => new(7, new Halves(), new CoordinatorOptions(512, openBatches));
 
     private BatchId Form(GlobalCoordinatorMachine master, int handle)
