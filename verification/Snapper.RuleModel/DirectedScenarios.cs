@@ -33,6 +33,14 @@ public static class DirectedScenarios
             Scripts = ["act w Z, w V, r X", "act w X, w V, parallel", "act r X, w X, r Y", "pact w Y, w Z"],
             Misfortunes = false,
         }),
+
+        // D8: a local PACT throws. The part behind it in the worker's order shares no actor with it, and is decided.
+        new(ModelVariant.UndoBySuffix, new ModelRunOptions
+        {
+            Rules = ModelRules.Dependency,
+            Sizes = [new ModelSize(4, 2, 2, 2)],
+            Scripts = ["pact w X, r V", "pact r Y, throws 1"],
+        }),
     ];
 
     /// <summary>That of a broken rule; null: random scenarios show it.</summary>

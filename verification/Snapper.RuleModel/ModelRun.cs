@@ -11,7 +11,7 @@ public static class ModelRun
     {
         ArgumentNullException.ThrowIfNull(options);
         Validate(options);
-        var model = new RuleModel(options.Variant);
+        var model = new RuleModel(options.Rules, options.Variant);
         var scenario = new Scenario();
         var sizes = options.Sizes.ToArray();
         var started = Stopwatch.GetTimestamp();
@@ -48,6 +48,7 @@ public static class ModelRun
             Failures = failures,
             First = failed is { } first ? Explain(options, first) : null,
             StepCounts = model.StepCounts(),
+            Ahead = model.Ahead,
             Elapsed = elapsed,
             NextSeed = seed,
         };
@@ -61,7 +62,7 @@ public static class ModelRun
         Validate(options);
         var scenario = new Scenario();
         var size = Draw(scenario, options, [.. options.Sizes], seed);
-        var model = new RuleModel(options.Variant);
+        var model = new RuleModel(options.Rules, options.Variant);
         var verdict = model.Run(scenario, seed);
         if (verdict == ModelVerdict.Held)
         {
@@ -71,11 +72,11 @@ public static class ModelRun
         var schedule = seed;
         if (options.Shrink)
         {
-            (scenario, schedule) = new ScheduleShrinker(options.Variant, verdict).Shrink(scenario, seed);
+            (scenario, schedule) = new ScheduleShrinker(options.Rules, options.Variant, verdict).Shrink(scenario, seed);
         }
 
         var trace = new List<string>();
-        var teller = new RuleModel(options.Variant, trace);
+        var teller = new RuleModel(options.Rules, options.Variant, trace);
         verdict = teller.Run(scenario, schedule);
         var transactions = new List<string>();
         for (var client = 0; client < scenario.Count; client++)
@@ -143,6 +144,11 @@ public static class ModelRun
         if (!Enum.IsDefined(options.Variant))
         {
             throw new ArgumentException($"There is no variant {options.Variant}.");
+        }
+
+        if (!options.Variant.Breaks(options.Rules))
+        {
+            throw new ArgumentException($"{options.Variant} breaks no rule of those by {options.Rules}.");
         }
     }
 }

@@ -6,6 +6,9 @@ public sealed record ModelRunOptions
     /// <summary>The rules as written, or one of them broken.</summary>
     public ModelVariant Variant { get; init; }
 
+    /// <summary>Which rules of commit are followed. Default: those that the product has.</summary>
+    public ModelRules Rules { get; init; } = ModelRules.Prefix;
+
     /// <summary>The first seed; every schedule has one of its own, counted up from here.</summary>
     public ulong FirstSeed { get; init; } = 1;
 

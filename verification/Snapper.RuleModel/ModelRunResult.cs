@@ -21,6 +21,9 @@ public sealed record ModelRunResult
     /// <summary>How often each kind of step ran, by name in the order of the model's steps: what never ran was not tested.</summary>
     public required IReadOnlyList<KeyValuePair<string, long>> StepCounts { get; init; }
 
+    /// <summary>Commits that the rules by prefix would have held back.</summary>
+    public required CommitsAhead Ahead { get; init; }
+
     /// <summary>Time that the search took, without shrinking.</summary>
     public required TimeSpan Elapsed { get; init; }
 
@@ -32,6 +35,7 @@ public sealed record ModelRunResult
 
     /// <summary>One line of numbers, and the first failure in words.</summary>
     public override string ToString() =>
-        $"{Schedules:N0} schedules, {Steps:N0} steps, {Failures:N0} failures, {GivenUp:N0} given up, {Elapsed.TotalSeconds:0.0} s, {Schedules / Math.Max(Elapsed.TotalSeconds, 1e-9):N0} schedules/s"
+        $"{Schedules:N0} schedules, {Steps:N0} steps, {Failures:N0} failures, {GivenUp:N0} given up, "
+        + $"{Elapsed.TotalSeconds:0.0} s, {Schedules / Math.Max(Elapsed.TotalSeconds, 1e-9):N0} schedules/s{Ahead}"
         + (First is null ? "" : Environment.NewLine + First);
 }

@@ -26,6 +26,14 @@ public readonly record struct ModelSize(int Actors, int Transactions, int Worker
         new(3, 5, 1, 3), new(3, 4, 3, 3), new(4, 5, 2, 3), new(4, 6, 1, 4), new(4, 6, 2, 4), new(4, 6, 3, 3),
     ];
 
+    /// <summary>Those of the sweep with one worker, and the largest.</summary>
+    public static IReadOnlyList<ModelSize> OneWorker { get; } =
+        [.. Sweep.Where(static size => size.Workers == 1), new(4, 8, 1, 2), new(4, 8, 1, 5)];
+
+    /// <summary>Those of the sweep with two and three workers, and the largest.</summary>
+    public static IReadOnlyList<ModelSize> SeveralWorkers { get; } =
+        [.. Sweep.Where(static size => size.Workers > 1), new(4, 8, 2, 3), new(4, 8, 3, 3)];
+
     internal void Validate()
     {
         Check(Actors, MaxActors, nameof(Actors));

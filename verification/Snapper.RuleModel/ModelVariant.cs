@@ -182,4 +182,28 @@ public enum ModelVariant
 
     /// <summary>A9: ACTs placed behind a lost batch go on.</summary>
     ActsBehindALossGoOn,
+
+    /// <summary>D2: a component is final when it is complete, whatever stands before it on its actors.</summary>
+    FinalWithoutTheChain,
+
+    /// <summary>D3: a record of several components folds them in another order than the chains have.</summary>
+    RecordIgnoresTheChain,
+
+    /// <summary>D5: completions carry no number of the undo, and those from before it count after it.</summary>
+    CompletionsCarryNoUndo,
+
+    /// <summary>D6: a marked PACT that only read what is undone is no victim.</summary>
+    MarkedReadersAreNoVictims,
+
+    /// <summary>D7: a local component is final though a part ahead on its actors is only prepared.</summary>
+    LocalIgnoresPreparedParts,
+
+    /// <summary>D7: a part is prepared when it is complete, whatever parts stand before it.</summary>
+    PartsPreparedOutOfOrder,
+
+    /// <summary>D8: an undo takes back everything behind the failed component in the worker's order.</summary>
+    UndoBySuffix,
+
+    /// <summary>D8: what is behind a taken component on its actors, on other workers too, goes on.</summary>
+    DependentsGoOn,
 }

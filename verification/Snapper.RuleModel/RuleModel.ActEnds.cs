@@ -93,6 +93,7 @@ internal sealed partial class RuleModel
     {
         var worker = RootWorker(attempt);
         _committed[attempt] = true;
+        CountDuringUndo();
         _actRecord[attempt * W + worker] = Queue(worker, Record.ActCommitted, attempt);
         Say($"{Name(attempt)} is queued on worker {worker + 1}; its locks and places go.");
 

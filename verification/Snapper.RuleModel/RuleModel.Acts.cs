@@ -160,7 +160,7 @@ internal sealed partial class RuleModel
                 continue;
             }
 
-            if (_order[(entry >> 1) * W + worker] < _ceil[worker])
+            if (_bid[(entry >> 1) * W + worker] < _ceil[worker])
             {
                 break;
             }

@@ -13,6 +13,7 @@ internal sealed partial class RuleModel
     private readonly int[] _subPlaced = new int[MaxBatches];
     private readonly int[] _previousBatch = new int[MaxBatches * A];
     private readonly int[] _order = new int[MaxBatches * W];
+    private readonly int[] _bid = new int[MaxBatches * W];
     private readonly int[] _localOrder = new int[W * MaxBatches];
     private readonly int[] _localCount = new int[W];
     private readonly int[] _lastBatch = new int[A];
@@ -37,15 +38,7 @@ internal sealed partial class RuleModel
     /// <summary>Numbers waiting PACTs: some of them, as the moment of closing decides.</summary>
     private void FormBatch(int worker, bool isGlobal)
     {
-        if (_batches == MaxBatches)
-        {
-            _exhausted = true;
-            return;
-        }
-
-        var batch = _batches++;
         var members = 0UL;
-        var actors = 0;
         for (var client = 0; client < _scenario.Count; client++)
         {
             var script = _scenario.Scripts[client];
@@ -64,10 +57,44 @@ internal sealed partial class RuleModel
                     return;
                 }
 
-                _batchOf[attempt] = batch;
                 members |= Bit(attempt);
-                actors |= script.Declared;
             }
+        }
+
+        if (_byDependency && !isGlobal)
+        {
+            FormComponents(members, worker);
+            return;
+        }
+
+        var batch = NewBatch(members, isGlobal);
+        if (batch >= 0)
+        {
+            Say($"{Former(worker, isGlobal)} numbers batch {batch} with {Names(members)}.");
+            if (!isGlobal)
+            {
+                Append(batch, worker);
+            }
+        }
+    }
+
+    private static string Former(int worker, bool isGlobal) => isGlobal ? "The master" : $"Worker {worker + 1}";
+
+    /// <returns>The batch, or component, of these PACTs; -1 when the table is full.</returns>
+    private int NewBatch(ulong members, bool isGlobal)
+    {
+        if (_batches == MaxBatches)
+        {
+            _exhausted = true;
+            return -1;
+        }
+
+        var batch = _batches++;
+        var actors = 0;
+        for (var rest = members; rest != 0; rest &= rest - 1)
+        {
+            _batchOf[Lowest(rest)] = batch;
+            actors |= ScriptOf(Lowest(rest)).Declared;
         }
 
         _isGlobal[batch] = isGlobal;
@@ -82,12 +109,7 @@ internal sealed partial class RuleModel
         Array.Fill(_previousBatch, -1, batch * A, A);
         ResetCommit(batch);
         _liveBatches |= Bit(batch);
-        Say($"{(isGlobal ? "The master" : $"Worker {worker + 1}")} numbers batch {batch}{(isGlobal ? " (global)" : "")} with {Names(members)}.");
-
-        if (!isGlobal)
-        {
-            Append(batch, worker);
-        }
+        return batch;
     }
 
     private void GlobalArrives(int batch, int worker)
@@ -101,6 +123,7 @@ internal sealed partial class RuleModel
     private void Append(int batch, int worker)
     {
         _order[batch * W + worker] = _localCount[worker];
+        _bid[batch * W + worker] = _localCount[worker];
         _localOrder[worker * MaxBatches + _localCount[worker]++] = batch;
         for (var actor = 0; actor < _actors; actor++)
         {

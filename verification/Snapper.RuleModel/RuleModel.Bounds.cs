@@ -130,7 +130,7 @@ internal sealed partial class RuleModel
             }
             else if ((entry & 1) == 0)
             {
-                var position = _order[(entry >> 1) * W + worker];
+                var position = _bid[(entry >> 1) * W + worker];
                 if (!isBehind)
                 {
                     before = position;

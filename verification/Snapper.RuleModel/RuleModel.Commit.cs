@@ -115,7 +115,8 @@ internal sealed partial class RuleModel
     private void CompletionArrives(int batch, int actor)
     {
         _completionFlying[batch] &= ~(1 << actor);
-        if (!Has(_completionStale[batch], actor) || Is(ModelVariant.StaleCompletionsCount))
+        if (!Has(_completionStale[batch], actor) || Is(ModelVariant.StaleCompletionsCount)
+            || Is(ModelVariant.CompletionsCarryNoUndo))
         {
             _completionIn[batch] |= 1 << actor;
             _statesIn[batch * A + actor] = _statesFlying[batch * A + actor];
@@ -162,6 +163,12 @@ internal sealed partial class RuleModel
     /// <summary>L2 for a local batch, L3 for the vote of a global one, A6 while an undo runs.</summary>
     private bool MayQueue(int batch, int worker)
     {
+        if (_byDependency)
+        {
+            var mayGo = _isGlobal[batch] ? MayPrepare(batch, worker) : MayBeFinal(batch, worker);
+            return mayGo && IsComplete(batch, worker);
+        }
+
         var position = _order[batch * W + worker];
         for (var i = _orderHead[worker]; i < position; i++)
         {
@@ -192,6 +199,12 @@ internal sealed partial class RuleModel
             _preparedAt[batch] |= 1 << worker;
             _batchRecord[batch * W + worker] = Queue(worker, Record.PreparedBatch, batch);
             Say($"Worker {worker + 1} queues its vote for global batch {batch}.");
+            return;
+        }
+
+        if (_byDependency)
+        {
+            QueueComponents(batch, worker);
             return;
         }
 

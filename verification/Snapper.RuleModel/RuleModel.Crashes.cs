@@ -159,12 +159,24 @@ internal sealed partial class RuleModel
             var isOver = _committed[subject] && !Has(_decisionPending[subject], worker);
             if (isOver && !_aborted[subject] && Has(_wrote[subject], actor))
             {
+                CheckVersion(actor, _lastNode[subject * A + actor]);
                 _current[actor] = _lastNode[subject * A + actor];
             }
 
             return;
         }
 
+        if (kind == Record.Components)
+        {
+            ReplayComponents(worker, actor, subject);
+            return;
+        }
+
+        ReplayBatch(worker, actor, subject);
+    }
+
+    private void ReplayBatch(int worker, int actor, int subject)
+    {
         // The master answers when its decision is durable; until then the batch is in doubt here, and nothing opens.
         var isInDoubt = !Has(_finalAt[subject], worker);
         if (isInDoubt && Has(_batchActors[subject], actor))
@@ -178,12 +190,14 @@ internal sealed partial class RuleModel
             var state = _statesIn[subject * A + actor];
             if (Has(_batchActors[subject], actor) && state >= 0)
             {
+                CheckVersion(actor, state);
                 _current[actor] = state;
             }
 
             return;
         }
 
+        CheckVersion(actor, StateBehind(_members[subject], actor));
         for (var members = _members[subject]; members != 0; members &= members - 1)
         {
             var attempt = Lowest(members);

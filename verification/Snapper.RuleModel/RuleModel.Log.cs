@@ -26,6 +26,7 @@ internal sealed partial class RuleModel
     private enum Record
     {
         LocalBatch,
+        Components,
         PreparedBatch,
         ActCommitted,
         ActPrepared,

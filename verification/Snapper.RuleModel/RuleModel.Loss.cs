@@ -19,11 +19,13 @@ internal sealed partial class RuleModel
     private void StartLoss()
     {
         Array.Fill(_lostFrom, int.MaxValue);
+        _failedBatches = 0;
         _lowestGlobalLost = int.MaxValue;
     }
 
     private bool LoseFrom(int batch)
     {
+        _failedBatches |= Bit(batch);
         var grows = false;
         for (var workers = _batchWorkers[batch] & ~_toArrive[batch]; workers != 0; workers &= workers - 1)
         {
@@ -91,7 +93,7 @@ internal sealed partial class RuleModel
 
     private void Lose(int crashed, ulong lostActs)
     {
-        var lost = LostBatches(crashed);
+        var lost = _byDependency ? TakenBatches(crashed) : LostBatches(crashed);
         if (!Is(ModelVariant.ActsBehindALossGoOn))
         {
             lostActs |= ActsBehind(lost);

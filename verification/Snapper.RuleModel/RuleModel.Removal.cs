@@ -43,6 +43,11 @@ internal sealed partial class RuleModel
             victims = WritersOf(actor, victims);
         }
 
+        if (Is(ModelVariant.MarkedReadersAreNoVictims))
+        {
+            victims = WithoutMarkedReaders(actor, victims);
+        }
+
         if (victims != 0)
         {
             Say($"{ActorName(actor)} reports that {Names(victims)} saw what is undone.");
@@ -62,6 +67,18 @@ internal sealed partial class RuleModel
         }
 
         return writers;
+    }
+
+    private ulong WithoutMarkedReaders(int actor, ulong attempts)
+    {
+        var marked = 0UL;
+        for (var rest = attempts; rest != 0; rest &= rest - 1)
+        {
+            var attempt = Lowest(rest);
+            marked |= !_isAct[attempt] && _marked[_client[attempt]] ? Bit(attempt) : 0;
+        }
+
+        return attempts & ~(marked & ~WritersOf(actor, marked));
     }
 
     /// <summary>The mistake of counting: as many writes as were removed are taken from the end, whoever made them.</summary>

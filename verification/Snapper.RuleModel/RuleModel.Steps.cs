@@ -75,10 +75,12 @@ internal sealed partial class RuleModel
         return _stepCount;
     }
 
+    private bool IsSlow(int kind) => Has((int)(_slowKinds & 0x7FFFFFFF), kind);
+
     private int Draw(int count)
     {
         var step = _steps[_random.Next(count)];
-        for (var tries = 0; tries < 3 && Has((int)(_slowKinds & 0x7FFFFFFF), step >> 16) && count > 1; tries++)
+        for (var tries = 0; tries < 3 && (IsSlow(step >> 16) || Waits(step)) && count > 1; tries++)
         {
             step = _steps[_random.Next(count)];
         }

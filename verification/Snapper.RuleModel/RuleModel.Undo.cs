@@ -121,7 +121,7 @@ internal sealed partial class RuleModel
             }
 
             _undoPending[actor] |= Bit(attempt);
-            if (!Is(ModelVariant.CompletionsAreNotForgotten))
+            if (!Is(ModelVariant.CompletionsAreNotForgotten) && !Is(ModelVariant.CompletionsCarryNoUndo))
             {
                 // The coordinator forgets what this actor has reported of batches that are not final; reports on their way are too old.
                 for (var live = _liveBatches; live != 0; live &= live - 1)

@@ -27,6 +27,7 @@ internal sealed partial class RuleModel
     private const int TouchCapacity = 256;
 
     private readonly ModelVariant _variant;
+    private readonly bool _byDependency;
     private readonly List<string>? _trace;
     private Scenario _scenario = new();
     private ModelRandom _random;
@@ -41,10 +42,12 @@ internal sealed partial class RuleModel
     private ModelVerdict _verdict;
     private string? _problem;
 
+    /// <param name="rules">Commit by prefix, or by dependency.</param>
     /// <param name="variant">The rules as written, or one of them broken.</param>
     /// <param name="trace">Collects every step in words; null when nobody reads them.</param>
-    public RuleModel(ModelVariant variant, List<string>? trace = null)
+    public RuleModel(ModelRules rules, ModelVariant variant, List<string>? trace = null)
     {
+        _byDependency = rules == ModelRules.Dependency;
         _variant = variant;
         _trace = trace;
     }
@@ -156,6 +159,7 @@ internal sealed partial class RuleModel
         ResetActors();
         ResetLogs();
         ResetUndo();
+        ResetDependency();
     }
 
     private bool Throws(int client)

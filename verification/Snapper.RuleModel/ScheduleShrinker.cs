@@ -2,12 +2,12 @@ namespace Snapper.RuleModel;
 
 /// <summary>Looks for a smaller scenario, and then a shorter schedule of it, that fails in the same way.</summary>
 /// <remarks>A smaller scenario has other schedules, so each candidate is searched with fresh seeds; what is found is real, only not always the smallest.</remarks>
-internal sealed class ScheduleShrinker(ModelVariant variant, ModelVerdict verdict)
+internal sealed class ScheduleShrinker(ModelRules rules, ModelVariant variant, ModelVerdict verdict)
 {
     private const int SeedsPerCandidate = 20_000;
     private const int SeedsForLength = 50_000;
 
-    private readonly RuleModel _model = new(variant);
+    private readonly RuleModel _model = new(rules, variant);
 
     /// <summary>The smallest scenario found, and the seed of its shortest failing schedule.</summary>
     public (Scenario Scenario, ulong Seed) Shrink(Scenario failing, ulong seed)

@@ -10,19 +10,41 @@ internal static class RuleModelRun
 
     public static int Run(VerifyOptions options, CancellationToken interrupted)
     {
-        var asWritten = ModelRun.Execute(new ModelRunOptions { Schedules = options.Schedules, FirstSeed = options.First, TimeBudget = options.Time, Cancellation = interrupted });
-        Console.WriteLine($"as written: {asWritten}");
-        var (missed, caught) = (0, 0);
-        foreach (var variant in Enum.GetValues<ModelVariant>())
+        var written = new ModelRunOptions
         {
-            if (variant == ModelVariant.AsWritten || interrupted.IsCancellationRequested)
+            Rules = options.ByDependency ? ModelRules.Dependency : ModelRules.Prefix,
+            Schedules = options.Schedules,
+            FirstSeed = options.First,
+            TimeBudget = options.Time,
+            Cancellation = interrupted,
+        };
+        var (ran, passed) = (0L, true);
+        foreach (var (name, sizes) in Sweeps(options.ByDependency))
+        {
+            var asWritten = ModelRun.Execute(written with { Sizes = sizes });
+            Console.WriteLine($"as written{name}: {asWritten}");
+            ran += asWritten.Schedules;
+            passed &= asWritten.Passed;
+        }
+
+        var (missed, caught) = (0, 0);
+        foreach (var variant in ModelVariants.Of(written.Rules))
+        {
+            if (interrupted.IsCancellationRequested)
             {
                 continue;
             }
 
             // Three need a meeting that random scenarios make too seldom; each has a scenario of its own.
             var explored = DirectedScenarios.For(variant)?.Options ?? new ModelRunOptions();
-            var broken = ModelRun.Execute(explored with { Variant = variant, Schedules = options.Schedules, Shrink = false, Cancellation = interrupted });
+            var broken = ModelRun.Execute(explored with
+            {
+                Rules = written.Rules,
+                Variant = variant,
+                Schedules = options.Schedules,
+                Shrink = false,
+                Cancellation = interrupted,
+            });
             if (!broken.Passed)
             {
                 caught++;
@@ -35,16 +57,23 @@ internal static class RuleModelRun
             }
         }
 
-        Console.WriteLine($"{caught} of {Enum.GetValues<ModelVariant>().Length - 1} broken rules caught, {missed} missed");
+        var all = ModelVariants.Of(written.Rules).Count();
+        Console.WriteLine($"{caught} of {all} broken rules caught, {missed} missed");
         if (interrupted.IsCancellationRequested)
         {
-            Console.WriteLine($"INTERRUPTED: {asWritten.Schedules:N0} schedules of the rules as written, and the broken rules above, are all that was run.");
+            Console.WriteLine(
+                $"INTERRUPTED: {ran:N0} schedules of the rules as written, and the broken rules above, "
+                + "are all that was run.");
         }
         else if (missed > 0 && options.Schedules < EnoughForAll)
         {
             Console.WriteLine($"What is missed in {options.Schedules:N0} schedules may only need more of them: every broken rule is caught within {EnoughForAll:N0} (--schedules {EnoughForAll}).");
         }
 
-        return asWritten.Passed && missed == 0 ? 0 : 1;
+        return passed && missed == 0 ? 0 : 1;
     }
+
+    private static IEnumerable<(string Name, IReadOnlyList<ModelSize> Sizes)> Sweeps(bool byDependency) => byDependency
+        ? [(", one worker", ModelSize.OneWorker), (", two and three workers", ModelSize.SeveralWorkers)]
+        : [("", ModelSize.Sweep)];
 }

@@ -55,7 +55,7 @@ internal static class VerifyCommand
             PlantOption, FirstOption, LimitOption, MarkdownOption, WorkersOption),
         ["--model"] = Of(
             "the rules alone", options => RuleModelRun.Run(options, interrupted),
-            ModelOption, SchedulesOption, FirstOption, MinutesOption),
+            ModelOption, DependencyOption, SchedulesOption, FirstOption, MinutesOption),
         ["--live"] = LiveCommand.Of(interrupted),
         ["--fuzz"] = FuzzCommand.Of(interrupted),
         ["--nightly"] = NightlyRun.Command(interrupted),

@@ -48,6 +48,9 @@ internal sealed record VerifyOptions
     public static readonly Option<bool> ModelOption = Options.Flag(
         "--model", "random schedules of the rules alone, without any of the product's code; then of the rules broken one by one");
 
+    public static readonly Option<bool> DependencyOption = Options.Flag(
+        "--dependency", "of the model: the proposed rules of commit by dependency, on one worker, then on several");
+
     public static readonly Option<long> SchedulesOption = Options.Of(
         "--schedules", "N", "schedules of the model", Values.Long(1, long.MaxValue), 1_000_000);
 
@@ -73,6 +76,9 @@ internal sealed record VerifyOptions
 
     public long Schedules { get; private init; }
 
+    /// <summary>The model commits by dependency.</summary>
+    public bool ByDependency { get; private init; }
+
     /// <summary>Of a line; an option that its command does not have is absent.</summary>
     /// <exception cref="UsageException">It names a mutation that there is not.</exception>
     public static VerifyOptions From(ParseResult line)
@@ -96,6 +102,7 @@ internal sealed record VerifyOptions
             Limit = line.GetValue(LimitOption),
             Markdown = line.GetValue(MarkdownOption),
             Schedules = line.GetValue(SchedulesOption),
+            ByDependency = line.GetValue(DependencyOption),
         };
         return line.GetValue(FirstOption) is { } first ? options with { First = first, FirstPlanted = first } : options;
     }

@@ -1,0 +1,96 @@
+using Snapper.RuleModel;
+using Xunit.Abstractions;
+
+namespace Snapper.Simulation.Tests.RuleModel;
+
+/// <summary>The proposed rules D1 to D8; more schedules by <c>./snapper verify --model --dependency</c>.</summary>
+public sealed class DependencyModelTests(ITestOutputHelper output)
+{
+    [Fact]
+    public void Commit_by_dependency_holds_on_one_worker()
+    {
+        var result = Run(ModelSize.OneWorker, schedules: 1_000);
+
+        Assert.True(result.Ahead.OfBatches > 50, result.ToString());
+        Assert.True(result.Ahead.DuringUndos > 5, result.ToString());
+    }
+
+    [Fact]
+    public void Commit_by_dependency_holds_on_several_workers()
+    {
+        var result = Run(ModelSize.SeveralWorkers, schedules: 1_000);
+
+        Assert.True(result.Ahead.OfBatches > 20, result.ToString());
+        Assert.True(result.Ahead.OfParts > 10, result.ToString());
+    }
+
+    [Theory]
+    [InlineData(ModelVariant.FinalWithoutTheChain, 2_000)]
+    [InlineData(ModelVariant.RecordIgnoresTheChain, 5_000)]
+    [InlineData(ModelVariant.EndsBeforeOrderIsFinal, 1_000)]
+    [InlineData(ModelVariant.CompletionsCarryNoUndo, 10_000)]
+    [InlineData(ModelVariant.ReadersAreNoVictims, 5_000)]
+    [InlineData(ModelVariant.MarkedReadersAreNoVictims, 5_000)]
+    [InlineData(ModelVariant.AbortedMarkedIsNoVictim, 20_000)]
+    public void A_broken_rule_is_caught_on_one_worker(ModelVariant variant, int seeds) =>
+        AssertCaught(variant, ModelSize.OneWorker, seeds);
+
+    [Theory]
+    [InlineData(ModelVariant.FinalWithoutTheChain, 1_000)]
+    [InlineData(ModelVariant.LocalIgnoresPreparedParts, 2_000)]
+    [InlineData(ModelVariant.PartsPreparedOutOfOrder, 1_000)]
+    [InlineData(ModelVariant.DependentsGoOn, 1_000)]
+    public void A_broken_rule_is_caught_on_several_workers(ModelVariant variant, int seeds) =>
+        AssertCaught(variant, ModelSize.SeveralWorkers, seeds);
+
+    [Fact]
+    public void An_undo_by_suffix_takes_back_what_is_decided()
+    {
+        var directed = DirectedScenarios.For(ModelVariant.UndoBySuffix)!;
+        var options = directed.Options with { Schedules = 5_000, Shrink = false };
+
+        var broken = ModelRun.Execute(options with { Variant = ModelVariant.UndoBySuffix });
+        var asWritten = ModelRun.Execute(options);
+
+        output.WriteLine(broken.ToString());
+        Assert.False(broken.Passed);
+        Assert.Contains("is decided, and must be undone", broken.First!.Problem, StringComparison.Ordinal);
+        Assert.True(asWritten.Passed, asWritten.ToString());
+    }
+
+    [Fact]
+    public void A_variant_of_the_other_rules_is_refused()
+    {
+        var options = new ModelRunOptions
+        {
+            Rules = ModelRules.Dependency, Variant = ModelVariant.LocalIsFinalBeforeEarlierGlobal,
+        };
+
+        var refused = Assert.Throws<ArgumentException>(() => ModelRun.Execute(options));
+
+        Assert.Contains("breaks no rule", refused.Message, StringComparison.Ordinal);
+    }
+
+    private ModelRunResult Run(IReadOnlyList<ModelSize> sizes, long schedules)
+    {
+        var result = ModelRun.Execute(new ModelRunOptions
+        {
+            Rules = ModelRules.Dependency, Sizes = sizes, Schedules = schedules,
+        });
+        output.WriteLine(result.ToString());
+        Assert.True(result.Passed, result.ToString());
+        Assert.Equal(schedules, result.Schedules);
+        return result;
+    }
+
+    private void AssertCaught(ModelVariant variant, IReadOnlyList<ModelSize> sizes, int seeds)
+    {
+        var result = ModelRun.Execute(new ModelRunOptions
+        {
+            Rules = ModelRules.Dependency, Variant = variant, Sizes = sizes, Schedules = seeds, Shrink = false,
+        });
+
+        output.WriteLine(result.ToString());
+        Assert.False(result.Passed, $"{variant} was not caught in {result.Schedules} schedules.");
+    }
+}
