@@ -41,6 +41,14 @@ public static class DirectedScenarios
             Sizes = [new ModelSize(4, 2, 2, 2)],
             Scripts = ["pact w X, r V", "pact r Y, throws 1"],
         }),
+
+        // D8: a part comes to its worker when an earlier one was taken back there, and elsewhere it is behind that one.
+        new(ModelVariant.LaterPartsStay, new ModelRunOptions
+        {
+            Rules = ModelRules.Dependency,
+            Sizes = [new ModelSize(4, 2, 2, 2)],
+            Scripts = ["pact r V, w Z", "pact w V, r Z, aborts"],
+        }),
     ];
 
     /// <summary>That of a broken rule; null: random scenarios show it.</summary>

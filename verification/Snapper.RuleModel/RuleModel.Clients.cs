@@ -87,7 +87,7 @@ internal sealed partial class RuleModel
             }
         }
 
-        if (isGlobal)
+        if (isGlobal && !IsMasterUndoing)
         {
             Offer(Kind.FormGlobal, 0);
         }

@@ -66,7 +66,7 @@ internal sealed partial class RuleModel
             }
 
             var allIn = _acknowledged[batch] == _batchWorkers[batch] || (Is(ModelVariant.OneAcknowledgementIsEnough) && _acknowledged[batch] != 0);
-            if (allIn && (deciding || Is(ModelVariant.DecidesOutOfOrder)))
+            if (allIn && !Has(_takenByMaster, batch) && (deciding || Is(ModelVariant.DecidesOutOfOrder)))
             {
                 Offer(Kind.Decide, batch);
             }

@@ -177,6 +177,11 @@ internal sealed partial class RuleModel
 
     private void ReplayBatch(int worker, int actor, int subject)
     {
+        if (Has(_takenAt[subject], worker))
+        {
+            return;
+        }
+
         // The master answers when its decision is durable; until then the batch is in doubt here, and nothing opens.
         var isInDoubt = !Has(_finalAt[subject], worker);
         if (isInDoubt && Has(_batchActors[subject], actor))

@@ -213,7 +213,8 @@ internal sealed partial class RuleModel
         CountDuringUndo();
     }
 
-    private void CountDuringUndo() => _duringUndos += _byDependency && _undoRuns ? 1 : 0;
+    private void CountDuringUndo() =>
+        _duringUndos += _byDependency && (_undoRuns || (_sentToMaster | _takenByMaster) != 0) ? 1 : 0;
 
     /// <summary>Within a record the changes of an actor are folded in the order of its chain.</summary>
     private void ReplayComponents(int worker, int actor, int record)
@@ -262,13 +263,14 @@ internal sealed partial class RuleModel
     /// </summary>
     private ulong TakenBatches(int crashed)
     {
-        var taken = _failedBatches;
+        // A crash ends an undo that is under way: what it was taking back is lost with the rest.
+        var taken = _failedBatches | _sentToMaster | _takenByMaster;
         for (var open = taken; open != 0;)
         {
             var more = 0UL;
             for (var rest = open; rest != 0; rest &= rest - 1)
             {
-                more |= TakenWith(Lowest(rest), crashed);
+                more |= LostWith(Lowest(rest), crashed);
             }
 
             open = more & ~taken;
@@ -286,10 +288,11 @@ internal sealed partial class RuleModel
         return taken;
     }
 
-    private ulong TakenWith(int batch, int crashed)
+    private ulong LostWith(int batch, int crashed)
     {
         var more = 0UL;
-        for (var workers = _batchWorkers[batch] & ~_toArrive[batch]; workers != 0; workers &= workers - 1)
+        var open = _batchWorkers[batch] & ~(_toArrive[batch] | _takenAt[batch]);
+        for (var workers = open; workers != 0; workers &= workers - 1)
         {
             var worker = Lowest((ulong)workers);
             for (var i = _order[batch * W + worker] + 1; i < _localCount[worker]; i++)
@@ -304,7 +307,8 @@ internal sealed partial class RuleModel
         for (var live = _isGlobal[batch] ? _liveBatches : 0; live != 0; live &= live - 1)
         {
             var other = Lowest(live);
-            more |= _isGlobal[other] && other > batch && !_decided[other] ? Bit(other) : 0;
+            var isLater = _isGlobal[other] && other > batch && !Is(ModelVariant.LaterPartsStay);
+            more |= isLater && !_decided[other] ? Bit(other) : 0;
         }
 
         return more;

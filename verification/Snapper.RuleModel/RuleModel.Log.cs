@@ -51,6 +51,7 @@ internal sealed partial class RuleModel
         _acknowledged[batch] = 0;
         _decided[batch] = false;
         _lost[batch] = false;
+        _takenAt[batch] = 0;
         _completionSent[batch] = 0;
         _completionFlying[batch] = 0;
         _completionStale[batch] = 0;

@@ -96,7 +96,7 @@ internal sealed partial class RuleModel
         var lost = _byDependency ? TakenBatches(crashed) : LostBatches(crashed);
         if (!Is(ModelVariant.ActsBehindALossGoOn))
         {
-            lostActs |= ActsBehind(lost);
+            lostActs |= ActsBehind(lost, (1 << _actors) - 1);
         }
 
         var attempts = lostActs;
@@ -138,11 +138,12 @@ internal sealed partial class RuleModel
         }
     }
 
-    private ulong ActsBehind(ulong lost)
+    private ulong ActsBehind(ulong lost, int actors)
     {
         var acts = 0UL;
-        for (var actor = 0; actor < _actors; actor++)
+        for (; actors != 0; actors &= actors - 1)
         {
+            var actor = Lowest((ulong)actors);
             var isBehind = false;
             for (var i = 0; i < _scheduled[actor]; i++)
             {
@@ -163,7 +164,7 @@ internal sealed partial class RuleModel
 
     private void LoseBatch(int batch, int crashed)
     {
-        var elsewhere = _finalAt[batch] & ~(crashed >= 0 ? 1 << crashed : 0);
+        var elsewhere = _finalAt[batch] & ~_takenAt[batch] & ~(crashed >= 0 ? 1 << crashed : 0);
         if (elsewhere != 0)
         {
             Fail(ModelVerdict.BrokenInvariant, $"Batch {batch} is lost, but worker {Lowest((ulong)elsewhere) + 1} has taken it for final (L2).");
@@ -176,7 +177,9 @@ internal sealed partial class RuleModel
         _subPending[batch] = 0;
         _subPlaced[batch] = _batchActors[batch];
         _livePacts &= ~members;
-        LeaveTheChains(batch);
+        LeaveTheChains(batch, (1 << _actors) - 1);
+        _sentToMaster &= ~Bit(batch);
+        _takenByMaster &= ~Bit(batch);
         for (var worker = 0; worker < _workers; worker++)
         {
             if (Has(_batchWorkers[batch], worker))
@@ -192,10 +195,11 @@ internal sealed partial class RuleModel
     }
 
     /// <summary>A7 keeps the nodes of emptied batches; this model, which loses them in one step, links their neighbours instead.</summary>
-    private void LeaveTheChains(int batch)
+    private void LeaveTheChains(int batch, int actors)
     {
-        for (var actor = 0; actor < _actors; actor++)
+        for (; actors != 0; actors &= actors - 1)
         {
+            var actor = Lowest((ulong)actors);
             if (!Has(_batchActors[batch], actor))
             {
                 continue;

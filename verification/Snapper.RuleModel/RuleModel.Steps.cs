@@ -42,11 +42,14 @@ internal sealed partial class RuleModel
         OpenWorker,
         AskRoot,
         BoundAbort,
+        LossReachesMaster,
+        LossReachesWorker,
     }
 
-    /// <summary>How often each kind of step was taken since the model was made.</summary>
+    /// <summary>How often each kind of step that these rules have was taken since the model was made.</summary>
     public IReadOnlyList<KeyValuePair<string, long>> StepCounts() =>
-        [.. _taken.Select(static (count, kind) => KeyValuePair.Create(((Kind)kind).ToString(), count))];
+        [.. _taken.Take((int)(_byDependency ? Kind.LossReachesWorker : Kind.BoundAbort) + 1)
+            .Select(static (count, kind) => KeyValuePair.Create(((Kind)kind).ToString(), count))];
 
     private void Offer(Kind kind, int first, int second = 0) => _steps[_stepCount++] = ((int)kind << 16) | (first << 8) | second;
 
@@ -60,6 +63,7 @@ internal sealed partial class RuleModel
         OfferLogs();
         OfferUndo();
         OfferWorkers();
+        OfferTaking();
         if (_workers > 1 && (_stepCount == 0 || _random.OneIn(64)))
         {
             // H6: the bound of a wait is long against everything else, so it is rare unless nothing else is left.
@@ -128,6 +132,8 @@ internal sealed partial class RuleModel
             case Kind.OpenWorker: OpenWorker(first); break;
             case Kind.AskRoot: AskRoot(first); break;
             case Kind.BoundAbort: BoundAbort(first); break;
+            case Kind.LossReachesMaster: LossReachesMaster(); break;
+            case Kind.LossReachesWorker: LossReachesWorker(first); break;
             default: throw new InvalidOperationException($"Unknown step {step}.");
         }
     }

@@ -61,6 +61,11 @@ internal sealed partial class RuleModel
             return Is(ModelVariant.RemovedAttemptGoesOn);
         }
 
+        if (Has(_takenAt[batch], _scenario.OwnerOf(actor)))
+        {
+            return false;
+        }
+
         if (_frozen[actor] || _closed[_scenario.OwnerOf(actor)] || !Has(_subPlaced[batch], actor) || Has(_over[attempt], actor))
         {
             return false;
@@ -97,7 +102,7 @@ internal sealed partial class RuleModel
         var client = _client[attempt];
         if (script.ThrowsAt == operation && !_marked[client] && !_failed[attempt] && !_removed[attempt])
         {
-            PactThrows(attempt);
+            PactThrows(attempt, actor);
             return;
         }
 
@@ -124,7 +129,7 @@ internal sealed partial class RuleModel
         }
         else if (!_removed[attempt])
         {
-            PactThrows(attempt);
+            PactThrows(attempt, ScriptOf(attempt).ActorOf(0));
         }
         else
         {

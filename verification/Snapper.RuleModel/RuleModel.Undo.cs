@@ -30,11 +30,17 @@ internal sealed partial class RuleModel
     }
 
     /// <summary>A4: it decides nobody's outcome; it runs again with the mark, and with it all that saw what it did.</summary>
-    private void PactThrows(int attempt)
+    private void PactThrows(int attempt, int actor)
     {
         _failed[attempt] = true;
         Say($"{Name(attempt)} throws.");
         _marked[_client[attempt]] = true;
+        if (_workers > 1 && _byDependency)
+        {
+            TakeFrom(_batchOf[attempt], _scenario.OwnerOf(actor));
+            return;
+        }
+
         if (_workers > 1)
         {
             LoseBatchesFrom(_batchOf[attempt]);

@@ -160,6 +160,7 @@ internal sealed partial class RuleModel
         ResetLogs();
         ResetUndo();
         ResetDependency();
+        ResetTaking();
     }
 
     private bool Throws(int client)
