@@ -201,6 +201,9 @@ public enum ModelVariant
     /// <summary>D7: a part is prepared when it is complete, whatever parts stand before it.</summary>
     PartsPreparedOutOfOrder,
 
+    /// <summary>M5: an actor moves while records of its changes are not durable.</summary>
+    MovesBeforeDurable,
+
     /// <summary>D8: with a part those that depend on it are taken back, later ones that do not stay.</summary>
     LaterPartsStay,
 

@@ -65,7 +65,7 @@ internal sealed partial class RuleModel
         for (var visited = _visited[attempt]; visited != 0; visited &= visited - 1)
         {
             var actor = Lowest((ulong)visited);
-            if (!Has(workers, _scenario.OwnerOf(actor)))
+            if (!Has(workers, _owner[actor]))
             {
                 continue;
             }
@@ -114,7 +114,7 @@ internal sealed partial class RuleModel
         for (var visited = _visited[attempt] & ~_wrote[attempt]; visited != 0; visited &= visited - 1)
         {
             var actor = Lowest((ulong)visited);
-            if (_scenario.OwnerOf(actor) == worker && (WorkersOf(_wrote[attempt]) & (1 << worker)) == 0)
+            if (_owner[actor] == worker && (WorkersOf(_wrote[attempt]) & (1 << worker)) == 0)
             {
                 Say($"{ActorName(actor)}, which {Name(attempt)} only read, is released.");
                 Leave(attempt, actor);

@@ -21,7 +21,7 @@ internal sealed partial class RuleModel
     private ulong _liveActs;
     private ulong _allActs;
 
-    private int RootWorker(int attempt) => _scenario.OwnerOf(ScriptOf(attempt).ActorOf(0));
+    private int RootWorker(int attempt) => _rootOf[attempt];
 
     private void OfferActs()
     {
@@ -64,7 +64,7 @@ internal sealed partial class RuleModel
         for (var operation = 0; operation < script.Operations; operation++)
         {
             var actor = script.ActorOf(operation);
-            if (_closed[_scenario.OwnerOf(actor)])
+            if (_closed[_owner[actor]])
             {
                 continue;
             }
@@ -122,6 +122,7 @@ internal sealed partial class RuleModel
 
         var place = _placesBelowCeil ? PlaceBelowCeil(attempt, actor) : -1;
         _visited[attempt] |= 1 << actor;
+        _visitedAt[attempt * W + _owner[actor]] |= 1 << actor;
         Schedule(actor, ActEntry(attempt));
         if (place >= 0)
         {
@@ -150,7 +151,7 @@ internal sealed partial class RuleModel
             Bound(Lowest((ulong)visited), attempt, withCeil: true);
         }
 
-        var worker = _scenario.OwnerOf(actor);
+        var worker = _owner[actor];
         var place = -1;
         for (var i = _scheduled[actor] - 1; i >= 0; i--)
         {
@@ -272,9 +273,9 @@ internal sealed partial class RuleModel
     private int ActorsOn(int worker)
     {
         var actors = 0;
-        for (var actor = worker; actor < _actors; actor += _workers)
+        for (var actor = 0; actor < _actors; actor++)
         {
-            actors |= 1 << actor;
+            actors |= _owner[actor] == worker ? 1 << actor : 0;
         }
 
         return actors;

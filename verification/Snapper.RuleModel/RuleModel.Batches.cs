@@ -42,7 +42,7 @@ internal sealed partial class RuleModel
         for (var client = 0; client < _scenario.Count; client++)
         {
             var script = _scenario.Scripts[client];
-            if (_clientState[client] != ClientState.Waiting || script.IsAct)
+            if (_clientState[client] != ClientState.Waiting || script.IsAct || TouchesFrozen(script))
             {
                 continue;
             }
@@ -107,6 +107,7 @@ internal sealed partial class RuleModel
         _subArrived[batch] = 0;
         _subPlaced[batch] = 0;
         Array.Fill(_previousBatch, -1, batch * A, A);
+        Array.Clear(_batchActorsAt, batch * W, W);
         ResetCommit(batch);
         _liveBatches |= Bit(batch);
         return batch;
@@ -127,10 +128,11 @@ internal sealed partial class RuleModel
         _localOrder[worker * MaxBatches + _localCount[worker]++] = batch;
         for (var actor = 0; actor < _actors; actor++)
         {
-            if (Has(_batchActors[batch], actor) && _scenario.OwnerOf(actor) == worker)
+            if (Has(_batchActors[batch], actor) && _owner[actor] == worker)
             {
                 _previousBatch[batch * A + actor] = _lastBatch[actor];
                 _lastBatch[actor] = batch;
+                _batchActorsAt[batch * W + worker] |= 1 << actor;
                 _subPending[batch] |= 1 << actor;
             }
         }

@@ -112,7 +112,7 @@ internal sealed partial class RuleModel
 
     private void Bound(int actor, int attempt, bool withCeil)
     {
-        var worker = _scenario.OwnerOf(actor);
+        var worker = _owner[actor];
         var before = -1;
         var isBehind = false;
         for (var i = 0; i < _scheduled[actor]; i++)
@@ -222,7 +222,7 @@ internal sealed partial class RuleModel
         {
             // The participant that voted ends it alone: the root, which knows nothing of it, may still commit.
             var actor = Lowest((ulong)visited);
-            if (Has(_prepared[attempt], _scenario.OwnerOf(actor)) && PositionOf(actor, ActEntry(attempt)) >= 0)
+            if (Has(_prepared[attempt], _owner[actor]) && PositionOf(actor, ActEntry(attempt)) >= 0)
             {
                 Say($"{ActorName(actor)}, whose worker has voted for {Name(attempt)}, ends it by itself.");
                 PutBack(actor, attempt, keepTouches: false);
@@ -238,7 +238,7 @@ internal sealed partial class RuleModel
             for (var visited = _visited[attempt]; visited != 0; visited &= visited - 1)
             {
                 var actor = Lowest((ulong)visited);
-                if (Has(_decisionPending[attempt], _scenario.OwnerOf(actor)))
+                if (Has(_decisionPending[attempt], _owner[actor]))
                 {
                     PutBack(actor, attempt, keepTouches: false);
                     Leave(attempt, actor);

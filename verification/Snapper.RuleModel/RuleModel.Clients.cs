@@ -71,6 +71,8 @@ internal sealed partial class RuleModel
                 case ClientState.Unsent:
                     Offer(Kind.Send, client);
                     break;
+                case ClientState.Waiting when TouchesFrozen(_scenario.Scripts[client]):
+                    break;
                 case ClientState.Waiting when _scenario.Scripts[client].IsAct:
                     Offer(Kind.Send, client);
                     break;
@@ -106,7 +108,7 @@ internal sealed partial class RuleModel
         var workers = 0;
         for (var actor = 0; actor < _actors; actor++)
         {
-            workers |= Has(actors, actor) ? 1 << _scenario.OwnerOf(actor) : 0;
+            workers |= Has(actors, actor) ? 1 << _owner[actor] : 0;
         }
 
         return workers;
@@ -123,7 +125,7 @@ internal sealed partial class RuleModel
         }
 
         _clientState[client] = ClientState.Waiting;
-        if (!_scenario.Scripts[client].IsAct)
+        if (!_scenario.Scripts[client].IsAct || TouchesFrozen(_scenario.Scripts[client]))
         {
             return;
         }
@@ -175,6 +177,8 @@ internal sealed partial class RuleModel
         Array.Fill(_seen, -1, attempt * O, O);
         Array.Clear(_operationState, attempt * O, O);
         Array.Fill(_actRecord, -1, attempt * W, W);
+        Array.Clear(_visitedAt, attempt * W, W);
+        _rootOf[attempt] = _owner[_scenario.Scripts[client].ActorOf(0)];
         _attempt[client] = attempt;
         _clientState[client] = ClientState.Running;
         _tries[client]++;

@@ -14,7 +14,7 @@ internal sealed partial class RuleModel
             for (var pending = _subPending[batch]; pending != 0; pending &= pending - 1)
             {
                 var actor = Lowest((ulong)pending);
-                if (!_closed[_scenario.OwnerOf(actor)])
+                if (!_closed[_owner[actor]])
                 {
                     Offer(Kind.SubBatchArrives, batch, actor);
                 }
@@ -221,12 +221,9 @@ internal sealed partial class RuleModel
     private void BecomesFinal(int batch, int worker)
     {
         _finalAt[batch] |= 1 << worker;
-        for (var actor = worker; actor < _actors; actor += _workers)
+        for (var actors = _batchActors[batch] & ActorsOn(worker); actors != 0; actors &= actors - 1)
         {
-            if (Has(_batchActors[batch], actor))
-            {
-                Unschedule(actor, BatchEntry(batch));
-            }
+            Unschedule(Lowest((ulong)actors), BatchEntry(batch));
         }
 
         while (_orderHead[worker] < _localCount[worker] && Has(_finalAt[_localOrder[worker * MaxBatches + _orderHead[worker]]], worker))

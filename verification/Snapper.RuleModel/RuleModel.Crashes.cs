@@ -26,6 +26,7 @@ internal sealed partial class RuleModel
     {
         _crashes++;
         TruncateLog(worker);
+        CancelMoves(worker);
         Say($"Worker {worker + 1} crashes.");
         StartLoss();
         for (var i = 0; i < _localCount[worker]; i++)
@@ -54,8 +55,9 @@ internal sealed partial class RuleModel
 
         var inDoubt = 0UL;
         var lostActs = ActsLostWith(worker, ref inDoubt);
-        for (var actor = worker; actor < _actors; actor += _workers)
+        for (var actors = ActorsOn(worker); actors != 0; actors &= actors - 1)
         {
+            var actor = Lowest((ulong)actors);
             _scheduled[actor] = 0;
             _touches[actor] = 0;
             _waiters[actor] = 0;
@@ -131,8 +133,9 @@ internal sealed partial class RuleModel
     /// <summary>The worker's actors as its log has them; ACTs in doubt have their places and locks again before anything opens (H2).</summary>
     private void ReadBack(int worker, ulong inDoubt)
     {
-        for (var actor = worker; actor < _actors; actor += _workers)
+        for (var actors = ActorsOn(worker); actors != 0; actors &= actors - 1)
         {
+            var actor = Lowest((ulong)actors);
             ReadBack(worker, actor);
             for (var rest = inDoubt; rest != 0; rest &= rest - 1)
             {
@@ -148,7 +151,15 @@ internal sealed partial class RuleModel
         _current[actor] = actor;
         for (var i = 0; i < _durable[worker]; i++)
         {
-            Replay(worker, actor, (Record)_logKind[worker * MaxRecords + i], _logSubject[worker * MaxRecords + i]);
+            var record = worker * MaxRecords + i;
+            if ((Record)_logKind[record] != Record.MovedIn)
+            {
+                Replay(worker, actor, (Record)_logKind[record], _logSubject[record]);
+            }
+            else if (_logSubject[record] == actor && _logSet[record] != 0)
+            {
+                _current[actor] = (int)_logSet[record] - 1;
+            }
         }
     }
 
@@ -157,7 +168,7 @@ internal sealed partial class RuleModel
         if (kind is Record.ActCommitted or Record.ActPrepared)
         {
             var isOver = _committed[subject] && !Has(_decisionPending[subject], worker);
-            if (isOver && !_aborted[subject] && Has(_wrote[subject], actor))
+            if (isOver && !_aborted[subject] && Has(_wrote[subject] & _visitedAt[subject * W + worker], actor))
             {
                 CheckVersion(actor, _lastNode[subject * A + actor]);
                 _current[actor] = _lastNode[subject * A + actor];
@@ -177,7 +188,7 @@ internal sealed partial class RuleModel
 
     private void ReplayBatch(int worker, int actor, int subject)
     {
-        if (Has(_takenAt[subject], worker))
+        if (Has(_takenAt[subject], worker) || !Has(_batchActorsAt[subject * W + worker], actor))
         {
             return;
         }
@@ -227,7 +238,9 @@ internal sealed partial class RuleModel
 
     private void Reinstate(int actor, int attempt)
     {
-        if (_dead[attempt] || !Has(_visited[attempt], actor) || (Is(ModelVariant.CrashReleasesReaders) && (WorkersOf(_wrote[attempt]) & (1 << _scenario.OwnerOf(actor))) == 0))
+        var wroteHere = Has(WorkersOf(_wrote[attempt]), _owner[actor]);
+        var isReleased = !wroteHere && Is(ModelVariant.CrashReleasesReaders);
+        if (_dead[attempt] || !Has(_visited[attempt], actor) || isReleased)
         {
             return;
         }
@@ -254,8 +267,9 @@ internal sealed partial class RuleModel
 
             var isInDoubt = false;
             var mayAsk = false;
-            for (var actor = worker; actor < _actors; actor += _workers)
+            for (var actors = ActorsOn(worker); actors != 0; actors &= actors - 1)
             {
+                var actor = Lowest((ulong)actors);
                 for (var i = 0; i < _scheduled[actor]; i++)
                 {
                     var entry = _schedule[actor * ScheduleCapacity + i];

@@ -55,7 +55,7 @@ internal sealed partial class RuleModel
     private void JudgeLog(int actor)
     {
         var state = _current[actor];
-        ReadBack(_scenario.OwnerOf(actor), actor);
+        ReadBack(_owner[actor], actor);
         if (_current[actor] != state)
         {
             Fail(ModelVerdict.LostEffect, $"The log gives another state of {ActorName(actor)} than the one in memory.");

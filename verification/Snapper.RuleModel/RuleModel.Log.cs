@@ -31,6 +31,7 @@ internal sealed partial class RuleModel
         ActCommitted,
         ActPrepared,
         Decision,
+        MovedIn,
     }
 
     private int Master => _workers;

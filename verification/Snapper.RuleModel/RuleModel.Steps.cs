@@ -44,11 +44,13 @@ internal sealed partial class RuleModel
         BoundAbort,
         LossReachesMaster,
         LossReachesWorker,
+        MoveStarts,
+        MoveEnds,
     }
 
     /// <summary>How often each kind of step that these rules have was taken since the model was made.</summary>
     public IReadOnlyList<KeyValuePair<string, long>> StepCounts() =>
-        [.. _taken.Take((int)(_byDependency ? Kind.LossReachesWorker : Kind.BoundAbort) + 1)
+        [.. _taken.Take((int)(_byDependency ? Kind.MoveEnds : Kind.BoundAbort) + 1)
             .Select(static (count, kind) => KeyValuePair.Create(((Kind)kind).ToString(), count))];
 
     private void Offer(Kind kind, int first, int second = 0) => _steps[_stepCount++] = ((int)kind << 16) | (first << 8) | second;
@@ -64,6 +66,7 @@ internal sealed partial class RuleModel
         OfferUndo();
         OfferWorkers();
         OfferTaking();
+        OfferMoves();
         if (_workers > 1 && (_stepCount == 0 || _random.OneIn(64)))
         {
             // H6: the bound of a wait is long against everything else, so it is rare unless nothing else is left.
@@ -134,6 +137,8 @@ internal sealed partial class RuleModel
             case Kind.BoundAbort: BoundAbort(first); break;
             case Kind.LossReachesMaster: LossReachesMaster(); break;
             case Kind.LossReachesWorker: LossReachesWorker(first); break;
+            case Kind.MoveStarts: MoveStarts(first, second); break;
+            case Kind.MoveEnds: MoveEnds(first); break;
             default: throw new InvalidOperationException($"Unknown step {step}.");
         }
     }

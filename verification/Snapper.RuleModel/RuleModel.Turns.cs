@@ -28,7 +28,7 @@ internal sealed partial class RuleModel
             for (var pending = _endedPending[attempt]; pending != 0; pending &= pending - 1)
             {
                 var actor = Lowest((ulong)pending);
-                if (!_closed[_scenario.OwnerOf(actor)])
+                if (!_closed[_owner[actor]])
                 {
                     Offer(Kind.EndedArrives, attempt, actor);
                 }
@@ -61,12 +61,12 @@ internal sealed partial class RuleModel
             return Is(ModelVariant.RemovedAttemptGoesOn);
         }
 
-        if (Has(_takenAt[batch], _scenario.OwnerOf(actor)))
+        if (Has(_takenAt[batch], _owner[actor]))
         {
             return false;
         }
 
-        if (_frozen[actor] || _closed[_scenario.OwnerOf(actor)] || !Has(_subPlaced[batch], actor) || Has(_over[attempt], actor))
+        if (_frozen[actor] || _closed[_owner[actor]] || !Has(_subPlaced[batch], actor) || Has(_over[attempt], actor))
         {
             return false;
         }

@@ -37,7 +37,7 @@ internal sealed partial class RuleModel
         _marked[_client[attempt]] = true;
         if (_workers > 1 && _byDependency)
         {
-            TakeFrom(_batchOf[attempt], _scenario.OwnerOf(actor));
+            TakeFrom(_batchOf[attempt], _owner[actor]);
             return;
         }
 

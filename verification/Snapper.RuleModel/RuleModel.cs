@@ -161,6 +161,7 @@ internal sealed partial class RuleModel
         ResetUndo();
         ResetDependency();
         ResetTaking();
+        ResetMoves();
     }
 
     private bool Throws(int client)

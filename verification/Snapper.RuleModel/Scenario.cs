@@ -18,7 +18,12 @@ internal sealed class Scenario
     /// <summary>How often the master may crash.</summary>
     public int MasterCrashes { get; set; }
 
-    /// <summary>The worker that owns an actor.</summary>
+    /// <summary>
+    /// Actors may move to other workers: by dependency, and not in scenarios whose transactions are given.
+    /// </summary>
+    public bool MayMove { get; set; }
+
+    /// <summary>The worker that owns an actor at first.</summary>
     public int OwnerOf(int actor) => actor % Workers;
 
     /// <summary>Draws a scenario of a size.</summary>
@@ -48,6 +53,7 @@ internal sealed class Scenario
     {
         Actors = other.Actors;
         Workers = other.Workers;
+        MayMove = other.MayMove;
         Count = other.Count;
         Crashes = other.Crashes;
         MasterCrashes = other.MasterCrashes;

@@ -77,6 +77,11 @@ internal sealed class ScheduleShrinker(ModelRules rules, ModelVariant variant, M
             yield return Changed(scenario, static copy => copy.MasterCrashes--);
         }
 
+        if (scenario.MayMove)
+        {
+            yield return Changed(scenario, static copy => copy.MayMove = false);
+        }
+
         for (var index = 0; index < scenario.Count; index++)
         {
             var changed = index;

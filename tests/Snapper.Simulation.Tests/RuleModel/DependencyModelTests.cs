@@ -38,6 +38,7 @@ public sealed class DependencyModelTests(ITestOutputHelper output)
     [InlineData(ModelVariant.LocalIgnoresPreparedParts, 2_000)]
     [InlineData(ModelVariant.PartsPreparedOutOfOrder, 1_000)]
     [InlineData(ModelVariant.DependentsGoOn, 1_000)]
+    [InlineData(ModelVariant.MovesBeforeDurable, 30_000)]
     public void A_broken_rule_is_caught_on_several_workers(ModelVariant variant, int seeds) =>
         AssertCaught(variant, ModelSize.SeveralWorkers, seeds);
 
@@ -46,7 +47,10 @@ public sealed class DependencyModelTests(ITestOutputHelper output)
     [InlineData(ModelVariant.LaterPartsStay, 20_000)]
     public void An_undo_that_takes_too_much_or_too_little_meets_what_is_decided(ModelVariant variant, int seeds)
     {
-        var options = DirectedScenarios.For(variant)!.Options with { Schedules = seeds, Shrink = false };
+        var options = DirectedScenarios.For(variant)!.Options with
+        {
+            Schedules = seeds, Shrink = false, LookingFor = ModelVerdict.BrokenInvariant,
+        };
 
         var broken = ModelRun.Execute(options with { Variant = variant });
         var asWritten = ModelRun.Execute(options);
