@@ -72,7 +72,15 @@ internal sealed partial class RuleModel
             ResetUndo();
         }
 
-        Lose(worker, lostActs);
+        if (_byDependency && _workers > 1)
+        {
+            LoseWithWorker(worker, lostActs);
+        }
+        else
+        {
+            Lose(worker, lostActs);
+        }
+
         ReadBack(worker, inDoubt);
     }
 
@@ -336,7 +344,11 @@ internal sealed partial class RuleModel
             }
         }
 
-        if (_lowestGlobalLost != int.MaxValue)
+        if (_byDependency)
+        {
+            TakeUndecided();
+        }
+        else if (_lowestGlobalLost != int.MaxValue)
         {
             Lose(crashed: -1, lostActs: 0);
         }

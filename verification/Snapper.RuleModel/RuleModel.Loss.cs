@@ -93,7 +93,7 @@ internal sealed partial class RuleModel
 
     private void Lose(int crashed, ulong lostActs)
     {
-        var lost = _byDependency ? TakenBatches(crashed) : LostBatches(crashed);
+        var lost = LostBatches(crashed);
         if (!Is(ModelVariant.ActsBehindALossGoOn))
         {
             lostActs |= ActsBehind(lost, (1 << _actors) - 1);
@@ -115,6 +115,11 @@ internal sealed partial class RuleModel
             LoseBatch(Lowest(rest), crashed);
         }
 
+        LoseActs(lostActs, attempts);
+    }
+
+    private void LoseActs(ulong lostActs, ulong attempts)
+    {
         for (var rest = lostActs; rest != 0; rest &= rest - 1)
         {
             var attempt = Lowest(rest);

@@ -25,7 +25,8 @@ internal sealed partial class RuleModel
 
         for (var worker = 0; worker < _workers; worker++)
         {
-            if (!_closed[worker] && PartsToTake(worker) != 0)
+            // Also one that is closed: for what is in doubt there, this is the answer (R2).
+            if (PartsToTake(worker) != 0)
             {
                 Offer(Kind.LossReachesWorker, worker);
             }
@@ -185,6 +186,56 @@ internal sealed partial class RuleModel
         LeaveTheChains(batch, ActorsOn(worker));
         BecomesFinal(batch, worker);
         _liveBatches |= Bit(batch);
+    }
+
+    /// <summary>A worker crashed: what did not survive is lost there, its rest by way of the master.</summary>
+    private void LoseWithWorker(int worker, ulong lostActs)
+    {
+        var attempts = lostActs;
+        for (var rest = _failedBatches; rest != 0; rest &= rest - 1)
+        {
+            var batch = Lowest(rest);
+            attempts |= _members[batch];
+            if (!_isGlobal[batch])
+            {
+                LoseBatch(batch, worker);
+            }
+            else if (!_lost[batch])
+            {
+                _sentToMaster |= Bit(batch);
+            }
+        }
+
+        if (_sentToMaster != 0)
+        {
+            LossReachesMaster();
+        }
+
+        for (var rest = PartsToTake(worker); rest != 0; rest &= rest - 1)
+        {
+            TakeBackOne(Lowest(rest), worker);
+        }
+
+        EndTaking();
+        for (var actor = 0; actor < _actors; actor++)
+        {
+            Restore(actor, lostActs);
+        }
+
+        LoseActs(lostActs, attempts);
+    }
+
+    /// <summary>R3: a new master takes back what is not decided; the workers receive it one by one.</summary>
+    private void TakeUndecided()
+    {
+        _sentToMaster = 0;
+        for (var live = _liveBatches; live != 0; live &= live - 1)
+        {
+            var batch = Lowest(live);
+            _takenByMaster |= _isGlobal[batch] && !_decided[batch] && !_lost[batch] ? Bit(batch) : 0;
+        }
+
+        EndTaking();
     }
 
     private void EndTaking()

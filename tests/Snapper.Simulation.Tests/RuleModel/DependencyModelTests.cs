@@ -43,8 +43,8 @@ public sealed class DependencyModelTests(ITestOutputHelper output)
         AssertCaught(variant, ModelSize.SeveralWorkers, seeds);
 
     [Theory]
-    [InlineData(ModelVariant.UndoBySuffix, 5_000)]
-    [InlineData(ModelVariant.LaterPartsStay, 20_000)]
+    [InlineData(ModelVariant.UndoBySuffix, 2_000)]
+    [InlineData(ModelVariant.LaterPartsStay, 2_000)]
     public void An_undo_that_takes_too_much_or_too_little_meets_what_is_decided(ModelVariant variant, int seeds)
     {
         var options = DirectedScenarios.For(variant)!.Options with
