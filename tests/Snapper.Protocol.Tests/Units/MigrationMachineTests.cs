@@ -80,4 +80,65 @@ public sealed class MigrationMachineTests
 
         Assert.True(done > 2_000 && cancelled > 500, $"{done} done, {cancelled} cancelled: they prove little.");
     }
+
+    /// <summary>
+    /// M4: a part that came before the master's answer may get its place on what moves; what is open then must become
+    /// final; and an ACT that is in must end.
+    /// </summary>
+    [Fact]
+    public void It_drains_parts_without_a_place_then_batches_then_ACTs()
+    {
+        var source = new FakeSource { HighestKnownPart = new BatchId(3), LowestUnplacedPart = new BatchId(2) };
+        var ownership = new MigrationWorld(seed: 0, isQuiet: true).Ownership;
+        var machine = new MigrationMachine("p", [MigrationWorld.First], ownership, source);
+        machine.Begin();
+        machine.OnCheckpointed(isComplete: true);
+        machine.OnCheckpointed(isComplete: true);
+        machine.OnQueuesPassed();
+        Assert.Equal(MigrationAction.AskMaster, machine.OnQueuesPassed());
+        machine.OnMasterFroze();
+        machine.OnQueuesPassed();
+
+        Expect(MigrationStep.AwaitingPlaces, machine.OnQueuesPassed());
+        source.LowestUnplacedPart = new BatchId(3);
+        Expect(MigrationStep.AwaitingPlaces, machine.OnProgress());
+
+        source.LowestUnplacedPart = new BatchId(4); // numbered after the master had frozen the plan
+        (source.HighestOpen, source.Final) = (new BatchId(7), new BatchId(6));
+        Expect(MigrationStep.Draining, machine.OnProgress());
+
+        (source.HighestOpen, source.Final) = (new BatchId(8), new BatchId(7)); // 8 is of what stays
+        source.Visitor = TransactionId.Act(1, 1);
+        Expect(MigrationStep.Draining, machine.OnProgress());
+
+        source.Visitor = TransactionId.None;
+        Assert.Equal(MigrationAction.PassQueues, machine.OnProgress());
+        Assert.Equal(MigrationStep.PassingEnds, machine.Step);
+
+        void Expect(MigrationStep step, MigrationAction action) =>
+            Assert.Equal((step, MigrationAction.None), (machine.Step, action));
+    }
+
+    private sealed class FakeSource : IMigrationSource
+    {
+        public TransactionId Visitor { get; set; }
+
+        public BatchId HighestKnownPart { get; init; }
+
+        public BatchId LowestUnplacedPart { get; set; }
+
+        public BatchId HighestOpen { get; set; }
+
+        public BatchId Final { get; set; }
+
+        public bool TakesActsBack => false;
+
+        public long LastSequence => 0;
+
+        public long CheckpointedThrough => 0;
+
+        public TransactionId FindVisitor(string plan) => Visitor;
+
+        public bool IsUnderWay(TransactionId tid) => tid == Visitor;
+    }
 }
