@@ -65,7 +65,27 @@ internal sealed partial class RuleModel
     }
 
     /// <summary>D2: everything before it on its actors is final, and every ACT placed before it has ended.</summary>
-    private bool MayBeFinal(int batch, int worker)
+    private bool MayBeFinal(int batch, int worker) => IsNextOnItsActors(batch, worker, prepares: false);
+
+    /// <summary>D7: parts in their order; on its own actors everything before it is final or a prepared part.</summary>
+    private bool MayPrepare(int batch, int worker)
+    {
+        var position = _order[batch * W + worker];
+        for (var i = _orderHead[worker]; i < position; i++)
+        {
+            var earlier = _localOrder[worker * MaxBatches + i];
+            var isOpen = _isGlobal[earlier] && !Has(_finalAt[earlier] | _preparedAt[earlier], worker);
+            if (isOpen && !Is(ModelVariant.PartsPreparedOutOfOrder))
+            {
+                return false;
+            }
+        }
+
+        return IsNextOnItsActors(batch, worker, prepares: true);
+    }
+
+    /// <summary>It is placed on its actors, and waits for nothing that is before it there.</summary>
+    private bool IsNextOnItsActors(int batch, int worker, bool prepares)
     {
         for (var actors = _batchActors[batch] & ActorsOn(worker); actors != 0; actors &= actors - 1)
         {
@@ -84,9 +104,7 @@ internal sealed partial class RuleModel
                     break;
                 }
 
-                var isIgnored = Is(ModelVariant.FinalWithoutTheChain)
-                    || (Is(ModelVariant.LocalIgnoresPreparedParts) && IsPreparedPart(entry, worker));
-                if (!isIgnored)
+                if (!(prepares ? PrepareIgnores(entry, worker) : FinalIgnores(entry, worker)))
                 {
                     return false;
                 }
@@ -96,49 +114,18 @@ internal sealed partial class RuleModel
         return true;
     }
 
-    /// <summary>D7: parts in their order; on its own actors everything before it is final or a prepared part.</summary>
-    private bool MayPrepare(int batch, int worker)
-    {
-        var position = _order[batch * W + worker];
-        for (var i = _orderHead[worker]; i < position; i++)
-        {
-            var earlier = _localOrder[worker * MaxBatches + i];
-            var isOpen = _isGlobal[earlier] && !Has(_finalAt[earlier] | _preparedAt[earlier], worker);
-            if (isOpen && !Is(ModelVariant.PartsPreparedOutOfOrder))
-            {
-                return false;
-            }
-        }
+    /// <summary>Nothing, as the rules are written.</summary>
+    private bool FinalIgnores(int entry, int worker) =>
+        Is(ModelVariant.FinalWithoutTheChain)
+        || (Is(ModelVariant.LocalIgnoresPreparedParts) && IsPreparedPart(entry, worker));
 
-        for (var actors = _batchActors[batch] & ActorsOn(worker); actors != 0; actors &= actors - 1)
-        {
-            var actor = Lowest((ulong)actors);
-            if (!Has(_subPlaced[batch], actor))
-            {
-                return false;
-            }
+    private bool PrepareIgnores(int entry, int worker) =>
+        IsPreparedPart(entry, worker) || (Is(ModelVariant.PartsPreparedOutOfOrder) && IsPart(entry));
 
-            for (var i = 0; i < _scheduled[actor]; i++)
-            {
-                var entry = _schedule[actor * ScheduleCapacity + i];
-                if (entry == BatchEntry(batch))
-                {
-                    break;
-                }
-
-                var isIgnored = Is(ModelVariant.PartsPreparedOutOfOrder) && (entry & 1) == 0 && _isGlobal[entry >> 1];
-                if (!isIgnored && !IsPreparedPart(entry, worker))
-                {
-                    return false;
-                }
-            }
-        }
-
-        return true;
-    }
+    private bool IsPart(int entry) => (entry & 1) == 0 && _isGlobal[entry >> 1];
 
     private bool IsPreparedPart(int entry, int worker) =>
-        (entry & 1) == 0 && _isGlobal[entry >> 1] && Has(_preparedAt[entry >> 1], worker);
+        IsPart(entry) && Has(_preparedAt[entry >> 1], worker);
 
     /// <summary>D3: one record holds any of the components that are final now, or become so by each other.</summary>
     private void QueueComponents(int first, int worker)

@@ -245,7 +245,6 @@ internal sealed partial class RuleModel
             var batch = Lowest(rest);
             if (_takenAt[batch] == _batchWorkers[batch])
             {
-                _takenByMaster &= ~Bit(batch);
                 LoseBatch(batch, crashed: -1);
             }
         }

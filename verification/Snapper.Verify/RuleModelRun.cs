@@ -28,7 +28,8 @@ internal static class RuleModelRun
         }
 
         var (missed, caught) = (0, 0);
-        foreach (var variant in ModelVariants.Of(written.Rules))
+        var variants = ModelVariants.Of(written.Rules).ToList();
+        foreach (var variant in variants)
         {
             if (interrupted.IsCancellationRequested)
             {
@@ -57,8 +58,7 @@ internal static class RuleModelRun
             }
         }
 
-        var all = ModelVariants.Of(written.Rules).Count();
-        Console.WriteLine($"{caught} of {all} broken rules caught, {missed} missed");
+        Console.WriteLine($"{caught} of {variants.Count} broken rules caught, {missed} missed");
         if (interrupted.IsCancellationRequested)
         {
             Console.WriteLine(
