@@ -78,16 +78,18 @@ internal sealed record UpOptions
     /// <summary>Sidecar port of worker <paramref name="i"/>, counted from 1.</summary>
     public int SidecarPortOf(int i) => SidecarPort + i - 1;
 
+    /// <summary>How many workers there may ever be: one that is alone is joined by none.</summary>
+    public int WorkersMax => Workers == 1 ? 1 : Deployment.Most;
+
     /// <summary>
     /// Whether a port is of a worker, a sidecar or the dashboard, also of a worker that may join later. Redis, placement
     /// and the inner ports of the sidecars, which are random, keep away from it.
     /// </summary>
     public bool Names(int port)
     {
-        var most = Workers == 1 ? 1 : Deployment.Most;
         return port == DashboardPort
-            || (port > BasePort && port <= WorkerPort(most))
-            || (port >= SidecarPort && port <= SidecarPortOf(most));
+            || (port > BasePort && port <= WorkerPort(WorkersMax))
+            || (port >= SidecarPort && port <= SidecarPortOf(WorkersMax));
     }
 
     /// <summary>Checks what the options say together.</summary>
