@@ -39,10 +39,9 @@ internal sealed class SpyStore(IStateStore inner) : IStateStore
             throw failure;
         }
 
-        if (checkpoints.Any(one => Damaged.Contains(one.Actor.Id)))
+        if (checkpoints.Select(one => one.Actor).FirstOrDefault(actor => Damaged.Contains(actor.Id)) is { } damaged)
         {
-            var damaged = checkpoints.First(one => Damaged.Contains(one.Actor.Id));
-            throw new CorruptLogException($"key {damaged.Actor} has another type");
+            throw new CorruptLogException($"key {damaged} has another type");
         }
 
         if (Refusals > 0)

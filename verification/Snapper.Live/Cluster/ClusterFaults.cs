@@ -9,7 +9,7 @@ namespace Snapper.Live.Cluster;
 /// <summary>All kinds of faults of several workers.</summary>
 internal static class ClusterFaults
 {
-    private static readonly TimeSpan s_leaseOver = TimeSpan.FromSeconds(10); // 4 s, on a busy machine
+    private static readonly TimeSpan LeaseOverWithin = TimeSpan.FromSeconds(10); // 4 s, on a busy machine
     private static readonly TimeSpan Bound = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan PauseBound = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan MovedWithin = TimeSpan.FromSeconds(30);
@@ -443,7 +443,7 @@ internal static class ClusterFaults
         }
 
         // One that was killed may be told to end before its next life is open: it owns nothing, and its lease runs out.
-        await Eventually.Holds($"{name} to be no member any more", s_leaseOver, async () =>
+        await Eventually.Holds($"{name} to be no member any more", LeaseOverWithin, async () =>
         {
             var shown = (await strike.System.Members())?.FirstOrDefault(member => member.Name == name);
             var hasLeft = shown is null or { State: "left" } || (kills && shown.State != "live");
