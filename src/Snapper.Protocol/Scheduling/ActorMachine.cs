@@ -53,14 +53,19 @@ public sealed partial class ActorMachine
     /// <summary>Version of the newest change that was given one, final or not.</summary>
     public long Version => _version;
 
-    /// <summary>Nothing is scheduled, running or kept for an undo: the actor may leave memory once its changes are checkpointed (L8).</summary>
-    public bool IsIdle => _visits.Count == 0 && _acts is null && _early is null && _parked is null && !_frozen;
-
     /// <summary>
-    /// Idle, and nothing that may still arrive depends on what this machine remembers: its batches are final, those too whose transactions
-    /// were all removed, and no removal waits for its sub-batch. Another machine may take its place at once.
+    /// Nothing is scheduled, running or kept for an undo, and nothing that may still arrive depends on what this machine remembers: its batches
+    /// are final, those too whose transactions were all removed, and no removal waits for its sub-batch. The actor may leave memory, or
+    /// another machine may take this one's place, once its changes are checkpointed (L8).
     /// </summary>
-    public bool IsReplaceable => IsIdle && _batches.Count == 0 && _lastPlaced <= _final && !AwaitsRemoved;
+    public bool IsReplaceable => _visits.Count == 0
+        && _batches.Count == 0
+        && _acts is null
+        && _early is null
+        && _parked is null
+        && !_frozen
+        && _lastPlaced <= _final
+        && !AwaitsRemoved;
 
     /// <summary>Handles one message.</summary>
     /// <param name="message">What happened.</param>

@@ -347,8 +347,7 @@ public sealed partial class Executor
 
     /// <summary>
     /// Reads a state again that could not be read. While the machine still holds the damage nothing was changed through this cell, so that what is stored is all there is; its
-    /// machine is replaced only when nothing under way depends on it. Idle alone would not do, without the minutes that an actor is idle
-    /// before it leaves memory: a batch may have lost its transactions to an undo, and the next one may name it as its predecessor.
+    /// machine is replaced only when nothing under way depends on it.
     /// </summary>
     private void ReloadIfIdle(ActorCell cell)
     {

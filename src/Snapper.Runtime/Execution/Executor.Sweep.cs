@@ -36,7 +36,7 @@ public sealed partial class Executor
             cell.Machine?.ForgetFinal(final);
 
             // What is final is published a moment before its record is queued: until then its number is not known here.
-            if (cell.Machine is not { IsIdle: true } || final > Worker.Commits.FinalAndQueued)
+            if (cell.Machine is not { IsReplaceable: true } || final > Worker.Commits.FinalAndQueued)
             {
                 cell.IdleSweeps = 0; // its batch may become final, and its record be queued, without a message to it
                 continue;

@@ -201,7 +201,7 @@ internal sealed partial class WorkerNode
             if (_actors[i] is { } actor)
             {
                 actor.ForgetFinal(_commit.Final);
-                MachineWorld.Require(actor.IsIdle, $"actor {_world.Keys[i].Id} is idle in the end");
+                MachineWorld.Require(actor.IsReplaceable, $"actor {_world.Keys[i].Id} may leave memory in the end");
                 MachineWorld.Require(actor.Version == _world.Versions[i], $"actor {_world.Keys[i].Id} has version {_world.Versions[i]}, not {actor.Version}");
             }
         }
