@@ -242,17 +242,25 @@ public sealed class StateTests
     [Fact]
     public async Task An_actor_stays_in_memory_while_a_removed_transaction_of_it_has_not_arrived()
     {
-        await using var rig = await Rig.Start(new() { Executors = 1, Coordinators = 2, IdleActorTimeout = TimeSpan.FromSeconds(1) });
+        await using var rig = await Rig.Start(
+            new() { Executors = 1, Coordinators = 2, IdleActorTimeout = TimeSpan.FromSeconds(1) });
         Rig.Saw(await Rig.Within(rig.Act("a", Step.Add(), Step.Get()), "an ACT"), 1);
         await rig.Host.Worker.Checkpoints.CheckpointNow();
         var batch = new BatchId(rig.Host.Worker.Final.Value + 1_000);
         await rig.OnExecutorOf("Box", "a", executor =>
         {
-            // A2: an undo overtakes the sub-batch that it is about. Its acknowledgement goes nowhere, as nobody began the undo.
+            // A2: an undo overtakes the sub-batch that it is about. No coordinator waits for its acknowledgement.
             var machine = executor.FindCell(new ActorKey("Box", "a"))!.Machine!;
             var order = new UndoOrder([new Victim(new TransactionId(batch.Value), batch)]);
-            machine.Step(new Message { Kind = MessageKind.Undo, Actor = machine.Key, Body = order }, rig.Host.Worker.Final, new OutputBuffer());
-            machine.Step(new Message { Kind = MessageKind.UndoDone, Actor = machine.Key, Value = 1 }, rig.Host.Worker.Final, new OutputBuffer());
+            Message[] messages =
+            [
+                new() { Kind = MessageKind.Undo, Actor = machine.Key, Body = order },
+                new() { Kind = MessageKind.UndoDone, Actor = machine.Key, Value = 1 },
+            ];
+            foreach (var message in messages)
+            {
+                machine.Step(message, rig.Host.Worker.Final, new OutputBuffer());
+            }
         });
         await Sweep(rig, 3);
         Assert.True(await IsResident(rig, "a"), "only its machine knows that the transaction was removed");
