@@ -20,6 +20,7 @@ public sealed class WorkerHost : IAsyncDisposable
     private readonly List<ThreadPump> _pumps = [];
     private readonly ITransactionLog _log;
     private readonly ITimer _maintenance;
+    private ITimer? _watch;
     private LogProbe? _probe;
     private int _stopped;
     private int _watching;
@@ -91,6 +92,7 @@ public sealed class WorkerHost : IAsyncDisposable
         _worker.StopLoading();
         await (Peering?.Stop() ?? default).ConfigureAwait(false);
 
+        await (_watch?.DisposeAsync() ?? default).ConfigureAwait(false);
         foreach (var pump in _pumps)
         {
             pump.Dispose();
@@ -150,6 +152,7 @@ public sealed class WorkerHost : IAsyncDisposable
 
         Peering?.Cut();
         _worker.Fail(new IOException("The worker was killed."));
+        await (_watch?.DisposeAsync() ?? default).ConfigureAwait(false);
         foreach (var pump in _pumps)
         {
             pump.Dispose();
@@ -294,7 +297,15 @@ public sealed class WorkerHost : IAsyncDisposable
             _pumps.Add(new ThreadPump(executor, _worker.Fail));
         }
 
-        _worker.Ticked = Watch;
+        if (Peering is null)
+        {
+            _worker.Ticked = Watch;
+            return;
+        }
+
+        // Calls of other workers' transactions run here without a request of this worker's, on which the ticks hang.
+        var tick = _worker.Options.TurnTick;
+        _watch = _worker.Time.CreateTimer(_ => Watch(), null, tick, tick);
     }
 
     /// <summary>W5: an executor that is stuck in user code gets a new thread, and the transaction that holds it dies.</summary>
