@@ -154,10 +154,15 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
     {
         ForgetFinal(token);
         var most = _waiting.Count > 1 && options.SchedulingPolicy.BatchOfOne() ? 1 : options.TransactionsPerBatch;
-        if (_waiting.Take(most) is { } taken && Owned(taken, outputs) is { } tickets)
+        while (_waiting.Count > 0)
         {
-            _undurable++;
-            Place(token, tickets, null, outputs);
+            // Where all that are taken go back, whoever is behind them must not wait for the next message, which may never come.
+            if (_waiting.Take(most) is { } taken && Owned(taken, outputs) is { } tickets)
+            {
+                _undurable++;
+                Place(token, tickets, null, outputs);
+                return;
+            }
         }
     }
 

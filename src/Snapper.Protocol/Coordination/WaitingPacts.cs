@@ -68,7 +68,8 @@ internal sealed class WaitingPacts
         _actors.Clear();
         var kept = 0;
         var at = 0;
-        for (; at < _slow.Count && at < SlowLookedAt && _taken.Count < most; at++)
+        var looked = 0;
+        for (; at < _slow.Count && looked < SlowLookedAt && _taken.Count < most; at++)
         {
             var ticket = _slow[at];
             if (ticket.Withdrawn)
@@ -76,6 +77,7 @@ internal sealed class WaitingPacts
                 continue;
             }
 
+            looked++;
             if (SharesAnActor(ticket))
             {
                 _slow[kept++] = ticket;

@@ -124,6 +124,32 @@ public sealed class BatchTests
         Assert.Contains("(M7)", Assert.Throws<ProtocolViolationException>(() => ring.Step(token, _outputs)).Message, StringComparison.Ordinal);
     }
 
+    /// <summary>
+    /// M1: what is frozen goes back, and does not come to this coordinator again if it has moved meanwhile. Whoever is
+    /// behind a whole batch of it must not wait until something else comes.
+    /// </summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void A_batch_is_formed_of_those_behind_as_many_as_a_batch_takes_that_go_back_unnumbered(int ringSize)
+    {
+        var owned = new Owned { Frozen = A };
+        var ring = new CoordinatorMachine(0, ringSize, new CoordinatorOptions(TransactionsPerBatch: 2, OpenBatches: 1), owned);
+        ring.Step(new Message { Kind = MessageKind.Token, Body = new RingToken(TransactionId.None) }, _outputs);
+        ring.Step(new Message { Kind = MessageKind.LogProgress, Value = 1 }, _outputs);
+        PactTicket[] tickets = [Ticket(A), Ticket(A), Ticket(A), Ticket(A), Ticket(B)];
+        foreach (var ticket in tickets)
+        {
+            ring.Step(new Message { Kind = MessageKind.NewPact, Body = ticket }, _outputs);
+        }
+
+        Assert.Equal(0, _outputs.Count);
+        ring.Step(new Message { Kind = MessageKind.LogProgress }, _outputs);
+        Assert.Equal(4, Enumerable.Range(0, _outputs.Count).Count(i => _outputs[i].Kind == OutputKind.NotNumbered));
+        Assert.NotEqual(TransactionId.None, tickets[4].Tid);
+        Assert.Equal(0, ring.Waiting);
+    }
+
     [Fact]
     public void Machines_refuse_messages_that_are_not_theirs()
     {
@@ -137,7 +163,9 @@ public sealed class BatchTests
     {
         public bool IsHere { get; set; } = true;
 
-        public bool MayNumber(ActorKey actor) => IsHere;
+        public ActorKey? Frozen { get; init; }
+
+        public bool MayNumber(ActorKey actor) => IsHere && !actor.Equals(Frozen);
 
         public bool MayBegin(PactTicket ticket) => true;
 

@@ -58,6 +58,19 @@ public sealed class WaitingPactsTests
     }
 
     [Fact]
+    public void However_many_were_withdrawn_whoever_is_behind_them_is_taken()
+    {
+        for (var i = 0; i < 200; i++)
+        {
+            Add($"s{i}", slow: true, "x").Withdrawn = true;
+        }
+
+        Add("last", slow: true, "x");
+        Assert.Equal(["last"], Take(512));
+        Assert.Equal(0, _waiting.Count);
+    }
+
+    [Fact]
     public void The_size_of_a_batch_counts_both_kinds()
     {
         Add("s1", slow: true, "x");
