@@ -15,6 +15,11 @@ public sealed partial class ActorMachine
     /// <summary>A removal came before the sub-batch of its transaction, which may yet come.</summary>
     private bool AwaitsRemoved => _removedEarly is not null && _removedEarly.Exists(removed => removed.Bid > _final);
 
+    /// <summary>
+    /// The actor's sub-batch of this batch may yet come. Of a final one it has been here, perhaps before the actor left memory.
+    /// </summary>
+    private bool IsAhead(BatchId bid) => bid > _lastPlaced && bid > _final;
+
     private SubBatch? TakeParked()
     {
         for (var i = 0; i < _parked!.Count; i++)

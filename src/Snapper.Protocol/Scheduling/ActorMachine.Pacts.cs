@@ -69,7 +69,7 @@ public sealed partial class ActorMachine
         var at = IndexOf(call.Tid);
         if (at < 0)
         {
-            if (call.Bid > _lastPlaced && call.IsAlive)
+            if (IsAhead(call.Bid) && call.IsAlive)
             {
                 (_early ??= []).Add(new EarlyMessage(call.Tid, call.Bid, false, 0, call));
                 return false;
@@ -107,7 +107,7 @@ public sealed partial class ActorMachine
         var at = IndexOf(tid);
         if (at < 0)
         {
-            if (bid > _lastPlaced)
+            if (IsAhead(bid))
             {
                 (_early ??= []).Add(new EarlyMessage(tid, bid, committed, finalCalls, null));
             }

@@ -268,6 +268,26 @@ public sealed class BatchTests
         };
     }
 
+    /// <summary>
+    /// A2: the end of a transaction, and a call of it, are about a final batch when an undo has removed it, and may come
+    /// late: to a machine that was made since, of an actor that had left memory. Nothing follows that they could wait for.
+    /// </summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void What_comes_late_about_a_final_batch_keeps_no_actor_in_memory(bool isCall)
+    {
+        var (tid, bid) = (new TransactionId(7), new BatchId(5));
+        var machine = new ActorMachine(A, null, 3);
+        machine.Step(
+            isCall
+                ? new Message { Kind = MessageKind.Call, Tid = tid, Bid = bid, Body = new TestCall(tid, bid) }
+                : new Message { Kind = MessageKind.Ended, Tid = tid, Bid = bid, Flag = true },
+            bid, _outputs);
+        Assert.True(machine.IsReplaceable);
+        Assert.Equal(isCall ? [OutputKind.Refuse] : [], Enumerable.Range(0, _outputs.Count).Select(i => _outputs[i].Kind));
+    }
+
     private void Tell(ActorMachine machine, Message message)
     {
         _outputs.Clear();
