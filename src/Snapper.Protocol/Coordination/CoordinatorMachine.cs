@@ -156,7 +156,7 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
         var most = _waiting.Count > 1 && options.SchedulingPolicy.BatchOfOne() ? 1 : options.TransactionsPerBatch;
         while (_waiting.Count > 0)
         {
-            // Where all that are taken go back, whoever is behind them must not wait for the next message, which may never come.
+            // Where all that are taken go back, those behind them must not wait for a message that may never come.
             if (_waiting.Take(most) is { } taken && Owned(taken, outputs) is { } tickets)
             {
                 _undurable++;

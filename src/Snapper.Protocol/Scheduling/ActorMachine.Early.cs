@@ -16,7 +16,8 @@ public sealed partial class ActorMachine
     private bool AwaitsRemoved => _removedEarly is not null && _removedEarly.Exists(removed => removed.Bid > _final);
 
     /// <summary>
-    /// The actor's sub-batch of this batch may yet come. Of a final one it has been here, perhaps before the actor left memory.
+    /// The actor's sub-batch of this batch may yet come. That of a final one has been here, perhaps before the actor
+    /// left memory.
     /// </summary>
     private bool IsAhead(BatchId bid) => bid > _lastPlaced && bid > _final;
 

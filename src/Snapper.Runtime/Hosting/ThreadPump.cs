@@ -38,8 +38,8 @@ public sealed class ThreadPump : IDisposable
     public bool IsLost { get; private set; }
 
     /// <summary>
-    /// Looks whether the executor is stuck in user code; called every tick while requests are under way, and always where
-    /// other workers' transactions run, too.
+    /// Looks whether the executor is stuck in user code; called every tick while requests are under way, and always
+    /// where other workers' transactions run, too.
     /// </summary>
     /// <returns>The call that was given up; null: all is well.</returns>
     public CallFrame? Watch(TimeProvider time, TimeSpan bound)

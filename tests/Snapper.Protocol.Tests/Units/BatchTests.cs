@@ -125,7 +125,7 @@ public sealed class BatchTests
     }
 
     /// <summary>
-    /// M1: what is frozen goes back, and does not come to this coordinator again if it has moved meanwhile. Whoever is
+    /// M1: what is frozen goes back, and does not come to this coordinator again if it has moved meanwhile. What is
     /// behind a whole batch of it must not wait until something else comes.
     /// </summary>
     [Theory]
@@ -134,7 +134,8 @@ public sealed class BatchTests
     public void A_batch_is_formed_of_those_behind_as_many_as_a_batch_takes_that_go_back_unnumbered(int ringSize)
     {
         var owned = new Owned { Frozen = A };
-        var ring = new CoordinatorMachine(0, ringSize, new CoordinatorOptions(TransactionsPerBatch: 2, OpenBatches: 1), owned);
+        var options = new CoordinatorOptions(TransactionsPerBatch: 2, OpenBatches: 1);
+        var ring = new CoordinatorMachine(0, ringSize, options, owned);
         ring.Step(new Message { Kind = MessageKind.Token, Body = new RingToken(TransactionId.None) }, _outputs);
         ring.Step(new Message { Kind = MessageKind.LogProgress, Value = 1 }, _outputs);
         PactTicket[] tickets = [Ticket(A), Ticket(A), Ticket(A), Ticket(A), Ticket(B)];
@@ -269,8 +270,9 @@ public sealed class BatchTests
     }
 
     /// <summary>
-    /// A2: the end of a transaction, and a call of it, are about a final batch when an undo has removed it, and may come
-    /// late: to a machine that was made since, of an actor that had left memory. Nothing follows that they could wait for.
+    /// A2: the end of a transaction, and a call of it, are about a final batch when an undo has removed it, and may
+    /// come late: to a machine that was made since, of an actor that had left memory. Nothing follows that they could
+    /// wait for.
     /// </summary>
     [Theory]
     [InlineData(true)]
@@ -285,7 +287,8 @@ public sealed class BatchTests
                 : new Message { Kind = MessageKind.Ended, Tid = tid, Bid = bid, Flag = true },
             bid, _outputs);
         Assert.True(machine.IsReplaceable);
-        Assert.Equal(isCall ? [OutputKind.Refuse] : [], Enumerable.Range(0, _outputs.Count).Select(i => _outputs[i].Kind));
+        var told = Enumerable.Range(0, _outputs.Count).Select(i => _outputs[i].Kind);
+        Assert.Equal(isCall ? [OutputKind.Refuse] : [], told);
     }
 
     private void Tell(ActorMachine machine, Message message)

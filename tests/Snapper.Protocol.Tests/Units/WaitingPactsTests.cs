@@ -58,7 +58,7 @@ public sealed class WaitingPactsTests
     }
 
     [Fact]
-    public void However_many_were_withdrawn_whoever_is_behind_them_is_taken()
+    public void However_many_were_withdrawn_the_one_behind_them_is_taken()
     {
         for (var i = 0; i < 200; i++)
         {
