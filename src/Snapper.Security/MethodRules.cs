@@ -42,6 +42,40 @@ public sealed class MethodRules
     /// <summary>Some rule names a Dapr app.</summary>
     public bool NamesApps => _callers.Values.Any(callers => callers.Any(caller => caller.StartsWith(AppPrefix, StringComparison.Ordinal)));
 
+    /// <summary>Looks for a rule that names what there is not: it would guard nothing, or let no caller in.</summary>
+    /// <param name="hasMethod">Whether an actor type has a method; with <c>*</c>, whether there is the type.</param>
+    /// <param name="tokens">The names of the tokens.</param>
+    /// <returns>What is wrong; null: nothing.</returns>
+    public string? FindUnknown(Func<string, string, bool> hasMethod, IReadOnlySet<string> tokens)
+    {
+        ArgumentNullException.ThrowIfNull(hasMethod);
+        ArgumentNullException.ThrowIfNull(tokens);
+        foreach (var ((type, method), callers) in _callers)
+        {
+            if (!hasMethod(type, Any))
+            {
+                return $"a rule names the actor type {type}, which no worker hosts.";
+            }
+
+            if (!hasMethod(type, method))
+            {
+                return $"a rule names {type}.{method}, and {type} has no such method.";
+            }
+
+            foreach (var caller in callers)
+            {
+                var isToken = !caller.StartsWith(AppPrefix, StringComparison.Ordinal)
+                    && !caller.StartsWith(RolePrefix, StringComparison.Ordinal);
+                if (isToken && !tokens.Contains(caller))
+                {
+                    return $"the rule for {type}.{method} names '{caller}', and there is no token of that name.";
+                }
+            }
+        }
+
+        return null;
+    }
+
     /// <summary>Whether a principal may start a transaction with a method.</summary>
     /// <param name="principal">Who asks.</param>
     /// <param name="app">The Dapr app that asks, where that is certain; null: unknown.</param>

@@ -19,6 +19,10 @@ internal static class WorkerConfiguration
 
     public static IReadOnlyList<string> ActorTypes { get; } = Descriptors.Select(descriptor => descriptor.Type).ToArray();
 
+    /// <summary>Whether an actor type has a method; with <c>*</c>, whether there is the type.</summary>
+    public static bool HasMethod(string type, string method) => Descriptors.Any(descriptor =>
+        descriptor.Type == type && (method == "*" || descriptor.Methods.Any(known => known.Name == method)));
+
     public static string Version { get; } = typeof(WorkerConfiguration).Assembly.GetName().Version?.ToString(3) ?? "0.0.0";
 
     /// <summary>The section <c>Snapper:SmallBank</c>.</summary>

@@ -70,6 +70,12 @@ internal static class WorkerWeb
     internal static SecuritySettings Security(IConfiguration configuration, string? appApiToken)
     {
         var security = SecuritySettings.Read(configuration);
+        var tokens = security.Tokens.Principals.Select(principal => principal.Name).ToHashSet(StringComparer.Ordinal);
+        if (security.Methods.FindUnknown(WorkerConfiguration.HasMethod, tokens) is { } unknown)
+        {
+            throw new UsageException($"{SecuritySettings.Section}:Methods: {unknown}");
+        }
+
         if (appApiToken is null && security.Tokens.Count > 0)
         {
             throw new UsageException("Tokens are configured, and APP_API_TOKEN is not set: the sidecar has no other way to show who it is, and without it whoever reaches the port could call actors as the sidecar does. Set it for the worker and its sidecar.");

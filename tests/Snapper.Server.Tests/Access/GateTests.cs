@@ -153,6 +153,25 @@ public sealed class GateTests
         Assert.Equal("rejected", call.String("outcome"));
     }
 
+    [Theory]
+    [InlineData("Acount", "Balance", "operator", "names the actor type Acount, which no worker hosts")]
+    [InlineData("Acount", "*", "operator", "names the actor type Acount, which no worker hosts")]
+    [InlineData("Account", "balance", "operator", "names Account.balance, and Account has no such method")]
+    [InlineData("Account", "Balance", "operator; ann", "names 'ann', and there is no token of that name")]
+    public async Task A_rule_that_names_what_there_is_not_keeps_the_worker_from_starting(
+        string type, string method, string callers, string words)
+    {
+        Dictionary<string, string?> rule = new()
+        {
+            ["Snapper:Security:Methods:0:Type"] = type,
+            ["Snapper:Security:Methods:0:Method"] = method,
+            ["Snapper:Security:Methods:0:Callers"] = callers,
+        };
+        var wrong = await Assert.ThrowsAsync<UsageException>(() => SecuredWorker.Start(also: rule));
+        Assert.Contains("Snapper:Security:Methods: ", wrong.Message, StringComparison.Ordinal);
+        Assert.Contains(words, wrong.Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task Methods_know_callers_by_what_is_certain_and_of_which_kind_it_is()
     {
