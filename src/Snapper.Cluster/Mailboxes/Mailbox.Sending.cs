@@ -197,10 +197,7 @@ internal sealed partial class Mailbox
                 var step = problem is null ? _sender.Answered(call, answer) : _sender.Failed(call);
                 goOn = step != SendStep.Pause;
                 NoteFill();
-
-                // One that refuses what it is sent is as good as silent: nothing else would ever end it (R5).
-                var reached = goOn
-                    || (problem is null && answer.From.Worker == _worker && answer.Kind != AnswerKind.Refused);
+                var reached = goOn || (problem is null && answer.From.Worker == _worker);
                 if (reached)
                 {
                     // Busy or not, an earlier life or a later one: the worker can be reached.

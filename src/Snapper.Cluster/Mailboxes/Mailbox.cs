@@ -21,7 +21,6 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
     private readonly ITimer _timer;
     private readonly Action<Task<ReadOnlyMemory<byte>>, object?> _answered;
     private readonly Lock _inbox = new();
-    private readonly List<object> _read = []; // of the packet that is handed over; guarded by the inbox
     private readonly Lock _gate = new();
 
     // Guarded by the gate.
@@ -264,17 +263,15 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
         var all = true;
         var isLost = false;
         var taken = 0;
-        if (Read(packet, skip) is { } problem)
-        {
-            _read.Clear();
-            _hub.NoteUnreadable();
-            _owner.OnUnreadable(packet.From, problem);
-            return _receiver.Answer(packet.From, all: false) with { Kind = AnswerKind.Refused, Problem = problem };
-        }
-
         _owner.OnPacket(packet.From, packet.Header);
-        foreach (var message in _read)
+        foreach (var message in packet)
         {
+            if (skip > 0)
+            {
+                skip--;
+                continue;
+            }
+
             if (_owner.IsBusy)
             {
                 all = false;
@@ -290,7 +287,6 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
             }
         }
 
-        _read.Clear();
         _owner.OnPacketEnd();
         if (isLost)
         {
@@ -310,40 +306,7 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
         return _receiver.Answer(packet.From, all);
     }
 
-    /// <summary>Reads all messages of a packet that are new, before one of them is taken.</summary>
-    /// <returns>Why one cannot be read; null: all are.</returns>
-    private string? Read(in ChannelPacket packet, int skip)
-    {
-        var number = 0;
-        foreach (var message in packet)
-        {
-            if (number++ < skip)
-            {
-                continue;
-            }
-
-            string problem;
-            try
-            {
-                if (_owner.Read(packet.From, message, out problem) is { } read)
-                {
-                    _read.Add(read);
-                    continue;
-                }
-            }
-            catch (Exception bug)
-            {
-                // Bytes of others end nothing here; the fault is in the answer, in the log and in the sender's status.
-                problem = $"{bug.GetType().Name}: {bug.Message}";
-            }
-
-            return $"Message {number} of the packet cannot be read: {problem}.";
-        }
-
-        return null;
-    }
-
-    private bool TryHand(Incarnation from, object message)
+    private bool TryHand(Incarnation from, ReadOnlyMemory<byte> message)
     {
         try
         {

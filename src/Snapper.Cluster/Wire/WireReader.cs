@@ -12,8 +12,6 @@ internal ref struct WireReader(ReadOnlySpan<byte> message)
     // Names of types and methods, of which each message has some and a program has few: read without a new string. What falls into the same place is overwritten; any thread.
     private static readonly string?[] s_names = new string?[256];
 
-    private static readonly TimeSpan s_longestTime = TimeSpan.FromDays(1); // clients may ask for 300 s
-
     private readonly ReadOnlySpan<byte> _span = message;
     private int _position;
 
@@ -49,16 +47,6 @@ internal ref struct WireReader(ReadOnlySpan<byte> message)
         var number = Number();
         return number <= int.MaxValue ? (int)number : throw new WireFormatException($"a number {number} that is too large");
     }
-
-    /// <summary>A moment, UTC ticks.</summary>
-    public long Moment() => Number() is var ticks && ticks <= DateTime.MaxValue.Ticks
-        ? ticks
-        : throw new WireFormatException($"a moment {ticks} that no calendar has");
-
-    /// <summary>What is left of a request's time.</summary>
-    public TimeSpan Time() => Number() is var ticks && ticks <= s_longestTime.Ticks
-        ? TimeSpan.FromTicks(ticks)
-        : throw new WireFormatException($"a time of {ticks} ticks, which no request has");
 
     public TransactionId Tid() => new(Number());
 
