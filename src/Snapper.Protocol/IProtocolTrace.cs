@@ -32,8 +32,10 @@ internal interface IProtocolTrace
     /// <summary>The actor has told the commit order what a batch has changed; null: nothing. The last word of several counts (A5).</summary>
     void Completed(ActorKey actor, BatchId bid, Change? change);
 
-    /// <summary>A batch that is complete would have too large a record: its last transactions are removed next (L6).</summary>
-    void Outgrown(Batch batch);
+    /// <summary>
+    /// A component that is complete would have too large a record: its last transactions are removed next (L6).
+    /// </summary>
+    void Outgrown(Component component);
 
     /// <summary>The undo manager removes these transactions, all in one round (A5).</summary>
     void Removing(IReadOnlyList<TransactionId> tids);

@@ -10,18 +10,12 @@ public enum SchedulingChoice
     BatchSentLate,
     /// <summary>A batch takes one member, though more stand in line.</summary>
     BatchOfOne,
-    /// <summary>A slow PACT hears late that it is to leave its batch (W4).</summary>
-    SlowShedLate,
     /// <summary>A batch that could be formed is left open for a moment.</summary>
     BatchHeldOpen,
     /// <summary>The token goes on although nobody wants it.</summary>
     TokenPassedUnasked,
     /// <summary>A PACT that needs not hold its turns holds them (A1).</summary>
     PactTakenForMarked,
-    /// <summary>A PACT stands in the line of the slow ones (W4).</summary>
-    PactTakenForSlow,
-    /// <summary>A PACT counts as slow as soon as somebody waits behind it (W4).</summary>
-    SlowNoticedEarly,
     /// <summary>A batch is taken for too large and divided (L6).</summary>
     BatchTakenForTooLarge,
     /// <summary>An ACT is held back behind open batches where conflicts are few.</summary>

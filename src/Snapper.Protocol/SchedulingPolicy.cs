@@ -16,17 +16,11 @@ public readonly struct SchedulingPolicy(ISchedulingPolicy? policy)
 
     public bool BatchOfOne() => Takes(SchedulingChoice.BatchOfOne);
 
-    public bool SlowShedLate() => Takes(SchedulingChoice.SlowShedLate);
-
     public bool BatchHeldOpen() => Takes(SchedulingChoice.BatchHeldOpen);
 
     public bool TokenPassedUnasked() => Takes(SchedulingChoice.TokenPassedUnasked);
 
     public bool PactTakenForMarked() => Takes(SchedulingChoice.PactTakenForMarked);
-
-    public bool PactTakenForSlow() => Takes(SchedulingChoice.PactTakenForSlow);
-
-    public bool SlowNoticedEarly() => Takes(SchedulingChoice.SlowNoticedEarly);
 
     public bool BatchTakenForTooLarge() => Takes(SchedulingChoice.BatchTakenForTooLarge);
 

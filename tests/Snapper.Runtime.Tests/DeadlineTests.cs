@@ -54,15 +54,15 @@ public sealed class DeadlineTests
     public async Task A_pact_that_has_no_number_in_time_ends_timeout()
     {
         await using var rig = await Rig.Start(new() { OpenBatches = 1 });
-        using var gate = new Gate();
-        var first = rig.Pact("a", ["a"], Step.Add(), Step.Wait(gate));
-        await gate.Reached(); // its batch is open, and only one may be
+        rig.Log.Hold();
+        var first = rig.Pact("a", ["a"], Step.Add());
+        await Rig.Until(() => rig.Log.Held > 0, "its batch waits for the log, and only one may");
         var late = rig.Submit("z", [Step.Add()], ["z"], timeoutMs: 100);
         var envelope = await Rig.Within(late, "the late one");
         Rig.Aborted(envelope, AbortReason.Timeout);
         Assert.Equal(0, envelope.Attempts);
         Assert.Equal(0, envelope.Transaction);
-        gate.Open();
+        rig.Log.Release();
         Rig.Seen(await Rig.Within(first, "the first one"));
         Assert.Equal(1, await rig.Value("a"));
         Assert.Equal(0, await rig.Value("z"));

@@ -96,7 +96,9 @@ public sealed class IdWindowTests
         Assert.Equal(1, await rig.Value("a"));
     }
 
-    /// <summary>What waits for an earlier batch is recorded behind that answer, and with what it asked for.</summary>
+    /// <summary>
+    /// What waits for another on an actor of its own is recorded behind that answer, and with what it asked for.
+    /// </summary>
     [Fact]
     public async Task A_generated_id_that_was_in_doubt_before_its_record_is_answered_after_a_restart()
     {
@@ -104,7 +106,7 @@ public sealed class IdWindowTests
         using var gate = new Gate();
         var before = rig.Submit("b", [Step.Wait(gate)], ["b"]);
         await gate.Reached();
-        var told = await Rig.Within(rig.Submit("a", s_steps, ["a"], timeoutMs: 300), "the first");
+        var told = await Rig.Within(rig.Submit("a", s_steps, ["a", "b"], timeoutMs: 300), "the first");
         Assert.Equal(Outcome.InDoubt, told.Outcome);
         gate.Open();
         Rig.Seen(await Rig.Within(before, "the one before"));
@@ -112,7 +114,7 @@ public sealed class IdWindowTests
             () => rig.Host.Door.Find(told.Id, default).Result is { Outcome: Outcome.Committed }, "it has committed");
         await rig.Restart();
 
-        Rig.Saw(await Rig.Within(rig.Submit("a", s_steps, ["a"], id: told.Id), "the same again"), 1);
+        Rig.Saw(await Rig.Within(rig.Submit("a", s_steps, ["a", "b"], id: told.Id), "the same again"), 1);
         Rig.Rejected(await rig.Submit("c", s_steps, ["c"], id: told.Id), RejectionKind.IdConflict);
     }
 
@@ -238,7 +240,7 @@ public sealed class IdWindowTests
     [Fact]
     public async Task A_worker_that_fails_answers_what_waits_for_its_log_at_once()
     {
-        var time = new SilentTime();
+        var time = new SkewedTime { IsSilent = true };
         await using var rig = await Rig.Start(OneBatchAtATime(), time: time);
         using var leaves = new CancellationTokenSource();
         var a = await WithItsRecordHeld(rig);
@@ -389,22 +391,4 @@ public sealed class IdWindowTests
 
     private static Task SecondWaitsForANumber(Rig rig) =>
         Rig.Until(() => rig.Host.RequestManager.InFlight == 2, "b waits for a number");
-
-    /// <summary>No timer of it rings.</summary>
-    private sealed class SilentTime : TimeProvider
-    {
-        public override ITimer CreateTimer(
-            TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) => new SilentTimer();
-    }
-
-    private sealed class SilentTimer : ITimer
-    {
-        public bool Change(TimeSpan dueTime, TimeSpan period) => true;
-
-        public void Dispose()
-        {
-        }
-
-        public ValueTask DisposeAsync() => default;
-    }
 }

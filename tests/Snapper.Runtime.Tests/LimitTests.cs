@@ -44,21 +44,22 @@ public sealed class LimitTests
     }
 
     [Fact]
-    public async Task A_batch_too_large_for_one_record_is_divided_and_all_of_it_commits()
+    public async Task Transactions_that_share_an_actor_and_are_too_large_for_one_record_are_divided_and_all_commit()
     {
-        await using var rig = await Rig.Start(new() { Executors = 2, MaxStateBytes = 1000, MaxResultBytes = 1000, MaxTransactionBytes = 5000, DrainTimeout = TimeSpan.FromSeconds(1) });
-        using var gate = new Gate();
-        var holder = rig.Marked("h", ["h"], Step.Wait(gate));
-        await gate.Reached();
-        var all = Enumerable.Range(0, 40).Select(i => rig.Submit("Odd", $"n{i}", "Grow", new Growth(900, null), [($"n{i}", 1)])).ToArray();
-        gate.Open();
-        Rig.Seen(await Rig.Within(holder, "the holder"));
+        await using var rig = await Rig.Start(new() { Executors = 2, OpenBatches = 1, MaxStateBytes = 1000, MaxResultBytes = 1000, MaxTransactionBytes = 5000, DrainTimeout = TimeSpan.FromSeconds(1) });
+        rig.Log.Hold();
+        var first = rig.Pact("h", ["h"], Step.Add());
+        await Rig.Until(() => rig.Log.Held > 0, "the first batch waits for the log, and no other is formed");
+        var all = Enumerable.Range(0, 40).Select(i => rig.Submit("Odd", $"n{i}", "Grow", new Growth(900, null), [($"n{i}", 1), ("shared", 1)])).ToArray();
+        await Rig.Until(() => rig.Host.Worker.Coordinators.Sum(ring => ring.Waiting) == 40, "all wait for a number");
+        rig.Log.Release();
+        Rig.Seen(await Rig.Within(first, "the first"));
         foreach (var one in all)
         {
             Assert.Equal(900, Rig.Seen1(await Rig.Within(one, "one of the batch")));
         }
 
-        Assert.True(rig.Host.Inspection.Status().Undos > 0, "the batch was divided");
+        Assert.True(rig.Host.Inspection.Status().Undos > 0, "they were divided");
         await rig.Restart();
         Assert.Equal(900, Rig.Seen1(await rig.Submit("Odd", "n39", "Size", null, null)));
         Assert.Empty(rig.Failures);

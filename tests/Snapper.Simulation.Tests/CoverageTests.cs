@@ -29,10 +29,10 @@ public sealed class CoverageTests
     [Fact]
     public void A_scarce_transition_may_be_missing_in_a_long_run_but_not_in_a_very_long_one()
     {
-        var coverage = RunsOf(Everything(but: Transition.SlowShedTooLate), Coverage.VeryLongRun - 1);
+        var coverage = RunsOf(Everything(but: Transition.RemovedAtPlacing), Coverage.VeryLongRun - 1);
         Assert.Empty(coverage.Missing);
-        coverage.Add(Everything(but: Transition.SlowShedTooLate));
-        Assert.Equal(["Transition.SlowShedTooLate"], coverage.Missing);
+        coverage.Add(Everything(but: Transition.RemovedAtPlacing));
+        Assert.Equal(["Transition.RemovedAtPlacing"], coverage.Missing);
     }
 
     [Fact]

@@ -54,22 +54,6 @@ public sealed class RuleTests
     }
 
     [Fact]
-    public void An_act_between_batches_that_it_stands_behind_and_ahead_of_is_seen()
-    {
-        // T is behind batch 5 on y and is final; then batch 3 comes behind T on x: max(BeforeSet) = 5, min(AfterSet) = 3.
-        var five = Form(5, s_y);
-        var call = Enter(5, s_y);
-        Write(call, s_y, "y5");
-        Leave(call, s_y);
-        Complete(five, s_y, "y5");
-        Run(s_act, s_x, s_y);
-        Finish(s_act, s_x, s_y);
-        Form(3, s_x);
-        Enter(3, s_x);
-        Expect("H: Cell/x: batch 3 comes behind an ACT that stood behind batch 5");
-    }
-
-    [Fact]
     public void An_act_that_is_queued_before_a_batch_that_it_has_read_behind_is_seen()
     {
         Form(5, s_y);
@@ -112,7 +96,7 @@ public sealed class RuleTests
     {
         ReadBehind(1, 2);
         Undo([1], s_x);
-        _undo.Queued(BatchOf(2, s_x));
+        _undo.Queued(SetOf(BatchOf(2, s_x)));
         Assert.Contains(_violations, violation => violation.StartsWith("A5: 2 read or wrote what was undone, and ends", StringComparison.Ordinal));
     }
 
@@ -154,13 +138,49 @@ public sealed class RuleTests
     }
 
     [Fact]
-    public void A_batch_that_is_queued_while_one_before_it_is_undone_is_seen()
+    public void What_is_queued_before_something_ahead_of_it_on_its_actor_is_seen()
     {
-        Form(1, s_x);
-        Fail(1);
-        _undo.Removing([new TransactionId(1)]);
-        _undo.Queued(BatchOf(2, s_y));
-        Expect("A6: batch 2 is queued while 1 is undone");
+        var commits = new CommitOrderRules(_violations.Add);
+        var (first, second) = (BatchOf(1, s_x), BatchBehind(1, 2, s_y, s_x));
+        Announce(commits, second);
+        Announce(commits, first);
+        commits.Queued(SetOf(second), null, 0, 1);
+        Expect("D2: Cell/x: batch 2 is queued before batch 1");
+    }
+
+    [Fact]
+    public void What_shares_no_actor_may_be_queued_in_any_order()
+    {
+        var commits = new CommitOrderRules(_violations.Add);
+        var (first, second) = (BatchOf(1, s_x), BatchBehind(1, 2, s_y));
+        Announce(commits, first);
+        Announce(commits, second);
+        commits.Queued(SetOf(second), null, 0, 1);
+        commits.Queued(SetOf(first), null, 0, 2);
+        Assert.Empty(_violations);
+    }
+
+    [Fact]
+    public void An_act_that_is_queued_before_what_is_ahead_of_it_is_seen()
+    {
+        var commits = new CommitOrderRules(_violations.Add);
+        var batch = BatchOf(1, s_x);
+        Announce(commits, batch);
+        commits.Received(new Message { Kind = MessageKind.ActVisited, Tid = s_act, Bid = batch.Bid, Actor = s_x });
+        commits.Queued(new ActOutcome(s_act, committed: true, [], new object()), null, 0, 1);
+        Expect($"H3: ACT {s_act} is queued while batch 1, which is ahead of it on Cell/x, is not final");
+    }
+
+    [Fact]
+    public void An_act_that_is_queued_after_what_it_stands_ahead_of_is_seen()
+    {
+        var commits = new CommitOrderRules(_violations.Add);
+        var batch = BatchOf(1, s_x);
+        Announce(commits, batch);
+        commits.Received(new Message { Kind = MessageKind.ActOvertaken, Tid = s_act, Bid = batch.Bid, Actor = s_x });
+        commits.Queued(SetOf(batch), null, 0, 1);
+        commits.Queued(new ActOutcome(s_act, committed: true, [], new object()), null, 0, 2);
+        Expect($"H5: ACT {s_act} is queued behind batch 1, ahead of which it stands on Cell/x");
     }
 
     [Fact]
@@ -171,7 +191,7 @@ public sealed class RuleTests
         _undo.Removing([new TransactionId(1)]);
         _undo.Over();
         batch.Remove(0);
-        _undo.Queued(batch);
+        _undo.Queued(SetOf(batch));
         Expect("A7: batch 1 is empty and queued");
     }
 
@@ -216,18 +236,39 @@ public sealed class RuleTests
     private void Expect(string beginning) => Assert.StartsWith(beginning, _violations.FirstOrDefault() ?? "nothing", StringComparison.Ordinal);
 
     /// <summary>A batch of one transaction without a root, which declares one call on each of the actors.</summary>
-    private static Batch BatchOf(long tid, params ActorKey[] actors)
+    private static Batch BatchOf(long tid, params ActorKey[] actors) => BatchBehind(0, tid, actors);
+
+    private static Batch BatchBehind(long previous, long tid, params ActorKey[] actors)
     {
         var root = new ActorKey("Cell", "root");
-        var batch = new Batch(new BatchId(tid), BatchId.None, [new PactTicket(root, [], new object())]);
+        var ticket = new PactTicket(root, [], new object()) { Tid = new TransactionId(tid) };
+        var batch = new Batch(new BatchId(tid), new BatchId(previous), [ticket]);
         for (var i = 0; i < actors.Length; i++)
         {
-            var part = new SubBatch(actors[i], batch.Bid, BatchId.None, i);
+            var part = new SubBatch(actors[i], batch.Bid, null, i);
             part.Add(new SubBatchEntry(new TransactionId(tid), Access.Whole, 1, Marked: false, Ticket: null));
             batch.AddSlot(part);
         }
 
+        batch.Divide();
         return batch;
+    }
+
+    private static void Announce(CommitOrderRules commits, Batch batch)
+    {
+        batch.Decide(0, committed: true);
+        commits.Received(new Message { Kind = MessageKind.BatchFormed, Bid = batch.Bid, Body = batch });
+    }
+
+    private static CommitSet SetOf(Batch batch)
+    {
+        var set = new CommitSet(batch);
+        foreach (var component in batch.Components)
+        {
+            set.Add(component, 0);
+        }
+
+        return set;
     }
 
     private Batch Form(long tid, params ActorKey[] actors)
@@ -259,7 +300,7 @@ public sealed class RuleTests
         batch.Decide(0, committed: true);
         batch.CompleteSlot(0, 0, change);
         _actors.Completed(actor, batch.Bid, change);
-        _actors.Queued(batch);
+        _actors.Queued(SetOf(batch));
         Assert.Empty(_violations);
     }
 

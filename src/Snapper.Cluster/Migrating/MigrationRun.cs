@@ -44,8 +44,6 @@ internal sealed class MigrationRun(
 
     BatchId IMigrationSource.HighestOpen => worker.Commits.Open is { Count: > 0 } open ? open[^1].Bid : BatchId.None;
 
-    BatchId IMigrationSource.Final => worker.Final;
-
     bool IMigrationSource.TakesActsBack => worker.Commits.TakesActsBack;
 
     long IMigrationSource.LastSequence => worker.Log.LastSequence;
@@ -68,6 +66,22 @@ internal sealed class MigrationRun(
             Carry(Machine.Begin());
         });
         await _ended.Task.WaitAsync(worker.Stopping).ConfigureAwait(false);
+    }
+
+    bool IMigrationSource.HasOpenUpTo(BatchId last)
+    {
+        foreach (var batch in worker.Commits.Open)
+        {
+            for (var slot = 0; batch.Bid <= last && slot < batch.SlotCount; slot++)
+            {
+                if (batch.SubBatchOf(slot) is { IsFinal: false } open && _moving.Contains(open.Actor))
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
     }
 
     TransactionId IMigrationSource.FindVisitor(string plan)

@@ -41,6 +41,12 @@ public sealed class Batch
 {
     private readonly List<Slot> _slots = [];
     private readonly MemberState[] _members;
+    private Component[] _components = [];
+
+    // Null while there is one component: then the next one is the next index.
+    private int[]? _componentOf;
+    private int[]? _nextMember;
+    private int[]? _nextSlot;
 
     /// <summary>A batch without slots yet.</summary>
     public Batch(BatchId bid, BatchId previous, PactTicket[] tickets, GlobalPart? part = null)
@@ -50,14 +56,12 @@ public sealed class Batch
         Tickets = tickets;
         Part = part;
         _members = new MemberState[tickets.Length];
-        Undecided = tickets.Length;
         for (var i = 0; part is not null && i < tickets.Length; i++)
         {
             if (tickets[i].IsRemote)
             {
                 // Its root's worker decides it, and acknowledges its own part only then.
                 _members[i] = MemberState.Committed;
-                Undecided--;
             }
         }
     }
@@ -68,7 +72,9 @@ public sealed class Batch
     /// <summary>How far that part is.</summary>
     public PartState PartState { get; internal set; }
 
-    /// <summary>It waits for the master's decision, or will have to (L2): what is behind it cannot become final.</summary>
+    /// <summary>
+    /// It waits for the master's decision, or will have to: what is behind it on its actors cannot become final (D7).
+    /// </summary>
     public bool IsGlobal => Part is not null && PartState != PartState.Lost;
 
     /// <summary>Its number: the tid of its first transaction.</summary>
@@ -89,11 +95,48 @@ public sealed class Batch
     /// <summary>Actors whose completion is missing.</summary>
     public int Incomplete { get; private set; }
 
-    /// <summary>Transactions without result.</summary>
-    public int Undecided { get; private set; }
+    /// <summary>
+    /// What it is divided into (D1), in the order of their first transactions; empty until it is announced to the
+    /// commit machine.
+    /// </summary>
+    public IReadOnlyList<Component> Components => _components;
 
-    /// <summary>Everything is here: it may become final when everything before it is (L2).</summary>
-    public bool IsComplete => Incomplete == 0;
+    /// <summary>Components that are not final.</summary>
+    public int OpenComponents { get; internal set; }
+
+    /// <summary>An undo has taken all its transactions out (A7).</summary>
+    public bool IsEmpty => Array.TrueForAll(_members, static state => state == MemberState.Removed);
+
+    /// <summary>All of a local batch is durable, or an undo has emptied it.</summary>
+    public bool IsSettled => SettledComponents == _components.Length;
+
+    /// <summary>Components that are durable, or that an undo has emptied.</summary>
+    internal int SettledComponents { get; set; }
+
+    /// <summary>It no longer holds back the next batch.</summary>
+    internal bool IsReleased { get; set; }
+
+    /// <summary>It was formed, or something of it was completed, since the last look at what takes long.</summary>
+    internal bool HasProgressed { get; set; } = true;
+
+    /// <summary>
+    /// A transaction of it waits for something else than this worker: the others do not wait for a record with it.
+    /// </summary>
+    internal bool Lingers { get; set; }
+
+    /// <summary>The component of a transaction.</summary>
+    public Component ComponentOf(int member) => _components[_componentOf is null ? 0 : _componentOf[member]];
+
+    /// <summary>The component of an actor's part.</summary>
+    public Component ComponentOfSlot(int slot) => _slots[slot].SubBatch.Component
+        ?? throw new ProtocolViolationException($"Batch {Bid}: its part on {_slots[slot].SubBatch.Actor} is final.");
+
+    /// <summary>The next transaction of the same component; -1: it is the last.</summary>
+    public int NextMember(int member) =>
+        _nextMember is null ? (member + 1 < Tickets.Length ? member + 1 : -1) : _nextMember[member];
+
+    /// <summary>The next actor of the same component; -1: it is the last.</summary>
+    public int NextSlot(int slot) => _nextSlot is null ? (slot + 1 < _slots.Count ? slot + 1 : -1) : _nextSlot[slot];
 
     /// <summary>The actor's part.</summary>
     public SubBatch SubBatchOf(int slot) => _slots[slot].SubBatch;
@@ -112,6 +155,121 @@ public sealed class Batch
     {
         _slots.Add(new Slot(subBatch));
         Incomplete++;
+    }
+
+    /// <summary>
+    /// Divides a local batch into its components (D1). A part of a global batch is one, whatever its transactions
+    /// share: its worker prepares it as a whole (D7).
+    /// </summary>
+    internal void Divide()
+    {
+        var count = Tickets.Length;
+        Span<int> least = count <= 512 ? stackalloc int[count] : new int[count];
+        for (var i = 0; i < count; i++)
+        {
+            least[i] = Part is null ? i : 0;
+        }
+
+        var components = Part is null ? count : 1;
+        for (var slot = 0; Part is null && slot < _slots.Count; slot++)
+        {
+            var subBatch = _slots[slot].SubBatch;
+            for (var entry = 1; entry < subBatch.Count; entry++)
+            {
+                components -= Join(least, MemberOf(subBatch[0].Tid), MemberOf(subBatch[entry].Tid)) ? 1 : 0;
+            }
+        }
+
+        _components = new Component[components];
+        OpenComponents = components;
+        if (components > 1)
+        {
+            _componentOf = new int[count];
+            _nextMember = new int[count];
+            _nextSlot = new int[_slots.Count];
+        }
+
+        DivideMembers(least);
+        DivideSlots();
+    }
+
+    // The least member of each set stands for it: parents point to lower indices alone.
+    private static bool Join(Span<int> least, int left, int right)
+    {
+        left = Find(least, left);
+        right = Find(least, right);
+        if (left == right)
+        {
+            return false;
+        }
+
+        least[Math.Max(left, right)] = Math.Min(left, right);
+        return true;
+    }
+
+    private static int Find(Span<int> least, int member)
+    {
+        while (least[member] != member)
+        {
+            least[member] = least[least[member]];
+            member = least[member];
+        }
+
+        return member;
+    }
+
+    private void DivideMembers(Span<int> least)
+    {
+        Span<int> last = _components.Length <= 512 ? stackalloc int[_components.Length] : new int[_components.Length];
+        var found = 0;
+        for (var i = 0; i < least.Length; i++)
+        {
+            var first = Find(least, i);
+            var index = first == i ? found++ : _componentOf is null ? 0 : _componentOf[first];
+            if (first == i)
+            {
+                _components[index] = new Component(this, i) { FirstSlot = -1 };
+            }
+
+            var component = _components[index];
+            component.Undecided += _members[i] == MemberState.Running ? 1 : 0;
+            if (_componentOf is not null)
+            {
+                _componentOf[i] = index;
+                _nextMember![i] = -1;
+                if (first != i)
+                {
+                    _nextMember[last[index]] = i;
+                }
+
+                last[index] = i;
+            }
+        }
+    }
+
+    private void DivideSlots()
+    {
+        Span<int> last = _components.Length <= 512 ? stackalloc int[_components.Length] : new int[_components.Length];
+        for (var slot = 0; slot < _slots.Count; slot++)
+        {
+            var subBatch = _slots[slot].SubBatch;
+            var index = _componentOf is null ? 0 : _componentOf[MemberOf(subBatch[0].Tid)];
+            var component = _components[index];
+            subBatch.Component = component;
+            component.Incomplete++;
+            if (_nextSlot is not null)
+            {
+                _nextSlot[slot] = -1;
+                if (component.FirstSlot >= 0)
+                {
+                    _nextSlot[last[index]] = slot;
+                }
+
+                last[index] = slot;
+            }
+
+            component.FirstSlot = component.FirstSlot < 0 ? slot : component.FirstSlot;
+        }
     }
 
     /// <summary>Index of a transaction's current attempt in this batch.</summary>
@@ -139,14 +297,14 @@ public sealed class Batch
         }
 
         _members[member] = committed ? MemberState.Committed : MemberState.Aborted;
-        Undecided--;
+        ComponentOf(member).Undecided--;
     }
 
     internal void Remove(int member)
     {
         if (_members[member] == MemberState.Running)
         {
-            Undecided--;
+            ComponentOf(member).Undecided--;
         }
 
         _members[member] = MemberState.Removed;
@@ -167,6 +325,7 @@ public sealed class Batch
         {
             entry.Complete = true;
             Incomplete--;
+            ComponentOfSlot(slot).Incomplete--;
         }
 
         entry.Change = change;
@@ -183,6 +342,7 @@ public sealed class Batch
         {
             entry.Complete = false;
             Incomplete++;
+            ComponentOfSlot(slot).Incomplete++;
         }
     }
 

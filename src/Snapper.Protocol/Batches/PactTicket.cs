@@ -41,9 +41,6 @@ public sealed class PactTicket
     /// <summary>Hold every turn until the end (A1); set for good once an unmarked attempt has failed (A4).</summary>
     public bool Marked { get; set; }
 
-    /// <summary>Its method has kept others waiting lately: no batch takes two such that share an actor. Set before it is sent to its coordinator.</summary>
-    public bool IsSlow { get; set; }
-
     /// <summary>Number of the current attempt; none while it waits for one.</summary>
     public TransactionId Tid { get; set; }
 

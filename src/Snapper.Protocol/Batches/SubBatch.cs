@@ -5,25 +5,72 @@ namespace Snapper.Protocol.Batches;
 /// <summary>One actor's part of a batch, as its coordinator formed it.</summary>
 public sealed class SubBatch
 {
+    private const int Ordered = 1;
+    private const int Queued = 2;
+
     private SubBatchEntry[] _entries = new SubBatchEntry[2];
+    private volatile SubBatch? _before;
+    private volatile int _stage;
 
     /// <summary>A sub-batch without entries yet.</summary>
     /// <param name="actor">Whose.</param>
     /// <param name="bid">The batch.</param>
-    /// <param name="previous">The batch before it on this actor; none when that one is final or there was none.</param>
+    /// <param name="before">
+    /// The sub-batch before it on this actor; null when that one is final or there was none.
+    /// </param>
     /// <param name="slot">Its index among the batch's actors; completions name it.</param>
-    public SubBatch(ActorKey actor, BatchId bid, BatchId previous, int slot)
+    public SubBatch(ActorKey actor, BatchId bid, SubBatch? before, int slot)
     {
-        if (previous >= bid)
+        if (before?.Bid >= bid)
         {
-            throw new ProtocolViolationException($"Batch {bid} on {actor} claims to follow batch {previous}.");
+            throw new ProtocolViolationException($"Batch {bid} on {actor} claims to follow batch {before.Bid}.");
         }
 
         Actor = actor;
         Bid = bid;
-        Previous = previous;
+        _before = before;
+        Previous = before?.Bid ?? BatchId.None;
         Slot = slot;
     }
+
+    /// <summary>
+    /// It is final, and its record is queued in the log: nothing of it can be undone any more. Read by any thread, set
+    /// by the commit machine's.
+    /// </summary>
+    public bool IsFinal => _stage == Queued;
+
+    /// <summary>What is before it on this actor is final, so that it has executed there. Read by any thread.</summary>
+    internal bool FollowsFinal => _before is not { IsFinal: false };
+
+    // The commit machine's alone, all of them.
+
+    /// <summary>Its component; null once that is final, and until the batch is announced.</summary>
+    internal Component? Component { get; set; }
+
+    /// <summary>The sub-batch before it on this actor; null: what was before it is final.</summary>
+    internal SubBatch? Before { get => _before; set => _before = value; }
+
+    /// <summary>The sub-batch behind it on this actor, once that is announced.</summary>
+    internal SubBatch? Behind { get; set; }
+
+    /// <summary>An ACT waits for it (H3).</summary>
+    internal bool HasActBehind { get; set; }
+
+    /// <summary>It is final in the commit machine's own order; its record may not be queued yet.</summary>
+    internal bool IsInOrder => _stage >= Ordered;
+
+    /// <summary>The commit machine has made it final.</summary>
+    internal void Order()
+    {
+        _stage = Ordered;
+        Component = null;
+        Before = null;
+        Behind = null;
+        _entries = []; // an idle actor keeps its last sub-batch for a while, and need not keep requests alive
+    }
+
+    /// <summary>Its record is queued, or it needs none.</summary>
+    internal void Queue() => _stage = Queued;
 
     /// <summary>Whose.</summary>
     public ActorKey Actor { get; }

@@ -36,7 +36,7 @@ public sealed partial class CommitMachine
     private void OnActFinished(ActOutcome outcome, OutputBuffer outputs)
     {
         _finished.Add(outcome);
-        _order.Finished(outcome.Tid, _final, _doomed);
+        _order.Finished(outcome.Tid, _doomed);
         EndAborting(outputs);
     }
 
@@ -90,7 +90,7 @@ public sealed partial class CommitMachine
         }
     }
 
-    /// <summary>H3: queued only when every batch before it on each of its actors is final.</summary>
+    /// <summary>H3: queued only when everything before it on each of its actors is final (D4).</summary>
     private bool TryCommitAct(ActOutcome outcome, OutputBuffer outputs)
     {
         if (outcome.HasVoted || !outcome.IsComplete || _order.IsAborting(outcome.Tid))
@@ -98,7 +98,7 @@ public sealed partial class CommitMachine
             return false;
         }
 
-        if (_order.AheadOf(outcome.Tid) > _final)
+        if (_order.IsBehindOpen(outcome.Tid))
         {
             return false;
         }
@@ -107,7 +107,7 @@ public sealed partial class CommitMachine
         {
             // Kept among the finished ones, with its locks and places, until the decision arrives (H2, H4).
             outcome.HasVoted = true;
-            outputs.Add(OutputKind.Append).Body = new PreparedAct(outcome);
+            Append(new PreparedAct(outcome), outputs);
             return false;
         }
 
@@ -118,7 +118,7 @@ public sealed partial class CommitMachine
 
         _finished.Remove(outcome);
         _order.Ended(outcome.Tid);
-        outputs.Add(OutputKind.Append).Body = outcome;
+        Append(outcome, outputs);
         if (!outcome.Committed)
         {
             TellOthers(outcome, outcome.Committed, outputs); // R1: an abort is presumed, nothing has to be durable first
@@ -186,7 +186,7 @@ public sealed partial class CommitMachine
         _order.Ended(tid);
         if (part.HasVoted)
         {
-            outputs.Add(OutputKind.Append).Body = new DecidedAct(part, committed);
+            Append(new DecidedAct(part, committed), outputs);
         }
 
         foreach (var participant in part.Participants)

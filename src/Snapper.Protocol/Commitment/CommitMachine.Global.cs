@@ -4,7 +4,9 @@ using Snapper.Protocol.Messages;
 
 namespace Snapper.Protocol.Commitment;
 
-/// <summary>Parts of global batches in this worker's order: prepared (L3), decided (L2), or lost with everything behind them (A9).</summary>
+/// <summary>
+/// Parts of global batches in this worker's order: prepared (D7), decided, or lost with what builds on them (A9, D8).
+/// </summary>
 public sealed partial class CommitMachine
 {
     private Message? _parkedGlobalUndo;
@@ -21,12 +23,12 @@ public sealed partial class CommitMachine
     /// <summary>H6: what this worker sees of where ACTs stand among the global batches, for the workers of their roots.</summary>
     private void TellGlobalBounds(OutputBuffer outputs)
     {
-        if (_openParts == 0)
+        if (_parts.Count == 0)
         {
             return; // local batches and ACTs do not pay for global ones
         }
 
-        _order.FindGlobalBounds(_open, _final, _bounds, _doomed);
+        _order.FindGlobalBounds(_parts, _bounds, _doomed);
         foreach (var bounds in _bounds)
         {
             ref var message = ref outputs.Add(OutputKind.SendToRootWorker, MessageKind.ActBounds);
@@ -38,24 +40,60 @@ public sealed partial class CommitMachine
         _bounds.Clear();
     }
 
-    private bool TryPrepare(Batch batch, OutputBuffer outputs)
+    /// <summary>
+    /// D7: a part is prepared after all earlier ones, when on its actors everything before it is final or a prepared
+    /// part.
+    /// </summary>
+    private void PrepareParts(OutputBuffer outputs)
     {
-        if (batch.PartState == PartState.Prepared)
+        foreach (var part in _parts)
         {
-            return true;
+            if (part.PartState == PartState.Executing && !TryPrepare(part, outputs))
+            {
+                return;
+            }
         }
+    }
 
-        if (_limit.OfBatch(batch) > _limit.Bytes && !IsRefusedAlone(batch))
+    private bool TryPrepare(Batch part, OutputBuffer outputs)
+    {
+        var whole = part.Components[0];
+        if (!whole.IsComplete || !IsBehindPreparedAlone(part) || IsHeldByUndo(part))
         {
-            // L6: the master makes smaller ones. One that is too large by itself runs again, weighed, and is aborted.
-            ReportFailed(batch, tooLarge: true, outputs);
             return false;
         }
 
-        batch.PartState = PartState.Prepared;
-        outputs.Add(OutputKind.Append).Body = new PreparedPart(batch);
+        RequireDecided(whole);
+        if (_limit.OfComponent(whole) > _limit.Bytes && !IsRefusedAlone(part))
+        {
+            // L6: the master makes smaller ones. One that is too large by itself runs again, weighed, and is aborted.
+            ReportFailed(part, tooLarge: true, outputs);
+            return false;
+        }
+
+        part.PartState = PartState.Prepared;
+        Append(new PreparedPart(part), outputs);
         return true;
     }
+
+    private static bool IsBehindPreparedAlone(Batch part)
+    {
+        for (var slot = 0; slot < part.SlotCount; slot++)
+        {
+            if (part.SubBatchOf(slot).Before is { IsInOrder: false } before
+                && before.Component?.Batch is not { IsGlobal: true, PartState: PartState.Prepared or PartState.Decided })
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>Nothing is prepared that the master is about to take back.</summary>
+    private bool IsHeldByUndo(Batch part) => _undo is not null
+        && ((_undo.MasterNumber != 0 && part.Part!.Bid >= _undo.MasterLowest)
+            || (_undo.GlobalVictim is { } victim && part.Part!.Bid >= victim.Part!.Bid));
 
     /// <summary>What it weighs is its reason, which is bounded by itself; running again would not shorten it.</summary>
     private static bool IsRefusedAlone(Batch batch) =>
@@ -74,7 +112,8 @@ public sealed partial class CommitMachine
         }
 
         batch.PartState = PartState.Decided;
-        FinalizeBatches(outputs);
+        _ready.Enqueue(batch.Components[0]);
+        Finalize(outputs);
     }
 
     private static void ReportFailed(Batch batch, bool tooLarge, OutputBuffer outputs)
@@ -84,7 +123,9 @@ public sealed partial class CommitMachine
         message.Count = tooLarge ? 1 : 0;
     }
 
-    /// <summary>The master asks what would be lost. Nothing of it is queued from here on (A6).</summary>
+    /// <summary>
+    /// The master asks what would be lost: every part from a number on. None of them is prepared from here on.
+    /// </summary>
     private void OnGlobalUndo(in Message message, OutputBuffer outputs)
     {
         if (_undo is { IsWaiting: false })
@@ -103,25 +144,16 @@ public sealed partial class CommitMachine
         }
 
         _undo ??= new Undo(++_undoCount);
-        _undo.AskedByMaster(message.Value);
+        _undo.AskedByMaster(message.Value, message.Bid);
         if (message.Body is List<PactTicket> dropped)
         {
             _undo.Dropped.AddRange(dropped);
         }
 
-        foreach (var batch in _open)
-        {
-            if (batch.IsGlobal && batch.Part!.Bid >= message.Bid)
-            {
-                _undo.Lower(batch.Bid);
-                break;
-            }
-        }
-
         ref var report = ref outputs.Add(OutputKind.SendToMaster, MessageKind.GlobalUndoReport);
         report.Value = message.Value;
         report.Count = message.Count;
-        report.Bid = LowestGlobalFrom(_undo.Lowest);
+        report.Bid = LowestLost(_undo);
     }
 
     private static void KeepDropped(ref Message? parked, in Message next, List<PactTicket> earlier)
@@ -136,20 +168,23 @@ public sealed partial class CommitMachine
         parked = merged;
     }
 
-    private BatchId LowestGlobalFrom(BatchId lowest)
+    private BatchId LowestLost(Undo undo)
     {
-        foreach (var batch in _open)
+        var lowest = undo.GlobalVictim is { IsGlobal: true } victim ? victim.Part!.Bid : BatchId.None;
+        foreach (var part in _parts)
         {
-            if (batch.IsGlobal && batch.Bid >= lowest)
+            if (part.IsGlobal && part.Part!.Bid >= undo.MasterLowest)
             {
-                return batch.Part!.Bid;
+                return lowest != BatchId.None && lowest < part.Part.Bid ? lowest : part.Part.Bid;
             }
         }
 
-        return BatchId.None;
+        return lowest;
     }
 
-    /// <summary>A9: every batch that is not final goes, from the lowest lost one on, and what built on it.</summary>
+    /// <summary>
+    /// D8: every part from the lowest lost one on goes, and by the rounds that follow what has built on it.
+    /// </summary>
     private void OnGlobalUndoGo(long number, OutputBuffer outputs)
     {
         if (_undo is not { IsWaiting: true } undo || undo.MasterNumber != number)
@@ -158,30 +193,27 @@ public sealed partial class CommitMachine
         }
 
         undo.Go();
-        foreach (var batch in _open)
+        foreach (var part in _parts)
         {
-            if (batch.Bid < undo.Lowest)
+            if (!part.IsGlobal || part.Part!.Bid < undo.MasterLowest)
             {
                 continue;
             }
 
-            for (var i = 0; i < batch.Tickets.Length; i++)
+            for (var i = 0; i < part.Tickets.Length; i++)
             {
-                if (batch.StateOf(i) != MemberState.Removed)
+                if (part.StateOf(i) != MemberState.Removed)
                 {
-                    undo.Fresh.Add(new Victim(new TransactionId(batch.Bid.Value + i), batch.Bid));
+                    undo.Fresh.Add(new Victim(new TransactionId(part.Bid.Value + i), part.Bid));
                 }
             }
 
-            if (batch.IsGlobal)
+            var wasPrepared = part.PartState == PartState.Prepared;
+            part.PartState = PartState.Lost;
+            if (wasPrepared)
             {
-                var wasPrepared = batch.PartState == PartState.Prepared;
-                batch.PartState = PartState.Lost;
-                if (wasPrepared)
-                {
-                    // R1: presumed abort needs no record; the marker lets the log be trimmed.
-                    outputs.Add(OutputKind.Append).Body = new DecidedPart(batch, Committed: false);
-                }
+                // R1: presumed abort needs no record; the marker lets the log be trimmed.
+                Append(new DecidedPart(part, Committed: false), outputs);
             }
         }
 
@@ -198,7 +230,7 @@ public sealed partial class CommitMachine
 
     private Batch? FindPart(BatchId gbid)
     {
-        foreach (var batch in _open)
+        foreach (var batch in _parts)
         {
             if (batch.IsGlobal && batch.Part!.Bid == gbid)
             {

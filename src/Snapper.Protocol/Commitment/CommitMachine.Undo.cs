@@ -28,8 +28,6 @@ public sealed partial class CommitMachine
     /// <summary>Transactions removed so far, ACTs included.</summary>
     public long Removals { get; private set; }
 
-    private bool IsHeldByUndo(BatchId bid) => _undo is not null && bid >= _undo.Lowest; // A6
-
     private void OnPactFailed(TransactionId tid, BatchId bid, OutputBuffer outputs)
     {
         var batch = TryFind(bid);
@@ -86,14 +84,13 @@ public sealed partial class CommitMachine
     }
 
     /// <summary>
-    /// L6: a batch has one record, and that has a limit. Nobody knows before the end how much a batch changes, so one that
-    /// turns out too large gives up its last transactions, which run again in a later batch like any victim (A5). A
-    /// transaction that is too large by itself runs again, too: alone, weighed at its end, and aborted there.
+    /// L6: a component is in one record, and that has a limit. How much it changes is known at its end only, so one
+    /// that turns out too large gives up its last transactions, which run again in a later batch like any victim (A5).
+    /// A transaction that is too large by itself runs again, too: alone, weighed at its end, and aborted there.
     /// </summary>
     /// <returns>True: it must not become final as it is.</returns>
-    private bool IsTooLarge(Batch batch, OutputBuffer outputs)
+    private bool IsTooLarge(Component component, long bytes, OutputBuffer outputs)
     {
-        var bytes = _limit.OfBatch(batch);
         if (bytes <= _limit.Bytes)
         {
             return false;
@@ -104,9 +101,10 @@ public sealed partial class CommitMachine
             return true; // its end looks again
         }
 
+        var batch = component.Batch;
         var live = 0;
         var aborted = 0;
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             live += batch.StateOf(i) == MemberState.Removed ? 0 : 1;
             aborted += batch.StateOf(i) == MemberState.Aborted ? 1 : 0;
@@ -117,11 +115,11 @@ public sealed partial class CommitMachine
             return false; // what it weighs is its reason, which is bounded by itself; running again would not shorten it
         }
 
-        Trace?.Outgrown(batch);
+        Trace?.Outgrown(component);
         // A quarter less than a fair share: transactions differ, and every further round runs somebody once more.
         var keep = live == 1 ? 0 : (int)Math.Clamp(live * (double)_limit.Bytes / bytes * 0.75, 1, live - 1);
         _undo = new Undo(++_undoCount);
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             if (batch.StateOf(i) != MemberState.Removed && keep-- <= 0)
             {
@@ -134,24 +132,26 @@ public sealed partial class CommitMachine
         return true;
     }
 
-    /// <summary>Sends what is newly removed to all its declared actors.</summary>
+    /// <summary>Sends what is newly removed to its declared actors, to each what concerns it.</summary>
     private void StartRound(OutputBuffer outputs)
     {
         var undo = _undo!;
-        var removed = new List<Victim>(undo.Fresh.Count);
-        var actors = new List<ActorKey>();
+        AppendSets(all: true, outputs); // D6: an actor that hears of an undo knows of all that is final there
+        undo.Fresh.Sort(static (left, right) => left.Tid.CompareTo(right.Tid));
+        var orders = new SortedDictionary<ActorKey, List<Victim>>();
         foreach (var victim in undo.Fresh)
         {
             if (!victim.Tid.IsAct)
             {
-                RemovePact(undo, victim, actors, outputs);
-                removed.Add(victim);
+                RemovePact(undo, victim, orders, outputs);
             }
             else if (undo.ActParticipants.Remove(victim.Tid, out var participants))
             {
                 RemoveAct(victim.Tid, outputs);
-                AddAll(actors, participants);
-                removed.Add(victim);
+                foreach (var actor in participants)
+                {
+                    AddOnce(orders, actor, victim);
+                }
             }
             else
             {
@@ -159,29 +159,31 @@ public sealed partial class CommitMachine
             }
         }
 
+        Trace?.Removing([.. undo.Fresh.Select(static victim => victim.Tid)]);
         undo.Fresh.Clear();
-        removed.Sort(static (left, right) => left.Tid.CompareTo(right.Tid));
-        actors.Sort();
-        var order = new UndoOrder(removed);
-        Trace?.Removing(order.Tids);
-        undo.Missing = actors.Count;
-        foreach (var actor in actors)
+        undo.Missing = orders.Count;
+        foreach (var (actor, removed) in orders)
         {
             undo.Touched.Add(actor);
             ReopenSlots(actor, undo.Number);
-            outputs.ToActor(MessageKind.Undo, actor, TransactionId.None, BatchId.None).Body = order;
+            outputs.ToActor(MessageKind.Undo, actor, TransactionId.None, BatchId.None).Body = new UndoOrder(removed);
         }
 
         EndRoundIfOver(outputs);
     }
 
-    private void RemovePact(Undo undo, Victim victim, List<ActorKey> actors, OutputBuffer outputs)
+    private void RemovePact(
+        Undo undo, Victim victim, SortedDictionary<ActorKey, List<Victim>> orders, OutputBuffer outputs)
     {
-        var batch = Find(victim.Bid); // nothing final can be a victim (A6, L2)
+        var batch = Find(victim.Bid);
         var member = batch.MemberOf(victim.Tid);
+        if (batch.ComponentOf(member).IsFinal)
+        {
+            throw new ProtocolViolationException($"Transaction {victim.Tid} is final and would be undone (D6).");
+        }
+
         batch.Remove(member);
         Removals++;
-        undo.Lower(victim.Bid);
         var ticket = batch.Tickets[member];
         if (!ticket.IsRemote)
         {
@@ -193,7 +195,7 @@ public sealed partial class CommitMachine
         message.Body = ticket;
         foreach (var access in ticket.Here)
         {
-            AddOnce(actors, access.Actor);
+            AddOnce(orders, access.Actor, victim);
         }
     }
 
@@ -294,7 +296,7 @@ public sealed partial class CommitMachine
 
         SendAgain(undo, outputs);
         ReportUndone(undo, outputs);
-        FinalizeBatches(outputs);
+        FinalizeAll(outputs);
         StartUndo(outputs);
         if (_undo is null or { IsWaiting: true })
         {
@@ -346,7 +348,7 @@ public sealed partial class CommitMachine
         {
             for (var slot = 0; slot < batch.SlotCount; slot++)
             {
-                if (batch.SubBatchOf(slot).Actor.Equals(actor))
+                if (batch.SubBatchOf(slot) is { IsInOrder: false } subBatch && subBatch.Actor.Equals(actor))
                 {
                     batch.ReopenSlot(slot, number);
                     break;
@@ -376,19 +378,16 @@ public sealed partial class CommitMachine
         }
     }
 
-    private static void AddAll(List<ActorKey> actors, IReadOnlyList<ActorKey> more)
+    private static void AddOnce(SortedDictionary<ActorKey, List<Victim>> orders, ActorKey actor, Victim victim)
     {
-        foreach (var actor in more)
+        if (!orders.TryGetValue(actor, out var victims))
         {
-            AddOnce(actors, actor);
+            orders.Add(actor, victims = []);
         }
-    }
 
-    private static void AddOnce(List<ActorKey> actors, ActorKey actor)
-    {
-        if (!actors.Contains(actor))
+        if (victims.Count == 0 || victims[^1] != victim)
         {
-            actors.Add(actor);
+            victims.Add(victim);
         }
     }
 
@@ -418,6 +417,9 @@ public sealed partial class CommitMachine
         /// <summary>The master's undo that this is a part of; 0: none.</summary>
         public long MasterNumber { get; private set; }
 
+        /// <summary>The master takes back every part from this number on.</summary>
+        public BatchId MasterLowest { get; private set; }
+
         /// <summary>Its own rounds are over; the master says how it goes on.</summary>
         public bool IsWaiting { get; set; }
 
@@ -435,23 +437,13 @@ public sealed partial class CommitMachine
             }
         }
 
-        public void AskedByMaster(long number)
+        public void AskedByMaster(long number, BatchId lowest)
         {
             MasterNumber = number;
+            MasterLowest = lowest;
             IsWaiting = true;
         }
 
         public void Go() => IsWaiting = false;
-
-        /// <summary>Nothing is queued from this batch on until the undo is over (A6).</summary>
-        public BatchId Lowest { get; private set; } = new(long.MaxValue);
-
-        public void Lower(BatchId bid)
-        {
-            if (bid < Lowest)
-            {
-                Lowest = bid;
-            }
-        }
     }
 }

@@ -15,17 +15,16 @@ namespace Snapper.Protocol.Commitment;
 public sealed partial class HybridOrder
 {
     /// <summary>Finds the bounds of all ACTs known here that have become narrower.</summary>
-    /// <param name="open">This worker's batches that are not final, in order.</param>
-    /// <param name="final">The highest final one.</param>
+    /// <param name="parts">This worker's parts of global batches that are not final, in order.</param>
     /// <param name="news">Receives them.</param>
     /// <param name="doomed">Receives ACTs that must die.</param>
-    public void FindGlobalBounds(List<Batch> open, BatchId final, List<GlobalBounds> news, List<AbortRequested> doomed)
+    public void FindGlobalBounds(List<Batch> parts, List<GlobalBounds> news, List<AbortRequested> doomed)
     {
         foreach (var node in _nodes.Values)
         {
             _round++;
-            var floor = HighestGlobal(open, FloorOf(node, final));
-            var ceil = node.Ceil == BatchId.None ? BatchId.None : LowestGlobal(open, node.Ceil);
+            var floor = HighestGlobal(parts, FloorOf(node));
+            var ceil = node.Ceil == BatchId.None ? BatchId.None : LowestGlobal(parts, node.Ceil);
             var narrower = floor > node.OwnFloor;
             if (narrower)
             {
@@ -75,13 +74,13 @@ public sealed partial class HybridOrder
     }
 
     /// <summary>The highest global batch that is not decided, at or before a place.</summary>
-    private static BatchId HighestGlobal(List<Batch> open, BatchId place)
+    private static BatchId HighestGlobal(List<Batch> parts, BatchId place)
     {
-        for (var i = open.Count - 1; i >= 0; i--)
+        for (var i = parts.Count - 1; i >= 0; i--)
         {
-            if (open[i].Bid <= place && open[i] is { IsGlobal: true, PartState: not PartState.Decided })
+            if (parts[i].Bid <= place && parts[i] is { IsGlobal: true, PartState: not PartState.Decided })
             {
-                return open[i].Part!.Bid;
+                return parts[i].Part!.Bid;
             }
         }
 
@@ -89,9 +88,9 @@ public sealed partial class HybridOrder
     }
 
     /// <summary>The lowest global batch at or behind a place.</summary>
-    private static BatchId LowestGlobal(List<Batch> open, BatchId place)
+    private static BatchId LowestGlobal(List<Batch> parts, BatchId place)
     {
-        foreach (var batch in open)
+        foreach (var batch in parts)
         {
             if (batch.Bid >= place && batch.IsGlobal)
             {

@@ -1,11 +1,13 @@
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 
 namespace Snapper.Protocol.Commitment;
 
 /// <summary>
-/// The early abort of ACTs (H5): floor(T) is the highest batch ahead of T that is not final, those ahead of ACTs whose
-/// locks it waits for included; ceil(T) the lowest batch behind it. floor &gt;= ceil: T would close a ring, so it dies.
+/// The early abort of ACTs (H5): floor(T) is the highest batch ahead of T that is not final there, those ahead of ACTs
+/// whose locks it waits for included; ceil(T) the lowest batch behind it. floor &gt;= ceil: T would close a ring, so it
+/// dies.
 /// </summary>
 /// <remarks>
 /// Exact on one worker: in any ring of waits batches wait for smaller or equal ones, a batch that waits for an ACT is at or
@@ -27,27 +29,20 @@ public sealed partial class HybridOrder
     public int Count => _nodes.Count;
 
     /// <summary>T took a place behind a batch.</summary>
-    public void Visited(TransactionId tid, BatchId ahead, BatchId final, List<AbortRequested> doomed)
+    public void Visited(TransactionId tid, SubBatch ahead, List<AbortRequested> doomed)
     {
-        if (ahead <= final)
+        if (ahead.IsInOrder || Find(tid) is not { } node)
         {
             return;
         }
 
-        if (Find(tid) is not { } node)
-        {
-            return;
-        }
-
-        if (ahead > node.Ahead)
-        {
-            node.Ahead = ahead;
-            Judge(node, final, doomed);
-        }
+        ahead.HasActBehind = true;
+        node.Ahead.Add(ahead);
+        Judge(node, doomed);
     }
 
     /// <summary>A batch arrived behind a place of T.</summary>
-    public void Overtaken(TransactionId tid, BatchId behind, BatchId final, List<AbortRequested> doomed)
+    public void Overtaken(TransactionId tid, BatchId behind, List<AbortRequested> doomed)
     {
         if (Find(tid) is not { } node)
         {
@@ -57,12 +52,12 @@ public sealed partial class HybridOrder
         if (node.Ceil == BatchId.None || behind < node.Ceil)
         {
             node.Ceil = behind;
-            Judge(node, final, doomed);
+            Judge(node, doomed);
         }
     }
 
     /// <summary>T waits for locks of others.</summary>
-    public void Waits(TransactionId tid, TransactionId[] holders, BatchId final, List<AbortRequested> doomed)
+    public void Waits(TransactionId tid, TransactionId[] holders, List<AbortRequested> doomed)
     {
         if (Find(tid) is not { } node)
         {
@@ -75,7 +70,7 @@ public sealed partial class HybridOrder
         }
 
         node.WaitsFor.AddRange(holders);
-        Judge(node, final, doomed);
+        Judge(node, doomed);
     }
 
     /// <summary>T must die for a reason of its own: another worker does not vote for it.</summary>
@@ -89,17 +84,18 @@ public sealed partial class HybridOrder
     }
 
     /// <summary>T has finished; from now on it dies of <see cref="AbortReason.Serializability"/>.</summary>
-    public void Finished(TransactionId tid, BatchId final, List<AbortRequested> doomed)
+    public void Finished(TransactionId tid, List<AbortRequested> doomed)
     {
         if (_nodes.TryGetValue(tid, out var node))
         {
             node.HasFinished = true;
-            Judge(node, final, doomed);
+            Judge(node, doomed);
         }
     }
 
-    /// <summary>floor(T) without what it inherits: what H3 waits for. None: nothing ahead is open.</summary>
-    public BatchId AheadOf(TransactionId tid) => _nodes.TryGetValue(tid, out var node) ? node.Ahead : BatchId.None;
+    /// <summary>Something ahead of T on one of its actors is not final: what H3 waits for.</summary>
+    public bool IsBehindOpen(TransactionId tid) =>
+        _nodes.TryGetValue(tid, out var node) && node.OpenAhead() != BatchId.None;
 
     /// <summary>T was told to die: it must not be queued any more.</summary>
     public bool IsAborting(TransactionId tid) => _nodes.TryGetValue(tid, out var node) && node.IsAborting;
@@ -157,19 +153,19 @@ public sealed partial class HybridOrder
         return node;
     }
 
-    private void Judge(Node changed, BatchId final, List<AbortRequested> doomed)
+    private void Judge(Node changed, List<AbortRequested> doomed)
     {
-        JudgeOne(changed, final, doomed);
+        JudgeOne(changed, doomed);
         foreach (var waiter in _waiters)
         {
             if (!ReferenceEquals(waiter, changed))
             {
-                JudgeOne(waiter, final, doomed);
+                JudgeOne(waiter, doomed);
             }
         }
     }
 
-    private void JudgeOne(Node node, BatchId final, List<AbortRequested> doomed)
+    private void JudgeOne(Node node, List<AbortRequested> doomed)
     {
         if (node.IsAborting || node.Ceil == BatchId.None)
         {
@@ -177,7 +173,7 @@ public sealed partial class HybridOrder
         }
 
         _round++;
-        var floor = FloorOf(node, final);
+        var floor = FloorOf(node);
         if (floor != BatchId.None && floor >= node.Ceil)
         {
             node.IsAborting = true;
@@ -186,7 +182,7 @@ public sealed partial class HybridOrder
         }
     }
 
-    private BatchId FloorOf(Node node, BatchId final)
+    private BatchId FloorOf(Node node)
     {
         if (node.Round == _round)
         {
@@ -194,13 +190,13 @@ public sealed partial class HybridOrder
         }
 
         node.Round = _round;
-        var floor = node.Ahead > final ? node.Ahead : BatchId.None;
+        var floor = node.OpenAhead();
         foreach (var holder in node.WaitsFor)
         {
             // A holder that has ended is gone from here, and with it what T inherited from it.
             if (_nodes.TryGetValue(holder, out var other))
             {
-                var inherited = FloorOf(other, final);
+                var inherited = FloorOf(other);
                 if (inherited > floor)
                 {
                     floor = inherited;
@@ -215,7 +211,8 @@ public sealed partial class HybridOrder
     {
         public TransactionId Tid { get; } = tid;
 
-        public BatchId Ahead { get; set; }
+        /// <summary>What stands ahead of it, one per actor at most; what is final leaves.</summary>
+        public List<SubBatch> Ahead { get; } = [];
 
         public BatchId Ceil { get; set; }
 
@@ -226,6 +223,25 @@ public sealed partial class HybridOrder
         public List<TransactionId> WaitsFor { get; } = [];
 
         public int Round { get; set; }
+
+        /// <summary>The highest batch ahead that is not final there; none: all are.</summary>
+        public BatchId OpenAhead()
+        {
+            var highest = BatchId.None;
+            for (var i = Ahead.Count - 1; i >= 0; i--)
+            {
+                if (Ahead[i].IsInOrder)
+                {
+                    Ahead.RemoveAt(i);
+                }
+                else if (Ahead[i].Bid > highest)
+                {
+                    highest = Ahead[i].Bid;
+                }
+            }
+
+            return highest;
+        }
     }
 }
 

@@ -20,7 +20,6 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
     private RingToken? _token;
     private bool _asked;
     private long _undurable;
-    private BatchId _final;
 
     /// <summary>Its position in the ring, from 0.</summary>
     public int Index { get; } = index;
@@ -47,7 +46,6 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
                 break;
             case MessageKind.LogProgress:
                 _undurable = message.Value;
-                _final = message.Bid > _final ? message.Bid : _final;
                 break;
             case MessageKind.GlobalPart:
                 _parts.Add((BoundPart)message.Body!);
@@ -141,7 +139,6 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
             {
                 // It looks again when the executor has done what is under way. What it knows of the log may be old then: one batch too many is open at worst.
                 ref var again = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.LogProgress, Index);
-                again.Bid = _final;
                 again.Value = _undurable;
                 return;
             }
@@ -184,7 +181,7 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
                 var last = token.LastOf(access.Actor);
                 if (last is null || last.Bid != bid)
                 {
-                    last = new SubBatch(access.Actor, bid, last?.Bid ?? BatchId.None, batch.SlotCount);
+                    last = new SubBatch(access.Actor, bid, last, batch.SlotCount);
                     batch.AddSlot(last);
                     token.SetLast(last);
                 }
@@ -205,12 +202,26 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
 
     private void ForgetFinal(RingToken token)
     {
-        while (_formed.Count > 0 && _formed.Peek().Bid <= _final)
+        // As many as there were: one that is not over, as a transaction takes long, goes behind the others.
+        for (var looks = _formed.Count; looks > 0; looks--)
         {
             var batch = _formed.Dequeue();
+            var isOver = true;
             for (var slot = 0; slot < batch.SlotCount; slot++)
             {
-                token.Forget(batch.SubBatchOf(slot));
+                if (batch.SubBatchOf(slot).IsFinal)
+                {
+                    token.Forget(batch.SubBatchOf(slot));
+                }
+                else
+                {
+                    isOver = false;
+                }
+            }
+
+            if (!isOver)
+            {
+                _formed.Enqueue(batch);
             }
         }
     }

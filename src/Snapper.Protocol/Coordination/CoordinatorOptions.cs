@@ -3,8 +3,9 @@ namespace Snapper.Protocol.Coordination;
 /// <summary>When a batch closes.</summary>
 /// <param name="TransactionsPerBatch">Most transactions of a batch, 1 or more.</param>
 /// <param name="OpenBatches">
-/// Batches formed and not durable at which no further one is formed, 1 or more. 2 lets one execute while the log writes
-/// the one before it; more makes batches smaller without making anything faster.
+/// Batches that hold back the next one at which none is formed, 1 or more. One does until half of it is durable, or one
+/// of its transactions turns out to wait for something else. 2 lets one execute while the log writes the one before it;
+/// more makes batches smaller without making anything faster.
 /// </param>
 public sealed record CoordinatorOptions(int TransactionsPerBatch = 512, int OpenBatches = 2)
 {

@@ -26,13 +26,13 @@ public sealed class RingToken
     /// <summary>Number of actors with a batch that is not known to be final.</summary>
     public int Actors => _last.Count;
 
-    /// <summary>The actor's sub-batch of the newest batch that touches it; null when that batch is final.</summary>
-    public SubBatch? LastOf(ActorKey actor) => _last.GetValueOrDefault(actor);
+    /// <summary>The actor's sub-batch of the newest batch that touches it; null when that sub-batch is final.</summary>
+    public SubBatch? LastOf(ActorKey actor) => _last.TryGetValue(actor, out var last) && !last.IsFinal ? last : null;
 
     /// <summary>Notes the actor's newest sub-batch.</summary>
     public void SetLast(SubBatch subBatch) => _last[subBatch.Actor] = subBatch;
 
-    /// <summary>Forgets the sub-batches of a final batch: who comes after them has nothing to wait for.</summary>
+    /// <summary>Forgets a final sub-batch: what comes after it has nothing to wait for.</summary>
     public void Forget(SubBatch final)
     {
         if (_last.TryGetValue(final.Actor, out var last) && last.Bid == final.Bid)

@@ -20,7 +20,7 @@ public enum MessageKind : byte
     /// <summary>A coordinator without the token has work. Count: its index.</summary>
     TokenWanted,
 
-    /// <summary>Fewer batches wait for the log. Bid: the highest final batch; Value: batches formed and not durable.</summary>
+    /// <summary>Fewer batches hold back the next one. Value: how many do.</summary>
     LogProgress,
 
     /// <summary>The deadline passed or the client left before numbering. Body: ticket; Reason.</summary>
@@ -66,6 +66,12 @@ public enum MessageKind : byte
     /// <summary>A batch exists. Body: <see cref="Batch"/>. Sent before its sub-batches.</summary>
     BatchFormed,
 
+    /// <summary>
+    /// Time has passed: batches of which nothing was completed since the last time wait for something else than this
+    /// worker.
+    /// </summary>
+    LookedForSlow,
+
     /// <summary>A sub-batch is complete. Bid, Count: slot, Value: number of the actor's last UndoDone, Body: <see cref="Change"/> or null.</summary>
     SubBatchCompleted,
 
@@ -75,7 +81,10 @@ public enum MessageKind : byte
     /// <summary>A PACT failed after a turn had passed (A4): remove it and run it again. Tid, Bid.</summary>
     PactFailed,
 
-    /// <summary>An ACT took its place on an actor behind a batch. Tid, Bid: the batch ahead (H5).</summary>
+    /// <summary>
+    /// An ACT took its place on an actor behind a batch. Tid, Bid: the batch ahead (H5), Body: its <see
+    /// cref="SubBatch"/> there.
+    /// </summary>
     ActVisited,
 
     /// <summary>A batch arrived behind an ACT's place. Tid, Bid (H5).</summary>

@@ -17,8 +17,9 @@ public interface IMigrationSource
     /// <summary>The highest batch that is not final; none: all are.</summary>
     BatchId HighestOpen { get; }
 
-    /// <summary>Every batch up to this one is final (L2).</summary>
-    BatchId Final { get; }
+    /// <summary>A batch up to this one has a part on an actor that moves, and that is not final (D2).</summary>
+    /// <param name="last">The last batch that is looked at.</param>
+    bool HasOpenUpTo(BatchId last);
 
     /// <summary>
     /// An undo is taking ACTs back (A5): its next round may load an actor again that they had called.

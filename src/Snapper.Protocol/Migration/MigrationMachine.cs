@@ -105,7 +105,7 @@ public sealed class MigrationMachine(
             Step = MigrationStep.Draining;
         }
 
-        if (Step == MigrationStep.Draining && source.Final >= _lastBatch && !IsVisited())
+        if (Step == MigrationStep.Draining && !source.HasOpenUpTo(_lastBatch) && !IsVisited())
         {
             return Pass(MigrationStep.PassingEnds);
         }

@@ -92,28 +92,30 @@ public sealed partial class ActorMachine
     /// </summary>
     private ActScheduleEntry TakePlace(IActorCall call, OutputBuffer outputs)
     {
-        var ahead = _lastPlaced > _final ? _lastPlaced : BatchId.None;
+        var ahead = _batches.Count > 0 ? _batches[^1] : null;
         var behind = BatchId.None;
-        if (call.Ceil != BatchId.None && ahead >= call.Ceil && FindPlaceBelow(call.Ceil) is var at and >= 0)
+        if (call.Ceil != BatchId.None && ahead?.Bid >= call.Ceil && FindPlaceBelow(call.Ceil) is var at and >= 0)
         {
             // At the tail floor would meet ceil and the ACT would die (H5). What has not begun here can wait behind it, as
             // it does elsewhere: H1 asks only that what is ahead has executed and what is behind starts afterwards.
             behind = _visits[at].Batch.Bid;
-            ahead = at > 0 ? _visits[at - 1].Batch.Bid : BatchId.None;
+            ahead = at > 0 ? _visits[at - 1].Batch : null;
             _visits[at].Started = false;
         }
 
         var isFree = behind == BatchId.None ? _cursor == _visits.Count : _cursor < _visits.Count && _visits[_cursor].Batch.Bid >= behind;
-        var visit = new ActScheduleEntry(call.Tid, call.Age, ahead, call) { Started = isFree && !_frozen };
+        var visit = new ActScheduleEntry(call.Tid, call.Age, ahead?.Bid ?? BatchId.None, call) { Started = isFree && !_frozen };
         (_acts ??= new(1)).Add(visit);
         if (behind != BatchId.None)
         {
             NoteBehind(visit, behind, outputs);
         }
 
-        if (ahead != BatchId.None)
+        if (ahead is not null)
         {
-            outputs.ToCommit(MessageKind.ActVisited, call.Tid, ahead).Actor = Key;
+            ref var message = ref outputs.ToCommit(MessageKind.ActVisited, call.Tid, ahead.Bid);
+            message.Actor = Key;
+            message.Body = ahead.SubBatch;
         }
 
         if (_parked is not null)

@@ -10,10 +10,9 @@ public sealed partial class ActorMachine
     // Sub-batches whose predecessor has not arrived, and messages about tids that are not known yet (A2).
     private List<SubBatch>? _parked;
     private List<EarlyMessage>? _early;
-    private List<Victim>? _removedEarly;
 
-    /// <summary>A removal came before the sub-batch of its transaction, which may yet come.</summary>
-    private bool AwaitsRemoved => _removedEarly is not null && _removedEarly.Exists(removed => removed.Bid > _final);
+    // Removals that came before the sub-batch of their transaction, which is on its way.
+    private List<Victim>? _removedEarly;
 
     /// <summary>
     /// The actor's sub-batch of this batch may yet come. That of a final one has been here, perhaps before the actor
@@ -21,12 +20,21 @@ public sealed partial class ActorMachine
     /// </summary>
     private bool IsAhead(BatchId bid) => bid > _lastPlaced && bid > _final;
 
+    private void ForgetEarly()
+    {
+        _early!.RemoveAll(early => early.Call is null && early.Bid <= _final);
+        if (_early.Count == 0)
+        {
+            _early = null;
+        }
+    }
+
     private SubBatch? TakeParked()
     {
         for (var i = 0; i < _parked!.Count; i++)
         {
             var candidate = _parked[i];
-            if (candidate.Previous <= _lastPlaced || candidate.Previous <= _final)
+            if (candidate.Previous <= _lastPlaced || candidate.FollowsFinal)
             {
                 _parked.RemoveAt(i);
                 if (_parked.Count == 0)
@@ -39,23 +47,6 @@ public sealed partial class ActorMachine
         }
 
         return null;
-    }
-
-    /// <summary>An undo names the transactions of all its actors: those that were never meant for this one are passed by now.</summary>
-    private void ForgetRemovedEarly(BatchId placed)
-    {
-        for (var i = (_removedEarly?.Count ?? 0) - 1; i >= 0; i--)
-        {
-            if (_removedEarly![i].Bid <= placed)
-            {
-                _removedEarly.RemoveAt(i);
-            }
-        }
-
-        if (_removedEarly is { Count: 0 })
-        {
-            _removedEarly = null;
-        }
     }
 
     private void DeliverEarly(OutputBuffer outputs)

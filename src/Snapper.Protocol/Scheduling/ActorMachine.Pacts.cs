@@ -17,7 +17,7 @@ public sealed partial class ActorMachine
     {
         // A sub-batch can overtake its predecessor when two coordinators form them: arrival order is not the order.
         // What is final has executed here, even if this actor has left memory since.
-        if (subBatch.Previous > _lastPlaced && subBatch.Previous > _final)
+        if (subBatch.Previous > _lastPlaced && !subBatch.FollowsFinal)
         {
             (_parked ??= []).Add(subBatch);
             NoteBehind(subBatch.Bid, outputs);
@@ -55,7 +55,10 @@ public sealed partial class ActorMachine
             _visits.Add(visit);
         }
 
-        ForgetRemovedEarly(subBatch.Bid);
+        if (_removedEarly is { Count: 0 })
+        {
+            _removedEarly = null;
+        }
 
         NoteBehind(subBatch.Bid, outputs);
         if (_early is not null)
@@ -292,39 +295,38 @@ public sealed partial class ActorMachine
         return writers;
     }
 
-    /// <summary>Final batches can no longer be undone: their before-images go.</summary>
+    /// <summary>What is final can no longer be undone: its before-images go.</summary>
+    /// <param name="final">Every batch up to this one is final; others may be.</param>
     public void ForgetFinal(BatchId final)
     {
-        if (final <= _final)
+        if (final > _final)
+        {
+            _final = final;
+            if (_early is not null)
+            {
+                ForgetEarly();
+            }
+        }
+
+        if (_batches.Count == 0 || !_batches[0].SubBatch.IsFinal)
         {
             return;
         }
 
-        _final = final;
         var batches = 0;
-        while (batches < _batches.Count && _batches[batches].Bid <= final)
+        var visits = 0;
+        while (batches < _batches.Count && _batches[batches].SubBatch.IsFinal)
         {
             if (!_batches[batches].Executed)
             {
                 throw new ProtocolViolationException($"{Key}: batch {_batches[batches].Bid} is final and has not executed here.");
             }
 
+            visits += _batches[batches].SubBatch.Count;
             batches++;
         }
 
-        if (batches == 0)
-        {
-            return;
-        }
-
-        var last = _batches[batches - 1].Bid;
         _batches.RemoveRange(0, batches);
-        var visits = 0;
-        while (visits < _visits.Count && _visits[visits].Batch.Bid <= last)
-        {
-            visits++;
-        }
-
         _visits.RemoveRange(0, visits);
         _cursor -= visits;
     }

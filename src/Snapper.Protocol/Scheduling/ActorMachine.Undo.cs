@@ -101,7 +101,10 @@ public sealed partial class ActorMachine
         RefuseAll(visit, AbortReason.Undone, outputs);
     }
 
-    /// <summary>An undo can overtake the sub-batch it is about, when two coordinators form batches (A2).</summary>
+    /// <summary>
+    /// An undo can overtake the sub-batch it is about, when two coordinators form batches (A2). It names this actor's
+    /// transactions alone.
+    /// </summary>
     private void NoteRemovedEarly(Victim removed)
     {
         if (removed.Bid > _lastPlaced)

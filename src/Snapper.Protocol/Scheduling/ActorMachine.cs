@@ -54,9 +54,10 @@ public sealed partial class ActorMachine
     public long Version => _version;
 
     /// <summary>
-    /// Nothing is scheduled, running or kept for an undo, and nothing that may still arrive depends on what this machine remembers: its batches
-    /// are final, those too whose transactions were all removed, and no removal waits for its sub-batch. The actor may leave memory, or
-    /// another machine may take this one's place, once its changes are checkpointed (L8).
+    /// Nothing is scheduled, running or kept for an undo, and nothing that may still arrive depends on what this
+    /// machine remembers: its batches are final, those too whose transactions were all removed, and no removal waits
+    /// for its sub-batch. The actor may leave memory, or another machine may take this one's place, once its changes
+    /// are checkpointed (L8).
     /// </summary>
     public bool IsReplaceable => _visits.Count == 0
         && _batches.Count == 0
@@ -64,12 +65,11 @@ public sealed partial class ActorMachine
         && _early is null
         && _parked is null
         && !_frozen
-        && _lastPlaced <= _final
-        && !AwaitsRemoved;
+        && _removedEarly is null;
 
     /// <summary>Handles one message.</summary>
     /// <param name="message">What happened.</param>
-    /// <param name="final">The highest batch known to be final; rides on every message.</param>
+    /// <param name="final">Every batch up to this one is final; others may be.</param>
     /// <param name="outputs">Receives the effects.</param>
     public void Step(in Message message, BatchId final, OutputBuffer outputs)
     {

@@ -6,6 +6,9 @@ namespace Snapper.Protocol.Scheduling;
 /// <summary>A sub-batch that has its place in an actor's schedule: how far it is and what it changed.</summary>
 public sealed class PlacedBatch(SubBatch subBatch)
 {
+    /// <summary>As it was formed.</summary>
+    public SubBatch SubBatch { get; } = subBatch;
+
     /// <summary>The batch.</summary>
     public BatchId Bid { get; } = subBatch.Bid;
 

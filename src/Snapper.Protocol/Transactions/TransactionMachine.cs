@@ -192,17 +192,6 @@ public sealed class TransactionMachine(OutputBuffer outputs)
     /// </summary>
     public static void OnRemovedBeforeStart(Transaction transaction, TransactionId tid) => transaction.Shed = tid;
 
-    /// <summary>Takes a PACT out of its batch, unless it has begun: its method is slow.</summary>
-    public void OnSlow(Transaction transaction, TransactionId tid, BatchId bid)
-    {
-        if (transaction.Phase == TransactionPhase.Waiting && transaction.Ticket!.Tid == tid)
-        {
-            // From here on it cannot begin under this number, although its turn may have come already.
-            transaction.Shed = tid;
-            outputs.ToCommit(MessageKind.PactFailed, tid, bid);
-        }
-    }
-
     private void Withdraw(PactTicket ticket, AbortReason reason)
     {
         ref var message = ref outputs.Add(OutputKind.SendToCoordinator, MessageKind.Withdraw, ticket.Coordinator);

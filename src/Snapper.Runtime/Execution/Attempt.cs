@@ -105,9 +105,6 @@ public sealed class Attempt : TransactionAttempt, IWatchedAttempt
     /// <summary>Since when somebody has waited behind it, by timestamp; 0: nobody (W4).</summary>
     public long BlockingSince { get; set; }
 
-    /// <summary>It was reported as slow; once is enough.</summary>
-    public bool IsSlow { get; set; }
-
     /// <summary>Branches that wait for a turn, a lock or a load; while there is one, the attempt is not to blame (W4).</summary>
     public int WaitingBranches => Volatile.Read(ref _waiting);
 

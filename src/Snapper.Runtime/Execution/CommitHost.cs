@@ -3,7 +3,6 @@ using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
-using Snapper.Protocol.Transactions;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 using Snapper.Storage.Log.Records;
@@ -11,11 +10,13 @@ using Snapper.Storage.Log.Records;
 namespace Snapper.Runtime.Execution;
 
 /// <summary>
-/// The shell of the commit machine: makes records of what it queues, answers what is durable, and publishes the highest
-/// final batch. Runs on one executor.
+/// The shell of the commit machine: makes records of what it queues, answers what is durable, and publishes up to which
+/// batch all are final. Runs on one executor.
 /// </summary>
 public sealed class CommitHost
 {
+    private static readonly TimeSpan s_slowAfter = TimeSpan.FromMilliseconds(3);
+
     private readonly Worker _worker;
     private readonly CommitMachine _machine;
     private readonly Queue<Written> _written = new();
@@ -25,8 +26,9 @@ public sealed class CommitHost
     private readonly ActAdmission _hold;
     private readonly List<PartyView> _failed = [];
     private volatile PartyView? _undoneFor;
+    private readonly ITimer _slowTimer;
+    private bool _isSlowTimerSet;
     private long _toldSequence;
-    private long _finalAndQueued;
 
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
     {
@@ -35,6 +37,8 @@ public sealed class CommitHost
         _machine = new CommitMachine(ringSize, limit) { Trace = worker.Trace };
         _hold = new ActAdmission(worker);
         _traces = traces;
+        _slowTimer = worker.Time.CreateTimer(
+            _ => worker.SendToCommit(new Message { Kind = MessageKind.LookedForSlow }), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
     /// <summary>The transaction with whose failure the newest undo began; null: none did. From any thread.</summary>
@@ -51,6 +55,9 @@ public sealed class CommitHost
 
     /// <inheritdoc cref="CommitMachine.TakesActsBack"/>
     public bool TakesActsBack => _machine.TakesActsBack;
+
+    /// <summary>The highest batch of which something is final; from any thread, as of about now.</summary>
+    public BatchId HighestFinal => _machine.HighestFinal;
 
     /// <summary>Batches that were announced and are not durable yet; from any thread, as of about now.</summary>
     public int UnfinishedBatches => _machine.UnfinishedBatches;
@@ -83,11 +90,11 @@ public sealed class CommitHost
         }
     }
 
-    private long WeightOf(Batch batch)
+    private long WeightOf(Component component)
     {
-        var bytes = CommitRecords.WeightOf(batch);
+        var bytes = CommitRecords.WeightOf(component);
         var most = _worker.Options.MaxTransactionBytes;
-        if (bytes > most && batch is { IsGlobal: true, Tickets.Length: 1 })
+        if (bytes > most && component.Batch is { IsGlobal: true, Tickets.Length: 1 })
         {
             _worker.WeighsParts = true;
         }
@@ -131,6 +138,20 @@ public sealed class CommitHost
         }
 
         NotePhases(message);
+        AwaitSlow(message.Kind);
+    }
+
+    /// <summary>
+    /// Every few milliseconds it is looked at which batches wait for something else than this worker.
+    /// </summary>
+    private void AwaitSlow(MessageKind kind)
+    {
+        _isSlowTimerSet &= kind != MessageKind.LookedForSlow;
+        if (!_isSlowTimerSet && (_machine.HoldsRecords || _machine.UnreleasedBatches >= _worker.Options.OpenBatches))
+        {
+            _isSlowTimerSet = true;
+            _slowTimer.Change(s_slowAfter, Timeout.InfiniteTimeSpan);
+        }
     }
 
     private void NotePhases(in Message message)
@@ -148,30 +169,18 @@ public sealed class CommitHost
         }
 
         var emptied = _machine.Emptied;
-        for (var i = 0; i < emptied.Count; i++) _traces.Emptied(emptied[i], _worker.Time);
+        for (var i = 0; i < emptied.Count; i++)
+        {
+            NoteEmptied(emptied[i]);
+        }
     }
 
-    /// <summary>Somebody waits in the commit order for a PACT that has not ended (W4); on the commit machine's executor.</summary>
-    public bool HasWaitersBehind(TransactionId tid, BatchId bid)
-    {
-        if (_machine.HasWaitersBehind(tid, bid))
-        {
-            return true;
-        }
+    /// <summary>
+    /// Somebody waits in the commit order for a PACT that has not ended (W4); on the commit machine's executor.
+    /// </summary>
+    public bool HasWaitersBehind(TransactionId tid, BatchId bid) => _machine.HasWaitersBehind(tid, bid);
 
-        // Those without a number wait for it too: no batch is formed while so many are open. (A look from another thread may be late; it is taken again.)
-        foreach (var coordinator in _worker.Coordinators)
-        {
-            if (coordinator.Waiting > 0)
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
-
-    /// <summary>Everybody may know what is final: it rides on every message (H5, L7).</summary>
+    /// <summary>Other threads may know what is final and what is undone.</summary>
     public void Publish()
     {
         _worker.Final = _machine.Final;
@@ -181,12 +190,6 @@ public sealed class CommitHost
 
     /// <summary>Called behind each step, on its executor; null: nothing waits for the commit order.</summary>
     public Action? Progressed { get; set; }
-
-    /// <summary>What is final is in the log's queue now, too.</summary>
-    public void NoteQueued() => Volatile.Write(ref _finalAndQueued, _machine.Final.Value);
-
-    /// <summary>Everything up to this batch is final and has its record in the queue of the log; from any thread.</summary>
-    public BatchId FinalAndQueued => new(Volatile.Read(ref _finalAndQueued));
 
     /// <summary>Starts the ACTs that died of the locks of those that were just queued.</summary>
     public void StartAwaiting()
@@ -205,25 +208,23 @@ public sealed class CommitHost
         _queuedActs.Clear();
     }
 
-    /// <inheritdoc cref="ActAdmission.TryHold"/>
-    public bool TryHold(Request request) => _hold.TryHold(request);
-
-    /// <summary>Takes PACTs of slow methods that have not begun out of their batches; they are numbered anew. Whether one has begun, its root's executor knows.</summary>
-    public void DeferSlowPacts()
+    private void NoteEmptied(Batch batch)
     {
-        var now = _worker.Time.GetTimestamp();
-        foreach (var batch in _machine.Open)
+        if (batch.IsEmpty)
         {
-            for (var i = 0; i < batch.Tickets.Length; i++)
-            {
-                var request = Request.Of(batch.Tickets[i]);
-                if (batch.Part is null && batch.StateOf(i) == MemberState.Running && request.Phase == TransactionPhase.Waiting && now < request.Method.SlowUntil)
-                {
-                    _worker.ExecutorOf(request.Asked.Actor).PostDeferred(request, new TransactionId(batch.Bid.Value + i), batch.Bid);
-                }
-            }
+            _traces.Emptied(batch, _worker.Time);
+            return;
+        }
+
+        _traces.Queued(batch, _worker.Time);
+        if (batch.IsSettled)
+        {
+            _traces.Committed(batch, _worker.Time);
         }
     }
+
+    /// <inheritdoc cref="ActAdmission.TryHold"/>
+    public bool TryHold(Request request) => _hold.TryHold(request);
 
     /// <summary>Queues the record of a batch or an ACT; what needs none waits for the next flush all the same (L5).</summary>
     public void Append(object item)
@@ -239,7 +240,7 @@ public sealed class CommitHost
 
         LogRecord? record = item switch
         {
-            Batch batch => CommitRecords.Of(batch, _worker.UnixMs()),
+            CommitSet set => CommitRecords.Of(set, _worker.UnixMs()),
             ActOutcome act => CommitRecords.Of(act, _worker.UnixMs()),
             PreparedPart part => CommitRecords.Prepare(part.Batch, _worker.UnixMs()),
             DecidedPart part => CommitRecords.Of(part),
@@ -261,9 +262,17 @@ public sealed class CommitHost
         _written.Enqueue(new Written(record, sequence));
         switch (item)
         {
-            case Batch queued:
-                NoteSequence(queued, sequence);
-                _traces.Queued(queued, _worker.Time);
+            case CommitSet queued:
+                foreach (var component in queued.Components)
+                {
+                    NoteSequence(component, sequence);
+                }
+
+                if (queued.Batch.OpenComponents == 0)
+                {
+                    _traces.Queued(queued.Batch, _worker.Time);
+                }
+
                 break;
             case PreparedPart prepared:
                 _parts.Add(prepared.Batch.Bid, ((Prepared)record!, sequence));
@@ -307,9 +316,18 @@ public sealed class CommitHost
 
         switch (item)
         {
-            case Batch batch:
-                NoteDurable(batch);
-                Answer(batch);
+            case CommitSet set:
+                if (set.Batch.IsSettled)
+                {
+                    _traces.Committed(set.Batch, _worker.Time);
+                }
+
+                foreach (var component in set.Components)
+                {
+                    NoteDurable(component);
+                    Answer(component);
+                }
+
                 break;
             case ActOutcome act:
                 var request = Request.Of(act);
@@ -319,7 +337,8 @@ public sealed class CommitHost
                 _traces.Prepared(part.Batch, _worker.Time);
                 break;
             case DecidedPart { Committed: true } part:
-                NoteDurable(part.Batch);
+                _traces.Committed(part.Batch, _worker.Time);
+                NoteDurable(part.Batch.Components[0]);
                 break;
             case DecidedAct decided:
                 _worker.Peers.OnMarked(decided.Part);
@@ -327,15 +346,18 @@ public sealed class CommitHost
         }
     }
 
-    private void NoteDurable(Batch batch)
+    private void NoteDurable(Component component)
     {
-        _traces.Committed(batch, _worker.Time);
-        _worker.Watch.Timelines.Durable(batch.Bid.Value);
+        for (var i = component.FirstMember; i >= 0; i = component.Batch.NextMember(i))
+        {
+            _worker.Watch.Timelines.Durable(new TransactionId(component.Batch.Bid.Value + i));
+        }
     }
 
-    private void Answer(Batch batch)
+    private void Answer(Component component)
     {
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        var batch = component.Batch;
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             var state = batch.StateOf(i);
             if (state != MemberState.Removed && !batch.Tickets[i].IsRemote)
@@ -359,16 +381,17 @@ public sealed class CommitHost
             return;
         }
 
-        NoteSequence(batch, prepared.Sequence);
-        CommitRecords.Settle(batch, prepared.Record);
+        NoteSequence(batch.Components[0], prepared.Sequence);
+        CommitRecords.Settle(batch.Components[0], prepared.Record);
         _traces.Queued(batch, _worker.Time);
-        Answer(batch);
+        Answer(batch.Components[0]);
         _worker.Peers.OnFinal(batch);
     }
 
-    private static void NoteSequence(Batch batch, long sequence)
+    private static void NoteSequence(Component component, long sequence)
     {
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        var batch = component.Batch;
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             if (batch.StateOf(i) != MemberState.Removed && !batch.Tickets[i].IsRemote)
             {

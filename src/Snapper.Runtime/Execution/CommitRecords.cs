@@ -9,11 +9,12 @@ namespace Snapper.Runtime.Execution;
 /// <summary>What of a batch or an ACT goes into the log, and what it weighs there. Times are Unix milliseconds.</summary>
 public static class CommitRecords
 {
-    /// <summary>What <see cref="Of(Batch, long)"/> will make of it.</summary>
-    public static long WeightOf(Batch batch)
+    /// <summary>What <see cref="Of(CommitSet, long)"/> will make of it.</summary>
+    public static long WeightOf(Component component)
     {
+        var batch = component.Batch;
         var bytes = 0L;
-        for (var slot = 0; slot < batch.SlotCount; slot++)
+        for (var slot = component.FirstSlot; slot >= 0; slot = batch.NextSlot(slot))
         {
             if (batch.ChangeOf(slot) is { } change)
             {
@@ -21,7 +22,7 @@ public static class CommitRecords
             }
         }
 
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             var state = batch.StateOf(i);
             var request = Request.Of(batch.Tickets[i]);
@@ -38,25 +39,33 @@ public static class CommitRecords
         return bytes;
     }
 
-    /// <summary>The record of a batch that is final; null: nothing of it has to be kept.</summary>
-    public static LocalBatchCommitted? Of(Batch batch, long now)
+    /// <summary>The record of components that are final (D3); null: nothing of them has to be kept.</summary>
+    public static LocalBatchCommitted? Of(CommitSet set, long now)
     {
-        var changes = ChangesOf(batch, withVersions: true);
-        var outcomes = OutcomesOf(batch, now);
+        var batch = set.Batch;
+        var isWhole = set.Components.Count == batch.Components.Count;
+        var changes = new List<ActorChange>(isWhole ? batch.SlotCount : 2 * set.Components.Count);
+        var outcomes = new List<OutcomeRecord>(isWhole ? batch.Tickets.Length : set.Components.Count);
+        foreach (var component in set.Components)
+        {
+            AddChanges(changes, component, withVersions: true);
+            AddOutcomes(outcomes, component, now);
+        }
+
         return changes.Count == 0 && outcomes.Count == 0
             ? null
             : new LocalBatchCommitted { Batch = batch.Bid, LastTransaction = batch.LastTid, Changes = changes, Outcomes = outcomes };
     }
 
     /// <summary>The conditional record of a worker's part of a global batch (L3): outcomes of the roots that are here, changes without versions (L7).</summary>
-    public static Prepared Prepare(Batch batch, long now) => new()
+    public static Prepared Prepare(Batch batch, long now)
     {
-        Global = batch.Part!.Bid,
-        Batch = batch.Bid,
-        LastTransaction = batch.LastTid,
-        Changes = ChangesOf(batch, withVersions: false),
-        Outcomes = OutcomesOf(batch, now),
-    };
+        var changes = new List<ActorChange>(batch.SlotCount);
+        var outcomes = new List<OutcomeRecord>(batch.Tickets.Length);
+        AddChanges(changes, batch.Components[0], withVersions: false);
+        AddOutcomes(outcomes, batch.Components[0], now);
+        return new Prepared { Global = batch.Part!.Bid, Batch = batch.Bid, LastTransaction = batch.LastTid, Changes = changes, Outcomes = outcomes };
+    }
 
     public static Decided Of(DecidedPart decided)
     {
@@ -116,18 +125,15 @@ public static class CommitRecords
         return new ActEnded { Transaction = decided.Part.Tid, Committed = decided.Committed, Versions = versions };
     }
 
-    private static List<ActorChange> ChangesOf(Batch batch, bool withVersions)
+    private static void AddChanges(List<ActorChange> changes, Component component, bool withVersions)
     {
-        var changes = new List<ActorChange>(batch.SlotCount);
-        for (var slot = 0; slot < batch.SlotCount; slot++)
+        for (var slot = component.FirstSlot; slot >= 0; slot = component.Batch.NextSlot(slot))
         {
-            if (batch.ChangeOf(slot) is { } change)
+            if (component.Batch.ChangeOf(slot) is { } change)
             {
                 changes.Add(ChangeOf(change, withVersions));
             }
         }
-
-        return changes;
     }
 
     private static List<ActorChange> ChangesOf(ActOutcome act, bool withVersions)
@@ -141,10 +147,10 @@ public static class CommitRecords
         return changes;
     }
 
-    private static List<OutcomeRecord> OutcomesOf(Batch batch, long now)
+    private static void AddOutcomes(List<OutcomeRecord> outcomes, Component component, long now)
     {
-        var outcomes = new List<OutcomeRecord>(batch.Tickets.Length);
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        var batch = component.Batch;
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             var state = batch.StateOf(i);
             if (state != MemberState.Removed && !batch.Tickets[i].IsRemote
@@ -153,8 +159,6 @@ public static class CommitRecords
                 outcomes.Add(outcome);
             }
         }
-
-        return outcomes;
     }
 
     private static ActorChange ChangeOf(Change change, bool withVersion) =>
@@ -194,18 +198,26 @@ public static class CommitRecords
     /// <summary>Generated ids whose callers were told "in doubt" are kept as callers' ids are: they will be asked for, after a restart too.</summary>
     public static void Settle(object item, LogRecord record)
     {
-        if (item is ActOutcome act)
+        switch (item)
         {
-            Settle(Request.Of(act), record);
-            return;
-        }
+            case ActOutcome act:
+                Settle(Request.Of(act), record);
+                break;
+            case CommitSet set:
+                foreach (var component in set.Components)
+                {
+                    Settle(component, record);
+                }
 
-        if (item is not Batch batch)
-        {
-            return;
+                break;
         }
+    }
 
-        for (var i = 0; i < batch.Tickets.Length; i++)
+    /// <inheritdoc cref="Settle(object, LogRecord)"/>
+    public static void Settle(Component component, LogRecord record)
+    {
+        var batch = component.Batch;
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             if (batch.StateOf(i) != MemberState.Removed && !batch.Tickets[i].IsRemote)
             {

@@ -16,10 +16,8 @@ public sealed partial class Executor
             return false;
         }
 
-        var final = Worker.Final;
-        machine.ForgetFinal(final);
+        machine.ForgetFinal(Worker.Final);
         return machine.IsReplaceable
-            && final <= Worker.Commits.FinalAndQueued
             && Worker.Commits.CheckpointedThrough >= Worker.Log.LastSequence
             && Worker.Checkpoints.IsCheckpointed(cell.Key)
             && Worker.SchedulingPolicy.EvictedBeforeUse();
@@ -30,13 +28,10 @@ public sealed partial class Executor
     {
         var sweeps = Math.Max(1, (int)Worker.Options.IdleActorTimeout.TotalMinutes);
         List<ActorKey>? leaving = null;
-        var final = Worker.Final;
         foreach (var (key, cell) in _cells)
         {
-            cell.Machine?.ForgetFinal(final);
-
-            // What is final is published a moment before its record is queued: until then its number is not known here.
-            if (cell.Machine is not { IsReplaceable: true } || final > Worker.Commits.FinalAndQueued)
+            cell.Machine?.ForgetFinal(Worker.Final);
+            if (cell.Machine is not { IsReplaceable: true })
             {
                 cell.IdleSweeps = 0; // its batch may become final, and its record be queued, without a message to it
                 continue;
@@ -73,12 +68,11 @@ public sealed partial class Executor
     /// <summary>One of these actors on which something is under way; null: there is none.</summary>
     public ActorKey? FindInUse(Func<ActorKey, bool> among)
     {
-        var final = Worker.Final;
         foreach (var (key, cell) in _cells)
         {
             if (among(key) && cell.Machine is { } machine)
             {
-                machine.ForgetFinal(final);
+                machine.ForgetFinal(Worker.Final);
                 if (!machine.IsReplaceable)
                 {
                     return key;
@@ -94,7 +88,6 @@ public sealed partial class Executor
     /// <returns>False: on one of them something is under way still.</returns>
     public bool TryLeave(Func<ActorKey, bool> moves)
     {
-        var final = Worker.Final;
         var mayLeave = true;
         var leaving = new List<ActorKey>();
         foreach (var (key, cell) in _cells)
@@ -104,8 +97,8 @@ public sealed partial class Executor
                 continue;
             }
 
-            cell.Machine?.ForgetFinal(final);
-            if (cell.Machine is not { IsReplaceable: true } machine || final > Worker.Commits.FinalAndQueued)
+            cell.Machine?.ForgetFinal(Worker.Final);
+            if (cell.Machine is not { IsReplaceable: true } machine)
             {
                 mayLeave = false;
                 continue;

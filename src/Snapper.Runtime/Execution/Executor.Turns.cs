@@ -8,8 +8,6 @@ namespace Snapper.Runtime.Execution;
 public sealed partial class Executor
 {
     // Long against any turn that only computes, short against the turn bound.
-    private static readonly TimeSpan s_slowAfter = TimeSpan.FromMilliseconds(100);
-    private static readonly TimeSpan s_slowFor = TimeSpan.FromSeconds(5);
 
     private Action? _checkTurns; // one for all ticks
 
@@ -47,44 +45,8 @@ public sealed partial class Executor
                 continue;
             }
 
-            if (attempt.IsPact && attempt.Global is null && !attempt.IsSlow && attempt.BlockingSince != 0 && (Worker.Time.GetElapsedTime(attempt.BlockingSince, now) >= (bound < 2 * s_slowAfter ? bound / 2 : s_slowAfter)
-                    || Worker.SchedulingPolicy.SlowNoticedEarly()))
-            {
-                NoteSlow(attempt, now);
-            }
-
             Probe(attempt);
         }
-    }
-
-    /// <summary>
-    /// Its batch commits as a whole and in order, so everybody in it waits for all slow turns on one actor, one after the other. Those of its kind that have not begun
-    /// leave their batches and come again, no two of them on an actor in one batch.
-    /// </summary>
-    private void NoteSlow(Attempt attempt, long now)
-    {
-        attempt.IsSlow = true;
-        attempt.Request.Method.SlowUntil = now + (long)(s_slowFor.TotalSeconds * Worker.Time.TimestampFrequency);
-        Worker.PostToCommits(Worker.Commits.DeferSlowPacts);
-    }
-
-    /// <summary>Takes a PACT out of its batch, unless it has begun when this is read.</summary>
-    public void PostDeferred(Request request, TransactionId tid, BatchId bid)
-    {
-        if (Worker.SchedulingPolicy.SlowShedLate())
-        {
-            Worker.After(TimeSpan.FromMilliseconds(Jitter(20)), this, () => Shed(request, tid, bid));
-        }
-        else
-        {
-            PostRun(() => Shed(request, tid, bid));
-        }
-    }
-
-    private void Shed(Request request, TransactionId tid, BatchId bid)
-    {
-        _transactions.OnSlow(request, tid, bid);
-        Dispatch(null);
     }
 
     private void Probe(Attempt attempt)
@@ -118,7 +80,10 @@ public sealed partial class Executor
         });
     }
 
-    /// <summary>Batches commit in order: a PACT that does not end also holds up those that share no actor with it (L2).</summary>
+    /// <summary>
+    /// A component commits as a whole: a PACT that does not end holds up those that share an actor with it, directly or
+    /// through others (D1).
+    /// </summary>
     private void ProbeCommitOrder(Attempt attempt) =>
         Worker.PostToCommits(() =>
         {

@@ -38,7 +38,6 @@ public sealed partial class Executor
                 Worker.Commits.Step(item.Message, _outputs);
                 Worker.Commits.Publish();
                 Dispatch(null);
-                Worker.Commits.NoteQueued();
                 Worker.Commits.StartAwaiting();
                 Worker.Commits.Progressed?.Invoke();
                 break;

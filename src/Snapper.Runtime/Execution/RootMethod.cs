@@ -17,11 +17,6 @@ public abstract class RootMethod
     /// <summary>Marked by its author, or because an unmarked attempt has failed in this process (A1).</summary>
     public bool Marked { get; set; }
 
-    /// <summary>Timestamp of the worker's clock until which its PACTs count as slow; 0: never seen to be.</summary>
-    public long SlowUntil { get => Volatile.Read(ref _slowUntil); set => Volatile.Write(ref _slowUntil, value); }
-
-    private long _slowUntil;
-
     public string Name => Method.Name;
 
     /// <summary>Reads an input.</summary>

@@ -138,7 +138,7 @@ public sealed partial class Worker
 
     public CancellationToken Stopping => _stopping.Token;
 
-    /// <summary>The highest final batch; rides on every message to an actor.</summary>
+    /// <summary>Every batch up to this one is final; others may be. Rides on every message to an actor.</summary>
     public BatchId Final
     {
         get => new(Volatile.Read(ref _final));
@@ -216,7 +216,6 @@ public sealed partial class Worker
                 return;
             }
 
-            ticket.IsSlow = (request.Method.SlowUntil is not 0 and var until && Time.GetTimestamp() < until) || SchedulingPolicy.PactTakenForSlow();
             if (Peers.TakesPact(ticket, request))
             {
                 return;

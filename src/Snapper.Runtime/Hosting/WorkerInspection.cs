@@ -63,7 +63,7 @@ public sealed class WorkerInspection : IWorkerInspection
         {
             AbortsByReason = aborts,
             Batches = _worker.Batches.Count,
-            HighestCommittedBatch = _worker.Final.Value,
+            HighestCommittedBatch = _worker.Commits.HighestFinal.Value,
             LogPosition = _worker.Log.LastSequence,
             DurablePosition = _worker.Log.DurableSequence,
             Undos = _worker.Commits.Undos,

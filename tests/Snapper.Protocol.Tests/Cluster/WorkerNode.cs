@@ -307,18 +307,22 @@ internal sealed partial class WorkerNode
 
     private void Append(object item)
     {
-        _world.Tell($"{Name} log: {item.GetType().Name} {(item as Batch)?.Bid}{(item as PreparedPart)?.Batch.Part!.Bid}{(item as DecidedPart)?.Batch.Part!.Bid}");
+        _world.Tell($"{Name} log: {item.GetType().Name} {(item as CommitSet)?.Batch.Bid}{(item as PreparedPart)?.Batch.Part!.Bid}{(item as DecidedPart)?.Batch.Part!.Bid}");
         _ticket++;
         _unanswered.Enqueue((item, _ticket));
         _commit.Queued(item, _ticket);
         switch (item)
         {
-            case Batch batch:
-                JudgeBatch(batch);
+            case CommitSet set:
+                foreach (var component in set.Components)
+                {
+                    JudgeComponent(component);
+                }
+
                 break;
             case DecidedPart { Committed: true } decided:
-                JudgeBatch(decided.Batch);
-                AnswerBatch(decided.Batch); // the decision is durable at the master
+                JudgeComponent(decided.Batch.Components[0]);
+                AnswerComponent(decided.Batch.Components[0]); // the decision is durable at the master
                 Array.ForEach(decided.Batch.Tickets, ticket => _globals.OnEnded(ticket));
                 break;
             case DecidedAct { Committed: true } decided:
@@ -339,8 +343,12 @@ internal sealed partial class WorkerNode
         MachineWorld.Require(ticket <= _flushed, $"L5: ticket {ticket} is answered, the log is flushed up to {_flushed}");
         switch (item)
         {
-            case Batch batch:
-                AnswerBatch(batch);
+            case CommitSet set:
+                foreach (var component in set.Components)
+                {
+                    AnswerComponent(component);
+                }
+
                 break;
             case ActOutcome act:
                 var request = (Request)act.Request;
@@ -349,9 +357,10 @@ internal sealed partial class WorkerNode
         }
     }
 
-    private void AnswerBatch(Batch batch)
+    private void AnswerComponent(Component component)
     {
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        var batch = component.Batch;
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             var state = batch.StateOf(i);
             if (state != MemberState.Removed && !batch.Tickets[i].IsRemote)
@@ -363,13 +372,13 @@ internal sealed partial class WorkerNode
         }
     }
 
-    private void JudgeBatch(Batch batch)
+    private void JudgeComponent(Component component)
     {
-        for (var slot = 0; slot < batch.SlotCount; slot++)
+        for (var slot = component.FirstSlot; slot >= 0; slot = component.Batch.NextSlot(slot))
         {
-            if (batch.ChangeOf(slot) is { } change)
+            if (component.Batch.ChangeOf(slot) is { } change)
             {
-                _world.Judge(change, writer => IsOf(batch, writer));
+                _world.Judge(change, writer => IsOf(component, writer));
             }
         }
     }
@@ -377,9 +386,10 @@ internal sealed partial class WorkerNode
     private static string NameOf(PactTicket ticket) =>
         $"{(ticket.IsRemote ? ((Branch)ticket.Request).Request : (Request)ticket.Request).Name}({string.Join(' ', ticket.Here.Select(access => $"{access.Actor.Id}:{access.Calls}"))}{(ticket.Marked ? "!" : "")})";
 
-    private static bool IsOf(Batch batch, Attempt writer)
+    private static bool IsOf(Component component, Attempt writer)
     {
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        var batch = component.Batch;
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             if (batch.StateOf(i) == MemberState.Committed)
             {

@@ -12,6 +12,9 @@ public sealed class BatchTests
 {
     private static readonly ActorKey A = new("T", "a");
     private static readonly ActorKey B = new("T", "b");
+    private static readonly ActorKey C = new("T", "c");
+    private static readonly ActorKey D = new("T", "d");
+    private static readonly ActorKey E = new("T", "e");
     private readonly OutputBuffer _outputs = new();
     private readonly CommitMachine _commit = new(1);
 
@@ -37,10 +40,10 @@ public sealed class BatchTests
         Complete(batch, 0, 0, new Change(A, 1, "x"));
         Assert.Equal(0, _outputs.Count);
         Assert.True(batch.IsSlotComplete(0));
-        Assert.False(batch.IsComplete);
+        Assert.False(batch.Components[0].IsComplete);
 
         Complete(batch, 1, 0, null);
-        Assert.True(batch.IsComplete);
+        Assert.True(batch.Components[0].IsFinal);
         Assert.Equal(OutputKind.Append, _outputs[0].Kind);
         Assert.Equal("x", batch.ChangeOf(0)!.State);
         Assert.Equal(batch.Bid, _commit.Final);
@@ -69,7 +72,7 @@ public sealed class BatchTests
         _commit.Step(new Message { Kind = MessageKind.UndoAcknowledged, Actor = A }, _outputs);
         Complete(batch, 0, 1, null);
         Assert.Same(batch, Assert.Single(_commit.Emptied));
-        Announce(new Batch(new BatchId(2), batch.Bid, [], null));
+        _commit.Step(new Message { Kind = MessageKind.Flushed }, _outputs);
         Assert.Empty(_commit.Emptied);
     }
 
@@ -89,17 +92,172 @@ public sealed class BatchTests
     }
 
     [Fact]
-    public void A_batch_behind_a_final_one_cannot_be_formed()
+    public void A_batch_is_divided_into_what_shares_actors_directly_or_through_others()
     {
-        var batch = Announce(Form(Ticket(A)));
+        var batch = Announce(Form(Ticket(A, B), Ticket(C), Ticket(D), Ticket(B, E), Ticket(E, C)));
+        Assert.Equal([[0, 1, 3, 4], [2]], batch.Components.Select(MembersOf));
+        Assert.Equal([["a", "b", "c", "e"], ["d"]], batch.Components.Select(ActorsOf));
+        Assert.Equal([4, 1], batch.Components.Select(component => component.Incomplete));
+        Assert.All(
+            Enumerable.Range(0, 5),
+            member => Assert.Same(batch.Components[member == 2 ? 1 : 0], batch.ComponentOf(member)));
+    }
+
+    [Fact]
+    public void A_component_is_final_without_those_that_share_nothing_with_it()
+    {
+        var batch = Announce(Form(Ticket(A), Ticket(B)));
+        Decide(2);
+        Complete(batch, 1, 0, new Change(B, 1, "x"));
+        Assert.Equal([false, true], batch.Components.Select(component => component.IsFinal));
+        Assert.Empty(Appended()); // the rest of its batch may be quick: one record is enough then
+        Assert.True(_commit.HoldsRecords);
+        LookForSlow(2);
+        Assert.False(_commit.HoldsRecords);
+        Assert.Equal((1, batch.Components[1]), (Appended().Count, Assert.Single(Appended()[0].Components)));
+        Assert.Equal((0, 1), (_commit.Final.Value, _commit.HighestFinal.Value));
+        Assert.False(batch.SubBatchOf(1).IsFinal); // its record is not queued yet
+        _commit.Queued(Appended()[0], 1);
+        Assert.Equal((false, true), (batch.SubBatchOf(0).IsFinal, batch.SubBatchOf(1).IsFinal));
+
         Decide(1);
         Complete(batch, 0, 0, null);
-        Assert.Throws<ProtocolViolationException>(() => Announce(batch));
+        Assert.Equal(2, Appended().Count); // it has waited already
+        Assert.Equal((2, 1), (_commit.Final.Value + 1, _commit.UnfinishedBatches));
+    }
+
+    [Fact]
+    public void A_component_waits_for_what_is_before_it_on_its_own_actors()
+    {
+        var token = new RingToken(TransactionId.None);
+        var first = Announce(Form(token, Ticket(A), Ticket(B)));
+        var second = Announce(Form(token, Ticket(A), Ticket(C)));
+        Decide(3, second);
+        Decide(4, second);
+        Complete(second, 0, 0, null);
+        Complete(second, 1, 0, null);
+        Assert.Equal([false, true], second.Components.Select(component => component.IsFinal));
+        Decide(1);
+        Complete(first, 0, 0, null);
+        Assert.Equal([true, false], first.Components.Select(component => component.IsFinal));
+        Assert.Equal([first, second], Appended().TakeLast(2).Select(set => set.Batch)); // D3: in the order of the chain
+        Assert.True(second.Components[0].IsFinal);
+    }
+
+    [Fact]
+    public void A_batch_announced_late_is_before_what_was_announced_ahead_of_it()
+    {
+        var token = new RingToken(TransactionId.None);
+        var first = Form(token, Ticket(A));
+        var second = Announce(Form(token, Ticket(A)));
+        Decide(2, second);
+        Complete(second, 0, 0, null);
+        Assert.Empty(Appended());
+        Assert.Equal(BatchId.None, _commit.Final); // the first may be open
+        Announce(first);
+        Decide(1);
+        Complete(first, 0, 0, null);
+        Assert.Equal([first, second], Appended().Select(set => set.Batch));
+        Assert.Equal(second.Bid, _commit.Final);
+    }
+
+    [Fact]
+    public void A_batch_that_is_not_announced_is_not_taken_for_final()
+    {
+        var token = new RingToken(TransactionId.None);
+        var first = Form(token, Ticket(A));
+        var second = Announce(Form(token, Ticket(B)));
+        Decide(2, second);
+        Complete(second, 0, 0, null);
+        Assert.Equal((BatchId.None, second.Bid), (_commit.Final, _commit.HighestFinal));
+        Announce(first);
+        Assert.Equal(BatchId.None, _commit.Final);
+        Decide(1);
+        Complete(first, 0, 0, null);
+        Assert.Equal(second.Bid, _commit.Final);
+    }
+
+    [Fact]
+    public void A_transaction_that_waits_holds_back_the_next_batch_for_two_looks_at_most()
+    {
+        var batch = Announce(Form(Ticket(A), Ticket(B), Ticket(C)));
+        Assert.Equal(1, _commit.UnreleasedBatches);
+        LookForSlow(1);
+        Assert.Equal((1, 0), (_commit.UnreleasedBatches, _outputs.Count));
+        LookForSlow(1);
+        Assert.Equal(0, _commit.UnreleasedBatches);
+        Assert.Equal((MessageKind.LogProgress, 0L), (_outputs[0].Message.Kind, _outputs[0].Message.Value));
+        Assert.Equal((1, 3), (_commit.UnfinishedBatches, batch.OpenComponents));
+
+        for (var slot = 0; slot < 3; slot++)
+        {
+            Decide(slot + 1);
+            Complete(batch, slot, 0, null);
+        }
+
+        Assert.Equal(1, _commit.UnreleasedBatches); // it waits for the log now
+        Queue();
+        Flush(3);
+        Assert.Equal((0, 0), (_commit.UnreleasedBatches, _commit.UnfinishedBatches));
+    }
+
+    [Fact]
+    public void Half_of_a_batch_that_is_durable_lets_the_next_one_go()
+    {
+        var token = new RingToken(TransactionId.None);
+        var batch = Announce(Form(token, Ticket(A), Ticket(B), Ticket(C)));
+        var next = Announce(Form(token, Ticket(B)));
+        Decide(4, next);
+        Complete(next, 0, 0, null);
+        for (var slot = 0; slot < 2; slot++)
+        {
+            Decide(slot + 1);
+            Complete(batch, slot, 0, new Change(batch.SubBatchOf(slot).Actor, 1, "x"));
+        }
+
+        Assert.Equal([batch, next], Appended().Select(set => set.Batch)); // what is behind it takes it along
+        Queue();
+        Assert.Equal(2, _commit.UnreleasedBatches);
+        Flush(1);
+        Assert.Equal((0, 1), (_commit.UnreleasedBatches, _commit.UnfinishedBatches));
+    }
+
+    [Fact]
+    public void Those_wait_for_a_transaction_that_share_a_component_with_it_or_are_behind_it_on_its_actors()
+    {
+        var token = new RingToken(TransactionId.None);
+        var first = Announce(Form(token, Ticket(A), Ticket(B), Ticket(B, C)));
+        Assert.False(_commit.HasWaitersBehind(new TransactionId(1), first.Bid));
+        Assert.True(_commit.HasWaitersBehind(new TransactionId(2), first.Bid));
+        Announce(Form(token, Ticket(D)));
+        Assert.False(_commit.HasWaitersBehind(new TransactionId(1), first.Bid));
+        Announce(Form(token, Ticket(A)));
+        Assert.True(_commit.HasWaitersBehind(new TransactionId(1), first.Bid));
+    }
+
+    [Fact]
+    public void An_act_follows_what_is_ahead_of_it_and_waits_for_nothing_else()
+    {
+        var batch = Announce(Form(Ticket(A), Ticket(B)));
+        var tid = TransactionId.Act(1, 0);
+        Visit(tid, batch);
+        var act = new ActOutcome(tid, committed: true, [A], new object());
+        var change = new Change(A, 2, "x");
+        _commit.Step(new Message { Kind = MessageKind.ActFinished, Tid = tid, Body = act }, _outputs);
+        _commit.Step(new Message { Kind = MessageKind.ActChanges, Tid = tid, Actor = A, Body = change }, _outputs);
+        Assert.Equal(0, _outputs.Count);
+        Decide(1);
+        Complete(batch, 0, 0, new Change(A, 1, "x"));
+        var queued = Enumerable.Range(0, _outputs.Count)
+            .Where(i => _outputs[i].Kind == OutputKind.Append)
+            .Select(i => _outputs[i].Message.Body!.GetType());
+        Assert.Equal([typeof(CommitSet), typeof(ActOutcome)], queued);
     }
 
     [Fact]
     public void A_sub_batch_cannot_follow_itself() =>
-        Assert.Throws<ProtocolViolationException>(() => new SubBatch(A, new BatchId(3), new BatchId(3), 0));
+        Assert.Throws<ProtocolViolationException>(
+            () => new SubBatch(A, new BatchId(3), new SubBatch(A, new BatchId(3), null, 0), 0));
 
     [Fact]
     public void An_act_outcome_takes_one_part_of_each_participant_and_no_change_of_an_abort()
@@ -176,9 +334,9 @@ public sealed class BatchTests
     [Fact]
     public void An_act_that_its_root_has_taken_back_is_not_queued_when_the_sweep_was_quicker_than_its_end()
     {
-        Announce(Form(Ticket(A)));
+        var batch = Announce(Form(Ticket(A)));
         var tid = TransactionId.Act(1, 0);
-        _commit.Step(new Message { Kind = MessageKind.ActVisited, Tid = tid, Bid = new BatchId(1), Actor = A }, _outputs);
+        Visit(tid, batch);
 
         // The root takes it back for an undo, and the index of ACTs has it no more; its end is still on its way.
         var over = _commit.FindOver(over => over == tid);
@@ -247,6 +405,7 @@ public sealed class BatchTests
         Complete(batch, 1, _commit.Undone, null);
         Assert.Equal(batch.Bid, _commit.Final);
 
+        Queue();
         machine.ForgetFinal(_commit.Final);
         Assert.True(machine.IsReplaceable);
 
@@ -291,6 +450,17 @@ public sealed class BatchTests
         Assert.Equal(isCall ? [OutputKind.Refuse] : [], told);
     }
 
+    [Fact]
+    public void An_end_that_was_kept_for_a_batch_that_is_final_by_now_is_forgotten()
+    {
+        var machine = new ActorMachine(A, null, 3);
+        var end = new Message { Kind = MessageKind.Ended, Tid = new TransactionId(7), Bid = new BatchId(5), Flag = true };
+        machine.Step(end, new BatchId(4), _outputs);
+        Assert.False(machine.IsReplaceable); // something of an earlier batch is open, and its own may be on its way
+        machine.ForgetFinal(new BatchId(5));
+        Assert.True(machine.IsReplaceable);
+    }
+
     private void Tell(ActorMachine machine, Message message)
     {
         _outputs.Clear();
@@ -322,8 +492,60 @@ public sealed class BatchTests
         return batch;
     }
 
-    private void Decide(long tid) =>
-        _commit.Step(new Message { Kind = MessageKind.PactDecided, Tid = new TransactionId(tid), Bid = new BatchId(1), Flag = true }, _outputs);
+    private List<CommitSet> Appended() =>
+        [.. Enumerable.Range(0, _outputs.Count)
+            .Select(i => _outputs[i])
+            .Where(output => output.Kind == OutputKind.Append)
+            .Select(output => (CommitSet)output.Message.Body!)];
+
+    private void Queue() => Appended().ForEach(set => _commit.Queued(set, 1));
+
+    private void LookForSlow(int times)
+    {
+        for (var i = 0; i < times; i++)
+        {
+            _commit.Step(new Message { Kind = MessageKind.LookedForSlow }, _outputs);
+        }
+    }
+
+    private void Flush(long ticket) =>
+        _commit.Step(new Message { Kind = MessageKind.Flushed, Value = ticket }, _outputs);
+
+    private static List<int> MembersOf(Component component)
+    {
+        var members = new List<int>();
+        for (var i = component.FirstMember; i >= 0; i = component.Batch.NextMember(i))
+        {
+            members.Add(i);
+        }
+
+        return members;
+    }
+
+    private static List<string> ActorsOf(Component component)
+    {
+        var actors = new List<string>();
+        for (var slot = component.FirstSlot; slot >= 0; slot = component.Batch.NextSlot(slot))
+        {
+            actors.Add(component.Batch.SubBatchOf(slot).Actor.Id);
+        }
+
+        return actors;
+    }
+
+    private void Visit(TransactionId tid, Batch batch)
+    {
+        var body = batch.SubBatchOf(0);
+        _commit.Step(
+            new Message { Kind = MessageKind.ActVisited, Tid = tid, Bid = batch.Bid, Actor = A, Body = body }, _outputs);
+    }
+
+    private void Decide(long tid, Batch? batch = null)
+    {
+        var bid = batch?.Bid ?? new BatchId(1);
+        _commit.Step(
+            new Message { Kind = MessageKind.PactDecided, Tid = new TransactionId(tid), Bid = bid, Flag = true }, _outputs);
+    }
 
     private void Complete(Batch batch, int slot, long undo, Change? change) =>
         _commit.Step(new Message { Kind = MessageKind.SubBatchCompleted, Bid = batch.Bid, Count = slot, Value = undo, Body = change }, _outputs);

@@ -21,12 +21,12 @@ public sealed class GlobalBoundsTests
     [InlineData(4, 5, false)]
     public void It_dies_when_its_floor_on_one_worker_meets_its_ceil_on_another(int ahead, int behind, bool dies)
     {
-        _root.Visited(T, Bid(10), BatchId.None, _doomed);
-        _root.FindGlobalBounds([Part(10, ahead)], BatchId.None, _news, _doomed);
+        _root.Visited(T, At(10), _doomed);
+        _root.FindGlobalBounds([Part(10, ahead)], _news, _doomed);
         _news.Clear(); // the root's own are known there
 
-        _other.Overtaken(T, Bid(30), BatchId.None, _doomed);
-        _other.FindGlobalBounds([Part(30, behind)], BatchId.None, _news, _doomed);
+        _other.Overtaken(T, Bid(30), _doomed);
+        _other.FindGlobalBounds([Part(30, behind)], _news, _doomed);
         Assert.Empty(_doomed);
 
         _root.Narrow(Assert.Single(_news), _doomed);
@@ -37,9 +37,9 @@ public sealed class GlobalBoundsTests
     [Fact]
     public void Local_batches_between_count_with_the_global_ones_before_and_behind_them()
     {
-        _other.Visited(T, Bid(12), BatchId.None, _doomed); // behind a local batch that is final only after the part before it (L2)
-        _other.Overtaken(T, Bid(20), BatchId.None, _doomed); // and a local one behind it, before another part
-        _other.FindGlobalBounds([Part(10, 5), Local(12), Local(20), Part(25, 7)], BatchId.None, _news, _doomed);
+        _other.Visited(T, At(12), _doomed); // behind a local batch that may be behind the part before it
+        _other.Overtaken(T, Bid(20), _doomed); // and a local one behind it, before another part
+        _other.FindGlobalBounds([Part(10, 5), Part(25, 7)], _news, _doomed);
 
         Assert.Equal(new GlobalBounds(T, Global(5), Global(7)), Assert.Single(_news));
     }
@@ -49,14 +49,14 @@ public sealed class GlobalBoundsTests
     {
         var part = Part(10, 5);
         part.PartState = PartState.Decided;
-        _other.Visited(T, Bid(12), BatchId.None, _doomed);
-        _other.FindGlobalBounds([part, Local(12)], BatchId.None, _news, _doomed);
+        _other.Visited(T, At(12), _doomed);
+        _other.FindGlobalBounds([part], _news, _doomed);
         Assert.Empty(_news);
 
-        _other.Overtaken(T, Bid(20), BatchId.None, _doomed);
-        List<Batch> open = [part, Local(12), Part(20, 6)];
-        _other.FindGlobalBounds(open, BatchId.None, _news, _doomed);
-        _other.FindGlobalBounds(open, BatchId.None, _news, _doomed);
+        _other.Overtaken(T, Bid(20), _doomed);
+        List<Batch> open = [part, Part(20, 6)];
+        _other.FindGlobalBounds(open, _news, _doomed);
+        _other.FindGlobalBounds(open, _news, _doomed);
         Assert.Equal(new GlobalBounds(T, BatchId.None, Global(6)), Assert.Single(_news));
     }
 
@@ -64,9 +64,9 @@ public sealed class GlobalBoundsTests
     public void The_floor_of_one_whose_lock_it_waits_for_is_its_own()
     {
         var holder = TransactionId.Act(2, 1);
-        _root.Visited(holder, Bid(10), BatchId.None, _doomed);
-        _root.Waits(T, [holder], BatchId.None, _doomed);
-        _root.FindGlobalBounds([Part(10, 5)], BatchId.None, _news, _doomed);
+        _root.Visited(holder, At(10), _doomed);
+        _root.Waits(T, [holder], _doomed);
+        _root.FindGlobalBounds([Part(10, 5)], _news, _doomed);
         Assert.Contains(new GlobalBounds(T, Global(5), BatchId.None), _news);
 
         _root.Narrow(new GlobalBounds(T, BatchId.None, Global(5)), _doomed);
@@ -87,7 +87,7 @@ public sealed class GlobalBoundsTests
 
     private static BatchId Global(long number) => new(number);
 
-    private static Batch Local(long bid) => new(Bid(bid), BatchId.None, []);
-
     private static Batch Part(long bid, long gbid) => new(Bid(bid), BatchId.None, [], new GlobalPart(Global(gbid), BatchId.None, []));
+
+    private static SubBatch At(long bid) => new(new ActorKey("T", "a"), Bid(bid), null, 0);
 }

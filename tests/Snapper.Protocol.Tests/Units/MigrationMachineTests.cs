@@ -131,6 +131,8 @@ public sealed class MigrationMachineTests
 
         public BatchId Final { get; set; }
 
+        public bool HasOpenUpTo(BatchId last) => Final < last;
+
         public bool TakesActsBack => false;
 
         public long LastSequence => 0;

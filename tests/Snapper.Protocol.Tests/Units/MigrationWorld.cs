@@ -76,7 +76,7 @@ internal sealed class MigrationWorld : IMigrationSource
 
     public BatchId HighestOpen => _open.Count == 0 ? BatchId.None : new BatchId(_open[^1]);
 
-    public BatchId Final => new(_final);
+    public bool HasOpenUpTo(BatchId last) => _final < last.Value;
 
     public bool TakesActsBack => _undo > 0;
 

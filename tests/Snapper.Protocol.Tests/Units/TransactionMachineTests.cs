@@ -26,21 +26,9 @@ public sealed class TransactionMachineTests
 
         Assert.False(TransactionMachine.MayBegin(request, new TransactionId(3)));
         Assert.True(TransactionMachine.MayBegin(request, Number));
-        _machine.OnSlow(request, Number, new BatchId(4));
+        TransactionMachine.OnRemovedBeforeStart(request, Number);
 
         Assert.False(TransactionMachine.MayBegin(request, Number));
-        Assert.Equal(MessageKind.PactFailed, _outputs[0].Message.Kind);
-    }
-
-    [Fact]
-    public void A_pact_that_runs_is_not_taken_out_of_its_batch()
-    {
-        var request = Pact();
-        Begin(request, Number);
-
-        _machine.OnSlow(request, Number, new BatchId(4));
-
-        Assert.Equal(0, _outputs.Count);
     }
 
     [Fact]

@@ -89,7 +89,7 @@ public sealed class VisitTests
         var tid = new TransactionId(1);
         var key = new ActorKey("T", "a");
         var ticket = isRoot ? new PactTicket(key, [new ActorAccess(key, Access.Whole, declared)], "") : null;
-        var batch = new PlacedBatch(new SubBatch(key, new BatchId(1), BatchId.None, 0));
+        var batch = new PlacedBatch(new SubBatch(key, new BatchId(1), null, 0));
         var visit = new PactScheduleEntry(new SubBatchEntry(tid, Access.Whole, declared, marked, ticket), batch);
         var call = new TestCall(tid);
         visit.Admit(call);
@@ -106,7 +106,7 @@ public sealed class VisitTests
     public void A_removed_turn_is_over_and_an_end_with_more_calls_is_awaited()
     {
         var key = new ActorKey("T", "a");
-        var batch = new PlacedBatch(new SubBatch(key, new BatchId(1), BatchId.None, 0));
+        var batch = new PlacedBatch(new SubBatch(key, new BatchId(1), null, 0));
         var visit = new PactScheduleEntry(new SubBatchEntry(new TransactionId(1), Access.Whole, 3, false, null), batch);
         visit.End(2);
         Assert.False(visit.TurnIsOver);

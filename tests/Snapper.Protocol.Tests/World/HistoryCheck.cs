@@ -6,8 +6,7 @@ namespace Snapper.Protocol.Tests.World;
 
 /// <summary>
 /// Judges a world in which everything has ended: strict serializability of what was answered (writes, reads and
-/// anti-dependencies of the lists, and real time), no lost and no double effect, nothing decided on undone state, and
-/// max(BeforeSet) &lt; min(AfterSet) for every committed ACT.
+/// anti-dependencies of the lists, and real time), no lost and no double effect, and nothing decided on undone state.
 /// </summary>
 internal static class HistoryCheck
 {
@@ -17,7 +16,6 @@ internal static class HistoryCheck
     public static void Check(MachineWorld world)
     {
         Check(world.Requests, world.Committed, world.Keys);
-        CheckBeforeAndAfter(world);
     }
 
     /// <summary>As the other, of any worlds, without the order in which actors let transactions in.</summary>
@@ -155,42 +153,5 @@ internal static class HistoryCheck
         }
 
         return [];
-    }
-
-    /// <summary>The authors' check, from the order in which the actors let transactions in.</summary>
-    private static void CheckBeforeAndAfter(MachineWorld world)
-    {
-        foreach (var request in world.Requests)
-        {
-            if (request.IsPact || request.Answer != Answer.Committed)
-            {
-                continue;
-            }
-
-            long before = 0, after = long.MaxValue;
-            foreach (var touches in world.Touches)
-            {
-                var at = touches.IndexOf(request.Attempt!);
-                for (var i = 0; at >= 0 && i < touches.Count; i++)
-                {
-                    var other = touches[i];
-                    if (!other.IsPact || !ReferenceEquals(other, other.Request.Attempt) || other.Request.Answer != Answer.Committed)
-                    {
-                        continue;
-                    }
-
-                    if (i < at)
-                    {
-                        before = Math.Max(before, other.Bid.Value);
-                    }
-                    else
-                    {
-                        after = Math.Min(after, other.Bid.Value);
-                    }
-                }
-            }
-
-            MachineWorld.Require(before < after, $"{request.Name}: max(BeforeSet) {before} < min(AfterSet) {after}");
-        }
     }
 }

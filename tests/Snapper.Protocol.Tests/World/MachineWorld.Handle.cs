@@ -28,16 +28,11 @@ internal sealed partial class MachineWorld
     {
         _current = node;
         Now++;
-        if (item.Final > _known[node])
-        {
-            _known[node] = item.Final;
-        }
-
         switch (item.Kind)
         {
             case WorkKind.Actor:
                 Tell(Keys[item.Index].Id, item.Message);
-                _actors[item.Index].Step(item.Message, KnownFinal(), _outputs);
+                _actors[item.Index].Step(item.Message, _commit.Final, _outputs);
                 Dispatch(item.Index);
                 break;
             case WorkKind.Coordinator:
@@ -50,8 +45,6 @@ internal sealed partial class MachineWorld
                 NoteDecision(item.Message);
                 _commit.Step(item.Message, _outputs);
                 Dispatch(-1);
-                CheckFinal(_commit.Final);
-                _final = _commit.Final;
                 break;
             case WorkKind.Root:
                 OnRootMessage(item.Message, (Attempt)item.Extra!);
@@ -80,18 +73,6 @@ internal sealed partial class MachineWorld
             default:
                 throw new InvalidOperationException($"Unknown work {item.Kind}.");
         }
-    }
-
-    /// <summary>A node knows at least what the senders of its messages knew; more only by chance.</summary>
-    private BatchId KnownFinal()
-    {
-        ref var known = ref _known[_current];
-        if (Chance is null || Chance.Next(4) != 0)
-        {
-            known = _final;
-        }
-
-        return known;
     }
 
     private void Dispatch(int actor)
@@ -171,10 +152,13 @@ internal sealed partial class MachineWorld
 
     private void Append(object item)
     {
-        Require(item is not Batch sized || LiveMembers(sized) <= RecordMembers, "a record is within its limit (L6)");
-        if (item is Batch batch)
+        Require(item is not CommitSet sized || sized.Components.Sum(LiveMembers) <= RecordMembers, "a record is within its limit (L6)");
+        if (item is CommitSet set)
         {
-            JudgeBatch(batch);
+            foreach (var component in set.Components)
+            {
+                JudgeComponent(component);
+            }
         }
         else
         {
@@ -193,17 +177,11 @@ internal sealed partial class MachineWorld
         var (expected, ticket) = _unanswered.Dequeue();
         Require(ReferenceEquals(expected, item), "L5: answers leave in the order of their records");
         Require(ticket <= _flushed, $"L5: ticket {ticket} is answered, the log is flushed up to {_flushed}");
-        if (item is Batch batch)
+        if (item is CommitSet set)
         {
-            for (var i = 0; i < batch.Tickets.Length; i++)
+            foreach (var component in set.Components)
             {
-                var state = batch.StateOf(i);
-                if (state != MemberState.Removed)
-                {
-                    var request = (Request)batch.Tickets[i].Request;
-                    Require(request.Attempt!.Tid.Value == batch.Bid.Value + i, $"{request.Name} is answered by its own attempt");
-                    AnswerTo(request, state == MemberState.Committed ? Answer.Committed : Answer.Aborted, request.Attempt.Reason);
-                }
+                AnswerComponent(component);
             }
         }
         else
@@ -221,5 +199,21 @@ internal sealed partial class MachineWorld
         request.Reason = reason;
         request.AnsweredAt = ++Now;
         Trace?.Invoke(answer == Answer.Committed ? $"  => {request.Name} committed" : $"  => {request.Name} aborted: {reason}");
+    }
+
+    private void AnswerComponent(Component component)
+    {
+        var batch = component.Batch;
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
+        {
+            var state = batch.StateOf(i);
+            if (state != MemberState.Removed)
+            {
+                var request = (Request)batch.Tickets[i].Request;
+                var attempt = request.Attempt!;
+                Require(attempt.Tid.Value == batch.Bid.Value + i, $"{request.Name} is answered by its own attempt");
+                AnswerTo(request, state == MemberState.Committed ? Answer.Committed : Answer.Aborted, attempt.Reason);
+            }
+        }
     }
 }

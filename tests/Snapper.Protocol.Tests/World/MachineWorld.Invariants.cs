@@ -13,7 +13,6 @@ internal sealed partial class MachineWorld
     private readonly long[] _versions;
     private readonly List<ActScheduleEntry>[] _stays;
     private readonly HashSet<TransactionId> _decided = [];
-    private BatchId _lastFinal;
 
     /// <summary>Per actor, who was let in, in order of the first time.</summary>
     public List<Attempt>[] Touches { get; }
@@ -88,14 +87,11 @@ internal sealed partial class MachineWorld
         }
     }
 
-    private void CheckFinal(BatchId final) => Require(final >= _final, "what is final stays final");
-
-    private void JudgeBatch(Batch batch)
+    private void JudgeComponent(Component component)
     {
-        Require(batch.Bid > _lastFinal, $"L2: batch {batch.Bid} is queued behind batch {_lastFinal}");
-        _lastFinal = batch.Bid;
+        var batch = component.Batch;
         var writers = new List<Attempt>();
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             if (batch.StateOf(i) == MemberState.Committed)
             {
@@ -105,7 +101,7 @@ internal sealed partial class MachineWorld
             }
         }
 
-        for (var slot = 0; slot < batch.SlotCount; slot++)
+        for (var slot = component.FirstSlot; slot >= 0; slot = batch.NextSlot(slot))
         {
             if (batch.ChangeOf(slot) is { } change)
             {

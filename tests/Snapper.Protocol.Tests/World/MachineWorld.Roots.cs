@@ -43,7 +43,7 @@ internal sealed partial class MachineWorld
     private void EnterRoot(Attempt attempt)
     {
         var root = attempt.Root!;
-        var entered = _actors[root.Actor].Enter(root, KnownFinal(), _outputs);
+        var entered = _actors[root.Actor].Enter(root, _commit.Final, _outputs);
         Dispatch(root.Actor);
         if (entered)
         {
@@ -223,7 +223,7 @@ internal sealed partial class MachineWorld
         }
 
         frame.HasEnded = true;
-        _actors[frame.Actor].Step(new Message { Kind = MessageKind.CallEnded, Body = frame }, KnownFinal(), _outputs);
+        _actors[frame.Actor].Step(new Message { Kind = MessageKind.CallEnded, Body = frame }, _commit.Final, _outputs);
         Trace?.Invoke($"{frame.Script.Actor}: {frame.Attempt} has left");
         Dispatch(frame.Actor);
         if (frame.CallerFrame is null)

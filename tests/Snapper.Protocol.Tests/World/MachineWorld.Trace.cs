@@ -159,9 +159,21 @@ internal sealed partial class MachineWorld
             return $"act {Name(act.Tid)} {(act.Committed ? "committed" : "aborted")}: {string.Join(' ', act.Changes.Select(change => change.Actor.Id + "=" + Describe(change)))}".TrimEnd(' ', ':');
         }
 
-        var batch = (Batch)item;
-        var changes = Enumerable.Range(0, batch.SlotCount).Where(slot => batch.ChangeOf(slot) is not null)
+        var set = (CommitSet)item;
+        var batch = set.Batch;
+        var changes = Enumerable.Range(0, batch.SlotCount).Where(slot => batch.ChangeOf(slot) is not null && set.Components.Any(component => Has(component, slot)))
             .Select(slot => batch.SubBatchOf(slot).Actor.Id + "=" + Describe(batch.ChangeOf(slot)));
         return $"batch {batch.Bid}: {string.Join(' ', changes)}".TrimEnd(' ', ':');
+    }
+
+    private static bool Has(Component component, int wanted)
+    {
+        var slot = component.FirstSlot;
+        while (slot >= 0 && slot != wanted)
+        {
+            slot = component.Batch.NextSlot(slot);
+        }
+
+        return slot == wanted;
     }
 }

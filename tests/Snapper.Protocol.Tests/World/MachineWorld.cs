@@ -25,7 +25,6 @@ internal sealed partial class MachineWorld
     private readonly Queue<WorkItem>?[] _links;
     private readonly Queue<WorkItem>[] _local;
     private readonly bool[] _held;
-    private readonly BatchId[] _known;
     private readonly HashSet<int> _heldLinks = [];
     private readonly List<int> _busyLinks = [];
     private readonly LinkOrder _order;
@@ -33,16 +32,15 @@ internal sealed partial class MachineWorld
     private readonly TransactionMachine _transactions;
     private int _current;
     private long _actCounter;
-    private BatchId _final;
 
     private int RecordMembers { get; }
 
-    private static long LiveMembers(Batch batch)
+    private static long LiveMembers(Component component)
     {
         var live = 0;
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        for (var i = component.FirstMember; i >= 0; i = component.Batch.NextMember(i))
         {
-            live += batch.StateOf(i) == MemberState.Removed ? 0 : 1;
+            live += component.Batch.StateOf(i) == MemberState.Removed ? 0 : 1;
         }
 
         return live;
@@ -83,7 +81,6 @@ internal sealed partial class MachineWorld
         }
 
         _held = new bool[_nodes];
-        _known = new BatchId[_nodes];
         _committed = new Appended?[actors];
         _versions = new long[actors];
         _stays = new List<ActScheduleEntry>[actors];
@@ -283,7 +280,6 @@ internal sealed partial class MachineWorld
 
     private void Send(int node, WorkItem item)
     {
-        item.Final = _final;
         if (_current == node)
         {
             // A busy entry of a node's own link stands for its local queue.

@@ -27,6 +27,4 @@ internal struct WorkItem
     public Message Message;
     public object? Extra;
 
-    /// <summary>The highest final batch that was known when it was sent.</summary>
-    public BatchId Final;
 }

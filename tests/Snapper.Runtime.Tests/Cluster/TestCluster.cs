@@ -318,7 +318,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 };
                 foreach (var batch in worker.Commits.Open)
                 {
-                    lines.Add($"  batch {batch.Bid} part {batch.Part?.Bid} {batch.PartState} complete {batch.IsComplete} undecided {batch.Undecided}");
+                    lines.Add($"  batch {batch.Bid} part {batch.Part?.Bid} {batch.PartState} open components {batch.OpenComponents}, actors without completion {batch.Incomplete}");
                 }
 
                 foreach (var act in worker.Acts.Values)

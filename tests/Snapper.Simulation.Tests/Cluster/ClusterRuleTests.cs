@@ -29,17 +29,25 @@ public sealed class ClusterRuleTests
     }
 
     [Fact]
-    public void A_final_batch_behind_an_undecided_one_is_seen()
+    public void What_is_final_behind_an_undecided_part_on_its_actor_is_seen()
     {
         Append(1, Part(2), Local(3, 1));
-        Expect("L2: the log of w1 has batch 3 final");
+        Expect("D2: the log of w1 has something of batch 3 final");
     }
 
     [Fact]
-    public void A_part_behind_a_later_batch_is_seen()
+    public void What_is_final_beside_an_undecided_part_breaks_nothing()
     {
-        Append(1, Local(3, 1), Part(2));
-        Expect("L3: the log of w1 has batch 2 behind 3");
+        Append(1, Local(3, 1), Part(2, changes: false), Local(4, 2), Local(1, 3));
+        Assert.Empty(_violations);
+    }
+
+    [Fact]
+    public void A_part_behind_a_later_part_is_seen()
+    {
+        Append(1, Part(3), Part(2));
+        const string Expected = "D7: the log of w1 has part 2 behind part 3";
+        Assert.Contains(_violations, violation => violation.StartsWith(Expected, StringComparison.Ordinal));
     }
 
     [Fact]

@@ -102,7 +102,7 @@ internal sealed class ClusterProcess : SimulatedProcess
                 .Append($"{node.Requests.Master} in master epoch {node.Requests.MasterEpoch}, {requests.Deadlines} deadlines, final {worker.Final}, master: {node.Master?.Describe() ?? "no"}, directory {node.Directory.Version}");
             foreach (var batch in worker.Commits.Open)
             {
-                text.Append($"\n    batch {batch.Bid} part {batch.Part?.Bid} {batch.PartState} complete {batch.IsComplete} undecided {batch.Undecided}");
+                text.Append($"\n    batch {batch.Bid} part {batch.Part?.Bid} {batch.PartState} open components {batch.OpenComponents}, actors without completion {batch.Incomplete}");
             }
 
             foreach (var act in worker.Acts.Values)

@@ -16,10 +16,6 @@ public enum Transition
     PactWithdrawn,
     /// <summary>A PACT is to leave the line and has a number already: its root ends it.</summary>
     PactWithdrawnTooLate,
-    /// <summary>A PACT whose method keeps others waiting stands in the line for such (W4).</summary>
-    PactSlowInLine,
-    /// <summary>A slow PACT stays in line because the batch has another one on the same actor (W4).</summary>
-    SlowPactLeftInLine,
     /// <summary>The wish came round without meeting the token, which was moving: asked again.</summary>
     TokenWishCameRound,
     /// <summary>The wish came round, and nothing waits any more.</summary>
@@ -77,8 +73,12 @@ public enum Transition
     /// <summary>The commit order receives a batch while an undo goes on at one of its actors, whose completion counts
     /// only after it (A5).</summary>
     BatchAnnouncedInUndo,
-    /// <summary>A complete batch waits for the end of an undo (A6).</summary>
-    BatchHeldByUndo,
+    /// <summary>A component is final ahead of an earlier batch (D2).</summary>
+    ComponentAheadOfBatch,
+    /// <summary>A component is final while an undo is going on (D5).</summary>
+    ComponentFinalInUndo,
+    /// <summary>A batch does not wait for a transaction of its own that takes long.</summary>
+    BatchLingers,
     /// <summary>A batch that lost all its members passes its turn without a record (A7).</summary>
     BatchEmpty,
     /// <summary>A batch too large for a record gives up its last members (L6).</summary>
@@ -163,12 +163,6 @@ public enum Transition
     ActRepeatedLater,
     /// <summary>An ACT that died by itself is told that it is removed.</summary>
     ActRemovedAfterDeath,
-    /// <summary>A PACT keeps others waiting: its method counts as slow (W4).</summary>
-    SlowNoticed,
-    /// <summary>A PACT of a slow method that has not begun leaves its batch (W4).</summary>
-    SlowShed,
-    /// <summary>A PACT of a slow method is to leave its batch, and has begun meanwhile (W4).</summary>
-    SlowShedTooLate,
     /// <summary>An attempt kept others waiting too long (W4).</summary>
     TurnBoundHit,
     /// <summary>The deadline passes before a PACT has begun.</summary>

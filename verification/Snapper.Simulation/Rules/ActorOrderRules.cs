@@ -114,12 +114,20 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
 
     public void Completed(ActorKey actor, BatchId bid, Change? change) => Of(actor).Completions[bid.Value] = change;
 
-    public void Queued(Batch batch)
+    public void Queued(CommitSet set)
     {
-        for (var slot = 0; slot < batch.SlotCount; slot++)
+        foreach (var component in set.Components)
+        {
+            Queued(component);
+        }
+    }
+
+    private void Queued(Component component)
+    {
+        var batch = component.Batch;
+        for (var slot = component.FirstSlot; slot >= 0; slot = batch.NextSlot(slot))
         {
             var trail = Of(batch.SubBatchOf(slot).Actor);
-            var touched = false;
             foreach (var touch in trail.Touches)
             {
                 if (touch.Bid != batch.Bid.Value)
@@ -127,7 +135,6 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
                     continue;
                 }
 
-                touched = true;
                 Require(
                     touch.Kind != TouchKind.Write || batch.StateOf((int)(touch.Tid - touch.Bid)) == MemberState.Committed,
                     $"A3: {trail.Actor}: batch {batch.Bid} is queued with what {touch.Tid} wrote, which has not committed");
@@ -148,11 +155,6 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
                     $"L4: {trail.Actor}: the change of batch {batch.Bid} is not the state that it left there");
             }
 
-            if (touched)
-            {
-                trail.LastFinalBatch = Math.Max(trail.LastFinalBatch, batch.Bid.Value);
-            }
-
             trail.Forget(batch.Bid.Value);
         }
     }
@@ -161,24 +163,15 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
     {
         var tid = act.Tid.Value;
         _queuedActs.Add(tid);
-        var before = 0L;
         foreach (var actor in act.Participants)
         {
             var trail = Of(actor);
             RequireAheadIsFinal(trail, act.Tid);
-            before = Math.Max(before, trail.LastFinalBatch);
             if (act.Committed)
             {
                 RequireChange(trail, new Mover(null, act.Tid), ChangeOf(act, actor));
                 trail.Remove(tid);
             }
-        }
-
-        // max(BeforeSet) < min(AfterSet): whatever batch touches one of its actors from now on must be behind all that was before it anywhere.
-        foreach (var actor in act.Participants)
-        {
-            var trail = Of(actor);
-            trail.HighestBeforeActs = Math.Max(trail.HighestBeforeActs, before);
         }
     }
 
@@ -210,9 +203,6 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
         Require(!turn.IsOver, $"A2: {trail.Actor}: {tid} is let in after its turn");
         Require(trail.OpenBefore(tid) is null, $"A1, A2: {trail.Actor}: {tid} is let in before the turn of {trail.OpenBefore(tid)?.Tid} is over");
         Require(trail.Acts.Count == 0, $"H1: {trail.Actor}: {tid} is let in before ACT {trail.Acts.FirstOrDefault()} has ended");
-        Require(
-            turn.Bid > trail.HighestBeforeActs,
-            $"H: {trail.Actor}: batch {turn.Bid} comes behind an ACT that stood behind batch {trail.HighestBeforeActs}: max(BeforeSet) < min(AfterSet) does not hold");
         Require(
             !trail.IsFrozen || turn.CallsBegun > 0 || trail.TurnAtUndo == tid,
             $"A5: {trail.Actor}: the turn of {tid} begins before the undo is over");

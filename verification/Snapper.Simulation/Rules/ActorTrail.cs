@@ -81,12 +81,6 @@ internal sealed class ActorTrail(ActorKey actor)
     /// <summary>The PACT that was let in last.</summary>
     public long LastTid { get; set; }
 
-    /// <summary>The last final batch that has touched this actor.</summary>
-    public long LastFinalBatch { get; set; }
-
-    /// <summary>The highest batch that stood, anywhere, before an ACT that is final and was here: what comes now must be behind it.</summary>
-    public long HighestBeforeActs { get; set; }
-
     /// <summary>An undo has begun here and is not over.</summary>
     public bool IsFrozen { get; set; }
 

@@ -199,17 +199,19 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
     {
         foreach (var open in stream.OpenParts.Values)
         {
-            Require(open.Batch > batch.Batch, $"L2: {stream} has batch {batch.Batch} final, and global batch {open.Global}, here {open.Batch}, is undecided");
+            Require(
+                !open.Changes.Any(change => batch.Changes.Any(behind => behind.Actor.Equals(change.Actor))),
+                $"D2: {stream} has something of batch {batch.Batch} final, and global batch {open.Global}, here {open.Batch}, is undecided and has changed one of its actors");
         }
 
-        Follow(stream, batch.Batch);
         Change(stream, batch.Changes, null);
         Commit(stream, batch.Outcomes);
     }
 
     private void OnPrepared(Stream stream, Prepared part)
     {
-        Follow(stream, part.Batch);
+        Require(part.Batch > stream.LastPart, $"D7: {stream} has part {part.Batch} behind part {stream.LastPart}");
+        stream.LastPart = part.Batch;
         Require(stream.Prepared.Add(part.Global), $"R: {stream} prepares its part of global batch {part.Global} again");
         Require(!_decided.Contains(part.Global.Value), $"R: {stream} prepares its part of global batch {part.Global} after that was decided");
         stream.OpenParts[part.Global] = part;
@@ -234,7 +236,7 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
         Require(_decided.Contains(marker.Global.Value), $"R2: {stream} commits its part of global batch {marker.Global}, which is not decided");
         foreach (var open in stream.OpenParts.Values)
         {
-            Require(open.Batch > part.Batch, $"L2: {stream} has global batch {marker.Global} final, and {open.Global} before it is undecided");
+            Require(open.Batch > part.Batch, $"D7: {stream} has global batch {marker.Global} final, and {open.Global} before it is undecided");
         }
 
         Change(stream, part.Changes, marker.Versions);
@@ -293,12 +295,6 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
 
         Require(_decided.Contains(marker.Transaction.Value), $"R2: {stream} commits its part of ACT {marker.Transaction}, which is not committed");
         Change(stream, part.Changes, marker.Versions);
-    }
-
-    private void Follow(Stream stream, BatchId batch)
-    {
-        Require(batch > stream.LastBatch, $"L3: {stream} has batch {batch} behind {stream.LastBatch}");
-        stream.LastBatch = batch;
     }
 
     /// <summary>M6, M7: nothing begins to be stored for an actor by any worker but its owner. What is in doubt is settled before anything moves.</summary>
@@ -363,7 +359,7 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
         /// <summary>Ids whose outcomes callers may ask for.</summary>
         public HashSet<string> Kept { get; } = new(StringComparer.Ordinal);
 
-        public BatchId LastBatch { get; set; }
+        public BatchId LastPart { get; set; }
 
         public override string ToString() => $"the log of w{worker}";
     }

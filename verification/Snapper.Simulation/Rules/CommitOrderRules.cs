@@ -14,14 +14,13 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
 {
     private readonly Dictionary<long, Batch> _formed = [];
     private readonly List<Batch> _notFinal = []; // as far as was looked
-    private readonly HashSet<long> _queuedBatches = [];
+    private readonly Dictionary<ActorKey, List<Link>> _chains = [];
     private readonly HashSet<long> _queuedActs = [];
-    private readonly Dictionary<long, HashSet<long>> _before = [];
-    private readonly Dictionary<long, HashSet<long>> _after = [];
+    private readonly Dictionary<long, HashSet<(ActorKey Actor, long Bid)>> _before = [];
+    private readonly Dictionary<long, HashSet<(ActorKey Actor, long Bid)>> _after = [];
     private readonly HashSet<long> _gone = [];
     private readonly Queue<(object Item, long Ticket)> _unanswered = new();
     private long _flushed;
-    private long _lastBatch;
     private long _lastTicket;
     private long _lastSequence;
 
@@ -33,10 +32,10 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
                 Formed(message.Batch);
                 break;
             case MessageKind.ActVisited:
-                SetOf(_before, message.Tid).Add(message.Bid.Value);
+                SetOf(_before, message.Tid).Add((message.Actor!, message.Bid.Value));
                 break;
             case MessageKind.ActOvertaken:
-                SetOf(_after, message.Tid).Add(message.Bid.Value);
+                SetOf(_after, message.Tid).Add((message.Actor!, message.Bid.Value));
                 break;
             case MessageKind.ActAborted:
                 _gone.Add(message.Tid.Value);
@@ -57,9 +56,9 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
             _lastSequence = sequence;
         }
 
-        if (item is Batch batch)
+        if (item is CommitSet set)
         {
-            Queued(batch);
+            Queued(set);
         }
         else
         {
@@ -80,7 +79,6 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
     private void Formed(Batch batch)
     {
         var bid = batch.Bid.Value;
-        Require(bid > _lastBatch, $"L2: batch {bid} was formed behind batch {_lastBatch}, which is queued");
         for (var i = 0; i < batch.Tickets.Length; i++)
         {
             Require(batch.Tickets[i].Tid.Value == bid + i, $"Batch {bid}: its transaction {i} has number {batch.Tickets[i].Tid}");
@@ -95,24 +93,80 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
 
         _formed.Add(bid, batch);
         _notFinal.Add(batch);
+        Divide(batch);
     }
 
-    private void Queued(Batch batch)
+    /// <summary>D1 in the most obvious way: whatever shares a transaction is joined, until nothing more is.</summary>
+    private void Divide(Batch batch)
     {
-        var bid = batch.Bid.Value;
-        Require(bid > _lastBatch, $"L2: batch {bid} is queued after batch {_lastBatch}");
-        Require(batch.Previous == BatchId.None || _formed.ContainsKey(batch.Previous.Value), $"L2: batch {bid} is queued before batch {batch.Previous} is known");
-        _lastBatch = bid;
-        _queuedBatches.Add(bid);
-        _notFinal.RemoveAll(IsFinal); // a final batch stays final
-        foreach (var other in _notFinal)
+        var pieces = new List<Piece>();
+        for (var slot = 0; slot < batch.SlotCount; slot++)
         {
-            Require(other.Bid.Value > bid, $"L2: batch {bid} is queued before batch {other.Bid}");
+            var subBatch = batch.SubBatchOf(slot);
+            var piece = new Piece(batch);
+            for (var i = 0; i < subBatch.Count; i++)
+            {
+                piece.Members.Add((int)(subBatch[i].Tid.Value - batch.Bid.Value));
+            }
+
+            piece.Actors.Add(subBatch.Actor);
+            foreach (var other in pieces.FindAll(other => other.Members.Overlaps(piece.Members)))
+            {
+                piece.Members.UnionWith(other.Members);
+                piece.Actors.UnionWith(other.Actors);
+                pieces.Remove(other);
+            }
+
+            pieces.Add(piece);
         }
 
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        foreach (var piece in pieces)
         {
-            Require(batch.StateOf(i) != MemberState.Running, $"Batch {bid} is queued while its transaction {i} runs");
+            foreach (var actor in piece.Actors)
+            {
+                var chain = ChainOf(actor);
+                var at = chain.FindLastIndex(link => link.Bid < batch.Bid.Value) + 1;
+                chain.Insert(at, new Link(batch.Bid.Value, piece));
+            }
+        }
+    }
+
+    private void Queued(CommitSet set)
+    {
+        var bid = set.Batch.Bid.Value;
+        Require(_formed.ContainsKey(bid), $"D2: something of batch {bid} is queued before it is known");
+        foreach (var component in set.Components)
+        {
+            var members = new HashSet<int>();
+            for (var i = component.FirstMember; i >= 0; i = set.Batch.NextMember(i))
+            {
+                members.Add(i);
+                Require(set.Batch.StateOf(i) != MemberState.Running, $"Batch {bid} is queued while its transaction {i} runs");
+            }
+
+            Queued(set.Batch, component, members);
+        }
+
+        _notFinal.RemoveAll(IsFinal); // a final batch stays final
+    }
+
+    private void Queued(Batch batch, Component component, HashSet<int> members)
+    {
+        var bid = batch.Bid.Value;
+        for (var slot = component.FirstSlot; slot >= 0; slot = batch.NextSlot(slot))
+        {
+            var actor = batch.SubBatchOf(slot).Actor;
+            var chain = ChainOf(actor);
+            var at = chain.FindIndex(link => link.Bid == bid);
+            var piece = chain[at].Piece;
+            Require(piece.Members.SetEquals(members), $"D1: batch {bid}: {actor} belongs to {string.Join(' ', piece.Members)}, and {string.Join(' ', members)} are queued");
+            for (var i = 0; i < at; i++)
+            {
+                Require(chain[i].Piece.IsFinal, $"D2: {actor}: batch {bid} is queued before batch {chain[i].Bid}");
+            }
+
+            piece.IsQueued = true;
+            chain.RemoveRange(0, at);
         }
     }
 
@@ -122,30 +176,27 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
         Require(_queuedActs.Add(tid), $"ACT {act.Tid} is queued twice");
         Require(!_gone.Contains(tid), $"H7: ACT {act.Tid} is queued after it was given up");
         Require(act.Arrived == act.Participants.Count, $"ACT {act.Tid} is queued with {act.Arrived} of {act.Participants.Count} parts");
-        var before = SetOf(_before, act.Tid);
-        foreach (var bid in before)
+        foreach (var (actor, bid) in SetOf(_before, act.Tid))
         {
-            Require(!_formed.TryGetValue(bid, out var ahead) || IsFinal(ahead), $"H3: ACT {act.Tid} is queued while batch {bid}, which is ahead of it, is not final");
+            Require(
+                IsFinal(actor, bid),
+                $"H3: ACT {act.Tid} is queued while batch {bid}, which is ahead of it on {actor}, is not final");
         }
 
-        var after = SetOf(_after, act.Tid);
-        if (before.Count > 0 && after.Count > 0)
+        // With H3 and D2, what is behind it is behind all that is ahead of it in the log, and so nowhere ahead of that.
+        foreach (var (actor, bid) in SetOf(_after, act.Tid))
         {
-            Require(before.Max() < after.Min(), $"H5: ACT {act.Tid} stands behind batch {before.Max()} and ahead of batch {after.Min()}");
+            Require(
+                !IsQueued(actor, bid),
+                $"H5: ACT {act.Tid} is queued behind batch {bid}, ahead of which it stands on {actor}");
         }
     }
 
-    /// <summary>Queued, or nothing of it is left (A7).</summary>
     private bool IsFinal(Batch batch)
     {
-        if (_queuedBatches.Contains(batch.Bid.Value))
+        for (var slot = 0; slot < batch.SlotCount; slot++)
         {
-            return true;
-        }
-
-        for (var i = 0; i < batch.Tickets.Length; i++)
-        {
-            if (batch.StateOf(i) != MemberState.Removed)
+            if (!IsFinal(batch.SubBatchOf(slot).Actor, batch.Bid.Value))
             {
                 return false;
             }
@@ -154,7 +205,26 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
         return true;
     }
 
-    private static HashSet<long> SetOf(Dictionary<long, HashSet<long>> sets, TransactionId tid)
+    // What has left a chain was behind something that is queued, and was final then.
+    private bool IsFinal(ActorKey actor, long bid) => ChainOf(actor).Find(link => link.Bid == bid) is not { } link || link.Piece.IsFinal;
+
+    private bool IsQueued(ActorKey actor, long bid)
+    {
+        var chain = ChainOf(actor);
+        return chain.FindIndex(link => link.Bid >= bid) is var at && (at < 0 ? chain.Count > 0 : chain[at].Bid == bid && chain[at].Piece.IsQueued);
+    }
+
+    private List<Link> ChainOf(ActorKey actor)
+    {
+        if (!_chains.TryGetValue(actor, out var chain))
+        {
+            _chains.Add(actor, chain = []);
+        }
+
+        return chain;
+    }
+
+    private static HashSet<(ActorKey Actor, long Bid)> SetOf(Dictionary<long, HashSet<(ActorKey Actor, long Bid)>> sets, TransactionId tid)
     {
         if (!sets.TryGetValue(tid.Value, out var set))
         {
@@ -163,4 +233,19 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
 
         return set;
     }
+
+    /// <summary>A component, found anew.</summary>
+    private sealed class Piece(Batch batch)
+    {
+        public HashSet<int> Members { get; } = [];
+
+        public HashSet<ActorKey> Actors { get; } = [];
+
+        public bool IsQueued { get; set; }
+
+        /// <summary>Queued, or nothing of it is left (A7).</summary>
+        public bool IsFinal => IsQueued || Members.All(member => batch.StateOf(member) == MemberState.Removed);
+    }
+
+    private sealed record Link(long Bid, Piece Piece);
 }

@@ -51,11 +51,11 @@ internal sealed class IncarnationRules : IWorkerTrace
     public void Queued(object item, LogRecord? record, long sequence, long ticket)
     {
         _commits.Queued(item, record, sequence, ticket);
-        if (item is Batch batch)
+        if (item is CommitSet set)
         {
-            _undo.Queued(batch);
-            _actors.Queued(batch);
-            _outcomes.Queued(batch, (LocalBatchCommitted?)record);
+            _undo.Queued(set);
+            _actors.Queued(set);
+            _outcomes.Queued(set, (LocalBatchCommitted?)record);
         }
         else
         {
@@ -104,7 +104,7 @@ internal sealed class IncarnationRules : IWorkerTrace
 
     public void Completed(ActorKey actor, BatchId bid, Change? change) => _actors.Completed(actor, bid, change);
 
-    public void Outgrown(Batch batch) => _undo.Outgrown(batch);
+    public void Outgrown(Component component) => _undo.Outgrown(component);
 
     public void Removing(IReadOnlyList<TransactionId> tids) => _undo.Removing(tids);
 

@@ -15,7 +15,6 @@ internal sealed class LogRules(StorageRules storage, Action<string> violated) : 
     private readonly GroupDecoder _decoder = new();
     private readonly Dictionary<ActorKey, (long Version, ReadOnlyMemory<byte> State)> _last = [];
     private readonly HashSet<long> _transactions = [];
-    private readonly HashSet<long> _batches = [];
     private readonly Dictionary<long, (int Count, ulong Hash)> _groups = [];
     private long _epoch;
     private long _next = 1;
@@ -62,7 +61,6 @@ internal sealed class LogRules(StorageRules storage, Action<string> violated) : 
             switch (_decoder.Current)
             {
                 case LocalBatchCommitted batch:
-                    Require(_batches.Add(batch.Batch.Value), $"R1: batch {batch.Batch} is in the log twice");
                     Add(batch.Changes);
                     foreach (var outcome in batch.Outcomes)
                     {

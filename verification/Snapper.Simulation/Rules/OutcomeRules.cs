@@ -17,10 +17,21 @@ internal sealed class OutcomeRules(ActorOrderRules actors, Action<string> violat
 
     public void Failed(TransactionId tid) => _failed.Add(tid.Value);
 
-    public void Queued(Batch batch, LocalBatchCommitted? record)
+    public void Queued(CommitSet set, LocalBatchCommitted? record)
     {
         var at = 0;
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        foreach (var component in set.Components)
+        {
+            Queued(component, record, ref at);
+        }
+
+        Require(record is null || at == record.Outcomes.Count, $"I4: the record of batch {set.Batch.Bid} has outcomes that are none of its own");
+    }
+
+    private void Queued(Component component, LocalBatchCommitted? record, ref int at)
+    {
+        var batch = component.Batch;
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             if (batch.StateOf(i) == MemberState.Removed)
             {
@@ -30,8 +41,6 @@ internal sealed class OutcomeRules(ActorOrderRules actors, Action<string> violat
             var outcome = record is not null && at < record.Outcomes.Count && record.Outcomes[at].Transaction.Value == batch.Bid.Value + i ? record.Outcomes[at++] : null;
             Look(new TransactionId(batch.Bid.Value + i), Request.Of(batch.Tickets[i]), batch.StateOf(i) == MemberState.Committed, outcome);
         }
-
-        Require(record is null || at == record.Outcomes.Count, $"I4: the record of batch {batch.Bid} has outcomes that are none of its own");
     }
 
     public void Queued(ActOutcome act, ActCommitted? record) => Look(act.Tid, Request.Of(act), act.Committed, record?.Outcome);

@@ -6,7 +6,7 @@ using Snapper.Protocol.Messages;
 namespace Snapper.Simulation.Rules;
 
 /// <summary>
-/// Who must be undone (A4 to A6): the closure of "touched an actor after a removed transaction had written it", over the touches that were seen. All who read
+/// Who must be undone (A4, A5, D6): the closure of "touched an actor after a removed transaction had written it", over the touches that were seen. All who read
 /// or wrote then must go; nobody may go who was not even let in then. One per life of a worker.
 /// </summary>
 internal sealed class UndoRules(Action<string> violated) : RuleSet(violated)
@@ -18,7 +18,6 @@ internal sealed class UndoRules(Action<string> violated) : RuleSet(violated)
     private readonly HashSet<long> _final = [];
     private readonly Dictionary<object, TransactionId> _numbered = new(ReferenceEqualityComparer.Instance);
     private readonly HashSet<long> _outgrown = [];
-    private long _lowest = long.MaxValue;
 
     public void Received(in Message message)
     {
@@ -35,13 +34,14 @@ internal sealed class UndoRules(Action<string> violated) : RuleSet(violated)
 
     public bool IsRemoved(long tid) => _removed.Contains(tid);
 
-    /// <summary>L6: of a batch that is too large, its last transactions may go, one at least and not all of several.</summary>
-    public void Outgrown(Batch batch)
+    /// <summary>L6: of a component that is too large, its last transactions may go, one at least and not all of several.</summary>
+    public void Outgrown(Component component)
     {
-        Require(batch.IsComplete && batch.Undecided == 0, $"L6: batch {batch.Bid} is weighed before it is complete");
+        var batch = component.Batch;
+        Require(component is { IsComplete: true, Undecided: 0 }, $"L6: batch {batch.Bid} is weighed before it is complete");
         _outgrown.Clear();
         var first = -1;
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             if (batch.StateOf(i) != MemberState.Removed)
             {
@@ -70,12 +70,8 @@ internal sealed class UndoRules(Action<string> violated) : RuleSet(violated)
         foreach (var tid in tids)
         {
             Require(_removed.Add(tid.Value), $"A5: {tid} is removed twice");
-            Require(!_final.Contains(tid.Value), $"A6: {tid} is removed and was final");
+            Require(!_final.Contains(tid.Value), $"D6: {tid} is removed and was final");
             Require(_failed.Contains(tid.Value) || _mayGo.Contains(tid.Value), $"A5: {tid} is removed, but has not failed, and nothing that it touched was undone");
-            if (!tid.IsAct)
-            {
-                _lowest = Math.Min(_lowest, tid.Value);
-            }
         }
     }
 
@@ -89,7 +85,6 @@ internal sealed class UndoRules(Action<string> violated) : RuleSet(violated)
         }
 
         _mustGo.RemoveWhere(_removed.Contains);
-        _lowest = long.MaxValue;
     }
 
     /// <summary>An actor removes transactions: what they wrote is taken back, and with it everything that was written behind that.</summary>
@@ -112,7 +107,7 @@ internal sealed class UndoRules(Action<string> violated) : RuleSet(violated)
                 if (touch.Kind != TouchKind.LetIn)
                 {
                     _mustGo.Add(touch.Tid);
-                    Require(!_final.Contains(touch.Tid), $"A6: {touch.Tid} is final, and has touched {trail.Actor} after {trail.Touches[earliest].Tid}, which is undone");
+                    Require(!_final.Contains(touch.Tid), $"D6: {touch.Tid} is final, and has touched {trail.Actor} after {trail.Touches[earliest].Tid}, which is undone");
                 }
             }
         }
@@ -134,11 +129,19 @@ internal sealed class UndoRules(Action<string> violated) : RuleSet(violated)
         }
     }
 
-    public void Queued(Batch batch)
+    public void Queued(CommitSet set)
     {
-        Require(batch.Bid.Value + batch.Tickets.Length <= _lowest, $"A6: batch {batch.Bid} is queued while {_lowest} is undone");
+        foreach (var component in set.Components)
+        {
+            Queued(component);
+        }
+    }
+
+    private void Queued(Component component)
+    {
+        var batch = component.Batch;
         var left = 0;
-        for (var i = 0; i < batch.Tickets.Length; i++)
+        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
         {
             var tid = batch.Bid.Value + i;
             if (batch.StateOf(i) == MemberState.Removed)

@@ -22,7 +22,7 @@ public sealed class Coverage
     public static IReadOnlyList<Transition> Scarce { get; } =
     [
         Transition.BatchTooLargeInUndo, Transition.ActRemovedAfterDeath, Transition.DiedOfSerializability,
-            Transition.RemovalFoundByCode, Transition.RemovedAtPlacing, Transition.SlowShedTooLate,
+            Transition.RemovalFoundByCode, Transition.RemovedAtPlacing,
         Transition.TokenWishCameRound,
     ];
 

@@ -165,7 +165,7 @@ public sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) : 
         }
     }
 
-    public void Outgrown(Batch batch)
+    public void Outgrown(Component component)
     {
     }
 
@@ -190,7 +190,7 @@ public sealed class ActorTimeline(WatchClock clock, ActorTimelines timelines) : 
 
     private void SettlePact(Entry entry)
     {
-        if (!entry.Tid.IsAct && entry is { EndedAt: 0, ExecutedAt: not 0 } && timelines.DurableAt(entry.Bid.Value) is not 0 and var at)
+        if (!entry.Tid.IsAct && entry is { EndedAt: 0, ExecutedAt: not 0 } && timelines.DurableAt(entry.Tid) is not 0 and var at)
         {
             entry.EndedAt = at;
             entry.Outcome ??= "committed";

@@ -4,7 +4,7 @@ using Snapper.Protocol.Scheduling;
 
 namespace Snapper.Runtime.Inspection.Watching;
 
-/// <summary>The actors that somebody looks at, and when the newest batches were durable. Thread-safe.</summary>
+/// <summary>The actors that somebody looks at, and when the newest PACTs were durable. Thread-safe.</summary>
 /// <param name="clock">The clock.</param>
 /// <param name="leaseTicks">For how long a question keeps a timeline up.</param>
 /// <param name="timer">Sweeps.</param>
@@ -13,13 +13,12 @@ public sealed class ActorTimelines(WatchClock clock, long leaseTicks, LeaseTimer
 {
     public const int Most = IWorkerWatch.TimelinesMax;
 
-    private const int Batches = 8192;
+    private const int Remembered = 65_536;
 
     private readonly Lock _changes = new();
     private readonly ConcurrentDictionary<ActorKey, ActorTimeline> _watched = new(); // changed under the lock, read without
-    private readonly (long Bid, long At)[] _durable = new (long, long)[Batches];
+    private readonly (long Tid, long At)[] _durable = new (long, long)[Remembered];
     private volatile bool _any;
-    private long _count;
 
     /// <summary>The actor is loaded: whoever looks at it goes on looking.</summary>
     public void Loaded(ActorKey actor, ActorMachine machine)
@@ -30,34 +29,26 @@ public sealed class ActorTimelines(WatchClock clock, long leaseTicks, LeaseTimer
         }
     }
 
-    /// <summary>A batch is durable. Called by the commit executor alone.</summary>
-    public void Durable(long bid)
+    /// <summary>A PACT is durable. Called by the commit executor alone.</summary>
+    public void Durable(TransactionId tid)
     {
         if (_any)
         {
             lock (_durable)
             {
-                _durable[_count++ % Batches] = (bid, clock.Now);
+                _durable[tid.Value % Remembered] = (tid.Value, clock.Now);
             }
         }
     }
 
-    /// <summary>When a batch was durable; 0: unknown. Batches are durable in the order of their numbers.</summary>
-    public long DurableAt(long bid)
+    /// <summary>When one of the newest PACTs was durable; 0: unknown.</summary>
+    public long DurableAt(TransactionId tid)
     {
         lock (_durable)
         {
-            for (var i = _count - 1; i >= Math.Max(0, _count - Batches); i--)
-            {
-                var (known, at) = _durable[i % Batches];
-                if (known <= bid)
-                {
-                    return known == bid ? at : 0;
-                }
-            }
+            var (known, at) = _durable[tid.Value % Remembered];
+            return known == tid.Value ? at : 0;
         }
-
-        return 0;
     }
 
     /// <summary>The timeline of an actor; begun, if it is not watched yet.</summary>
