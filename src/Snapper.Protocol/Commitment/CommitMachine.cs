@@ -29,7 +29,7 @@ public sealed partial class CommitMachine
     private BatchId _lastInLine;
     private int _unfinished;
     private int _unreleased;
-    private int _recalled;
+    private bool _mustReport;
     private bool _actsMayFollow;
 
     /// <summary>A commit machine.</summary>
@@ -148,13 +148,18 @@ public sealed partial class CommitMachine
                 OnFlushed(message.Value, outputs);
                 break;
             case MessageKind.LookedForSlow:
-                OnLookedForSlow(outputs);
+                OnLookedForSlow();
                 break;
             default:
                 throw new ProtocolViolationException($"Commit: no transition for {message.Kind}.");
         }
 
         AppendSets(all: false, outputs);
+        if (_mustReport)
+        {
+            _mustReport = false;
+            ReportProgress(outputs);
+        }
     }
 
     /// <summary>
@@ -332,8 +337,6 @@ public sealed partial class CommitMachine
     /// </summary>
     private void Finalize(OutputBuffer outputs)
     {
-        var unreleased = _unreleased;
-        var recalled = _recalled;
         while (_ready.TryDequeue(out var component))
         {
             TryFinalize(component, outputs);
@@ -348,11 +351,6 @@ public sealed partial class CommitMachine
         {
             _actsMayFollow = false;
             CommitActs(outputs);
-        }
-
-        if (_unreleased < unreleased || _recalled != recalled)
-        {
-            ReportProgress(outputs);
         }
     }
 
@@ -450,7 +448,6 @@ public sealed partial class CommitMachine
                 _parts.Remove(batch);
                 _unfinished -= batch.IsGlobal ? 1 : 0;
             }
-
         }
     }
 
@@ -523,7 +520,7 @@ public sealed partial class CommitMachine
         {
             batch.IsReleased = false;
             _unreleased++;
-            _recalled++;
+            _mustReport = true;
         }
     }
 
@@ -533,6 +530,7 @@ public sealed partial class CommitMachine
         {
             batch.IsReleased = true;
             _unreleased--;
+            _mustReport = true;
         }
     }
 
@@ -540,9 +538,8 @@ public sealed partial class CommitMachine
     /// Batches of which nothing was completed since the last look hold back the next one no more, and what is final of
     /// them has its records: a transaction of theirs waits for something else than this worker.
     /// </summary>
-    private void OnLookedForSlow(OutputBuffer outputs)
+    private void OnLookedForSlow()
     {
-        var unreleased = _unreleased;
         foreach (var batch in _open)
         {
             if (!batch.HasProgressed)
@@ -553,16 +550,10 @@ public sealed partial class CommitMachine
 
             batch.HasProgressed = false;
         }
-
-        if (_unreleased < unreleased)
-        {
-            ReportProgress(outputs);
-        }
     }
 
     private void OnFlushed(long ticket, OutputBuffer outputs)
     {
-        var unreleased = _unreleased;
         while (_unflushed.Count > 0 && _unflushed.Peek().Ticket <= ticket)
         {
             var item = _unflushed.Dequeue().Item;
@@ -589,11 +580,6 @@ public sealed partial class CommitMachine
             }
 
             outputs.Add(OutputKind.Reply).Body = item;
-        }
-
-        if (_unreleased < unreleased)
-        {
-            ReportProgress(outputs);
         }
     }
 
