@@ -206,24 +206,30 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
         for (var looks = _formed.Count; looks > 0; looks--)
         {
             var batch = _formed.Dequeue();
-            var isOver = true;
-            for (var slot = 0; slot < batch.SlotCount; slot++)
-            {
-                if (batch.SubBatchOf(slot).IsFinal)
-                {
-                    token.Forget(batch.SubBatchOf(slot));
-                }
-                else
-                {
-                    isOver = false;
-                }
-            }
-
-            if (!isOver)
+            if (!IsFinal(batch))
             {
                 _formed.Enqueue(batch);
+                continue;
+            }
+
+            for (var slot = 0; slot < batch.SlotCount; slot++)
+            {
+                token.Forget(batch.SubBatchOf(slot));
             }
         }
+    }
+
+    private static bool IsFinal(Batch batch)
+    {
+        for (var slot = 0; slot < batch.SlotCount; slot++)
+        {
+            if (!batch.SubBatchOf(slot).IsFinal)
+            {
+                return false;
+            }
+        }
+
+        return true;
     }
 
     private bool IsPassedUnasked() => ringSize > 1 && _waiting.Count == 0 && options.SchedulingPolicy.TokenPassedUnasked();
