@@ -236,15 +236,21 @@ public sealed class Batch
             if (_componentOf is not null)
             {
                 _componentOf[i] = index;
-                _nextMember![i] = -1;
-                if (first != i)
-                {
-                    _nextMember[last[index]] = i;
-                }
-
-                last[index] = i;
+                Link(_nextMember!, last, index, i, isFirst: first == i);
             }
         }
+    }
+
+    // Puts an item behind the last one of its component.
+    private static void Link(int[] next, Span<int> last, int component, int item, bool isFirst)
+    {
+        next[item] = -1;
+        if (!isFirst)
+        {
+            next[last[component]] = item;
+        }
+
+        last[component] = item;
     }
 
     private void DivideSlots()
@@ -259,13 +265,7 @@ public sealed class Batch
             component.Incomplete++;
             if (_nextSlot is not null)
             {
-                _nextSlot[slot] = -1;
-                if (component.FirstSlot >= 0)
-                {
-                    _nextSlot[last[index]] = slot;
-                }
-
-                last[index] = slot;
+                Link(_nextSlot, last, index, slot, isFirst: component.FirstSlot < 0);
             }
 
             component.FirstSlot = component.FirstSlot < 0 ? slot : component.FirstSlot;
