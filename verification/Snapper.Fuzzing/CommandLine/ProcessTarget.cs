@@ -16,6 +16,7 @@ namespace Snapper.Fuzzing.CommandLine;
 internal sealed class ProcessTarget : FuzzTarget
 {
     private static readonly int[] ExitCodes = [0, 1, 2, 70, 71, 72];
+    private static readonly TimeSpan SpeaksWithin = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan RunsFor = TimeSpan.FromSeconds(4);
     private static readonly TimeSpan StopsWithin = TimeSpan.FromSeconds(30);
 
@@ -75,7 +76,11 @@ internal sealed class ProcessTarget : FuzzTarget
 
         using var process = Process.Start(start)!;
         var said = process.StandardError.ReadToEndAsync();
-        var printed = process.StandardOutput.ReadToEndAsync();
+        var first = process.StandardOutput.ReadLineAsync();
+
+        // A worker that has printed nothing yet may not handle signals yet. The output of one that ends at once ends.
+        _ = first.Wait(SpeaksWithin);
+        var printed = Rest(first, process.StandardOutput);
         var stopped = !process.WaitForExit(RunsFor);
         if (stopped)
         {
@@ -98,6 +103,9 @@ internal sealed class ProcessTarget : FuzzTarget
             ? $"{(stopped ? "ran" : "ended")} {process.ExitCode.ToString(CultureInfo.InvariantCulture)[0]} {said.Result.Split('\n')[0].Replace(_folder, "", StringComparison.Ordinal)}"
             : throw new FuzzFailureException($"It ended with {process.ExitCode} without a word.");
     }
+
+    private static async Task<string> Rest(Task<string?> first, StreamReader output) =>
+        await first + "\n" + await output.ReadToEndAsync();
 
     public override void Dispose()
     {
