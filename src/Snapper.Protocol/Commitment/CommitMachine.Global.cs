@@ -116,6 +116,24 @@ public sealed partial class CommitMachine
         Finalize(outputs);
     }
 
+    /// <summary>
+    /// D7: parts are final in their order. A later one may be ready before: its decision may come first, since the
+    /// successor of a master is asked about each part by itself, and an undo takes the earlier one's completions back
+    /// until its actors have acknowledged (A5).
+    /// </summary>
+    private Batch? FirstPart()
+    {
+        foreach (var part in _parts)
+        {
+            if (part.IsGlobal)
+            {
+                return part;
+            }
+        }
+
+        return null;
+    }
+
     private static void ReportFailed(Batch batch, bool tooLarge, OutputBuffer outputs)
     {
         ref var message = ref outputs.Add(OutputKind.SendToMaster, MessageKind.GlobalFailed);

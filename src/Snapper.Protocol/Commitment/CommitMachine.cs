@@ -365,7 +365,7 @@ public sealed partial class CommitMachine
         RequireDecided(component);
         if (batch.IsGlobal)
         {
-            if (batch.PartState != PartState.Decided)
+            if (batch.PartState != PartState.Decided || FirstPart() != batch)
             {
                 return;
             }
@@ -447,6 +447,10 @@ public sealed partial class CommitMachine
             {
                 _parts.Remove(batch);
                 _unfinished -= batch.IsGlobal ? 1 : 0;
+                if (FirstPart() is { } next)
+                {
+                    _ready.Enqueue(next.Components[0]);
+                }
             }
         }
     }

@@ -283,6 +283,34 @@ public sealed class BatchTests
     }
 
     /// <summary>
+    /// D7: a master's successor is asked about each part by itself, and the second answer may come first. The parts
+    /// share no actor; what is behind the second one waits with it.
+    /// </summary>
+    [Fact]
+    public void Parts_of_global_batches_are_final_in_their_order_whatever_decision_comes_first()
+    {
+        var (first, second) = FormParts(A, B);
+        foreach (var part in (Batch[])[first, second])
+        {
+            Announce(part);
+            Complete(part, 0, 0, new Change(part.SubBatchOf(0).Actor, 1, "x"));
+        }
+
+        Assert.Equal([PartState.Prepared, PartState.Prepared], (PartState[])[first.PartState, second.PartState]);
+        DecidePart(second);
+        Assert.Equal((PartState.Decided, false), (second.PartState, second.Components[0].IsFinal));
+        _outputs.Clear();
+        DecidePart(first);
+        var decided = Enumerable.Range(0, _outputs.Count)
+            .Where(i => _outputs[i].Kind == OutputKind.Append)
+            .Select(i => ((DecidedPart)_outputs[i].Message.Body!).Batch);
+        Assert.Equal([first, second], decided);
+
+        void DecidePart(Batch part) =>
+            _commit.Step(new Message { Kind = MessageKind.GlobalDecided, Bid = part.Part!.Bid }, _outputs);
+    }
+
+    /// <summary>
     /// M1: what is frozen goes back, and does not come to this coordinator again if it has moved meanwhile. What is
     /// behind a whole batch of it must not wait until something else comes.
     /// </summary>
@@ -484,6 +512,34 @@ public sealed class BatchTests
         outputs.Clear();
         ring.Step(new Message { Kind = MessageKind.Token, Body = token }, outputs);
         return (Batch)outputs[0].Message.Body!;
+    }
+
+    /// <summary>Two parts, each of one transaction on one actor.</summary>
+    private static (Batch First, Batch Second) FormParts(ActorKey first, ActorKey second)
+    {
+        var self = new Incarnation(1, 1);
+        var ring = new CoordinatorMachine(0, 1, new CoordinatorOptions(), new Owned());
+        var outputs = new OutputBuffer();
+        var previous = BatchId.None;
+        foreach (var actor in (ActorKey[])[first, second])
+        {
+            var tid = TransactionId.Global(1, previous == BatchId.None ? 1 : 2);
+            var access = new ActorAccess(actor, Access.Whole, 1);
+            var pact = new GlobalPact(new Incarnation(2, 1), tid.Value, actor, [access], false);
+            var part = new GlobalPart(new BatchId(tid.Value), previous, [new GlobalMember(tid, pact, [self])]);
+            var bound = BoundPart.Bind(part, self, static _ => null, static _ => "");
+            ring.Step(new Message { Kind = MessageKind.GlobalPart, Body = bound }, outputs);
+            previous = part.Bid;
+        }
+
+        outputs.Clear();
+        ring.Step(new Message { Kind = MessageKind.Token, Body = new RingToken(TransactionId.None) }, outputs);
+        var formed = Enumerable.Range(0, outputs.Count)
+            .Select(i => outputs[i].Message)
+            .Where(message => message.Kind == MessageKind.BatchFormed)
+            .Select(message => (Batch)message.Body!)
+            .ToArray();
+        return (formed[0], formed[1]);
     }
 
     private Batch Announce(Batch batch)
