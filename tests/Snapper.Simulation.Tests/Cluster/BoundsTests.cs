@@ -26,6 +26,17 @@ public sealed class BoundsTests
         Assert.Contains("InDoubtResolver.s_answer", bounds.Keys);
     }
 
+    /// <summary>
+    /// Ten times the longest is run through, renewal by renewal of each lease: days of it would not come to an end.
+    /// What only says which numbers are plausible is no time that anything lasts, and is not to be a TimeSpan.
+    /// </summary>
+    [Fact]
+    public void No_bound_is_so_long_that_a_run_would_not_come_to_its_end()
+    {
+        var tooLong = Bounds.Of(ClusterScenario.Draw(1)).Where(static bound => bound.Ms > 3_600_000);
+        Assert.Equal([], tooLong.Select(static bound => $"{bound.Name} {bound.Ms} ms"));
+    }
+
     [Fact]
     public void A_length_is_half_once_twice_or_ten_times_a_bound()
     {
