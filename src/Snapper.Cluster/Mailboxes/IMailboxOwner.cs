@@ -23,10 +23,27 @@ public interface IMailboxOwner
     {
     }
 
+    /// <summary>
+    /// Reads a message. All messages of a packet are read before the first one is handed over: a packet with one that
+    /// cannot be read is refused, and nothing of it is taken. It may come again.
+    /// </summary>
+    /// <param name="from">Its sender.</param>
+    /// <param name="message">Valid only during the call: copy what is kept.</param>
+    /// <param name="problem">What is wrong with it, when it cannot be read.</param>
+    /// <returns>The message as <see cref="OnMessage"/> is to be given it; null: it cannot be read.</returns>
+    object? Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem);
+
+    /// <summary>A packet was refused, because a message of it cannot be read.</summary>
+    /// <param name="from">Its sender.</param>
+    /// <param name="problem">What is wrong with it.</param>
+    void OnUnreadable(Incarnation from, string problem)
+    {
+    }
+
     /// <summary>A message, in the order of sending and exactly once for each life of the peer.</summary>
     /// <param name="from">Its sender, which is the peer's current life.</param>
-    /// <param name="message">Valid only during the call: decode it, or copy what is kept.</param>
-    void OnMessage(Incarnation from, ReadOnlyMemory<byte> message);
+    /// <param name="message">As <see cref="Read"/> has returned it.</param>
+    void OnMessage(Incarnation from, object message);
 
     /// <summary>
     /// The head of a packet, after its messages. An old one may come late: what it says must only grow. Empty ones are not told.

@@ -197,7 +197,10 @@ internal sealed partial class Mailbox
                 var step = problem is null ? _sender.Answered(call, answer) : _sender.Failed(call);
                 goOn = step != SendStep.Pause;
                 NoteFill();
-                var reached = goOn || (problem is null && answer.From.Worker == _worker);
+
+                // One that refuses what it is sent is as good as silent: nothing else would ever end it (R5).
+                var reached = goOn
+                    || (problem is null && answer.From.Worker == _worker && answer.Kind != AnswerKind.Refused);
                 if (reached)
                 {
                     // Busy or not, an earlier life or a later one: the worker can be reached.

@@ -21,6 +21,7 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
     private readonly ITimer _timer;
     private readonly Action<Task<ReadOnlyMemory<byte>>, object?> _answered;
     private readonly Lock _inbox = new();
+    private readonly List<object> _read = []; // of the packet that is handed over; guarded by the inbox
     private readonly Lock _gate = new();
 
     // Guarded by the gate.
@@ -263,15 +264,17 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
         var all = true;
         var isLost = false;
         var taken = 0;
-        _owner.OnPacket(packet.From, packet.Header);
-        foreach (var message in packet)
+        if (Read(packet, skip) is { } problem)
         {
-            if (skip > 0)
-            {
-                skip--;
-                continue;
-            }
+            _read.Clear();
+            _hub.NoteUnreadable();
+            _owner.OnUnreadable(packet.From, problem);
+            return _receiver.Answer(packet.From, all: false) with { Kind = AnswerKind.Refused, Problem = problem };
+        }
 
+        _owner.OnPacket(packet.From, packet.Header);
+        foreach (var message in _read)
+        {
             if (_owner.IsBusy)
             {
                 all = false;
@@ -287,6 +290,7 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
             }
         }
 
+        _read.Clear();
         _owner.OnPacketEnd();
         if (isLost)
         {
@@ -306,7 +310,40 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
         return _receiver.Answer(packet.From, all);
     }
 
-    private bool TryHand(Incarnation from, ReadOnlyMemory<byte> message)
+    /// <summary>Reads all messages of a packet that are new, before one of them is taken.</summary>
+    /// <returns>Why one cannot be read; null: all are.</returns>
+    private string? Read(in ChannelPacket packet, int skip)
+    {
+        var number = 0;
+        foreach (var message in packet)
+        {
+            if (number++ < skip)
+            {
+                continue;
+            }
+
+            string problem;
+            try
+            {
+                if (_owner.Read(packet.From, message, out problem) is { } read)
+                {
+                    _read.Add(read);
+                    continue;
+                }
+            }
+            catch (Exception bug)
+            {
+                // Bytes of others end nothing here; the fault is in the answer, in the log and in the sender's status.
+                problem = $"{bug.GetType().Name}: {bug.Message}";
+            }
+
+            return $"Message {number} of the packet cannot be read: {problem}.";
+        }
+
+        return null;
+    }
+
+    private bool TryHand(Incarnation from, object message)
     {
         try
         {

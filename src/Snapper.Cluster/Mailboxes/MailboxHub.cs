@@ -54,7 +54,7 @@ public sealed class MailboxHub : IDisposable
     /// <summary>Most bytes of an input or a result in a message; the rest of it is for names and lists.</summary>
     internal int MaxContentBytes => _options.Limits.MessageBytes / 3 * 2;
 
-    /// <summary>Packets that could not be read.</summary>
+    /// <summary>Packets that could not be read, or of which a message could not.</summary>
     public long Unreadable => Interlocked.Read(ref _unreadable);
 
     /// <summary>Packets of others that were passed on.</summary>
@@ -170,6 +170,9 @@ public sealed class MailboxHub : IDisposable
             mailbox?.Dispose();
         }
     }
+
+    /// <summary>A packet was refused, because a message of it cannot be read.</summary>
+    internal void NoteUnreadable() => Interlocked.Increment(ref _unreadable);
 
     /// <summary>The next worker, by number, that packets to another one may be sent through; 0: there is none behind <paramref name="after"/>.</summary>
     internal int NextDetour(int worker, int after)

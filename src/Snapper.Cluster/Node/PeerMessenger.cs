@@ -3,7 +3,6 @@ using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
 using Snapper.Cluster.Mailboxes;
 using Snapper.Cluster.Wire;
-using Snapper.Protocol;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Execution;
@@ -23,6 +22,7 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
 
     private readonly Lock _gate = new();
     private readonly long[] _waited = new long[ClusterOptions.LastWorker + 1]; // of the packet that is handed over, in ticks; a peer's packets come one at a time
+    private readonly long[] _unreadable = new long[ClusterOptions.LastWorker + 1]; // epochs of which a line says so
     private readonly Background _background;
     private readonly ILogger _logger;
     private readonly Action<Exception> _failed;
@@ -132,19 +132,32 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
 
     bool IMailboxOwner.IsBusy => false;
 
-    void IMailboxOwner.OnMessage(Incarnation from, ReadOnlyMemory<byte> message)
+    object? IMailboxOwner.Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem)
     {
-        WireMessage read;
         try
         {
-            read = WireCodec.Read(message.Span, from);
+            problem = "";
+            return WireCodec.Read(message.Span, from);
         }
         catch (WireFormatException exception)
         {
-            _failed(new ProtocolViolationException($"A message of {from} cannot be read: {exception.Message}"));
-            return;
+            problem = exception.Message;
+            return null;
         }
+    }
 
+    void IMailboxOwner.OnUnreadable(Incarnation from, string problem)
+    {
+        // It comes again and again: a line for each life.
+        if (Interlocked.Exchange(ref _unreadable[from.Worker], from.Epoch) != from.Epoch)
+        {
+            RuntimeLog.Unreadable(_logger, from.ToString(), problem);
+        }
+    }
+
+    void IMailboxOwner.OnMessage(Incarnation from, object message)
+    {
+        var read = (WireMessage)message;
         if (read is SubmitMessage submitted && _waited[from.Worker] is > 0 and var waited)
         {
             read = submitted.Later(new TimeSpan(waited));

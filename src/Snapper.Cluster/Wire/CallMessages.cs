@@ -85,7 +85,8 @@ internal sealed record BranchFacts(string RequestId, long StartedAtTicks, string
         writer.OptionalText(TraceState);
     }
 
-    public static BranchFacts Read(ref WireReader reader) => new(reader.Text(), reader.Number(), reader.OptionalText(), reader.OptionalText(), reader.OptionalText());
+    public static BranchFacts Read(ref WireReader reader) => new(
+        reader.Text(), reader.Moment(), reader.OptionalText(), reader.OptionalText(), reader.OptionalText());
 }
 
 /// <summary>A call has ended, with all calls under it.</summary>

@@ -50,7 +50,7 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
             AccessMode = Enums.Read(reader.Byte(), AccessMode.Audit),
             Access = reader.Flag() ? Accesses.Read(ref reader) : null,
             Id = reader.OptionalText(),
-            Timeout = TimeSpan.FromTicks(reader.Number()),
+            Timeout = reader.Time(),
             Caller = reader.OptionalText(),
             TraceParent = reader.OptionalText(),
             TraceState = reader.OptionalText(),

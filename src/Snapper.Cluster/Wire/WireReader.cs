@@ -7,6 +7,9 @@ namespace Snapper.Cluster.Wire;
 /// <summary>Reads one message between workers. Safe on any bytes: whatever does not fit is a <see cref="WireFormatException"/>.</summary>
 internal ref struct WireReader(ReadOnlySpan<byte> message)
 {
+    // A number: what is a TimeSpan here, faults of the simulator are to outlast. Clients may ask for 300 s.
+    private const long LongestTicks = TimeSpan.TicksPerDay;
+
     private static readonly UTF8Encoding s_strict = new(false, throwOnInvalidBytes: true);
 
     // Names of types and methods, of which each message has some and a program has few: read without a new string. What falls into the same place is overwritten; any thread.
@@ -47,6 +50,16 @@ internal ref struct WireReader(ReadOnlySpan<byte> message)
         var number = Number();
         return number <= int.MaxValue ? (int)number : throw new WireFormatException($"a number {number} that is too large");
     }
+
+    /// <summary>A moment, UTC ticks.</summary>
+    public long Moment() => Number() is var ticks && ticks <= DateTime.MaxValue.Ticks
+        ? ticks
+        : throw new WireFormatException($"a moment {ticks} that no calendar has");
+
+    /// <summary>What is left of a request's time.</summary>
+    public TimeSpan Time() => Number() is var ticks && ticks <= LongestTicks
+        ? TimeSpan.FromTicks(ticks)
+        : throw new WireFormatException($"a time of {ticks} ticks, which no request has");
 
     public TransactionId Tid() => new(Number());
 

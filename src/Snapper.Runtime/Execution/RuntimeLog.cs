@@ -103,4 +103,11 @@ public static partial class RuntimeLog
         Message = "Checkpoints have failed for {Seconds} s, and the log is not trimmed and grows: {Detail}. "
             + "They are tried again")]
     public static partial void CheckpointsFail(ILogger logger, long seconds, string detail);
+
+    [LoggerMessage(
+        EventId = 1039,
+        Level = LogLevel.Error,
+        Message = "A packet of {Peer} is refused, and so is all that it sends until this one can be read: {Problem} "
+            + "One of the two is of another version, or another sends packets in its name")]
+    public static partial void Unreadable(ILogger logger, string peer, string problem);
 }

@@ -63,7 +63,13 @@ internal sealed class BenchPeer : IMailboxOwner, IMailboxTransport, IDisposable
 
     public bool IsBusy => false;
 
-    public void OnMessage(Incarnation from, ReadOnlyMemory<byte> message) => Heard.Add(WireCodec.Read(message.Span, from));
+    public object? Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem)
+    {
+        problem = "";
+        return WireCodec.Read(message.Span, from);
+    }
+
+    public void OnMessage(Incarnation from, object message) => Heard.Add((WireMessage)message);
 
     public void OnHeader(Incarnation from, ReadOnlyMemory<byte> header)
     {

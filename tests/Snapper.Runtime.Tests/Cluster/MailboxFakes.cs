@@ -18,9 +18,23 @@ internal sealed class RecordingOwner : IMailboxOwner
 
     public bool IsBusy { get; set; }
 
-    public void OnMessage(Incarnation from, ReadOnlyMemory<byte> message)
+    /// <summary>A message that it cannot read; null: it reads all.</summary>
+    public string? Unreadable { get; set; }
+
+    /// <summary>Called before a message is read.</summary>
+    public Action<string>? Reading { get; set; }
+
+    public object? Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem)
     {
         var text = Encoding.UTF8.GetString(message.Span);
+        Reading?.Invoke(text);
+        problem = $"it is {text}";
+        return text == Unreadable ? null : text;
+    }
+
+    public void OnMessage(Incarnation from, object message)
+    {
+        var text = (string)message;
         Heard.Add($"{from}: {text}");
         Message?.Invoke(from, text);
     }

@@ -143,10 +143,17 @@ public sealed class MailboxLoadTests
 
         public bool IsBusy => false;
 
-        public void OnMessage(Incarnation from, ReadOnlyMemory<byte> message)
+        public object? Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem)
         {
-            var thread = BinaryPrimitives.ReadInt32LittleEndian(message.Span);
-            var number = BinaryPrimitives.ReadInt32LittleEndian(message.Span[4..]);
+            problem = "";
+            return message.ToArray();
+        }
+
+        public void OnMessage(Incarnation from, object message)
+        {
+            var bytes = (byte[])message;
+            var thread = BinaryPrimitives.ReadInt32LittleEndian(bytes);
+            var number = BinaryPrimitives.ReadInt32LittleEndian(bytes.AsSpan(4));
             if (number != _next[thread])
             {
                 Problems.Enqueue($"{number} of thread {thread} came instead of {_next[thread]}.");

@@ -29,10 +29,16 @@ internal sealed class LedgerOwner(Incarnation own) : IMailboxOwner
         BinaryPrimitives.WriteInt64LittleEndian(message[8..], place);
     }
 
-    public void OnMessage(Incarnation from, ReadOnlyMemory<byte> message)
+    public object? Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem)
     {
-        var epoch = BinaryPrimitives.ReadInt64LittleEndian(message.Span);
-        var place = BinaryPrimitives.ReadInt64LittleEndian(message.Span[8..]);
+        problem = "";
+        var bytes = message.Span;
+        return (BinaryPrimitives.ReadInt64LittleEndian(bytes), BinaryPrimitives.ReadInt64LittleEndian(bytes[8..]));
+    }
+
+    public void OnMessage(Incarnation from, object message)
+    {
+        var (epoch, place) = ((long, long))message;
         var expected = Came(from);
         if (epoch != own.Epoch || place != expected)
         {

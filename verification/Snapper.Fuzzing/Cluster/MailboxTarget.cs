@@ -12,7 +12,7 @@ namespace Snapper.Fuzzing.Cluster;
 /// </summary>
 /// <remarks>
 /// Oracle for messages: one that comes back the same from its own bytes, or a <see cref="WireFormatException"/>; memory in proportion to the input. For packets: an answer that can be
-/// read, whatever came, and nothing but whole messages handed on.
+/// read, whatever came, and nothing handed on but whole packets of messages that can be read.
 /// </remarks>
 internal sealed class MailboxTarget : FuzzTarget
 {
@@ -148,7 +148,38 @@ internal sealed class MailboxTarget : FuzzTarget
 
         public bool IsBusy => false;
 
-        public void OnMessage(Incarnation from, ReadOnlyMemory<byte> message) => Messages++;
+        public object? Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem)
+        {
+            try
+            {
+                problem = "";
+                return WireCodec.Read(message.Span, from);
+            }
+            catch (WireFormatException wrong)
+            {
+                problem = wrong.Message;
+                return null;
+            }
+        }
+
+        public void OnUnreadable(Incarnation from, string problem)
+        {
+            if (Messages > 0)
+            {
+                throw new FuzzFailureException($"{Messages} messages of a packet that is refused were handed on.");
+            }
+        }
+
+        public void OnMessage(Incarnation from, object message)
+        {
+            // What is read again from its own bytes is what was read.
+            Messages++;
+            var written = Encode((WireMessage)message);
+            if (!Encode(WireCodec.Read(written, from)).AsSpan().SequenceEqual(written))
+            {
+                throw new FuzzFailureException($"A message of {from} came back from its own bytes as another one.");
+            }
+        }
 
         public void OnHeader(Incarnation from, ReadOnlyMemory<byte> header) => Other += " header";
 

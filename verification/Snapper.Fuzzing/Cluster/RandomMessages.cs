@@ -24,7 +24,7 @@ internal sealed class RandomMessages(Random random)
     public WireMessage Message(WireKind kind) => kind switch
     {
         WireKind.Call => new CallMessage(
-            Tid(), Tid(), Worker(), Actor(), Text(), new BranchFacts(Text(), Number(), Maybe(Text), Maybe(Text), Maybe(Text)), Number(), Many(() => new CallRef(Small(), Number())), Small(),
+            Tid(), Tid(), Worker(), Actor(), Text(), new BranchFacts(Text(), Number() % DateTime.MaxValue.Ticks, Maybe(Text), Maybe(Text), Maybe(Text)), Number(), Many(() => new CallRef(Small(), Number())), Small(),
             Actor(), Text(), Bytes()),
         WireKind.Result => new ResultMessage(Number(), Maybe(Failure), Bytes(), Many(Small), Many(Worker)),
         WireKind.BranchFailed => new BranchFailedMessage(Tid(), Failure()),
