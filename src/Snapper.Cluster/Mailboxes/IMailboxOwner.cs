@@ -24,6 +24,14 @@ public interface IMailboxOwner
     }
 
     /// <summary>
+    /// A packet or an answer claims a life that would end another one: a later one of its sender, or of this worker.
+    /// Called at each such packet; one that is not believed changes nothing, and comes again.
+    /// </summary>
+    /// <param name="claimed">The life; of this worker: one that is to have followed.</param>
+    /// <returns>True: it is known to be true from where it cannot be forged.</returns>
+    bool Believes(Incarnation claimed) => true;
+
+    /// <summary>
     /// Reads a message. All messages of a packet are read before the first one is handed over: a packet with one that
     /// cannot be read is refused, and nothing of it is taken. It may come again.
     /// </summary>

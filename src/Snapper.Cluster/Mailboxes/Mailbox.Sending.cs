@@ -180,6 +180,10 @@ internal sealed partial class Mailbox
         {
             problem = "The answer cannot be read.";
         }
+        else if (problem is null && answer.To == _hub.Own && !IsBelieved(answer.From, OwnEndIn(answer)))
+        {
+            problem = $"{answer.From} answered {answer.Kind}, and the store knows nothing of it.";
+        }
 
         ProtocolViolationException? violation = null;
         var goOn = false;
@@ -241,6 +245,10 @@ internal sealed partial class Mailbox
         Tell();
         return goOn;
     }
+
+    /// <summary>Which life of this worker is said to have followed this one; none: epoch 0.</summary>
+    private Incarnation OwnEndIn(in ChannelAnswer answer) =>
+        answer.Kind == AnswerKind.Fenced ? _hub.Own with { Epoch = answer.Newest } : default;
 
     /// <summary>For how long the messages that go next may have waited: the first packet since it was sent first, and all that was queued behind it meanwhile.</summary>
     private TimeSpan Waited()

@@ -184,6 +184,11 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
             return MailboxHub.NotReady;
         }
 
+        if (!IsBelieved(packet.From, packet.To))
+        {
+            return MailboxHub.NotReady;
+        }
+
         ChannelAnswer answer;
         Next next;
         lock (_inbox)
@@ -308,6 +313,21 @@ internal sealed partial class Mailbox : IThreadPoolWorkItem, IDisposable
         }
 
         return _receiver.Answer(packet.From, all);
+    }
+
+    /// <summary>Whether what a packet or an answer says of lives may be used; the gate is not held.</summary>
+    /// <param name="from">The life of the peer that it is from.</param>
+    /// <param name="to">The life of this worker that it names.</param>
+    private bool IsBelieved(Incarnation from, Incarnation to)
+    {
+        bool isLater;
+        lock (_gate)
+        {
+            isLater = _view.IsLater(from);
+        }
+
+        return (!isLater || _owner.Believes(from))
+            && (to.Worker != _hub.Own.Worker || to.Epoch <= _hub.Own.Epoch || _owner.Believes(to));
     }
 
     /// <summary>Reads all messages of a packet that are new, before one of them is taken.</summary>

@@ -31,7 +31,9 @@ internal sealed class ClusterJoining : IAsyncDisposable
         _setup = setup;
         _cluster = cluster;
         Store = cluster.OpenStore(self);
-        Gate = new PeerMessenger(self, cluster.Transport, cluster.Mailboxes, setup.Time, setup.Background, setup.Logger, Fail);
+        Gate = new PeerMessenger(
+            self, Store.Members, cluster.Transport, cluster.Mailboxes, setup.Time, setup.Background, setup.Logger,
+            Fail);
         Seat = new MasterElection(Store, setup.Time);
         Doubts = new InDoubtResolver(Gate, Store, Seat, setup.Time);
         Lease = new LeaseKeeper(Store, cluster.Options.Lease, setup.Time, setup.Background, Fail);

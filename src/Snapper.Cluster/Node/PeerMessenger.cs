@@ -26,17 +26,21 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
     private readonly Background _background;
     private readonly ILogger _logger;
     private readonly Action<Exception> _failed;
+    private readonly ClaimedLives _claimed;
     private readonly ConcurrentDictionary<long, Promise<bool>> _asked = new();
     private readonly ConcurrentDictionary<int, StreamRead> _streams = new(); // as each worker's was read last
     private List<Action<INode>>? _early = [];
     private INode? _node;
 
-    public PeerMessenger(Incarnation self, IMailboxTransport transport, MailboxOptions options, TimeProvider time, Background background, ILogger logger, Action<Exception> failed)
+    public PeerMessenger(
+        Incarnation self, IClusterMembers members, IMailboxTransport transport, MailboxOptions options,
+        TimeProvider time, Background background, ILogger logger, Action<Exception> failed)
     {
         Self = self;
         _background = background;
         _logger = logger;
         _failed = failed;
+        _claimed = new ClaimedLives(self, members, time, background, failed);
         Hub = new MailboxHub(self, transport, this, options, time);
     }
 
@@ -132,6 +136,8 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
 
     bool IMailboxOwner.IsBusy => false;
 
+    bool IMailboxOwner.Believes(Incarnation claimed) => _claimed.Believes(claimed);
+
     object? IMailboxOwner.Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem)
     {
         try
@@ -215,7 +221,11 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
         }
     }
 
-    public void Dispose() => Hub.Dispose();
+    public void Dispose()
+    {
+        _claimed.Dispose();
+        Hub.Dispose();
+    }
 
     /// <summary>Somebody has said what became of something.</summary>
     public void OnVerdict(VerdictMessage verdict)

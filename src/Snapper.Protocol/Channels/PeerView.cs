@@ -49,6 +49,9 @@ public sealed class PeerView
     /// <summary>Whether somebody has to be told something.</summary>
     public bool HasNotices => _notices.Count > 0;
 
+    /// <summary>A life would end the one that is known, if it were believed.</summary>
+    public bool IsLater(Incarnation life) => life.Worker == Worker && life.Epoch >= Lowest && life != Known;
+
     /// <summary>A life of the peer was heard of.</summary>
     /// <returns>True: it is later than what was known, and is the current one now.</returns>
     public bool Learn(Incarnation life)

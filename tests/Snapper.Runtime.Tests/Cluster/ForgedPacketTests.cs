@@ -4,6 +4,7 @@ using Snapper.Cluster.Wire;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Tests.Support;
 using Xunit;
 
 namespace Snapper.Runtime.Tests.Cluster;
@@ -104,6 +105,93 @@ public sealed class ForgedPacketTests
         b.Owner.Unreadable = null;
         a.Transport.Last(2).Carry(b.Hub);
         Assert.Equal(TimeSpan.Zero, a.Hub.Unanswered(2));
+    }
+
+    [Fact]
+    public async Task A_later_life_that_is_claimed_in_a_packet_and_not_in_the_store_ends_no_worker()
+    {
+        await using var cluster = await TestCluster.Start(2);
+        var (w1, w2) = (cluster[1].Worker.Cluster!.Self, cluster[2].Worker.Cluster!.Self);
+        var hub = cluster[1].Worker.Cluster!.Gate.Hub;
+        var later = w2 with { Epoch = w2.Epoch + 1_000_000 };
+        var verdict = Encode(new VerdictMessage(1, true));
+        byte[][] forged =
+        [
+            Packet(later, w1 with { Epoch = 0 }, 1), // a hello of it
+            Packet(later, w1, 1, verdict),
+            Packet(w2, w1 with { Epoch = w1.Epoch + 1_000_000 }, 1, verdict), // to a later life of the receiver
+        ];
+        for (var i = 0; i < 30; i++)
+        {
+            foreach (var packet in forged)
+            {
+                Assert.Equal(AnswerKind.NotReady, Say(hub, packet).Kind);
+            }
+
+            Assert.Equal(w2, hub.Known(2));
+            await Task.Delay(10); // the store is asked meanwhile
+        }
+
+        Assert.Null(cluster[1].Failure);
+        Assert.Null(cluster[2].Failure);
+        await Transfers(cluster);
+    }
+
+    [Fact]
+    public async Task A_life_that_the_store_knows_is_believed()
+    {
+        await using var cluster = await TestCluster.Start(2);
+        var w1 = cluster[1].Worker.Cluster!.Self;
+        var hub = cluster[1].Worker.Cluster!.Gate.Hub;
+        var third = await cluster.Register(3);
+        await Rig.Until(() => Say(hub, Packet(third, w1, 1)).Kind == AnswerKind.Taken, "the life is believed", 10);
+        Assert.Equal(third, hub.Known(3));
+        Assert.Equal(AnswerKind.NotReady, Say(hub, Packet(third with { Epoch = third.Epoch + 1 }, w1, 1)).Kind);
+        Assert.Equal(third, hub.Known(3));
+    }
+
+    [Fact]
+    public void A_claimed_life_is_asked_about_once_for_each_packet_and_changes_nothing_until_it_is_believed()
+    {
+        var time = new ManualTime();
+        var (a, b) = (new MailboxRig(1, 5, time), new MailboxRig(2, 7, time));
+        b.Owner.Disbelieved.Add(new(1, 6));
+        b.Owner.Disbelieved.Add(new(2, 8));
+        Assert.Equal(AnswerKind.Taken, Say(b.Hub, Packet(a.Own, b.Own, 1, "x"u8.ToArray())).Kind);
+        Assert.Equal(AnswerKind.NotReady, Say(b.Hub, Packet(new(1, 6), b.Own, 1, "y"u8.ToArray())).Kind);
+        Assert.Equal(AnswerKind.NotReady, Say(b.Hub, Packet(a.Own, new(2, 8), 2, "y"u8.ToArray())).Kind);
+        Assert.Equal(AnswerKind.Taken, Say(b.Hub, Packet(a.Own, b.Own, 2, "z"u8.ToArray())).Kind);
+        Assert.Equal(["up w1/5", "w1/5: x", "w1/5: z"], b.Heard);
+
+        b.Owner.Disbelieved.Clear();
+        Assert.Equal(AnswerKind.OtherEpoch, Say(b.Hub, Packet(a.Own, new(2, 8), 3)).Kind);
+        Assert.Equal(AnswerKind.Taken, Say(b.Hub, Packet(new(1, 6), b.Own, 1, "y"u8.ToArray())).Kind);
+        Assert.Equal("over by w2/8, gone w1/5, up w1/6, w1/6: y", string.Join(", ", b.Heard.Skip(3)));
+    }
+
+    [Theory]
+    [InlineData(AnswerKind.Taken, 8, 2, 0, "gone w2/7, up w2/8")]
+    [InlineData(AnswerKind.Fenced, 7, 1, 6, "over by w1/6")]
+    public void An_answer_of_a_life_that_is_not_believed_drops_nothing_and_its_packet_goes_again(
+        AnswerKind kind, long epoch, long next, long newest, string believed)
+    {
+        var time = new ManualTime();
+        var (a, b) = (new MailboxRig(1, 5, time), new MailboxRig(2, 7, time));
+        a.Owner.Disbelieved.Add(new(2, 8));
+        a.Owner.Disbelieved.Add(new(1, 6));
+        a.Send(b.Own, "x");
+        var claim = new ChannelAnswer { Kind = kind, From = new(2, epoch), To = a.Own, Next = next, Newest = newest };
+        a.Transport.Last(2).Answer.SetResult(claim.ToBytes());
+        time.Advance(TimeSpan.FromMilliseconds(5));
+        Assert.Equal(2, a.Transport.Count(2));
+        Assert.Equal(["up w2/7"], a.Heard);
+
+        a.Transport.Last(2).Carry(b.Hub);
+        Assert.Equal(["up w1/5", "w1/5: x"], b.Heard);
+        a.Owner.Disbelieved.Clear();
+        a.Send(b.Own, "y");
+        a.Transport.Last(2).Answer.SetResult(claim.ToBytes());
+        Assert.Equal(believed, string.Join(", ", a.Heard.Skip(1)));
     }
 
     private static async Task Transfers(TestCluster cluster)

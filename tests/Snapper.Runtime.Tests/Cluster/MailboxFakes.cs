@@ -21,8 +21,13 @@ internal sealed class RecordingOwner : IMailboxOwner
     /// <summary>A message that it cannot read; null: it reads all.</summary>
     public string? Unreadable { get; set; }
 
+    /// <summary>Lives that it does not believe in.</summary>
+    public HashSet<Incarnation> Disbelieved { get; } = [];
+
     /// <summary>Called before a message is read.</summary>
     public Action<string>? Reading { get; set; }
+
+    public bool Believes(Incarnation claimed) => !Disbelieved.Contains(claimed);
 
     public object? Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem)
     {

@@ -92,7 +92,8 @@ public sealed class RetainedDecisionsTests : IDisposable
         var root = _bench.Self;
         Decided((A, [2]));
 
-        // w2/1 goes on for a moment: its packet comes to w1/2 before that one has read who is a member.
+        // w2/1 goes on for a moment: its packet comes to w1/2, which has read the members before w2/2 was one.
+        _bench.Node.Gate.Hub.Learn(earlier.Life);
         ClusterBench.Alone(() =>
         {
             var writer = WireWriter.Begin(WireKind.ActMarked);

@@ -164,6 +164,18 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
         }
     }
 
+    /// <summary>A life of a worker that is registered, and of which there is nothing else.</summary>
+    public async Task<Incarnation> Register(int worker)
+    {
+        var opened = await new MemoryTransactionLog(_shared.Log(worker)).Open(CancellationToken.None);
+        var life = new Incarnation(worker, opened.Epoch);
+        var address = new MemberAddress($"w{worker}", "", 1, "test");
+        var members = _shared.Open(life, new StateStoreOptions()).Members;
+        var registered = await members.Register(address, CancellationToken.None);
+        Assert.True(registered.IsDone, registered.Detail);
+        return life;
+    }
+
     /// <summary>An id of an actor that a worker owns.</summary>
     public string IdAt(int worker, string type, string prefix = "a")
     {
