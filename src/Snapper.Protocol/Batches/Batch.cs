@@ -39,14 +39,11 @@ public enum PartState : byte
 /// </summary>
 public sealed class Batch
 {
-    private readonly List<Slot> _slots = [];
-    private readonly MemberState[] _members;
+    private readonly List<SubBatch> _slots = [];
+    private readonly Member[] _members;
     private Component[] _components = [];
-
-    // Null while there is one component: then the next one is the next index.
-    private int[]? _componentOf;
-    private int[]? _nextMember;
-    private int[]? _nextSlot;
+    private int _queuedComponents;
+    private volatile bool _isFinal;
 
     /// <summary>A batch without slots yet.</summary>
     public Batch(BatchId bid, BatchId previous, PactTicket[] tickets, GlobalPart? part = null)
@@ -55,13 +52,13 @@ public sealed class Batch
         Previous = previous;
         Tickets = tickets;
         Part = part;
-        _members = new MemberState[tickets.Length];
+        _members = new Member[tickets.Length];
         for (var i = 0; part is not null && i < tickets.Length; i++)
         {
             if (tickets[i].IsRemote)
             {
                 // Its root's worker decides it, and acknowledges its own part only then.
-                _members[i] = MemberState.Committed;
+                _members[i].State = MemberState.Committed;
             }
         }
     }
@@ -105,7 +102,10 @@ public sealed class Batch
     public int OpenComponents { get; internal set; }
 
     /// <summary>An undo has taken all its transactions out (A7).</summary>
-    public bool IsEmpty => Array.TrueForAll(_members, static state => state == MemberState.Removed);
+    public bool IsEmpty => Array.TrueForAll(_members, static member => member.State == MemberState.Removed);
+
+    /// <summary>All its sub-batches are final, with their records queued. Read by any thread.</summary>
+    public bool IsFinal => _isFinal;
 
     /// <summary>All of a local batch is durable, or an undo has emptied it.</summary>
     public bool IsSettled => SettledComponents == _components.Length;
@@ -125,35 +125,34 @@ public sealed class Batch
     internal bool Lingers { get; set; }
 
     /// <summary>The component of a transaction.</summary>
-    public Component ComponentOf(int member) => _components[_componentOf is null ? 0 : _componentOf[member]];
+    public Component ComponentOf(int member) => _components[_members[member].Component];
 
     /// <summary>The component of an actor's part.</summary>
-    public Component ComponentOfSlot(int slot) => _slots[slot].SubBatch.Component
-        ?? throw new ProtocolViolationException($"Batch {Bid}: its part on {_slots[slot].SubBatch.Actor} is final.");
+    public Component ComponentOfSlot(int slot) => _slots[slot].Component
+        ?? throw new ProtocolViolationException($"Batch {Bid}: its part on {_slots[slot].Actor} is final.");
 
     /// <summary>The next transaction of the same component; -1: it is the last.</summary>
-    public int NextMember(int member) =>
-        _nextMember is null ? (member + 1 < Tickets.Length ? member + 1 : -1) : _nextMember[member];
+    public int NextMember(int member) => _members[member].Next;
 
     /// <summary>The next actor of the same component; -1: it is the last.</summary>
-    public int NextSlot(int slot) => _nextSlot is null ? (slot + 1 < _slots.Count ? slot + 1 : -1) : _nextSlot[slot];
+    public int NextSlot(int slot) => _slots[slot].NextSlot;
 
     /// <summary>The actor's part.</summary>
-    public SubBatch SubBatchOf(int slot) => _slots[slot].SubBatch;
+    public SubBatch SubBatchOf(int slot) => _slots[slot];
 
     /// <summary>The actor's change; null: none, or not complete.</summary>
     public Change? ChangeOf(int slot) => _slots[slot].Change;
 
     /// <summary>The actor's completion is here.</summary>
-    public bool IsSlotComplete(int slot) => _slots[slot].Complete;
+    public bool IsSlotComplete(int slot) => _slots[slot].IsComplete;
 
     /// <summary>State of a transaction of this batch.</summary>
-    public MemberState StateOf(int member) => _members[member];
+    public MemberState StateOf(int member) => _members[member].State;
 
     /// <summary>Adds an actor; only while the batch is formed.</summary>
     internal void AddSlot(SubBatch subBatch)
     {
-        _slots.Add(new Slot(subBatch));
+        _slots.Add(subBatch);
         Incomplete++;
     }
 
@@ -173,7 +172,7 @@ public sealed class Batch
         var components = Part is null ? count : 1;
         for (var slot = 0; Part is null && slot < _slots.Count; slot++)
         {
-            var subBatch = _slots[slot].SubBatch;
+            var subBatch = _slots[slot];
             for (var entry = 1; entry < subBatch.Count; entry++)
             {
                 components -= Join(least, MemberOf(subBatch[0].Tid), MemberOf(subBatch[entry].Tid)) ? 1 : 0;
@@ -182,13 +181,6 @@ public sealed class Batch
 
         _components = new Component[components];
         OpenComponents = components;
-        if (components > 1)
-        {
-            _componentOf = new int[count];
-            _nextMember = new int[count];
-            _nextSlot = new int[_slots.Count];
-        }
-
         DivideMembers(least);
         DivideSlots();
     }
@@ -224,33 +216,23 @@ public sealed class Batch
         var found = 0;
         for (var i = 0; i < least.Length; i++)
         {
+            ref var member = ref _members[i];
             var first = Find(least, i);
-            var index = first == i ? found++ : _componentOf is null ? 0 : _componentOf[first];
             if (first == i)
             {
-                _components[index] = new Component(this, i) { FirstSlot = -1 };
+                _components[found] = new Component(this, i) { FirstSlot = -1 };
+                member.Component = found++;
             }
-
-            var component = _components[index];
-            component.Undecided += _members[i] == MemberState.Running ? 1 : 0;
-            if (_componentOf is not null)
+            else
             {
-                _componentOf[i] = index;
-                Link(_nextMember!, last, index, i, isFirst: first == i);
+                member.Component = _members[first].Component;
+                _members[last[member.Component]].Next = i;
             }
-        }
-    }
 
-    // Puts an item behind the last one of its component.
-    private static void Link(int[] next, Span<int> last, int component, int item, bool isFirst)
-    {
-        next[item] = -1;
-        if (!isFirst)
-        {
-            next[last[component]] = item;
+            member.Next = -1;
+            last[member.Component] = i;
+            _components[member.Component].Undecided += member.State == MemberState.Running ? 1 : 0;
         }
-
-        last[component] = item;
     }
 
     private void DivideSlots()
@@ -258,17 +240,21 @@ public sealed class Batch
         Span<int> last = _components.Length <= 512 ? stackalloc int[_components.Length] : new int[_components.Length];
         for (var slot = 0; slot < _slots.Count; slot++)
         {
-            var subBatch = _slots[slot].SubBatch;
-            var index = _componentOf is null ? 0 : _componentOf[MemberOf(subBatch[0].Tid)];
+            var subBatch = _slots[slot];
+            var index = _members[MemberOf(subBatch[0].Tid)].Component;
             var component = _components[index];
             subBatch.Component = component;
             component.Incomplete++;
-            if (_nextSlot is not null)
+            if (component.FirstSlot < 0)
             {
-                Link(_nextSlot, last, index, slot, isFirst: component.FirstSlot < 0);
+                component.FirstSlot = slot;
+            }
+            else
+            {
+                _slots[last[index]].NextSlot = slot;
             }
 
-            component.FirstSlot = component.FirstSlot < 0 ? slot : component.FirstSlot;
+            last[index] = slot;
         }
     }
 
@@ -286,74 +272,83 @@ public sealed class Batch
 
     internal void Decide(int member, bool committed)
     {
-        if (_members[member] == MemberState.Removed)
+        ref var state = ref _members[member].State;
+        if (state == MemberState.Removed)
         {
             return; // A5: removed meanwhile; its result counts for nothing
         }
 
-        if (_members[member] != MemberState.Running)
+        if (state != MemberState.Running)
         {
             throw new ProtocolViolationException($"Transaction {Bid.Value + member} was decided twice.");
         }
 
-        _members[member] = committed ? MemberState.Committed : MemberState.Aborted;
+        state = committed ? MemberState.Committed : MemberState.Aborted;
         ComponentOf(member).Undecided--;
     }
 
     internal void Remove(int member)
     {
-        if (_members[member] == MemberState.Running)
+        ref var state = ref _members[member].State;
+        if (state == MemberState.Running)
         {
             ComponentOf(member).Undecided--;
         }
 
-        _members[member] = MemberState.Removed;
+        state = MemberState.Removed;
     }
 
     /// <summary>Takes a completion in, unless it is older than the actor's last undo (A5).</summary>
     /// <returns>True: it was missing until now.</returns>
     internal bool CompleteSlot(int slot, long undoNumber, Change? change)
     {
-        var entry = _slots[slot];
-        if (undoNumber < entry.RequiredUndo)
+        var subBatch = _slots[slot];
+        if (undoNumber < subBatch.RequiredUndo)
         {
             return false;
         }
 
-        var isNew = !entry.Complete;
+        var isNew = !subBatch.IsComplete;
         if (isNew)
         {
-            entry.Complete = true;
+            subBatch.IsComplete = true;
             Incomplete--;
             ComponentOfSlot(slot).Incomplete--;
         }
 
-        entry.Change = change;
+        subBatch.Change = change;
         return isNew;
     }
 
     /// <summary>Forgets the completion of an actor that is undoing: only one sent after undo <paramref name="undoNumber"/> counts.</summary>
     internal void ReopenSlot(int slot, long undoNumber)
     {
-        var entry = _slots[slot];
-        entry.RequiredUndo = undoNumber;
-        entry.Change = null;
-        if (entry.Complete)
+        var subBatch = _slots[slot];
+        subBatch.RequiredUndo = undoNumber;
+        subBatch.Change = null;
+        if (subBatch.IsComplete)
         {
-            entry.Complete = false;
+            subBatch.IsComplete = false;
             Incomplete++;
             ComponentOfSlot(slot).Incomplete++;
         }
     }
 
-    private sealed class Slot(SubBatch subBatch)
+    /// <summary>The record of a component is queued, or it needs none.</summary>
+    internal void MarkQueued(Component component)
     {
-        public SubBatch SubBatch { get; } = subBatch;
+        for (var slot = component.FirstSlot; slot >= 0; slot = NextSlot(slot))
+        {
+            _slots[slot].Queue();
+        }
 
-        public Change? Change { get; set; }
+        _isFinal = ++_queuedComponents == _components.Length;
+    }
 
-        public bool Complete { get; set; }
-
-        public long RequiredUndo { get; set; }
+    private struct Member
+    {
+        public MemberState State;
+        public int Component; // its index
+        public int Next; // of the same component; -1: it is the last
     }
 }

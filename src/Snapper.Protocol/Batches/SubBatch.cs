@@ -44,6 +44,18 @@ public sealed class SubBatch
 
     // The commit machine's alone, all of them.
 
+    /// <summary>Its actor has completed it, and no undo has taken that back.</summary>
+    internal bool IsComplete { get; set; }
+
+    /// <summary>What it has changed; null: nothing, or it is not complete.</summary>
+    internal Change? Change { get; set; }
+
+    /// <summary>Only a completion sent after this undo counts (A5).</summary>
+    internal long RequiredUndo { get; set; }
+
+    /// <summary>The next slot of the same component; -1: it is the last.</summary>
+    internal int NextSlot { get; set; } = -1;
+
     /// <summary>Its component; null once that is final, and until the batch is announced.</summary>
     internal Component? Component { get; set; }
 

@@ -204,21 +204,13 @@ public sealed partial class CommitMachine
             case CommitSet set:
                 foreach (var component in set.Components)
                 {
-                    MarkQueued(component);
+                    set.Batch.MarkQueued(component);
                 }
 
                 break;
             case DecidedPart { Committed: true } decided:
-                MarkQueued(decided.Batch.Components[0]);
+                decided.Batch.MarkQueued(decided.Batch.Components[0]);
                 break;
-        }
-    }
-
-    private static void MarkQueued(Component component)
-    {
-        for (var slot = component.FirstSlot; slot >= 0; slot = component.Batch.NextSlot(slot))
-        {
-            component.Batch.SubBatchOf(slot).Queue();
         }
     }
 
@@ -378,7 +370,7 @@ public sealed partial class CommitMachine
         if (component.IsEmpty)
         {
             MakeFinal(component);
-            MarkQueued(component);
+            batch.MarkQueued(component);
             Settle(batch, 1); // A7: it passes its turn without a record
             if (batch.OpenComponents == 0)
             {

@@ -206,7 +206,7 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
         for (var looks = _formed.Count; looks > 0; looks--)
         {
             var batch = _formed.Dequeue();
-            if (!IsFinal(batch))
+            if (!batch.IsFinal)
             {
                 _formed.Enqueue(batch);
                 continue;
@@ -217,19 +217,6 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
                 token.Forget(batch.SubBatchOf(slot));
             }
         }
-    }
-
-    private static bool IsFinal(Batch batch)
-    {
-        for (var slot = 0; slot < batch.SlotCount; slot++)
-        {
-            if (!batch.SubBatchOf(slot).IsFinal)
-            {
-                return false;
-            }
-        }
-
-        return true;
     }
 
     private bool IsPassedUnasked() => ringSize > 1 && _waiting.Count == 0 && options.SchedulingPolicy.TokenPassedUnasked();

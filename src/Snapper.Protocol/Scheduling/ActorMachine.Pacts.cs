@@ -308,21 +308,21 @@ public sealed partial class ActorMachine
             }
         }
 
-        if (_batches.Count == 0 || !_batches[0].SubBatch.IsFinal)
+        if (_batches.Count == 0 || !IsFinal(_batches[0]))
         {
             return;
         }
 
         var batches = 0;
         var visits = 0;
-        while (batches < _batches.Count && _batches[batches].SubBatch.IsFinal)
+        while (batches < _batches.Count && IsFinal(_batches[batches]))
         {
             if (!_batches[batches].Executed)
             {
                 throw new ProtocolViolationException($"{Key}: batch {_batches[batches].Bid} is final and has not executed here.");
             }
 
-            visits += _batches[batches].SubBatch.Count;
+            visits += _batches[batches].Count;
             batches++;
         }
 
@@ -330,4 +330,7 @@ public sealed partial class ActorMachine
         _visits.RemoveRange(0, visits);
         _cursor -= visits;
     }
+
+    // The number first: the sub-batch may be far away in memory.
+    private bool IsFinal(PlacedBatch batch) => batch.Bid <= _final || batch.SubBatch.IsFinal;
 }

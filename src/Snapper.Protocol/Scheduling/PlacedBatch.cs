@@ -15,6 +15,9 @@ public sealed class PlacedBatch(SubBatch subBatch)
     /// <summary>Index among the batch's actors.</summary>
     public int Slot { get; } = subBatch.Slot;
 
+    /// <summary>Number of its entries.</summary>
+    public int Count { get; } = subBatch.Count;
+
     /// <summary>Entries whose turn is not over.</summary>
     public int Unfinished { get; set; } = subBatch.Count;
 
