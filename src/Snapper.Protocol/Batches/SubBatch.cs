@@ -8,8 +8,11 @@ public sealed class SubBatch
     private const int Ordered = 1;
     private const int Queued = 2;
 
-    private SubBatchEntry[] _entries = new SubBatchEntry[2];
+    // Most have one.
+    private SubBatchEntry _first;
+    private SubBatchEntry[] _others = [];
     private volatile SubBatch? _before;
+    private volatile PlacedBatch? _placed;
     private volatile int _stage;
 
     /// <summary>A sub-batch without entries yet.</summary>
@@ -41,6 +44,9 @@ public sealed class SubBatch
 
     /// <summary>What is before it on this actor is final, so that it has executed there. Read by any thread.</summary>
     internal bool FollowsFinal => _before is not { IsFinal: false };
+
+    /// <summary>Its place in the actor's schedule, set when it has one; it completes after that.</summary>
+    internal PlacedBatch? Placed { set => _placed = value; }
 
     // The commit machine's alone, all of them.
 
@@ -78,11 +84,16 @@ public sealed class SubBatch
         Component = null;
         Before = null;
         Behind = null;
-        _entries = []; // an idle actor keeps its last sub-batch for a while, and need not keep requests alive
+        _first = default; // a coordinator keeps it for a while, and need not keep requests alive
+        _others = [];
     }
 
     /// <summary>Its record is queued, or it needs none.</summary>
-    internal void Queue() => _stage = Queued;
+    internal void Queue()
+    {
+        _stage = Queued;
+        _placed?.MakeFinal();
+    }
 
     /// <summary>Whose.</summary>
     public ActorKey Actor { get; }
@@ -100,17 +111,23 @@ public sealed class SubBatch
     public int Count { get; private set; }
 
     /// <summary>Entry at a position, in tid order.</summary>
-    public ref readonly SubBatchEntry this[int index] => ref _entries[index];
+    public ref readonly SubBatchEntry this[int index] => ref index == 0 ? ref _first : ref _others[index - 1];
 
     /// <summary>Adds an entry; tids must grow.</summary>
     public void Add(in SubBatchEntry entry)
     {
-        if (Count == _entries.Length)
+        if (Count++ == 0)
         {
-            Array.Resize(ref _entries, Count * 2);
+            _first = entry;
+            return;
         }
 
-        _entries[Count++] = entry;
+        if (Count - 2 == _others.Length)
+        {
+            Array.Resize(ref _others, Math.Max(2, _others.Length * 2));
+        }
+
+        _others[Count - 2] = entry;
     }
 }
 

@@ -92,14 +92,14 @@ public sealed partial class ActorMachine
     /// </summary>
     private ActScheduleEntry TakePlace(IActorCall call, OutputBuffer outputs)
     {
-        var ahead = _batches.Count > 0 ? _batches[^1] : null;
+        var ahead = _batches.Count > 0 ? _batches[^1].SubBatch : null;
         var behind = BatchId.None;
         if (call.Ceil != BatchId.None && ahead?.Bid >= call.Ceil && FindPlaceBelow(call.Ceil) is var at and >= 0)
         {
             // At the tail floor would meet ceil and the ACT would die (H5). What has not begun here can wait behind it, as
             // it does elsewhere: H1 asks only that what is ahead has executed and what is behind starts afterwards.
             behind = _visits[at].Batch.Bid;
-            ahead = at > 0 ? _visits[at - 1].Batch : null;
+            ahead = at > 0 ? _visits[at - 1].Batch.SubBatch : null;
             _visits[at].Started = false;
         }
 
@@ -115,7 +115,7 @@ public sealed partial class ActorMachine
         {
             ref var message = ref outputs.ToCommit(MessageKind.ActVisited, call.Tid, ahead.Bid);
             message.Actor = Key;
-            message.Body = ahead.SubBatch;
+            message.Body = ahead;
         }
 
         if (_parked is not null)

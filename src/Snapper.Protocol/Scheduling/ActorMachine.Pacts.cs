@@ -331,6 +331,6 @@ public sealed partial class ActorMachine
         _cursor -= visits;
     }
 
-    // The number first: the sub-batch may be far away in memory.
-    private bool IsFinal(PlacedBatch batch) => batch.Bid <= _final || batch.SubBatch.IsFinal;
+    // By its number, too: one whose transactions were all removed may have been final before it had a place.
+    private bool IsFinal(PlacedBatch batch) => batch.SubBatch is null || batch.Bid <= _final;
 }
