@@ -25,6 +25,15 @@ public sealed record BatchView(
     /// <summary>Actors that have not acknowledged, as <c>type/id</c>.</summary>
     public IReadOnlyList<string> WaitingFor { get => field ?? []; init; }
 
+    /// <summary>
+    /// How many components it is divided into: transactions that share actors, directly or through others, which
+    /// commit together; 0: it is not announced yet.
+    /// </summary>
+    public int Components { get; init; }
+
+    /// <summary>Those of them that are not final, at most 100, in the order of their first transactions.</summary>
+    public IReadOnlyList<ComponentView> OpenComponents { get => field ?? []; init; }
+
     /// <summary>Number of the batch over several workers that this is a part of; null: it is this worker's
     /// alone.</summary>
     public long? GlobalBatch { get; init; }
@@ -54,6 +63,19 @@ public sealed record BatchView(
     public double? HeldBackMs { get; init; }
 }
 
+/// <summary>A component of a batch that is not final.</summary>
+/// <param name="FirstTransaction">Number of its first transaction.</param>
+/// <param name="Transactions">How many it holds.</param>
+/// <param name="Actors">How many it touches.</param>
+public sealed record ComponentView(long FirstTransaction = 0, int Transactions = 0, int Actors = 0)
+{
+    /// <summary>Actors that have not acknowledged, as <c>type/id</c>.</summary>
+    public IReadOnlyList<string> WaitingFor { get => field ?? []; init; }
+
+    /// <summary>Numbers of the batches before it on its actors that are not final.</summary>
+    public IReadOnlyList<long> Behind { get => field ?? []; init; }
+}
+
 /// <summary>What a batch waited for longest between forming and commit. Newer workers may have further names.</summary>
 public static class HeldBackBy
 {
@@ -70,9 +92,8 @@ public static class HeldBackBy
     public const string Actors = "actors";
 
     /// <summary>
-    /// The batches before it, which become final first, or an undo that reached it: all from the first time that all
-    /// its
-    /// actors had acknowledged until its turn.
+    /// What is before it on its actors, which becomes final first, or an undo that reached it: all from the first time
+    /// that all its actors had acknowledged until its turn.
     /// </summary>
     public const string Batches = "batches";
 

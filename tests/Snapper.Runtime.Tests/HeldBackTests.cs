@@ -54,6 +54,33 @@ public sealed class HeldBackTests
     }
 
     [Fact]
+    public async Task The_components_of_a_batch_tell_what_each_waits_for()
+    {
+        await using var rig = await Start();
+        using var held = new Gate();
+        var slow = rig.Submit("b", [Step.Wait(held)], ["b", "c"]);
+        await held.Reached();
+        var first = Newest(rig);
+        var waits = Assert.Single(first.OpenComponents);
+        Assert.Equal((1, 1, 2), (first.Components, waits.Transactions, waits.Actors));
+        Assert.Equal(first.Batch, waits.FirstTransaction);
+        Assert.Empty(waits.Behind);
+        Assert.Equal(["Box/b", "Box/c"], waits.WaitingFor);
+
+        var behind = rig.Submit("c", [Step.Add()], ["c"]);
+        await Rig.Until(() => Newest(rig).Batch > first.Batch, "the next batch is formed");
+        await Rig.Until(() => Newest(rig).Components == 1, "it is divided");
+        var next = Assert.Single(Newest(rig).OpenComponents);
+        Assert.Equal([first.Batch], next.Behind);
+        held.Open();
+        Rig.Seen(await Rig.Within(slow, "the one that waits"));
+        Rig.Seen(await Rig.Within(behind, "the one behind it"));
+        var over = await Committed(rig);
+        Assert.Equal(1, over.Components);
+        Assert.Empty(over.OpenComponents);
+    }
+
+    [Fact]
     public async Task Actors_that_come_together_are_not_blamed_one_by_one()
     {
         // The root waits for a call: its acknowledgement follows that of the called actor at once.

@@ -42,6 +42,9 @@ public sealed class SubBatch
     /// </summary>
     public bool IsFinal => _stage == Queued;
 
+    /// <summary>The batch before it on this actor while that is not final, else none. Read by any thread.</summary>
+    public BatchId OpenBefore => _before is { IsFinal: false } before ? before.Bid : BatchId.None;
+
     /// <summary>What is before it on this actor is final, so that it has executed there. Read by any thread.</summary>
     internal bool FollowsFinal => _before is not { IsFinal: false };
 

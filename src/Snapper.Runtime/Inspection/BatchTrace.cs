@@ -17,6 +17,7 @@ public sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
 
     // Released once the batch is queued, so that old traces keep no transactions alive.
     private Batch? _open = batch;
+    private int _components;
 
     // The last acknowledgement until all had acted for the first time, and the one before it, of another actor.
     private ActorKey? _last;
@@ -42,13 +43,13 @@ public sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
     public void Queue(double afterMs)
     {
         QueuedMs = afterMs;
-        _open = null;
+        Release();
     }
 
     public void Empty(double afterMs)
     {
         EmptiedMs = afterMs;
-        _open = null;
+        Release();
     }
 
     /// <summary>One of the last two acknowledgements until all had acted; those that an undo takes back come again later, and tell of the undo alone.</summary>
@@ -85,6 +86,7 @@ public sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
             }
         }
 
+        _components = _open?.Components.Count ?? _components;
         var state = CommittedMs is not null ? "committed" : EmptiedMs is not null ? "aborted" : QueuedMs is not null ? "queued" : waiting.Count == 0 ? "complete" : "executing";
         var isComplete = waiting.Count == 0 && _completedMs is not null; // an undo may have taken acknowledgements back
         var (heldBy, heldMs) = HeldBack();
@@ -93,6 +95,8 @@ public sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
             isComplete ? _completedMs : null, QueuedMs, CommittedMs)
         {
             WaitingFor = waiting,
+            Components = _components,
+            OpenComponents = _open is null ? [] : ComponentViews.OfOpen(_open),
             GlobalBatch = _global,
             PreparedMs = PreparedMs,
             LastActor = isComplete ? _last!.ToString() : null,
@@ -101,6 +105,12 @@ public sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
             HeldBackBy = heldBy,
             HeldBackMs = heldMs,
         };
+    }
+
+    private void Release()
+    {
+        _components = _open?.Components.Count ?? _components;
+        _open = null;
     }
 
     private (string? By, double? Ms) HeldBack()
