@@ -1,9 +1,12 @@
 using System.Globalization;
+using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
 using Snapper.Benchmarks.Load;
 using Snapper.Benchmarks.Measurement;
 using Snapper.Benchmarks.Systems;
 using Snapper.Protocol.Identity;
+using Snapper.Protocol.Messages;
+using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Inspection;
@@ -47,7 +50,15 @@ public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSys
         _store = new RedisStateStore(_log, TimeProvider.System, new StateStoreOptions());
         var options = OptionsFromEnvironment();
         _worker = await WorkerHost.Start(
-            new WorkerSetup { Options = options, ActorTypes = SnapperAppsSmallBankActors.All, Log = _log, Store = _store, Observer = Observer }, cancellation);
+            new WorkerSetup
+            {
+                Options = options,
+                ActorTypes = [.. SnapperAppsSmallBankActors.All, .. SnapperAppsListAppendActors.All],
+                Log = _log,
+                Store = _store,
+                Observer = Observer,
+            },
+            cancellation);
         _plain = new LocalActors(options.Executors, SnapperAppsSmallBankActors.All[0]);
         Facts = new Dictionary<string, string>
         {
@@ -66,6 +77,29 @@ public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSys
         }
 
         return TransferRequests.EndOf(await _worker!.Door.Submit(TransferRequests.Of(_keys, kind, transfer), CancellationToken.None));
+    }
+
+    /// <summary>
+    /// Runs a PACT whose method waits, on a list of its own; it declares three accounts, and they wait with it.
+    /// </summary>
+    /// <param name="list">Number of the list.</param>
+    /// <param name="wait">How long.</param>
+    /// <param name="accounts">The accounts; null: none.</param>
+    public async ValueTask<TransactionEnd> RunWaitingAsync(int list, TimeSpan wait, Transfer? accounts)
+    {
+        var root = new ActorKey("ListAppend", $"w{list}");
+        var request = new TransactionRequest
+        {
+            Actor = root,
+            Method = "Execute",
+            Input = System.Text.Encoding.UTF8.GetBytes(
+                $$"""{"ops":[],"delayMs":{{(int)wait.TotalMilliseconds}}}"""),
+            Mode = TransactionMode.Pact,
+            Access = accounts is { } with
+                ? [new(root, 1), new(_keys[with.To1], 1), new(_keys[with.To2], 1), new(_keys[with.To3], 1)]
+                : [new(root, 1)],
+        };
+        return TransferRequests.EndOf(await _worker!.Door.Submit(request, CancellationToken.None));
     }
 
     /// <inheritdoc/>
