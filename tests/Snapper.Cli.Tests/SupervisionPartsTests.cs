@@ -117,6 +117,51 @@ public sealed class SupervisionPartsTests : IDisposable
         Assert.True(File.Exists(log.FilePath + ".1"));
     }
 
+    [Fact]
+    public void Programs_of_others_get_no_secret_of_ours_and_what_every_program_needs()
+    {
+        Environment.SetEnvironmentVariable("SNAPPER_TOKEN", "an-operators-own-token");
+        try
+        {
+            var spec = new ProcessSpec
+            {
+                Name = "a program", Program = "true", Arguments = [], Log = new LogFile(_temp.File("c.log")),
+                HasOwnEnvironment = true,
+                Environment = new Dictionary<string, string?> { ["OWN"] = "1" },
+            };
+            var environment = spec.ToStartInfo(new ChildWrappers(null, null)).Environment;
+            Assert.False(environment.ContainsKey("SNAPPER_TOKEN"));
+            Assert.Equal("1", environment["OWN"]);
+            Assert.Equal(Environment.GetEnvironmentVariable("PATH"), environment["PATH"]);
+            var other = (spec with { HasOwnEnvironment = false }).ToStartInfo(new ChildWrappers(null, null));
+            Assert.True(other.Environment.ContainsKey("SNAPPER_TOKEN"));
+        }
+        finally
+        {
+            Environment.SetEnvironmentVariable("SNAPPER_TOKEN", null);
+        }
+    }
+
+    [Fact]
+    public void A_log_file_is_rotated_while_its_child_appends_to_it()
+    {
+        var log = new LogFile(_temp.File("b.log"));
+        using var child = new StreamWriter(
+            new FileStream(log.FilePath, FileMode.Append, FileAccess.Write, FileShare.ReadWrite));
+        child.AutoFlush = true;
+        child.Write("few\n");
+        log.RotateWhileWritten();
+        Assert.False(File.Exists(log.FilePath + ".1"));
+
+        child.Write(new string('x', 11 * 1024 * 1024));
+        log.RotateWhileWritten();
+        Assert.Equal((11L * 1024 * 1024) + 4, new FileInfo(log.FilePath + ".1").Length);
+        Assert.Equal(0, new FileInfo(log.FilePath).Length);
+        Assert.Empty(log.Tail(3));
+        File.AppendAllText(log.FilePath, "later\n");
+        Assert.Equal(["later"], log.Tail(3));
+    }
+
     [Theory]
     [InlineData("""{"actorRuntime":{"hostReady":true,"activeActors":[{"type":"Account@w1"}]}}""", true)]
     [InlineData("""{"actorRuntime":{"hostReady":false,"activeActors":[{"type":"Account@w1"}]}}""", false)]

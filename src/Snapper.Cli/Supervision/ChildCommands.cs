@@ -26,6 +26,7 @@ internal static class ChildCommands
             "--set-proc-title", "no",
         ],
         Log = new LogFile(Path.Combine(data.Logs, "redis.log")),
+        HasOwnEnvironment = true,
         WorkingDirectory = data.Run,
         Prepare = secret.WriteConfiguration,
 
@@ -45,6 +46,7 @@ internal static class ChildCommands
             "--disseminate-coalesce-window", "250ms", // calls at the actor door wait for each round, and after a restart of placement all sidecars come at once
         ],
         Log = new LogFile(Path.Combine(data.Logs, "placement.log")),
+        HasOwnEnvironment = true,
     };
 
     /// <summary>The sidecar of worker <paramref name="i"/>, counted from 1.</summary>
@@ -88,6 +90,10 @@ internal static class ChildCommands
             {
                 // What it announces to others by mDNS must be the loopback address that it listens on.
                 ["DAPR_HOST_IP"] = "127.0.0.1",
+
+                // An operator's token and what workers know each other by are not for it.
+                ["SNAPPER_TOKEN"] = null,
+                [MailboxSeal.Variable] = null,
 
                 // For component files, which can take values from the environment; user and password are there, too.
                 ["SNAPPER_REDIS"] = redis?.Address.ToString(),
@@ -154,8 +160,10 @@ internal static class ChildCommands
             Log = new LogFile(Path.Combine(data.Logs, "dashboard.log")),
             Environment = new Dictionary<string, string?>
             {
-                // It has nothing to do with Redis, and listens where the command line says.
-                ["SNAPPER_REDIS"] = null, [RedisLogin.PasswordVariable] = null, [RedisLogin.FileVariable] = null, ["ASPNETCORE_HTTP_PORTS"] = null, ["ASPNETCORE_URLS"] = null,
+                // It has nothing to do with Redis and the workers' channel, and listens where the command line says.
+                [MailboxSeal.Variable] = null,
+                ["SNAPPER_REDIS"] = null, [RedisLogin.PasswordVariable] = null, [RedisLogin.FileVariable] = null,
+                ["ASPNETCORE_HTTP_PORTS"] = null, ["ASPNETCORE_URLS"] = null,
             },
             StopWithin = TimeSpan.FromSeconds(5),
         };

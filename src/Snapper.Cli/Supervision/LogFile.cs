@@ -22,6 +22,24 @@ internal sealed class LogFile(string path)
         _startedAt = 0;
     }
 
+    /// <summary>
+    /// While the child writes it: what has grown beyond 10 MB becomes the older file, and the child, which appends,
+    /// goes on at the beginning. A line that is written within the moment between copying and emptying is lost.
+    /// </summary>
+    public void RotateWhileWritten()
+    {
+        if (new FileInfo(FilePath) is not { Exists: true, Length: > RotateAtBytes }) return;
+        using var file = new FileStream(
+            FilePath, FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
+        using (var older = File.Create(FilePath + ".1"))
+        {
+            file.CopyTo(older); // to its end, which moves with what is written meanwhile
+        }
+
+        file.SetLength(0);
+        _startedAt = 0;
+    }
+
     /// <summary>The last lines since the last start, at most <paramref name="lines"/> of them and 8 KB; empty when there are none.</summary>
     public IReadOnlyList<string> Tail(int lines)
     {

@@ -6,6 +6,10 @@ namespace Snapper.Cli.Supervision;
 /// <summary>How to start one child.</summary>
 internal sealed record ProcessSpec
 {
+    /// <summary>Variables that every program may need.</summary>
+    public static IReadOnlySet<string> Common { get; } =
+        new HashSet<string> { "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH" };
+
     /// <summary>What messages call it, such as <c>worker w1</c>.</summary>
     public required string Name { get; init; }
 
@@ -23,7 +27,12 @@ internal sealed record ProcessSpec
     /// <summary>Done before each start; null: nothing. An <see cref="IOException"/> or <see cref="UnauthorizedAccessException"/> counts as a start that failed.</summary>
     public Action? Prepare { get; init; }
 
-    /// <summary>Added to our own environment; a null value removes a variable.</summary>
+    /// <summary>
+    /// It runs code of others that asks for none of our settings: of our environment it gets <see cref="Common"/>.
+    /// </summary>
+    public bool HasOwnEnvironment { get; init; }
+
+    /// <summary>Added to what it gets of our environment; a null value removes a variable.</summary>
     public IReadOnlyDictionary<string, string?> Environment { get; init; } = new Dictionary<string, string?>();
 
     /// <summary>The signal that the kernel sends it when we die without stopping it.</summary>
@@ -44,6 +53,14 @@ internal sealed record ProcessSpec
     {
         var start = new ProcessStartInfo("/bin/sh") { UseShellExecute = false };
         if (WorkingDirectory is not null) start.WorkingDirectory = WorkingDirectory;
+        if (HasOwnEnvironment)
+        {
+            foreach (var name in start.Environment.Keys.Where(name => !Common.Contains(name)).ToArray())
+            {
+                start.Environment.Remove(name);
+            }
+        }
+
         foreach (var (name, value) in Environment) start.Environment[name] = value;
         var arguments = start.ArgumentList;
         arguments.Add("-c");

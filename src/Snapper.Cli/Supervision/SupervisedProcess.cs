@@ -15,6 +15,8 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
     private const int CrashLoop = 5;
     private const int GiveUpAtStart = 3;
 
+    private static readonly TimeSpan s_lookAtLog = TimeSpan.FromSeconds(10);
+
     private readonly Lock _lock = new();
     private readonly CancellationTokenSource _stopping = new();
     private readonly TaskCompletionSource _givenUp = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -124,7 +126,13 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
         }
 
         changed();
-        await process.WaitForExitAsync();
+        var ending = process.WaitForExitAsync();
+        while (await Task.WhenAny(ending, Task.Delay(s_lookAtLog)) != ending)
+        {
+            RotateLog();
+        }
+
+        await ending;
         var ended = (Describe(process), process.ExitCode);
         lock (_lock)
         {
@@ -135,6 +143,18 @@ internal sealed class SupervisedProcess(ProcessSpec spec, ChildWrappers wrappers
         changed();
         process.Dispose();
         return ended;
+    }
+
+    private void RotateLog()
+    {
+        try
+        {
+            Spec.Log.RotateWhileWritten();
+        }
+        catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
+        {
+            messages.Say($"{Spec.Log.FilePath} could not be rotated: {problem.Message}");
+        }
     }
 
     private static string Describe(Process process) =>

@@ -17,8 +17,10 @@ public static partial class RuntimeLog
     [LoggerMessage(EventId = 1002, Level = LogLevel.Information, Message = "Log available again")]
     public static partial void LogAvailable(ILogger logger);
 
-    [LoggerMessage(EventId = 1003, Level = LogLevel.Warning, Message = "State of {Actor} could not be loaded; trying again")]
-    public static partial void LoadFailed(ILogger logger, Exception exception, string actor);
+    [LoggerMessage(
+        EventId = 1003, Level = LogLevel.Warning,
+        Message = "State of {Actor} could not be loaded; trying again ({Others} more since the last such line)")]
+    public static partial void LoadFailed(ILogger logger, Exception exception, string actor, int others);
 
     [LoggerMessage(EventId = 1004, Level = LogLevel.Error, Message = "State of {Actor} is unreadable: {Detail}")]
     public static partial void BrokenState(ILogger logger, string actor, string detail);

@@ -13,6 +13,8 @@ public sealed partial class Worker : ILogObserver
 {
     private const string Starting = "The worker is starting.";
 
+    private const int LoadFailuresToldEveryMs = 1000;
+
     private static readonly TimeSpan s_ownerCheck = TimeSpan.FromSeconds(1);
 
     private readonly WorkerParts _parts;
@@ -21,6 +23,9 @@ public sealed partial class Worker : ILogObserver
     private volatile string? _unavailable = Starting;
     private volatile string? _writeOutage;
     private volatile string? _probeOutage;
+    private readonly Lock _loadFailures = new();
+    private long? _loadFailureToldAt;
+    private int _loadFailuresUntold;
     private Exception? _failure;
     private volatile bool _isOver;
 
@@ -193,7 +198,26 @@ public sealed partial class Worker : ILogObserver
     private void NoteLost(AppendStatus status, string detail, bool takesNoMore) =>
         Fail(new LogLostFailure(status, $"The log is lost to this worker ({status}): {detail}", takesNoMore));
 
-    public void NoteLoadFailure(ActorKey actor, Exception exception) => RuntimeLog.LoadFailed(Logger, exception, actor.ToString());
+    /// <summary>
+    /// In an outage of the store thousands of actors try again each second: one line a second tells of all of them.
+    /// </summary>
+    public void NoteLoadFailure(ActorKey actor, Exception exception)
+    {
+        int others;
+        lock (_loadFailures)
+        {
+            if (_loadFailureToldAt is { } told && Time.GetElapsedTime(told).TotalMilliseconds < LoadFailuresToldEveryMs)
+            {
+                _loadFailuresUntold++;
+                return;
+            }
+
+            (others, _loadFailuresUntold) = (_loadFailuresUntold, 0);
+            _loadFailureToldAt = Time.GetTimestamp();
+        }
+
+        RuntimeLog.LoadFailed(Logger, exception, actor.ToString(), others);
+    }
 
     public void NoteBrokenState(ActorKey actor, string why) => RuntimeLog.BrokenState(Logger, actor.ToString(), why);
 

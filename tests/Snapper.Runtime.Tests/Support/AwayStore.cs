@@ -5,12 +5,27 @@ using Snapper.Storage.States;
 
 namespace Snapper.Runtime.Tests.Support;
 
-/// <summary>A store in which no outcome can be looked for.</summary>
+/// <summary>A store in which no outcome can be looked for, or no state either.</summary>
 internal sealed class AwayStore(IStateStore inner) : IStateStore
 {
     public volatile bool IsAway = true;
+    private volatile bool _hasNoStates;
+    private int _failedLoads;
 
-    public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) => inner.Load(actor, cancellation);
+    public bool HasNoStates { set => _hasNoStates = value; }
+
+    public int FailedLoads => _failedLoads;
+
+    public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation)
+    {
+        if (!_hasNoStates)
+        {
+            return inner.Load(actor, cancellation);
+        }
+
+        Interlocked.Increment(ref _failedLoads);
+        return Task.FromException<StoredState?>(new IOException("planned"));
+    }
 
     public Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation) => inner.Checkpoint(epoch, checkpoints, cancellation);
 

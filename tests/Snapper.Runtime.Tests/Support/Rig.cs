@@ -40,6 +40,8 @@ internal sealed class Rig : IAsyncDisposable
     /// <summary>Of the next worker; null: one of its own.</summary>
     public IStateStore? Store { get; set; }
 
+    public LogLines Logger { get; } = new();
+
     /// <summary>Of the next worker; null: the product's.</summary>
     public ISchedulingPolicy? Policy { get; set; }
 
@@ -87,6 +89,7 @@ internal sealed class Rig : IAsyncDisposable
                 Options = Options,
                 Time = Time,
                 ActorTypes = SnapperRuntimeTestsActors.All,
+                Logger = Logger,
                 Log = Log,
                 Store = Store ?? new MemoryStateStore(Storage, Time, new StateStoreOptions()),
                 Writing = new LogWriterOptions { RetryDelayMin = TimeSpan.FromMilliseconds(5), RetryDelayMax = TimeSpan.FromMilliseconds(20) },

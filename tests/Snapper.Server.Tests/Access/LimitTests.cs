@@ -40,6 +40,27 @@ public sealed class LimitTests
     }
 
     [Fact]
+    public async Task Those_who_guess_tokens_are_slowed_down_and_audited_and_others_are_not_touched()
+    {
+        await using var worker = await SecuredWorker.Start();
+        var (refused, slowed) = (0, 0);
+        for (var i = 0; i < 400; i++)
+        {
+            using var answer = await worker.Ask(
+                Role.Nobody, "POST", "/v1/transactions", Deposit,
+                ("Authorization", $"Bearer guess-{i:0000000000000000}"));
+            refused += (int)answer.StatusCode == 401 ? 1 : 0;
+            slowed += (int)answer.StatusCode == 429 && answer.Headers.RetryAfter is not null ? 1 : 0;
+        }
+
+        Assert.InRange(refused, 200, 399);
+        Assert.Equal(400, refused + slowed);
+        Assert.Equal(200, (await worker.Read(Role.Caller, "POST", "/v1/transactions", Deposit)).Status);
+        var audit = (await worker.Read(Role.Admin, "GET", "/v1/audit")).Json.GetProperty("entries").EnumerateArray();
+        Assert.Contains(audit, entry => entry.GetProperty("action").GetString() == "POST /v1/transactions");
+    }
+
+    [Fact]
     public async Task A_batch_counts_as_many_as_it_holds()
     {
         await using var worker = await SecuredWorker.Start(tokens: false, appToken: null, also: new() { ["Snapper:Security:RatePerSecond"] = "0.1", ["Snapper:Security:Burst"] = "8" });

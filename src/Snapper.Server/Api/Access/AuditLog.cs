@@ -65,10 +65,11 @@ internal sealed partial class AuditLog(
 
     public static AuditLog InMemory(ILogger logger) => new(null, new KnownTokens([]), logger, TimeProvider.System);
 
-    /// <summary>An audited address was refused; others are not told of.</summary>
+    /// <summary>An audited address was refused, or a caller that shows no known token, at any.</summary>
     public void Refused(AccessRow row, RequestCaller caller, in Problem problem)
     {
-        if (row.Action is not null || row.Right is Right.Operate or Right.Administer)
+        if (row.Action is not null || row.Right is Right.Operate or Right.Administer
+            || problem.Status == StatusCodes.Status401Unauthorized)
         {
             Write(caller, row.Action ?? $"{row.Method} {row.Pattern}", null, problem.Detail, problem.Status, isRefused: true);
         }

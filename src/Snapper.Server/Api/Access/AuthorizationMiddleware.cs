@@ -19,12 +19,17 @@ internal sealed class AuthorizationMiddleware
     private const string CalleeHeader = "dapr-callee-app-id";
     private const string CallerHeader = "dapr-caller-app-id";
 
+    // Requests without a known token that an address may send, per second and at once: those who guess are slow.
+    private const int UnknownRate = 20;
+    private const int UnknownBurst = 200;
+
     private const string NeedsOwnToken = "A token is needed: Authorization: Bearer. The sidecar alone only hosts actors here (Snapper:Security:SidecarMay).";
 
     private readonly KnownTokens _tokens;
     private readonly AppApiToken _sidecar;
     private readonly Principal _sidecarIs;
     private readonly RequestLimits _limits;
+    private readonly RequestLimits _unknown = new(UnknownRate, UnknownBurst, isNeeded: false);
     private readonly AuditLog _audit;
     private readonly bool _isOpen;
     private readonly bool _looksAtNobody;
@@ -134,6 +139,14 @@ internal sealed class AuthorizationMiddleware
         }
 
         problem ??= RoleProblem(caller, row) ?? TenantProblem(context, caller.Principal, row);
+        if (problem is { Status: StatusCodes.Status401Unauthorized } && _unknown.Take(caller) is { } wait)
+        {
+            context.Response.Headers.Connection = "close";
+            problem = new Problem(
+                429, "urn:snapper:overloaded", "Overloaded",
+                $"{caller.Key} shows no token that is known here, too often.", wait);
+        }
+
         if (problem is { } refused)
         {
             _audit.Refused(row, caller, refused);
