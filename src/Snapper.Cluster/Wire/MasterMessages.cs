@@ -165,6 +165,7 @@ internal static class Pacts
         var declared = reader.List(
             5, static (ref WireReader reader) => new ActorAccess(reader.Actor(), Access.Whole, reader.Int()));
         var root = reader.Int();
+        OnceEach.Checked(declared, static access => access.Actor);
         return root < declared.Length
             ? new GlobalPact(owner, handle, declared[root].Actor, declared, marked)
             : throw new WireFormatException($"a root {root} among {declared.Length} actors");

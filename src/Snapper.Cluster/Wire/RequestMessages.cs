@@ -1,3 +1,4 @@
+using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 
@@ -48,7 +49,9 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
             Input = reader.Bytes(),
             Mode = Enums.Read(reader.Byte(), TransactionMode.Act),
             AccessMode = Enums.Read(reader.Byte(), AccessMode.Audit),
-            Access = reader.Flag() ? Accesses.Read(ref reader) : null,
+            Access = reader.Flag()
+                ? OnceEach.Checked(Accesses.Read(ref reader), static declared => declared.Actor)
+                : null,
             Id = reader.OptionalText(),
             Timeout = reader.Time(),
             Caller = reader.OptionalText(),
@@ -165,6 +168,40 @@ internal static class Accesses
 
     public static DeclaredAccess[] Read(ref WireReader reader) =>
         reader.List(5, static (ref WireReader reader) => new DeclaredAccess(reader.Actor(), reader.Int()));
+}
+
+/// <summary>
+/// Lists of declared actors on the road. No door lets an actor stand in one twice: it would get the transaction twice,
+/// and hear twice how it was decided, which ends a worker.
+/// </summary>
+internal static class OnceEach
+{
+    private const int ScannedMax = 16;
+
+    /// <summary>The list, when each actor stands in it once.</summary>
+    /// <param name="declared">The list.</param>
+    /// <param name="actorOf">The actor of an element. Static, so that no message makes one.</param>
+    /// <exception cref="WireFormatException">One stands in it twice.</exception>
+    public static T[] Checked<T>(T[] declared, Func<T, ActorKey> actorOf)
+    {
+        var seen = declared.Length > ScannedMax ? new HashSet<ActorKey>(declared.Length) : null;
+        for (var i = 0; i < declared.Length; i++)
+        {
+            var actor = actorOf(declared[i]);
+            var isKnown = seen is not null && !seen.Add(actor);
+            for (var before = 0; seen is null && before < i; before++)
+            {
+                isKnown |= actorOf(declared[before]).Equals(actor);
+            }
+
+            if (isKnown)
+            {
+                throw new WireFormatException($"{actor} is declared twice");
+            }
+        }
+
+        return declared;
+    }
 }
 
 /// <summary>Enumerations on the road: numbers that this program does not know are refused.</summary>

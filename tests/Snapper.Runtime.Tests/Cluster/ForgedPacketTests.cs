@@ -1,7 +1,9 @@
 using Snapper.Cluster;
 using Snapper.Cluster.Mailboxes;
 using Snapper.Cluster.Wire;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Channels;
+using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Tests.Support;
@@ -13,6 +15,9 @@ namespace Snapper.Runtime.Tests.Cluster;
 public sealed class ForgedPacketTests
 {
     private static readonly Incarnation s_w2 = new(2, 7);
+    private static readonly ActorKey s_actor = new("Account", "a");
+    private static readonly ActorAccess s_access = new(s_actor, Access.Whole, 1);
+    private static readonly GlobalPact s_twice = new(s_w2, 1, s_actor, [s_access, s_access], false);
 
     [Theory]
     [MemberData(nameof(Unreadable))]
@@ -50,6 +55,15 @@ public sealed class ForgedPacketTests
             Mode = TransactionMode.Act,
             Timeout = TimeSpan.MaxValue,
         })),
+        Encode(new SubmitMessage(1, 0, new TransactionRequest
+        {
+            Actor = s_actor,
+            Method = "Balance",
+            Mode = TransactionMode.Pact,
+            Access = [new(s_actor, 1), new(s_actor, 1)],
+        })),
+        Encode(new NewPactMessage(1, s_twice)),
+        Encode(new PartMessage(1, new GlobalPart(new BatchId(1), default, [new(new(1), s_twice, [s_w2, s_w2])]))),
     };
 
     [Fact]

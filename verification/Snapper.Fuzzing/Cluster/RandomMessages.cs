@@ -66,7 +66,7 @@ internal sealed class RandomMessages(Random random)
         Input = Bytes(),
         Mode = One(TransactionMode.Pact, TransactionMode.Act),
         AccessMode = One(AccessMode.Strict, AccessMode.Record, AccessMode.Audit),
-        Access = Maybe(() => Many(Declared)),
+        Access = Maybe(() => Many(Declared).DistinctBy(static declared => declared.Actor).ToArray()),
         Id = Maybe(Text),
         Timeout = TimeSpan.FromTicks(random.NextInt64(3_000_000_000)),
         Caller = Maybe(Text),
