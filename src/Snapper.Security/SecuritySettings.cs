@@ -12,7 +12,9 @@ public sealed class SecuritySettings
     /// <summary>Environment variable with the name of a file of tokens, as <c>TokensFile</c> in the section: for secrets that are mounted.</summary>
     public const string FileVariable = "SNAPPER_TOKENS_FILE";
 
-    private SecuritySettings(KnownTokens tokens, MethodRules methods, bool tenantsApart, bool sidecarMayTransact, double rate, int burst)
+    private SecuritySettings(
+        KnownTokens tokens, MethodRules methods, bool tenantsApart, bool sidecarMayTransact, double rate, int burst,
+        double share)
     {
         Tokens = tokens;
         Methods = methods;
@@ -20,6 +22,7 @@ public sealed class SecuritySettings
         SidecarMayTransact = sidecarMayTransact;
         RatePerSecond = rate;
         Burst = burst;
+        Share = share;
     }
 
     /// <summary>The tokens that are accepted.</summary>
@@ -42,6 +45,12 @@ public sealed class SecuritySettings
 
     /// <summary>Requests that a caller may send at once before its rate holds; 0: what it may send in a second.</summary>
     public int Burst { get; }
+
+    /// <summary>
+    /// The part of the transactions under way (<c>Snapper:Worker:MaxInFlight</c>) that one token, Dapr app or address
+    /// of another machine may have, above 0 to 1. Default: a half.
+    /// </summary>
+    public double Share { get; }
 
     /// <summary>Reads the settings.</summary>
     /// <param name="configuration">Files and environment.</param>
@@ -79,8 +88,14 @@ public sealed class SecuritySettings
             throw new FormatException($"{Section}:TenantsApart is false, and the token of {bound.Name} is bound to a tenant.");
         }
 
-        return new SecuritySettings(tokens, methods, apart, SidecarMay(section["SidecarMay"], tokens), Number(section, "RatePerSecond", 1_000_000), (int)Number(section, "Burst", 1_000_000));
+        return new SecuritySettings(
+            tokens, methods, apart, SidecarMay(section["SidecarMay"], tokens),
+            Number(section, "RatePerSecond", 1_000_000), (int)Number(section, "Burst", 1_000_000), ShareOf(section));
     }
+
+    private static double ShareOf(IConfigurationSection section) => section["Share"] is not { Length: > 0 } ? 0.5
+        : Number(section, "Share", 1) is var share and > 0 ? share
+        : throw new FormatException($"{section.Path}:Share must be above 0, at most 1.");
 
     private static bool SidecarMay(string? text, KnownTokens tokens) => text switch
     {

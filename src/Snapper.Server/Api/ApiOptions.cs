@@ -50,6 +50,9 @@ public sealed class ApiOptions
     /// <summary>How many requests a caller may send; null: any number.</summary>
     internal Access.RequestLimits? Limits { get; init; }
 
+    /// <summary>How many transactions may be under way; null: any number.</summary>
+    internal Access.RequestPlaces? Places { get; init; }
+
     /// <summary>Throws when a value is out of its range, naming it.</summary>
     /// <exception cref="ArgumentOutOfRangeException">A value is out of its range.</exception>
     public void Validate()

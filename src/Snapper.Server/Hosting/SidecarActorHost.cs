@@ -31,6 +31,13 @@ internal sealed class SidecarActorHost(
             return await mailbox.Call(call);
         }
 
+        Rejection? full = null;
+        using var place = options.Places?.TakeOfSidecar(out full);
+        if (full is not null)
+        {
+            return new ActorReply(await ActorEndpoint.Refuse(options, full));
+        }
+
         RequestCaller? caller = null;
         if (gate?.OfActorCall(call.Authorization, out caller) is { } refused)
         {

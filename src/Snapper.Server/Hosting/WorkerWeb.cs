@@ -33,6 +33,11 @@ internal static class WorkerWeb
         var security = Security(builder.Configuration, settings.AppApiToken);
         var limits = new RequestLimits(security.RatePerSecond, security.Burst, security.Tokens.Principals.Any(principal => principal.RatePerSecond is not null));
         builder.Services.AddSingleton(limits);
+
+        // Twice as many as the worker runs: those too that wait for one of their id, or for another worker.
+        var most = 2 * WorkerConfiguration.Worker(builder.Configuration, settings).MaxInFlight;
+        var places = new RequestPlaces(most, security.Share / 2);
+        builder.Services.AddSingleton(places);
         builder.Services.AddSingleton(services => new AuditLog(
             settings.AuditFile, security.Tokens, services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Audit"), TimeProvider.System));
         builder.WebHost.ConfigureKestrel(server =>
@@ -46,9 +51,11 @@ internal static class WorkerWeb
             Rights = security.TenantsApart || !security.Methods.IsEmpty || security.Tokens.Count > 0 ? new TransactionAuthorization(security.Methods, security.TenantsApart) : null,
             Audit = app.Services.GetRequiredService<AuditLog>(),
             Limits = limits.AreOff ? null : limits,
+            Places = places,
         };
         var gate = new AuthorizationMiddleware(security.Tokens, settings.AppApiToken, limits, options.Audit, options.Rights is not null, security.SidecarMayTransact);
         WorkerConfiguration.Hosts(app.Configuration).Use(app);
+        places.Use(app, options.RetryAfter);
         gate.Use(app);
         SnapperApi.Map(app, door, inspection, options, () => inspection.Control);
         var sidecar = app.MapGroup("");

@@ -61,11 +61,87 @@ public sealed class LimitTests
     }
 
     [Fact]
+    public async Task One_token_has_half_of_the_places_and_the_others_have_theirs()
+    {
+        await using var worker = await SecuredWorker.Start(also: new() { ["Snapper:Worker:MaxInFlight"] = "8" });
+        using var held = new SemaphoreSlim(0);
+        Hold(worker, held);
+        var waiting = Enumerable.Range(0, 4)
+            .Select(_ => worker.Ask(Role.Caller, "POST", "/v1/transactions", Deposit))
+            .ToList();
+        await Eventually(() => worker.Door.Submitted == 4);
+        using var refused = await worker.Ask(Role.Caller, "POST", "/v1/transactions", Deposit);
+        Assert.Equal((429, true), ((int)refused.StatusCode, refused.Headers.RetryAfter is not null));
+        var batch = await worker.Read(Role.Operator, "POST", "/v1/transactions", Batch(5));
+        Assert.Contains("operator has as many", batch.Text, StringComparison.Ordinal);
+        waiting.Add(worker.Ask(Role.Operator, "POST", "/v1/transactions", Batch(4)));
+        await Eventually(() => worker.Door.Submitted == 8);
+        held.Release(8);
+        foreach (var one in waiting)
+        {
+            using var answer = await one;
+            Assert.Equal(200, (int)answer.StatusCode);
+        }
+
+        worker.Door.OnSubmit = (request, _) => Task.FromResult(FakeTransactionService.Committed(request));
+        Assert.Equal(200, (await worker.Read(Role.Caller, "POST", "/v1/transactions", Batch(4))).Status); // given back
+    }
+
+    /// <summary>daprd calls an app 1,024 times at once, packets between workers included.</summary>
+    [Fact]
+    public async Task What_waits_through_the_sidecar_leaves_room_for_packets()
+    {
+        using var places = new RequestPlaces(20_000, 0.5);
+        var taken = Enumerable.Range(0, RequestPlaces.SidecarMost).Select(i => places.TakeOfSidecar(out _)).ToArray();
+        places.TakeOfSidecar(out var refused);
+        Assert.Contains("through the sidecar", refused!.Detail, StringComparison.Ordinal);
+        taken[0].Dispose();
+        places.TakeOfSidecar(out refused).Dispose();
+        Assert.Null(refused);
+
+        await using var worker = await SecuredWorker.Start();
+        using var held = new SemaphoreSlim(0);
+        Hold(worker, held);
+        (string, string) byInvocation = ("dapr-callee-app-id", "snapper");
+        var waiting = Enumerable.Range(0, RequestPlaces.SidecarMost)
+            .Select(_ => worker.Ask(Role.Sidecar, "POST", "/v1/transactions", Deposit, byInvocation))
+            .ToArray();
+        await Eventually(() => worker.Door.Submitted == RequestPlaces.SidecarMost);
+        Assert.Equal(429, (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit, byInvocation)).Status);
+        const string Start = "/actors/Account/alice/method/StartTransaction";
+        var call = await worker.Read(Role.Sidecar, "PUT", Start, """{"method":"Balance"}""");
+        Assert.Equal(200, call.Status);
+        held.Release(RequestPlaces.SidecarMost + 1);
+        foreach (var one in await Task.WhenAll(waiting))
+        {
+            one.Dispose();
+        }
+    }
+
+    private static void Hold(SecuredWorker worker, SemaphoreSlim held) =>
+        worker.Door.OnSubmit = async (request, cancellation) =>
+        {
+            await held.WaitAsync(cancellation);
+            return FakeTransactionService.Committed(request);
+        };
+
+    private static async Task Eventually(Func<bool> holds)
+    {
+        for (var i = 0; i < 2000 && !holds(); i++)
+        {
+            await Task.Delay(10);
+        }
+
+        Assert.True(holds());
+    }
+
+    private static string Batch(int size) =>
+        "{\"transactions\":[" + string.Join(',', Enumerable.Repeat(Deposit, size)) + "]}";
+
+    [Fact]
     public async Task A_batch_counts_as_many_as_it_holds()
     {
         await using var worker = await SecuredWorker.Start(tokens: false, appToken: null, also: new() { ["Snapper:Security:RatePerSecond"] = "0.1", ["Snapper:Security:Burst"] = "8" });
-        string Batch(int size) => "{\"transactions\":[" + string.Join(',', Enumerable.Repeat(Deposit, size)) + "]}";
-
         Assert.Equal(429, (await worker.Read(Role.Nobody, "POST", "/v1/transactions", Batch(10))).Status);
         Assert.Equal(0, worker.Door.Submitted);
         Assert.Equal(200, (await worker.Read(Role.Nobody, "POST", "/v1/transactions", Batch(7))).Status);

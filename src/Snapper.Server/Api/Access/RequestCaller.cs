@@ -30,6 +30,10 @@ internal sealed record RequestCaller(Principal Principal, string? App, string Fr
         : Principal.Role is Role.Nobody or Role.Everybody ? OfAddress(From)
         : Principal.Name;
 
+    /// <summary>Its address is known, and not this machine's.</summary>
+    public bool IsOfAnotherMachine => Principal.Role is Role.Nobody or Role.Everybody && From != ThroughSidecar
+        && IPAddress.TryParse(From, out var address) && !IPAddress.IsLoopback(address);
+
     private static string OfAddress(string from)
     {
         if (from == ThroughSidecar) return ThisMachine;

@@ -62,9 +62,10 @@ internal static class ActorEndpoint
             return Refused(parsed.Refusal!, options);
         }
 
-        return options.Rights?.Refusal(caller ?? RequestCaller.Everybody, request) is { } refusal
+        caller ??= RequestCaller.Everybody;
+        return options.Rights?.Refusal(caller, request) is { } refusal
             ? Refused(new RequestRefusal(refusal.Kind, refusal.Detail, request.Id), options)
-            : Run(door, request, options, cancellation);
+            : Run(door, request, options, caller, cancellation);
     }
 
     /// <summary>What a call answers whose address has an id that cannot be decoded.</summary>
@@ -91,8 +92,16 @@ internal static class ActorEndpoint
     }
 
     private static async Task<ReadOnlyMemory<byte>> Run(
-        ITransactionService door, TransactionRequest request, ApiOptions options, CancellationToken cancellation)
+        ITransactionService door, TransactionRequest request, ApiOptions options, RequestCaller caller,
+        CancellationToken cancellation)
     {
+        Rejection? full = null;
+        using var place = options.Places?.Take(caller, 1, out full);
+        if (full is not null)
+        {
+            return await Refuse(options, full);
+        }
+
         var envelope = await door.Submit(request, cancellation);
         using var buffer = JsonBuffer.Rent();
         EnvelopeWriter.Write(buffer.Json, envelope, options.RetryAfter);

@@ -28,6 +28,15 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
                 return;
             }
 
+            Rejection? full = null;
+            using var place = options.Places?.Take(CallerOf(context), 1, out full);
+            if (full is not null)
+            {
+                // As for one over its rate: whether the id has committed is not looked up.
+                await Respond.Send(context, Problem.Of(full, options.RetryAfter));
+                return;
+            }
+
             await EnvelopeAnswer.Send(context, await door.Submit(request, context.RequestAborted), options);
         }
         else
@@ -89,6 +98,14 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
         if (options.Limits?.Take(CallerOf(context), batch.Length - 1) is { } later)
         {
             await Respond.Send(context, Problem.Of(new Rejection(RejectionKind.Overloaded, "The batch has more transactions than its sender's rate leaves.", later), options.RetryAfter));
+            return;
+        }
+
+        Rejection? full = null;
+        using var places = options.Places?.Take(CallerOf(context), batch.Length, out full);
+        if (full is not null)
+        {
+            await Respond.Send(context, Problem.Of(full, options.RetryAfter));
             return;
         }
 
