@@ -59,7 +59,7 @@ internal static class ChildCommands
     {
         var arguments = new List<string>
         {
-            "--app-id", options.AppId, "--app-port", Text(options.WorkerPort(i)), "--app-protocol", "http",
+            "--app-id", options.AppId, "--app-port", Text(ports.App > 0 ? ports.App : options.WorkerPort(i)), "--app-protocol", "http",
             "--dapr-http-port", Text(options.SidecarPortOf(i)), "--dapr-grpc-port", Text(ports.Grpc),
             "--dapr-internal-grpc-port", Text(ports.Internal), "--dapr-internal-grpc-listen-address", "127.0.0.1",
             "--dapr-listen-addresses", "127.0.0.1", "--placement-host-address", $"127.0.0.1:{Text(ports.Placement)}",
@@ -109,9 +109,10 @@ internal static class ChildCommands
     /// <param name="redis">The Redis; null: none.</param>
     /// <param name="mailboxSecret">By which it knows other workers; null: the environment has it, or there are none.</param>
     /// <param name="watchParent">It must end by itself when this process has ended.</param>
+    /// <param name="appPort">The port that its sidecar alone calls; 0: its own.</param>
     public static ProcessSpec Worker(
         DataDirectory data, UpOptions options, int i, Plan plan, RedisPlace? redis, string? mailboxSecret,
-        bool watchParent)
+        bool watchParent, int appPort)
     {
         var name = $"w{Text(i)}";
         var arguments = new List<string>
@@ -120,6 +121,7 @@ internal static class ChildCommands
             "--sidecar", Word(plan.Sidecar), "--app-id", options.AppId, "--log", Word(plan.Log), "--data", data.Root,
             "--fsync", options.Fsync == FsyncPolicy.Always ? "always" : "everysec", "--run-state", data.RunStatePath,
         };
+        if (appPort > 0) arguments.AddRange(["--app-port", Text(appPort)]);
         if (redis is not null) arguments.AddRange(["--redis", redis.Address.ToString()]);
         if (options.Workers > 1) arguments.AddRange(["--workers", Text(options.Workers), "--warm-up", "on"]);
 
@@ -186,4 +188,8 @@ internal static class ChildCommands
 }
 
 /// <summary>Ports of one sidecar that callers do not see, and the placement service's.</summary>
-internal sealed record SidecarPorts(int Grpc, int Internal, int Placement);
+/// <param name="Grpc">Its API by gRPC.</param>
+/// <param name="Internal">Where other sidecars call it.</param>
+/// <param name="Placement">Of the placement service.</param>
+/// <param name="App">Where it calls its worker; 0: at the worker's own port.</param>
+internal sealed record SidecarPorts(int Grpc, int Internal, int Placement, int App = 0);

@@ -22,8 +22,9 @@ internal sealed partial class Deployment
             var number = Enumerable.Range(1, Most).FirstOrDefault(i => _workers.All(w => w.Name != $"w{i}"));
             if (number == 0) throw new StartupException($"there are {Most} workers already");
             RequirePorts(number);
-            var ports = Ports.Free(2, options.Names);
-            var pair = Pair(_plan!, _redisPlace, number, new SidecarPorts(ports[0], ports[1], _placementPort));
+            var ports = Ports.Free(3, options.Names);
+            var pair = Pair(
+                _plan!, _redisPlace, number, new SidecarPorts(ports[0], ports[1], _placementPort, ports[2]));
             _workers = [.. _workers, pair];
             Say($"{pair.Name} joins");
             try

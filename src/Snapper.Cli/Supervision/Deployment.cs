@@ -192,7 +192,7 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
 
     private void StartSidecarsAndWorkers(Plan plan, RedisPlace? redis)
     {
-        var ports = Ports.Free(3 + (2 * options.Workers), options.Names);
+        var ports = Ports.Free(3 + (3 * options.Workers), options.Names);
         if (plan.Daprd is not null)
         {
             // A sidecar reads it when it starts, and workers may join later.
@@ -205,7 +205,8 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         var workers = new List<WorkerPair>();
         for (var i = 1; i <= options.Workers; i++)
         {
-            workers.Add(Pair(plan, redis, i, new SidecarPorts(ports[1 + (2 * i)], ports[2 + (2 * i)], _placementPort)));
+            var own = ports.AsSpan(3 * i, 3);
+            workers.Add(Pair(plan, redis, i, new SidecarPorts(own[0], own[1], _placementPort, own[2])));
         }
 
         // Assigned whole: a death of Redis may write the run state at this moment.
@@ -221,7 +222,8 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
     private WorkerPair Pair(Plan plan, RedisPlace? redis, int i, SidecarPorts ports)
     {
         var worker = Supervise(ChildCommands.Worker(
-            _data!, options, i, plan, redis, _mailboxSecret, watchParent: _wrappers.Setpriv is null));
+            _data!, options, i, plan, redis, _mailboxSecret, watchParent: _wrappers.Setpriv is null,
+            plan.Daprd is null ? 0 : ports.App));
         var sidecar = plan.Daprd is null ? null : Supervise(ChildCommands.Daprd(plan.Daprd, _data!, options, i, ports, Repository.Components(), redis));
         return new WorkerPair($"w{i}", $"http://127.0.0.1:{options.WorkerPort(i)}", $"http://127.0.0.1:{options.SidecarPortOf(i)}", worker, sidecar);
     }

@@ -41,6 +41,9 @@ internal static class WorkerCommand
 
     private static readonly Option<int> s_sidecarPort = Options.Whole("--sidecar-port", "PORT", "the sidecar's HTTP API", 3500, 1, 65535);
 
+    private static readonly Option<int> s_appPort = Options.Whole(
+        "--app-port", "PORT", "where its sidecar alone calls it, on 127.0.0.1 (default: --listen-port)", 0, 1, 65535);
+
     private static readonly Option<string> s_sidecar = Options.Of(
         "--sidecar", "KIND", "daprd | embedded", Values.Word("daprd", "embedded"), "daprd");
 
@@ -78,7 +81,7 @@ internal static class WorkerCommand
     /// <summary><c>worker</c>.</summary>
     public static readonly Command Command = CommandLines.Command(
         "worker", "one server process: 'up' starts it, and pods run it", Run,
-        s_name, s_listenPort, s_podName, s_listenAddress, s_url, s_sidecarPort, s_sidecar, AppId, s_log, s_redis, s_logPlace, s_workers,
+        s_name, s_listenPort, s_podName, s_listenAddress, s_url, s_sidecarPort, s_appPort, s_sidecar, AppId, s_log, s_redis, s_logPlace, s_workers,
         s_leaveOnStop, s_takeShare, s_warmUp, Data, Fsync, s_runState, s_watchParent);
 
     /// <summary>The variable that has an option's value when the option is absent.</summary>
@@ -173,6 +176,7 @@ internal static class WorkerCommand
             WarmUp = line.GetValue(s_warmUp) == "on",
             ListenPort = line.GetValue(s_listenPort),
             SidecarPort = line.GetValue(s_sidecarPort),
+            AppPort = line.GetValue(s_appPort),
             SidecarKind = line.GetValue(s_sidecar) == "embedded" ? SidecarKind.Embedded : SidecarKind.Daprd,
             AppId = line.GetValue(AppId) ?? WorkerSettings.DefaultAppId,
             LogKind = redis is null ? LogKind.File : LogKind.Redis,

@@ -60,6 +60,9 @@ internal sealed class WorkerSettings
     /// <summary>The port of the sidecar's HTTP API. With <see cref="SidecarKind.Embedded"/> the worker itself must listen there too.</summary>
     public required int SidecarPort { get; init; }
 
+    /// <summary>The port, on loopback, where the sidecar alone calls the worker; 0: it calls at the worker's own.</summary>
+    public int AppPort { get; init; }
+
     /// <summary>daprd or the embedded stand-in.</summary>
     public required SidecarKind SidecarKind { get; init; }
 

@@ -1,3 +1,4 @@
+using System.Net;
 using Snapper.Protocol.Channels;
 using Snapper.Security;
 using Snapper.Server.Api;
@@ -44,6 +45,10 @@ internal static class WorkerWeb
         {
             new ApiListener().ApplyLimits(server, new ApiOptions());
             ApiListener.Listen(server, settings.ListenAddress, settings.ListenPort);
+            if (settings.AppPort > 0)
+            {
+                ApiListener.Listen(server, IPAddress.Loopback, settings.AppPort);
+            }
         });
         var app = builder.Build();
         var options = new ApiOptions
@@ -55,7 +60,7 @@ internal static class WorkerWeb
         };
         var gate = new AuthorizationMiddleware(security.Tokens, settings.AppApiToken, limits, options.Audit, options.Rights is not null, security.SidecarMayTransact);
         WorkerConfiguration.Hosts(app.Configuration).Use(app);
-        places.Use(app, options.RetryAfter);
+        places.Use(app, settings.AppPort, options.RetryAfter);
         gate.Use(app);
         SnapperApi.Map(app, door, inspection, options, () => inspection.Control);
         var sidecar = app.MapGroup("");

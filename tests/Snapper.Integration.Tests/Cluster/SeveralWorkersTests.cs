@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics;
 using System.Globalization;
 using Snapper.Integration.Tests.Harness;
 using Snapper.Live.Cluster;
@@ -12,6 +13,9 @@ namespace Snapper.Integration.Tests.Cluster;
 [RequiresServers]
 public sealed class SeveralWorkersTests(ITestOutputHelper output)
 {
+    // A worker that answers no packet for so long is evicted.
+    private static readonly TimeSpan s_silence = TimeSpan.FromSeconds(3);
+
     /// <summary>Four; <c>SNAPPER_WORKERS=8</c> makes it as many as wanted, up to 8.</summary>
     [SystemFact]
     public async Task Workers_start_take_transactions_over_all_and_stop()
@@ -25,6 +29,45 @@ public sealed class SeveralWorkersTests(ITestOutputHelper output)
         {
             Assert.Equal(workers, up.Ready.Workers.Count);
             await TransactOverAll(up);
+            await up.Stop();
+        }
+
+        Directory.Delete(options.Data, recursive: true);
+    }
+
+    /// <summary>
+    /// daprd calls an app 1,024 times at once, packets between workers included: behind requests that wait, these came
+    /// after 8 s, and the worker was evicted after 3.
+    /// </summary>
+    [SystemFact]
+    public async Task Requests_that_wait_through_a_sidecar_hold_up_no_packets()
+    {
+        const int Sent = 1100;
+        var options = UpOptions.Random(embedded: false, 1, 2, 10, 11) with { More = ["--workers", "2"] };
+        await using (var up = await SnapperProcess.Start(options))
+        {
+            using var first = new SnapperClient(up.Worker.Url, up.Worker.Sidecar);
+            using var second = new SnapperClient(up.Ready.Workers[1].Url, up.Ready.Workers[1].Sidecar);
+            var waiting = Enumerable.Range(0, Sent)
+                .Select(i => first.Submit(Lists.Execute($"waits-{i}", [], delayMs: 10_000).Act(), Door.Service))
+                .ToArray();
+            await Eventually.Holds("those beyond 900 to be refused", TimeSpan.FromSeconds(30), () =>
+                Task.FromResult(waiting.Count(one => one.IsCompleted) >= Sent - 900 ? null : "not yet"));
+
+            // Twelve lists: both workers have some of them.
+            for (var i = 0; i < 20; i++)
+            {
+                var over = Lists.ExecutePact("root", [.. Enumerable.Range(0, 12).Select(key => Lists.Append($"k{key}", i))]);
+                var clock = Stopwatch.StartNew();
+                var answer = await second.Submit(over);
+                Assert.True(answer.Verdict == Verdict.Committed && clock.Elapsed < s_silence, $"{clock.Elapsed}: {answer}");
+            }
+
+            var answers = await Task.WhenAll(waiting);
+            output.WriteLine(string.Join(", ", answers.CountBy(answer => answer.Status ?? 0)));
+            Assert.All(answers.Where(answer => answer.Verdict != Verdict.Committed), answer => Assert.Equal(429, answer.Status));
+            var workers = (await second.Get("v1/workers")).Json.GetProperty("workers").EnumerateArray();
+            Assert.All(workers, worker => Assert.Equal(0, worker.GetProperty("evictions").GetInt32()));
             await up.Stop();
         }
 

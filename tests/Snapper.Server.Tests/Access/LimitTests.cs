@@ -102,12 +102,11 @@ public sealed class LimitTests
         await using var worker = await SecuredWorker.Start();
         using var held = new SemaphoreSlim(0);
         Hold(worker, held);
-        (string, string) byInvocation = ("dapr-callee-app-id", "snapper");
         var waiting = Enumerable.Range(0, RequestPlaces.SidecarMost)
-            .Select(_ => worker.Ask(Role.Sidecar, "POST", "/v1/transactions", Deposit, byInvocation))
+            .Select(_ => worker.Ask(Role.Sidecar, "POST", "/v1/transactions", Deposit))
             .ToArray();
         await Eventually(() => worker.Door.Submitted == RequestPlaces.SidecarMost);
-        Assert.Equal(429, (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit, byInvocation)).Status);
+        Assert.Equal(429, (await worker.Read(Role.Sidecar, "POST", "/v1/transactions", Deposit)).Status);
         const string Start = "/actors/Account/alice/method/StartTransaction";
         var call = await worker.Read(Role.Sidecar, "PUT", Start, """{"method":"Balance"}""");
         Assert.Equal(200, call.Status);

@@ -1,6 +1,7 @@
 using System.Threading.RateLimiting;
 using Snapper.Runtime.Door;
 using Snapper.Server.Api.Answers;
+using Snapper.Sidecar;
 
 namespace Snapper.Server.Api.Access;
 
@@ -83,11 +84,15 @@ internal sealed class RequestPlaces : IDisposable
         return new Taken(place, null);
     }
 
-    /// <summary>Counts what the sidecar brings by service invocation; actor calls are counted by their host.</summary>
+    /// <summary>
+    /// Counts what the sidecar brings by service invocation; actor calls are counted by their host. daprd shows who it
+    /// is by the token that both have, or by the port that it alone calls.
+    /// </summary>
     /// <param name="app">The application, before anything that waits.</param>
+    /// <param name="appPort">The port that the sidecar alone calls; 0: it has none.</param>
     /// <param name="retryAfter">What a refusal says.</param>
-    public void Use(IApplicationBuilder app, TimeSpan retryAfter) => app.Use(next => context =>
-        context.Request.Headers.ContainsKey(CalleeHeader) ? Pass(context, next, retryAfter) : next(context));
+    public void Use(IApplicationBuilder app, int appPort, TimeSpan retryAfter) => app.Use(next => context =>
+        IsInvocation(context, appPort) ? Pass(context, next, retryAfter) : next(context));
 
     public void Dispose()
     {
@@ -95,6 +100,11 @@ internal sealed class RequestPlaces : IDisposable
         _all.Dispose();
         _sidecar.Dispose();
     }
+
+    private static bool IsInvocation(HttpContext context, int appPort) =>
+        context.Request.Path.StartsWithSegments("/v1", StringComparison.OrdinalIgnoreCase)
+        && (context.Connection.LocalPort == appPort || context.Request.Headers.ContainsKey(DaprHeaders.ApiToken)
+            || context.Request.Headers.ContainsKey(CalleeHeader));
 
     private async Task Pass(HttpContext context, RequestDelegate next, TimeSpan retryAfter)
     {
