@@ -81,7 +81,8 @@ internal static class WorkerCommand
     /// <summary><c>worker</c>.</summary>
     public static readonly Command Command = CommandLines.Command(
         "worker", "one server process: 'up' starts it, and pods run it", Run,
-        s_name, s_listenPort, s_podName, s_listenAddress, s_url, s_sidecarPort, s_appPort, s_sidecar, AppId, s_log, s_redis, s_logPlace, s_workers,
+        s_name, s_listenPort, s_podName, s_listenAddress, s_url, s_sidecarPort, s_appPort, s_sidecar, AppId,
+        s_log, s_redis, s_logPlace, s_workers,
         s_leaveOnStop, s_takeShare, s_warmUp, Data, Fsync, s_runState, s_watchParent);
 
     /// <summary>The variable that has an option's value when the option is absent.</summary>

@@ -60,7 +60,7 @@ internal sealed class WorkerSettings
     /// <summary>The port of the sidecar's HTTP API. With <see cref="SidecarKind.Embedded"/> the worker itself must listen there too.</summary>
     public required int SidecarPort { get; init; }
 
-    /// <summary>The port, on loopback, where the sidecar alone calls the worker; 0: it calls at the worker's own.</summary>
+    /// <summary>The port, on loopback, where the sidecar alone calls it; 0: at the worker's own.</summary>
     public int AppPort { get; init; }
 
     /// <summary>daprd or the embedded stand-in.</summary>
